@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import exp, sqrt
 from statistics import fmean, geometric_mean
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -13,12 +14,16 @@ from tightlink.run import Run
 from tightlink.studies.l4s import setup
 from tightlink.studies.l4s.setup import LINK, PACKET_BYTES, SETTLED_S
 
+_EQUATION_10: Final = setup.PRAGUE / (setup.COUPLING * setup.RENO)
+
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to values and tables, by name."""
     pairs = setup.PAIRS.table(runs, _pair)
     cubic = pairs.filter(pl.col("classic") == "cubic")
-    single = setup.SINGLE.table(runs, lambda run, rate_mbit, rtt_ms: _pair(run, "cubic", rate_mbit, rtt_ms))
+    marking = setup.SINGLE.table(runs, lambda run, rate_mbit, rtt_ms: _pair(run, "cubic", rate_mbit, rtt_ms))
+    single, pie = (marking.filter(pl.col("queue") == queue).drop("queue") for queue in ("codel", "pie"))
+    several = setup.MANY.table(runs, _many)
     overload = setup.OVERLOAD.table(runs, _overload)
     return {
         "setup": vars(setup),
@@ -34,11 +39,17 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
             "prague_dropped": cubic["prague_dropped"].sum(),
             "utilization": cubic["utilization"].min(),
         },
+        "several": several,
+        "many": {
+            classic: {row["rtt_ms"]: row for row in of.iter_rows(named=True)}
+            for (classic,), of in several.group_by("classic")
+        },
         "single": single,
         "alike": {
             "most": largest(single["ratio"]),
             "slow_near": largest(_slow(single, 20)["ratio"]),
             "slow": largest(_slow(single, 100)["ratio"]),
+            "most_pie": largest(pie["ratio"]),
             "delays": geometric_mean((single["prague_mean_s"] / single["classic_mean_s"]).to_list()),
         },
         "held": setup.PI2.table(runs, lambda run: {"classic_s": _queueing_s(run, "classic")}).with_columns(
@@ -48,8 +59,9 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
         "steps": _delays(runs["step/both"]),
         "overload": overload.select(pl.format("{}-{}", "side", pl.col("load").cast(pl.String)).alias("case"),
                                     pl.all()),
-        "apart": _apart(runs[setup.APART]),
-        "small": {"mean_s": _flow(runs[setup.SMALL], "prague")["queueing_delay_mean_s"]},
+        "apart": {"ratio": _ratio(runs[setup.APART], "near", "far")},
+        "real_rounds": {rtt: cut_each_round(rtt) for rtt in setup.PAIRS.levels["rtt_ms"]},
+        "small": setup.SMALL.table(runs, _small),
     }  # fmt: skip
 
 
@@ -86,7 +98,7 @@ def expected_ratio(classic: str, rtt_ms: float) -> float:
     """Rate of Prague over that of a Classic control (RFC 9332 Appendix C.2, equations 8 and 10)."""
     rtt_s = rtt_ms / 1e3
     there = setup.SAWTOOTH[classic] * (rtt_s + setup.TARGET_S)
-    return setup.PRAGUE / (setup.COUPLING * setup.RENO) * there / max(rtt_s, setup.REFERENCE_RTT_S)
+    return _EQUATION_10 * there / max(rtt_s, setup.REFERENCE_RTT_S)
 
 
 def _pair(run: Run, classic: str, rate_mbit: float, rtt_ms: float) -> dict[str, Any]:
@@ -101,9 +113,17 @@ def _pair(run: Run, classic: str, rate_mbit: float, rtt_ms: float) -> dict[str, 
         "two_packets_s": 2 * 8 * PACKET_BYTES / (rate_mbit * 1e6),
         **{f"{name}_{what}_s": flow[f"queueing_delay_{what}_s"] for name, flow in
            (("prague", prague), ("classic", other)) for what in ("mean", "p99")},
+        "coupled": _coupled(run),
         "prague_dropped": prague["packets_dropped"],
         "marks_per_rtt": prague["packets_marked"] / setup.DURATION_S * prague["rtt_mean_s"],
     }  # fmt: skip
+
+
+def _coupled(run: Run) -> float:
+    """Share of marks over what the Classic share of drops asks for, k √p_C: 1 if the probability did not vary."""
+    prague, other = _flow(run, "prague"), _flow(run, "classic")
+    signalled = (other["packets_marked"] + other["packets_dropped"]) / other["packets_sent"]
+    return float(prague["packets_marked"] / prague["packets_delivered"] / (setup.COUPLING * sqrt(signalled)))
 
 
 def _off(ratio: float) -> float:
@@ -116,6 +136,7 @@ def _over_rates(part: pl.DataFrame) -> dict[str, Any]:
     ratios, formula = part["ratio"].to_list(), part["formula"][0]
     return {
         "ratios": [f"{ratio:.2f}" for ratio in part.sort("rate_mbit")["ratio"]],
+        "coupled": [f"{coupled:.2f}" for coupled in part.sort("rate_mbit")["coupled"]],
         "off": max(map(_off, ratios)),
         "formula": formula,
         "off_formula": max(_off(ratio / formula) for ratio in ratios),
@@ -136,6 +157,9 @@ def _step(run: Run) -> dict[str, float]:
     found = {what: max(flow[f"queueing_delay_{what}_s"] for flow in l4s) for what in ("mean", "p99")}
     late = (setup.JOIN_S + 10, setup.LEAVE_S)
     found["newcomers"] = _ratio(run, "prague-joining", "prague", "goodput_bps", *late)
+    queue = run.series.filter((pl.col("entity") == LINK) & (pl.col("metric") == "queueing_delay_s"))
+    for name, begin_s, end_s in (("before_s", 10, setup.JOIN_S), ("with_more_s", *late)):
+        found[name] = float(queue.filter(pl.col("time_s").is_between(begin_s, end_s))["value"].quantile(0.99) or 0)
     if "classic" in run.flows["label"]:
         found["classic_s"] = _queueing_s(run, "classic", *late)
         found["ratio"] = _ratio(run, "prague-joining", "classic-joining", "goodput_bps", *late)
@@ -157,12 +181,50 @@ def _overload(run: Run) -> dict[str, float]:
     }
 
 
-def _apart(run: Run) -> dict[str, float]:
-    """Rates of two flows of Prague at two round trips."""
-    return {"ratio": _ratio(run, "near", "far")}
+def _many(run: Run, classic: str, rtt_ms: float) -> dict[str, float]:
+    """Rates and windows of ten flows of each kind; and what equation 10 gives with the round trips that there were."""
+    prague_s, other_s = (_flow(run, name)["rtt_mean_s"] for name in ("prague", "classic"))
+    measured = _EQUATION_10 * other_s / max(prague_s, setup.REFERENCE_RTT_S)
+    return {
+        "formula": expected_ratio(classic, rtt_ms),
+        "measured": measured,
+        "real_rounds": measured * cut_each_round(rtt_ms),
+        "ratio": _ratio(run, "prague", "classic"),
+        "window_ratio": _ratio(run, "prague", "classic", "cwnd_packets"),
+        "coupled": _coupled(run),
+    }
+
+
+def _small(run: Run) -> dict[str, float]:
+    """Flows that have windows of two packets."""
+    flow = _flow(run, "prague")
+    return {
+        "mean_s": flow["queueing_delay_mean_s"],
+        "rtt_s": flow["rtt_mean_s"],
+        "window": _mean(run, "prague", "cwnd_packets"),
+        "marked": flow["packets_marked"] / flow["packets_delivered"],
+    }
+
+
+def cut_each_round(rtt_ms: float) -> float:
+    """Rate of Prague that cuts in each real round trip with a mark, over that with one cut in the reference.
+
+    A window of w packets that are marked with p has a mark in a round trip with 1 - exp(-w p), grows by 1 / M² and
+    gives up w p / 2, where M is the reference over the round trip (draft, §2.4.2 and §2.4.4).
+
+    >>> cut_each_round(25), round(cut_each_round(5), 2)
+    (1.0, 0.68)
+    """
+    from scipy.optimize import brentq
+
+    def marks(growth: float) -> float:
+        return float(brentq(lambda wp: wp * (1 - exp(-wp)) / 2 - growth, 1e-9, 10))
+
+    ratio = max(1.0, setup.REFERENCE_RTT_S / (rtt_ms / 1e3))
+    return ratio * marks(1 / ratio**2) / marks(1)
 
 
 def _delays(run: Run) -> pl.DataFrame:
-    """Over time, of the first flow of each kind."""
+    """One-way delay over time, of the first flow of each kind."""
     own = pl.col("entity").is_in(["prague", "classic"]) & (pl.col("metric") == "one_way_delay_s")
     return run.series.filter(own).select("time_s", one_way_delay_s="value", flow="entity").drop_nulls()

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import altair as alt
 
 _FRIENDLY: Final = 2
-#: At which ratio colours are strongest, as they are far from equal.
-_MOST: Final = 4
 _CELL: Final = 44
 
 
@@ -38,13 +36,15 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "within": sum(1 / _FRIENDLY <= ratio <= _FRIENDLY for ratio in cubic["ratio"]),
     }
     blocks = {
-        "plane": plane(cubic),
+        "plane": plane(cubic, 4),
         "formula": [_formula(observed["pairs"], classic) for classic in SAWTOOTH],
+        "several": _several(observed["several"]),
+        "small": _small(observed["small"]),
         "waiting": _waiting(cubic),
         "held": _held(observed["held"]),
         "step": charts.line(observed["steps"], "time_s", "one_way_delay_s", by="flow", height=300, y_scale="log"),
         "overload": _overload(observed["overload"]),
-        "alike": plane(observed["single"]),
+        "alike": plane(observed["single"], 32),
     }
     figures = {"plane": blocks["plane"], "one-queue": blocks["alike"]}
     return page(
@@ -52,8 +52,8 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     )
 
 
-def plane(table: pl.DataFrame) -> alt.LayerChart:
-    """Rate of Prague over that of the other flow, over round trip and rate of the link."""
+def plane(table: pl.DataFrame, most: float) -> alt.LayerChart:
+    """Rate of Prague over that of the other flow, over round trip and rate of the link; colours reach up to a ratio."""
     import altair as alt
 
     place: dict[str, Any] = {
@@ -61,7 +61,7 @@ def plane(table: pl.DataFrame) -> alt.LayerChart:
         "y": alt.Y("rate_mbit", type="ordinal", sort="descending", title="rate of the link (Mbit/s)"),
     }
     colors = [palette.SERIES[1], "#ffffff", palette.SERIES[0]]
-    scale = alt.Scale(type="log", domain=[1 / _MOST, 1, _MOST], range=colors, clamp=True)
+    scale = alt.Scale(type="log", domain=[1 / most, 1, most], range=colors, clamp=True, interpolate="rgb")
     cells = alt.Chart(table.select("rate_mbit", "rtt_ms", "ratio"))
     squares = cells.mark_rect(stroke="white", strokeWidth=0.5).encode(
         **place, color=alt.Color("ratio", type="quantitative", scale=scale, legend=None),
@@ -83,8 +83,23 @@ def _formula(pairs: pl.DataFrame, classic: str) -> alt.LayerChart:
     return charts.points(
         own.select("rtt_ms", "ratio", "link"), "rtt_ms", "ratio", by="link", curves=curve, curve="of",
         title=f"beside {classic}", x_scale="log", y_scale="log", x_title="round trip of the empty path (ms)",
-        y_title="rate of Prague over the other's", height=260,
+        y_title="rate of Prague over the other's", height=260, x_domain=(4, 120), y_domain=(0.3, 4),
     )  # fmt: skip
+
+
+def _several(several: pl.DataFrame) -> Table:
+    names = {
+        "classic": "beside", "rtt_ms": "round trip (ms)", "formula": "formula", "measured": "real round trips",
+        "real_rounds": "and cuts",
+        "ratio": "found", "window_ratio": "windows", "coupled": "marks",
+    }  # fmt: skip
+    return Table(several.select(list(names)).rename(names), formats=dict.fromkeys(list(names.values())[2:], ".2f"))
+
+
+def _small(small: pl.DataFrame) -> Table:
+    names = {"flows": "flows", "window": "mean window", "marked": "marked", "mean_s": "packets wait"}
+    formats: dict[str, Any] = {"mean window": ".2f", "marked": percent, "packets wait": ms}
+    return Table(small.select(list(names)).rename(names), formats=formats)
 
 
 def _waiting(cubic: pl.DataFrame) -> Table:
@@ -111,4 +126,4 @@ def _overload(overload: pl.DataFrame) -> Table:
     formats: dict[str, Any] = {"Prague / CUBIC": ".2f"}
     formats |= {name: ms for column, name in names.items() if column.endswith("_s")}
     formats |= {name: percent for column, name in names.items() if column.endswith("_lost")}
-    return Table(overload.select(names).rename(names), formats=formats)
+    return Table(overload.select(list(names)).rename(names), formats=formats)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tightlink.experiment.execute import Task
-from tightlink.scenario import Bulk, Cbr, Codel, DualPi2, Link, Observe, Reverse, Scenario, Tcp, Udp
+from tightlink.scenario import Bulk, Cbr, Codel, DualPi2, Link, Observe, Pie, Reverse, Scenario, Tcp, Udp
 from tightlink.studies.cases import Cases
 
 LINK: Final = "bottleneck"
@@ -65,16 +65,32 @@ def _pair(classic: str, rate_mbit: float, rtt_ms: float) -> Scenario:
     return scenario({LINK: link(rate_mbit, rtt_ms)}, flows, DURATION_S)
 
 
-def _single(rate_mbit: float, rtt_ms: float) -> Scenario:
+def _single(queue: str, rate_mbit: float, rtt_ms: float) -> Scenario:
     """Both in one queue, which marks them alike."""
-    queue = Codel(limit="10000 packets", ecn=True)
     flows = {"prague": bulk("prague"), "classic": bulk("cubic", ecn=True)}
-    return scenario({LINK: link(rate_mbit, rtt_ms, queue)}, flows, DURATION_S)
+    return scenario(
+        {LINK: link(rate_mbit, rtt_ms, _MARKING[queue](limit="10000 packets", ecn=True))}, flows, DURATION_S
+    )
 
 
+_MARKING: Final = {"codel": Codel, "pie": Pie}
 _GRID: Final[dict[str, tuple[Any, ...]]] = {"rate_mbit": (4, 12, 40, 120, 200), "rtt_ms": (5, 10, 20, 50, 100)}
 PAIRS: Final = Cases("pair/{classic}/{rate_mbit}-mbit/{rtt_ms}-ms", _pair, {"classic": tuple(SAWTOOTH)[::-1]} | _GRID)
-SINGLE: Final = Cases("single/{rate_mbit}-mbit/{rtt_ms}-ms", _single, _GRID)
+SINGLE: Final = Cases("single/{queue}/{rate_mbit}-mbit/{rtt_ms}-ms", _single, {"queue": tuple(_MARKING)} | _GRID)
+
+# Ten flows of each kind, of which the Classic ones keep their queue from running empty.
+
+MANY_FLOWS: Final = 10
+MANY_RATE_MBIT: Final = 120
+
+
+def _many(classic: str, rtt_ms: float) -> Scenario:
+    kinds = {"prague": "prague", "classic": classic}
+    flows = {name: bulk(control, flows=MANY_FLOWS, start={"every": "100 ms"}) for name, control in kinds.items()}
+    return scenario({LINK: link(MANY_RATE_MBIT, rtt_ms)}, flows, DURATION_S)
+
+
+MANY: Final = Cases("many/{classic}/{rtt_ms}-ms", _many, {"classic": tuple(SAWTOOTH)[::-1], "rtt_ms": _GRID["rtt_ms"]})
 
 # The controller of the Classic queue, with flows of CUBIC alone and beside one of Prague.
 
@@ -123,10 +139,8 @@ OVERLOAD: Final = Cases("unresponsive/{load:g}/{side}", _overload, {"load": (0.5
 APART: Final = "round-trips"
 NEAR_MS: Final = 5
 FAR_MS: Final = 25
-SMALL: Final = "small-windows"
 SMALL_RATE_MBIT: Final = 8
 SMALL_RTT_MS: Final = 6
-SMALL_FLOWS: Final = 4
 
 
 def _apart() -> Scenario:
@@ -141,13 +155,16 @@ def _apart() -> Scenario:
     return scenario(links, flows, DURATION_S)
 
 
-def _small() -> Scenario:
+def _small(flows: int) -> Scenario:
     """RFC 9331 Appendix A.1.7: more than two flows have no window of two packets."""
-    flows = {"prague": bulk("prague", flows=SMALL_FLOWS)}
-    return scenario({LINK: link(SMALL_RATE_MBIT, SMALL_RTT_MS)}, flows, DURATION_S)
+    group = {"prague": bulk("prague", flows=flows)}
+    return scenario({LINK: link(SMALL_RATE_MBIT, SMALL_RTT_MS)}, group, DURATION_S)
+
+
+SMALL: Final = Cases("small-windows/{flows}", _small, {"flows": (4, 8, 16)})
 
 
 def tasks() -> list[Task]:
     """Everything that is simulated."""
-    groups = (PAIRS, SINGLE, PI2, STEP, OVERLOAD)
-    return [task for cases in groups for task in cases.tasks()] + [Task(APART, _apart()), Task(SMALL, _small())]
+    groups = (PAIRS, SINGLE, MANY, PI2, STEP, OVERLOAD, SMALL)
+    return [task for cases in groups for task in cases.tasks()] + [Task(APART, _apart())]
