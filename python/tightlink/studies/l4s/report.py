@@ -38,13 +38,10 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     blocks = {
         "plane": plane(cubic, 4),
         "formula": [_formula(observed["pairs"], classic) for classic in SAWTOOTH],
-        "several": _several(observed["several"]),
-        "small": _small(observed["small"]),
         "waiting": _waiting(cubic),
-        "held": _held(observed["held"]),
         "step": charts.line(observed["steps"], "time_s", "one_way_delay_s", by="flow", height=300, y_scale="log"),
-        "overload": _overload(observed["overload"]),
         "alike": plane(observed["single"], 32),
+        **_tables(observed),
     }
     figures = {"plane": blocks["plane"], "one-queue": blocks["alike"]}
     return page(
@@ -67,8 +64,11 @@ def plane(table: pl.DataFrame, most: float) -> alt.LayerChart:
         **place, color=alt.Color("ratio", type="quantitative", scale=scale, legend=None),
         tooltip=[alt.Tooltip("ratio", type="quantitative", format=".3f")],
     )  # fmt: skip
-    texts = cells.mark_text(fontSize=12, color="#222222").encode(
-        **place, text=alt.Text("ratio", type="quantitative", format=".2f"), tooltip=alt.value(None)
+    texts = cells.mark_text(fontSize=12).encode(
+        **place,
+        color=alt.condition(alt.datum.ratio > most / 2, alt.value("white"), alt.value("#222222")),
+        text=alt.Text("ratio", type="quantitative", format=".2f"),
+        tooltip=alt.value(None),
     )
     return finished(alt.LayerChart(layer=[squares, texts]), "", _CELL * table["rate_mbit"].n_unique(), "container", {})
 
@@ -83,23 +83,8 @@ def _formula(pairs: pl.DataFrame, classic: str) -> alt.LayerChart:
     return charts.points(
         own.select("rtt_ms", "ratio", "link"), "rtt_ms", "ratio", by="link", curves=curve, curve="of",
         title=f"beside {classic}", x_scale="log", y_scale="log", x_title="round trip of the empty path (ms)",
-        y_title="rate of Prague over the other's", height=260, x_domain=(4, 120), y_domain=(0.3, 4),
+        y_title=f"rate of Prague over that of {classic}", height=260, x_domain=(4, 120), y_domain=(0.3, 4),
     )  # fmt: skip
-
-
-def _several(several: pl.DataFrame) -> Table:
-    names = {
-        "classic": "beside", "rtt_ms": "round trip (ms)", "formula": "formula", "measured": "real round trips",
-        "real_rounds": "and cuts",
-        "ratio": "found", "window_ratio": "windows", "coupled": "marks",
-    }  # fmt: skip
-    return Table(several.select(list(names)).rename(names), formats=dict.fromkeys(list(names.values())[2:], ".2f"))
-
-
-def _small(small: pl.DataFrame) -> Table:
-    names = {"flows": "flows", "window": "mean window", "marked": "marked", "mean_s": "packets wait"}
-    formats: dict[str, Any] = {"mean window": ".2f", "marked": percent, "packets wait": ms}
-    return Table(small.select(list(names)).rename(names), formats=formats)
 
 
 def _waiting(cubic: pl.DataFrame) -> Table:
@@ -111,19 +96,31 @@ def _waiting(cubic: pl.DataFrame) -> Table:
     return Table(wide.rename({name: f"{name} ms" for name in wide.columns[1:]}))
 
 
-def _held(held: pl.DataFrame) -> Table:
-    wide = held.pivot("prague", index="flows", values="classic_s").rename({"0": "alone", "1": "beside Prague"})
-    return Table(wide.rename({"flows": "flows of CUBIC"}), formats=dict.fromkeys(("alone", "beside Prague"), ms))
+def _table(frame: pl.DataFrame, names: Mapping[str, str], formats: Mapping[str, Any]) -> Table:
+    """Columns under other names, written as their old names have it."""
+    return Table(
+        frame.select(list(names)).rename(dict(names)), formats={names[column]: formats[column] for column in formats}
+    )
 
 
-def _overload(overload: pl.DataFrame) -> Table:
-    """What each kind has, waits and loses."""
-    names = {
+def _tables(observed: Mapping[str, Any]) -> dict[str, Table]:
+    """Ten flows of each kind, small windows, the Classic queue, and traffic that does not respond."""
+    several = {
+        "classic": "beside", "rtt_ms": "round trip (ms)", "formula": "formula", "measured": "real round trips",
+        "real_rounds": "and cuts", "ratio": "found", "window_ratio": "windows", "coupled": "marks",
+    }  # fmt: skip
+    small = {"flows": "flows", "window": "mean window", "marked": "marked", "mean_s": "packets wait"}
+    overload = {
         "load": "share of the link", "side": "its queue", "ratio": "Prague / CUBIC", "prague_s": "Prague waits",
         "classic_s": "CUBIC waits", "unresponsive_s": "it waits", "prague_lost": "Prague loses",
         "classic_lost": "CUBIC loses", "unresponsive_lost": "it loses",
     }  # fmt: skip
-    formats: dict[str, Any] = {"Prague / CUBIC": ".2f"}
-    formats |= {name: ms for column, name in names.items() if column.endswith("_s")}
-    formats |= {name: percent for column, name in names.items() if column.endswith("_lost")}
-    return Table(overload.select(list(names)).rename(names), formats=formats)
+    kinds = {"_s": ms, "_lost": percent}
+    written = {column: how for column in overload for end, how in kinds.items() if column.endswith(end)}
+    held = observed["held"].pivot("prague", index="flows", values="classic_s")
+    return {
+        "several": _table(observed["several"], several, dict.fromkeys(list(several)[2:], ".2f")),
+        "small": _table(observed["small"], small, {"window": ".2f", "marked": percent, "mean_s": ms}),
+        "held": _table(held, {"flows": "flows of CUBIC", "0": "alone", "1": "beside Prague"}, {"0": ms, "1": ms}),
+        "overload": _table(observed["overload"], overload, {"ratio": ".2f"} | written),
+    }
