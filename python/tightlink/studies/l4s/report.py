@@ -57,7 +57,8 @@ def plane(table: pl.DataFrame, most: float) -> alt.LayerChart:
         "x": alt.X("rtt_ms", type="ordinal", title="round trip of the empty path (ms)", axis=alt.Axis(labelAngle=0)),
         "y": alt.Y("rate_mbit", type="ordinal", sort="descending", title="rate of the link (Mbit/s)"),
     }
-    colors = [palette.SERIES[1], "#ffffff", palette.SERIES[0]]
+    # Grey, as pages on dark ground brighten charts, and white would hide what is near it.
+    colors = [palette.SERIES[1], "#d4d4d4", palette.SERIES[0]]
     scale = alt.Scale(type="log", domain=[1 / most, 1, most], range=colors, clamp=True, interpolate="rgb")
     cells = alt.Chart(table.select("rate_mbit", "rtt_ms", "ratio"))
     squares = cells.mark_rect(stroke="white", strokeWidth=0.5).encode(
