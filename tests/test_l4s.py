@@ -34,7 +34,7 @@ CLAIMS = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole study, which takes some twenty seconds."""
+    """The whole study, which takes some thirty seconds of CPU time."""
     place = tmp_path_factory.mktemp("study") / "l4s"
     assert study(STUDY, place, jobs=2).exit_code == 3
     return place
