@@ -3,7 +3,7 @@
 Example:
     >>> [name for name, _ in names()]  # doctest: +NORMALIZE_WHITESPACE
     ['one-flow', 'link-saturation', 'router-response', 'congestion-basics', 'bulk-throughput', 'congestion-control',
-     'network-congestion', 'evaluation']
+     'network-congestion', 'l4s', 'evaluation']
 """
 
 from __future__ import annotations
@@ -47,6 +47,10 @@ _STUDIES: Final = {
     "network-congestion": (
         "where congestion begins on graphs of many kinds: critical load, fluctuations, invariants (Smith 2009)",
         "network_congestion",
+    ),
+    "l4s": (
+        "Prague and CUBIC through DualPI2: coexistence, delay of both queues, overload (RFC 9332)",
+        "l4s",
     ),
     "evaluation": (
         "congestion controls or queues of your choice through one pack of tests (RFC 5166, RFC 9743, RFC 7928)",

@@ -1,0 +1,25 @@
+"""Study ``l4s``: what RFC 9332 says of Prague and Classic flows over one link with DualPI2, and where it holds.
+
+Coexistence over rates of 4 to 200 Mbit/s and round trips of 5 to 100 ms, the delay of both queues, flows that join,
+traffic that does not respond, and one queue that marks as contrast. What RFC 9331 and the Prague draft say of the
+control is held against the same runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tightlink.studies.l4s.observe import observe
+from tightlink.studies.l4s.report import report
+from tightlink.studies.l4s.setup import tasks
+from tightlink.studies.study import Study
+
+STUDY: Final = Study(
+    "l4s",
+    "Prague and CUBIC through DualPI2: coexistence, delay, overload (RFC 9332)",
+    tasks,
+    observe,
+    Path(__file__).with_name("claims.toml"),
+    report,
+)

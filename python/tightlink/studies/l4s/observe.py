@@ -1,0 +1,230 @@
+"""What is observed: rates, windows and delays of Prague and Classic flows, what queues mark and drop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp, sqrt
+from statistics import fmean, geometric_mean
+from typing import Any, Final
+
+import polars as pl
+
+from tightlink.reduce import largest, mean_of
+from tightlink.run import Run
+from tightlink.studies.l4s import setup
+from tightlink.studies.l4s.setup import LINK, PACKET_BYTES, SETTLED_S
+
+_EQUATION_10: Final = setup.PRAGUE / (setup.COUPLING * setup.RENO)
+
+
+def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
+    """From runs to values and tables, by name."""
+    pairs = setup.PAIRS.table(runs, _pair)
+    cubic = pairs.filter(pl.col("classic") == "cubic")
+    marking = setup.SINGLE.table(runs, lambda run, rate_mbit, rtt_ms: _pair(run, "cubic", rate_mbit, rtt_ms))
+    single, pie = (marking.filter(pl.col("queue") == queue).drop("queue") for queue in ("codel", "pie"))
+    several = setup.MANY.table(runs, _many)
+    overload = setup.OVERLOAD.table(runs, _overload)
+    return {
+        "setup": vars(setup),
+        "pairs": pairs,
+        "coexist": {
+            classic: {rtt: _over_rates(part) for (rtt,), part in of.group_by("rtt_ms")}
+            for (classic,), of in pairs.group_by("classic")
+        },
+        "delay": {rate: _worst(part) for (rate,), part in cubic.group_by("rate_mbit")},
+        "grid": {
+            "classic_mean_s": mean_of(cubic["classic_mean_s"]),
+            "classic_p99_s": mean_of(cubic["classic_p99_s"]),
+            "prague_dropped": cubic["prague_dropped"].sum(),
+            "utilization": cubic["utilization"].min(),
+        },
+        "several": several,
+        "many": {
+            classic: {row["rtt_ms"]: row for row in of.iter_rows(named=True)}
+            for (classic,), of in several.group_by("classic")
+        },
+        "single": single,
+        "alike": {
+            "most": largest(single["ratio"]),
+            "slow_near": largest(_slow(single, 20)["ratio"]),
+            "slow": largest(_slow(single, 100)["ratio"]),
+            "most_pie": largest(pie["ratio"]),
+            "delays": geometric_mean((single["prague_mean_s"] / single["classic_mean_s"]).to_list()),
+        },
+        "held": setup.PI2.table(runs, lambda run: {"classic_s": _queueing_s(run, "classic")}).with_columns(
+            case=pl.format("{}-{}", "flows", "prague")
+        ).select("case", "flows", "prague", "classic_s"),
+        "step": {mix: _step(run) for mix, run in zip(setup.STEP.levels["mix"], setup.STEP.of(runs), strict=True)},
+        "steps": _delays(runs["step/both"]),
+        "overload": overload.select(pl.format("{}-{}", "side", pl.col("load").cast(pl.String)).alias("case"),
+                                    pl.all()),
+        "apart": {"ratio": _ratio(runs[setup.APART], "near", "far")},
+        "real_rounds": {rtt: cut_each_round(rtt) for rtt in setup.PAIRS.levels["rtt_ms"]},
+        "small": setup.SMALL.table(runs, _small),
+    }  # fmt: skip
+
+
+def _slow(table: pl.DataFrame, below_ms: float) -> pl.DataFrame:
+    """Of the slowest link, what has shorter round trips."""
+    return table.filter((pl.col("rate_mbit") == table["rate_mbit"].min()) & (pl.col("rtt_ms") < below_ms))
+
+
+def _flow(run: Run, label: str) -> dict[str, Any]:
+    """The totals of a group of flows."""
+    return run.flows.row(by_predicate=pl.col("label") == label, named=True)
+
+
+def _mean(run: Run, group: str, metric: str, begin_s: float = SETTLED_S, end_s: float = setup.DURATION_S) -> float:
+    """Of the samples of a group's flows, or of a link, within an interval."""
+    named = (pl.col("entity") == group) | pl.col("entity").str.starts_with(f"{group}[")
+    within = (pl.col("time_s") > begin_s) & (pl.col("time_s") <= end_s)
+    return mean_of(run.series.filter(named & within & (pl.col("metric") == metric))["value"].drop_nulls())
+
+
+def _queueing_s(
+    run: Run, group: str, begin_s: float = SETTLED_S, end_s: float = setup.DURATION_S, rtt_ms: float = setup.RTT_MS
+) -> float:
+    """Mean delay of a group's packets in queues, where the rate is not varied."""
+    empty_s = rtt_ms / 2e3 + 8 * PACKET_BYTES / (setup.RATE_MBIT * 1e6)
+    return _mean(run, group, "one_way_delay_s", begin_s, end_s) - empty_s
+
+
+def _ratio(run: Run, first: str, second: str, metric: str = "goodput_bps", *interval: float) -> float:
+    return _mean(run, first, metric, *interval) / _mean(run, second, metric, *interval)
+
+
+def expected_ratio(classic: str, rtt_ms: float) -> float:
+    """Rate of Prague over that of a Classic control (RFC 9332 Appendix C.2, equations 8 and 10)."""
+    rtt_s = rtt_ms / 1e3
+    there = setup.SAWTOOTH[classic] * (rtt_s + setup.TARGET_S)
+    return _EQUATION_10 * there / max(rtt_s, setup.REFERENCE_RTT_S)
+
+
+def _pair(run: Run, classic: str, rate_mbit: float, rtt_ms: float) -> dict[str, Any]:
+    """One flow of each kind: rates and windows after the beginning, delays, drops and marks of the whole run."""
+    prague, other = _flow(run, "prague"), _flow(run, "classic")
+    return {
+        "ratio": _ratio(run, "prague", "classic"),
+        "formula": expected_ratio(classic, rtt_ms),
+        "window_ratio": _ratio(run, "prague", "classic", "cwnd_packets"),
+        "utilization": _mean(run, LINK, "utilization"),
+        # Above 1 ms on slow links the RFC allows two packets (§1.4).
+        "two_packets_s": 2 * 8 * PACKET_BYTES / (rate_mbit * 1e6),
+        **{f"{name}_{what}_s": flow[f"queueing_delay_{what}_s"] for name, flow in
+           (("prague", prague), ("classic", other)) for what in ("mean", "p99")},
+        "coupled": _coupled(run),
+        "prague_dropped": prague["packets_dropped"],
+        "marks_per_rtt": prague["packets_marked"] / setup.DURATION_S * prague["rtt_mean_s"],
+    }  # fmt: skip
+
+
+def _coupled(run: Run) -> float:
+    """Share of marks over what the Classic share of drops asks for, k √p_C: 1 if the probability did not vary."""
+    prague, other = _flow(run, "prague"), _flow(run, "classic")
+    signalled = (other["packets_marked"] + other["packets_dropped"]) / other["packets_sent"]
+    return float(prague["packets_marked"] / prague["packets_delivered"] / (setup.COUPLING * sqrt(signalled)))
+
+
+def _off(ratio: float) -> float:
+    """A ratio as a factor of at least one, whichever of the two is the larger."""
+    return max(ratio, 1 / ratio)
+
+
+def _over_rates(part: pl.DataFrame) -> dict[str, Any]:
+    """Of one round trip: how far rates are from equal, and from the formula, at worst."""
+    ratios, formula = part["ratio"].to_list(), part["formula"][0]
+    return {
+        "ratios": [f"{ratio:.2f}" for ratio in part.sort("rate_mbit")["ratio"]],
+        "coupled": [f"{coupled:.2f}" for coupled in part.sort("rate_mbit")["coupled"]],
+        "off": max(map(_off, ratios)),
+        "formula": formula,
+        "off_formula": max(_off(ratio / formula) for ratio in ratios),
+        "window_ratio": geometric_mean(part["window_ratio"].to_list()),
+        "marks_per_rtt": fmean(part["marks_per_rtt"].to_list()),
+    }
+
+
+def _worst(part: pl.DataFrame) -> dict[str, float]:
+    """Of one rate: the longest delays of L4S packets, and what two packets take."""
+    columns = ("prague_mean_s", "prague_p99_s", "two_packets_s")
+    return {column: largest(part[column]) for column in columns}
+
+
+def _step(run: Run) -> dict[str, float]:
+    """While more flows are there: delays of both queues, and rates of the two kinds, after ten seconds."""
+    l4s = [_flow(run, label) for label in ("prague", "prague-joining")]
+    found = {what: max(flow[f"queueing_delay_{what}_s"] for flow in l4s) for what in ("mean", "p99")}
+    late = (setup.JOIN_S + 10, setup.LEAVE_S)
+    found["newcomers"] = _ratio(run, "prague-joining", "prague", "goodput_bps", *late)
+    queue = run.series.filter((pl.col("entity") == LINK) & (pl.col("metric") == "queueing_delay_s"))
+    for name, begin_s, end_s in (("before_s", 10, setup.JOIN_S), ("with_more_s", *late)):
+        found[name] = float(queue.filter(pl.col("time_s").is_between(begin_s, end_s))["value"].quantile(0.99) or 0)
+    if "classic" in run.flows["label"]:
+        found["classic_s"] = _queueing_s(run, "classic", *late)
+        found["ratio"] = _ratio(run, "prague-joining", "classic-joining", "goodput_bps", *late)
+    return found
+
+
+def _overload(run: Run) -> dict[str, float]:
+    """Beside traffic that does not respond: what the others have, how long all wait, and what is dropped."""
+    dropped = {name: _flow(run, name) for name in ("prague", "classic", "unresponsive")}
+    lost = {name: flow["packets_dropped"] / flow["packets_sent"] for name, flow in dropped.items()}
+    rest = sum(_mean(run, name, "throughput_bps") for name in ("prague", "classic"))
+    return {
+        "ratio": _ratio(run, "prague", "classic"),
+        "rest": rest / (setup.RATE_MBIT * 1e6),
+        "prague_s": _queueing_s(run, "prague"),
+        "classic_s": _queueing_s(run, "classic"),
+        "unresponsive_s": _queueing_s(run, "unresponsive"),
+        **{f"{name}_lost": share for name, share in lost.items()},
+    }
+
+
+def _many(run: Run, classic: str, rtt_ms: float) -> dict[str, float]:
+    """Rates and windows of ten flows of each kind; and what equation 10 gives with the round trips that there were."""
+    prague_s, other_s = (_flow(run, name)["rtt_mean_s"] for name in ("prague", "classic"))
+    measured = _EQUATION_10 * other_s / max(prague_s, setup.REFERENCE_RTT_S)
+    return {
+        "formula": expected_ratio(classic, rtt_ms),
+        "measured": measured,
+        "real_rounds": measured * cut_each_round(rtt_ms),
+        "ratio": _ratio(run, "prague", "classic"),
+        "window_ratio": _ratio(run, "prague", "classic", "cwnd_packets"),
+        "coupled": _coupled(run),
+    }
+
+
+def _small(run: Run) -> dict[str, float]:
+    """Flows that have windows of two packets."""
+    flow = _flow(run, "prague")
+    return {
+        "mean_s": flow["queueing_delay_mean_s"],
+        "rtt_s": flow["rtt_mean_s"],
+        "window": _mean(run, "prague", "cwnd_packets"),
+        "marked": flow["packets_marked"] / flow["packets_delivered"],
+    }
+
+
+def cut_each_round(rtt_ms: float) -> float:
+    """Rate of Prague that cuts in each real round trip with a mark, over that with one cut in the reference.
+
+    A window of w packets that are marked with p has a mark in a round trip with 1 - exp(-w p), grows by 1 / M² and
+    gives up w p / 2, where M is the reference over the round trip (draft, §2.4.2 and §2.4.4).
+
+    >>> cut_each_round(25), round(cut_each_round(5), 2)
+    (1.0, 0.68)
+    """
+    from scipy.optimize import brentq
+
+    def marks(growth: float) -> float:
+        return float(brentq(lambda wp: wp * (1 - exp(-wp)) / 2 - growth, 1e-9, 10))
+
+    ratio = max(1.0, setup.REFERENCE_RTT_S / (rtt_ms / 1e3))
+    return ratio * marks(1 / ratio**2) / marks(1)
+
+
+def _delays(run: Run) -> pl.DataFrame:
+    """One-way delay over time, of the first flow of each kind."""
+    own = pl.col("entity").is_in(["prague", "classic"]) & (pl.col("metric") == "one_way_delay_s")
+    return run.series.filter(own).select("time_s", one_way_delay_s="value", flow="entity").drop_nulls()

@@ -1,0 +1,170 @@
+"""What is simulated: Prague beside Classic flows over one link, with DualPI2 or with one queue that marks.
+
+K. De Schepper, B. Briscoe, G. White: Dual-Queue Coupled AQMs for L4S, RFC 9332, January 2023; K. De Schepper,
+B. Briscoe: The ECN Protocol for L4S, RFC 9331, January 2023; K. De Schepper, O. Tilmans, B. Briscoe, V. Goel: Prague
+Congestion Control, draft-briscoe-iccrg-prague-congestion-control-04, July 2024.
+
+Rates and round trips are the ends that RFC 9332 gives for its experiments (Appendix A.1), and three steps between them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tightlink.experiment.execute import Task
+from tightlink.scenario import Bulk, Cbr, Codel, DualPi2, Link, Observe, Pie, Reverse, Scenario, Tcp, Udp
+from tightlink.studies.cases import Cases
+
+LINK: Final = "bottleneck"
+RECEIVER: Final = "receiver"
+#: Of profile linux, with headers.
+PACKET_BYTES: Final = 1500
+#: Defaults of DualPI2 (RFC 9332 Appendix A.1, figure 2).
+TARGET_S: Final = 0.015
+COUPLING: Final = 2.0
+#: Round trip as of which Prague acts on shorter paths, and the round trips before it does (draft, §2.4.4).
+REFERENCE_RTT_S: Final = 0.025
+#: Constants of the rates of Reno and Prague, and sizes of Classic sawteeth (RFC 9332 Appendix C.2, equations 5, 6, 8).
+RENO: Final = 1.22
+PRAGUE: Final = 2.0
+SAWTOOTH: Final = {"reno": 0.75, "cubic": 0.85}
+
+#: Simulated time of a run, and when what is no longer its beginning begins: 500 round trips of 20 ms are 10 s.
+DURATION_S: Final = 120
+SETTLED_S: Final = 40
+#: The link where rate and round trip are not varied.
+RATE_MBIT: Final = 40
+RTT_MS: Final = 20
+
+
+def bulk(control: str, sender: str = "sender", *, ecn: bool | None = None, **keys: Any) -> Bulk:
+    """Flows that always have data, which no window but their own limits."""
+    tcp = Tcp(congestion=control, window="1000000 packets", ecn=ecn)
+    return Bulk(from_=sender, to=RECEIVER, tcp=tcp, **keys)
+
+
+def link(rate_mbit: float, rtt_ms: float, queue: Any = None, ends: tuple[str, str] = ("sender", RECEIVER)) -> Link:
+    """A link that has its queue, without one DualPI2, towards the receiver only."""
+    return Link(
+        ends=ends, rate=f"{rate_mbit:g} Mbit/s", delay=f"{rtt_ms / 2:g} ms", queue=queue or DualPi2(),
+        reverse=Reverse(queue="unlimited"),
+    )  # fmt: skip
+
+
+def scenario(links: dict[str, Link], traffic: dict[str, Any], duration_s: float) -> Scenario:
+    """Traffic over links, sampled five times a second; groups of flows have a row each."""
+    observed = Observe(interval="200 ms", flows="group")
+    return Scenario(profile="linux", duration=f"{duration_s:g} s", link=links, traffic=traffic, observe=observed)
+
+
+# One Prague and one Classic flow, over rates and round trips.
+
+
+def _pair(classic: str, rate_mbit: float, rtt_ms: float) -> Scenario:
+    flows = {"prague": bulk("prague"), "classic": bulk(classic)}
+    return scenario({LINK: link(rate_mbit, rtt_ms)}, flows, DURATION_S)
+
+
+def _single(queue: str, rate_mbit: float, rtt_ms: float) -> Scenario:
+    """Both in one queue, which marks them alike."""
+    flows = {"prague": bulk("prague"), "classic": bulk("cubic", ecn=True)}
+    return scenario(
+        {LINK: link(rate_mbit, rtt_ms, _MARKING[queue](limit="10000 packets", ecn=True))}, flows, DURATION_S
+    )
+
+
+_MARKING: Final = {"codel": Codel, "pie": Pie}
+_GRID: Final[dict[str, tuple[Any, ...]]] = {"rate_mbit": (4, 12, 40, 120, 200), "rtt_ms": (5, 10, 20, 50, 100)}
+PAIRS: Final = Cases("pair/{classic}/{rate_mbit}-mbit/{rtt_ms}-ms", _pair, {"classic": tuple(SAWTOOTH)[::-1]} | _GRID)
+SINGLE: Final = Cases("single/{queue}/{rate_mbit}-mbit/{rtt_ms}-ms", _single, {"queue": tuple(_MARKING)} | _GRID)
+
+# Ten flows of each kind, of which the Classic ones keep their queue from running empty.
+
+MANY_FLOWS: Final = 10
+MANY_RATE_MBIT: Final = 120
+
+
+def _many(classic: str, rtt_ms: float) -> Scenario:
+    kinds = {"prague": "prague", "classic": classic}
+    flows = {name: bulk(control, flows=MANY_FLOWS, start={"every": "100 ms"}) for name, control in kinds.items()}
+    return scenario({LINK: link(MANY_RATE_MBIT, rtt_ms)}, flows, DURATION_S)
+
+
+MANY: Final = Cases("many/{classic}/{rtt_ms}-ms", _many, {"classic": tuple(SAWTOOTH)[::-1], "rtt_ms": _GRID["rtt_ms"]})
+
+# The controller of the Classic queue, with flows of CUBIC alone and beside one of Prague.
+
+
+def _held(flows: int, prague: int) -> Scenario:
+    group = {"classic": bulk("cubic", flows=flows, start={"every": "100 ms"})}
+    return scenario({LINK: link(RATE_MBIT, RTT_MS)}, group | ({"prague": bulk("prague")} if prague else {}), DURATION_S)
+
+
+PI2: Final = Cases("pi2/{flows}/{prague}", _held, {"flows": (2, 10, 25), "prague": (0, 1)})
+
+# Flows join and leave: four more of each kind that there is.
+
+JOIN_S: Final = 40
+LEAVE_S: Final = 80
+JOINING: Final = 4
+
+
+def _step(mix: str) -> Scenario:
+    later: Any = {"flows": JOINING, "start": f"{JOIN_S} s", "stop": f"{LEAVE_S} s"}
+    kinds = {"prague": "prague"} | ({"classic": "cubic"} if mix == "both" else {})
+    flows = {name: bulk(control) for name, control in kinds.items()}
+    joining = {f"{name}-joining": bulk(control, **later) for name, control in kinds.items()}
+    return scenario({LINK: link(RATE_MBIT, RTT_MS)}, flows | joining, DURATION_S)
+
+
+STEP: Final = Cases("step/{mix}", _step, {"mix": ("l4s", "both")})
+
+# Traffic that does not respond, in either queue, as a share of the link: beside one flow of Prague and one of CUBIC.
+
+
+def _overload(load: float, side: str) -> Scenario:
+    l4s = side == "l4s"
+    source = Cbr(
+        from_="sender", to=RECEIVER, rate=f"{load * RATE_MBIT:g} Mbit/s", udp=Udp(datagram=f"{PACKET_BYTES} B"),
+        dscp="EF" if l4s else None,
+    )  # fmt: skip
+    flows = {"prague": bulk("prague"), "classic": bulk("cubic"), "unresponsive": source}
+    return scenario({LINK: link(RATE_MBIT, RTT_MS, DualPi2(l4s=["EF"] if l4s else []))}, flows, DURATION_S)
+
+
+OVERLOAD: Final = Cases("unresponsive/{load:g}/{side}", _overload, {"load": (0.5, 1.5), "side": ("classic", "l4s")})
+
+# Two round trips of Prague beside CUBIC; and more flows than windows of two packets fit into the path.
+
+APART: Final = "round-trips"
+NEAR_MS: Final = 5
+FAR_MS: Final = 25
+SMALL_RATE_MBIT: Final = 8
+SMALL_RTT_MS: Final = 6
+
+
+def _apart() -> Scenario:
+    """Hosts at two distances behind one router."""
+    shared_ms = 2.0
+    distances = {"near": NEAR_MS, "far": FAR_MS}
+    links = {
+        f"access-{name}": link(1000, rtt_ms - shared_ms, "unlimited", (name, "router"))
+        for name, rtt_ms in distances.items()
+    } | {LINK: link(RATE_MBIT, shared_ms, ends=("router", RECEIVER))}
+    flows = {name: bulk("prague", name) for name in distances} | {"classic": bulk("cubic", "far")}
+    return scenario(links, flows, DURATION_S)
+
+
+def _small(flows: int) -> Scenario:
+    """RFC 9331 Appendix A.1.7: more than two flows have no window of two packets."""
+    group = {"prague": bulk("prague", flows=flows)}
+    return scenario({LINK: link(SMALL_RATE_MBIT, SMALL_RTT_MS)}, group, DURATION_S)
+
+
+SMALL: Final = Cases("small-windows/{flows}", _small, {"flows": (4, 8, 16)})
+
+
+def tasks() -> list[Task]:
+    """Everything that is simulated."""
+    groups = (PAIRS, SINGLE, MANY, PI2, STEP, OVERLOAD, SMALL)
+    return [task for cases in groups for task in cases.tasks()] + [Task(APART, _apart())]

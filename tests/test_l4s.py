@@ -1,0 +1,82 @@
+"""The study of L4S: its formulas, a run of it, and its report."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tightlink.studies.l4s import STUDY
+from tightlink.studies.l4s.observe import cut_each_round, expected_ratio
+from tightlink.studies.running import study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RTTS = (5, 10, 20, 50, 100)
+#: Every claim of the study: these never change.
+CLAIMS = {
+    *(f"coexist.{rtt}-ms" for rtt in RTTS), *(f"formula.reno.{rtt}-ms" for rtt in RTTS),
+    *(f"formula.cubic.{rtt}-ms" for rtt in RTTS[:3]),
+    *(f"{what}.{rtt}-ms" for what in ("window", "prague.marks") for rtt in RTTS[3:]),
+    *(f"delay.{what}.{rate}-mbit" for what in ("mean", "p99") for rate in (4, 12, 40, 120, 200)),
+    "delay.classic-mean", "delay.classic-p99", "delay.loss", "delay.utilization",
+    *(f"pi2.{flows}-{prague}" for flows in (2, 10, 25) for prague in (0, 1)),
+    *(f"step.{mix}.{what}" for mix in ("l4s", "both") for what in ("mean", "p99", "newcomers")),
+    "step.target", "step.balance",
+    *(f"unresponsive.{side}.{what}" for side in ("classic", "l4s") for what in ("rest", "balance")),
+    *(f"overload.{side}.{what}" for side in ("classic", "l4s") for what in ("delay", "lost", "equal")), "overload.ect1",
+    "single.worst", "single.4-mbit", "single.4-mbit-near", "single.delay",
+    "prague.round-trips", "prague.small-windows",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole study, which takes some thirty seconds of CPU time."""
+    place = tmp_path_factory.mktemp("study") / "l4s"
+    assert study(STUDY, place, jobs=2).exit_code == 3
+    return place
+
+
+@pytest.fixture(scope="module")
+def claims(folder: Path) -> dict[str, dict[str, Any]]:
+    listed = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    return {claim["id"]: claim for claim in listed}
+
+
+def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, Any]]) -> None:
+    assert set(claims) == CLAIMS
+    assert all(claim["reason"] for claim in claims.values() if claim["holds"] is not True)
+    assert {name for name, claim in claims.items() if claim["holds"] is None} == {"overload.ect1"}
+
+
+def test_queues_are_as_the_rfc_has_them(claims: dict[str, dict[str, Any]]) -> None:
+    """Delay, loss and overload are the queue's doing; rates are the controls', too."""
+    for name in CLAIMS - {"overload.ect1", "step.l4s.p99"}:
+        if name.startswith(("delay.", "pi2.", "step.", "unresponsive.", "overload.")):
+            assert claims[name]["holds"] is True, claims[name]
+    assert all(claims[f"coexist.{rtt}-ms"]["holds"] is True for rtt in RTTS[1:])
+
+
+def test_the_formula_is_that_of_the_appendix() -> None:
+    """RFC 9332 Appendix C.2 rounds 1.22 / 0.85 to 1.4, and k to 2 from 1.97 for Reno at 25 ms."""
+    for rtt_ms in RTTS:
+        rfc = (rtt_ms + 15) / (1.4 * max(rtt_ms, 25))
+        assert expected_ratio("cubic", rtt_ms) == pytest.approx(rfc, rel=0.03)
+    assert expected_ratio("reno", 25) == pytest.approx(1.97 / 2, rel=0.01)
+
+
+def test_cuts_in_real_round_trips_cost_rate_on_short_paths_only() -> None:
+    """Marks rarer than round trips: w p √2 / M of them in one, in place of 2.24 in that of the reference."""
+    assert cut_each_round(25) == cut_each_round(100) == 1
+    assert cut_each_round(0.01) == pytest.approx(2**0.5 / 2.24, rel=0.01)
+    assert 0.6 < cut_each_round(5) < cut_each_round(10) < cut_each_round(20) < 1
+
+
+def test_figures_and_report_are_there(folder: Path) -> None:
+    assert {"plane.svg", "one-queue.png"} <= {file.name for file in (folder / "figures").iterdir()}
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    for title in ("Who gets how much", "How long they wait", "Flows join and leave", "Traffic that does not respond"):
+        assert title in page
