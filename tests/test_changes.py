@@ -1,6 +1,7 @@
 """Links that change: in a scenario, in what is printed of it, and in a run."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,18 +10,18 @@ import tightlink as tl
 STEPS = [{"at": "0 s", "rate": "2 Mbit/s"}, {"at": "1 s", "rate": "500 kbit/s"}]
 
 
-def over(*, duration: str = "4 s", **wire: object) -> tl.Scenario:
+def over(**wire: object) -> tl.Scenario:
     """A long transfer over a link that changes."""
     link = {"ends": ["a", "b"], "rate": "2 Mbit/s", "delay": "10 ms", "queue": "20 packets"} | wire
     return tl.Scenario.from_dict({
-        "duration": duration,
+        "duration": "4 s",
         "link": {"wire": link},
         "traffic": {"t": {"kind": "bulk", "from": "a", "to": "b"}},
     })  # fmt: skip
 
 
-def resolved(**wire: object) -> dict[str, object]:
-    return over(**wire).resolve()["links"][0]  # type: ignore[no-any-return]
+def resolved(**wire: object) -> dict[str, Any]:
+    return dict(over(**wire).resolve()["links"][0])
 
 
 def test_a_schedule_limits_what_gets_through() -> None:

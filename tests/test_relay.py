@@ -336,6 +336,36 @@ def test_the_duration_ends_a_program(wire: Path) -> None:
     assert time.monotonic() - begin < 50
 
 
+@live
+@needs("ping")
+def test_a_trace_is_a_link_of_its_own(tmp_path: Path) -> None:
+    """What mm-link does: a packet waits for the next instant of the trace, and then for the delay."""
+    trace = tmp_path / "up.trace"
+    trace.write_text("\n".join(str(at) for at in range(5, 1001, 5)))
+    command = [
+        "--late",
+        "1 s",
+        "--trace",
+        str(trace),
+        "--delay",
+        "20 ms",
+        "--",
+        "ping",
+        "-c",
+        "20",
+        "-i",
+        "0.01",
+        "there",
+    ]
+    with _emulate(*command) as ended:
+        told, errors = ended.communicate(timeout=60)
+    assert ended.returncode == 0, errors
+    assert "20 received" in told
+    # The delay in both directions.
+    shortest_ms = float(told.rpartition("= ")[2].split("/")[0])
+    assert shortest_ms >= 40
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -344,6 +374,8 @@ def test_the_duration_ends_a_program(wire: Path) -> None:
         (["--in", "c", "--", "true"], '--in = "c": expected one of a, b'),
         (["--duration", "10"], '--duration = "10": expected a unit, too: a time'),
         (["--late", "0 s"], '--late = "0 s": expected a time above zero'),
+        (["--delay", "2 ms"], '--delay = "2 ms": expected --trace with it'),
+        (["--trace", "no.trace", "--", "true"], '"no.trace": expected a file that can be read: no such file'),
         (["--burn"], "there is no processor time to spend: no router of the scenario has a processor"),
         (["--set", "link.wire.queue={ kind = 'red', limit = '9 packets' }"], "only a drop-tail queue"),
     ],

@@ -12,7 +12,7 @@ from tightlink import units
 from tightlink.commands.options import option
 from tightlink.console import FAILED, columns_chosen, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.scenario import load, parse_option
+from tightlink.scenario import Scenario, load, parse_option
 from tightlink.text_table import Choice
 
 if TYPE_CHECKING:
@@ -28,8 +28,12 @@ _LOOK_S: Final = 0.2
 
 
 def emulate(
-    file: Path,
+    file: Path | None = None,
     *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    trace: Path | None = None,
+    trace_down: Path | None = None,
+    delay: str | None = None,
+    queue: str | None = None,
     link: str | None = None,
     device: Literal["tun", "packet"] = "tun",
     in_: Annotated[str | None, Parameter(name="--in")] = None,
@@ -44,10 +48,19 @@ def emulate(
     Parameters
     ----------
     file
-        Scenario, a TOML file; of its traffic only who sends to whom.
+        Scenario, a TOML file; of its traffic only who sends to whom. None with --trace.
     command
         After --, a program to run in a host, and its arguments: the link ends with it, and its exit code is the
         command's. Without one, how to enter the hosts is printed, and Ctrl-C ends the link.
+    trace
+        Instead of a scenario a single link, "link", from the host "here", where the program runs, to the host "there":
+        its trace as mahimahi has it, a line for each millisecond at which 1504 bytes may leave.
+    trace_down
+        Trace of the other direction (default: the same).
+    delay
+        Of that link, in each direction, such as "20 ms" (default: none).
+    queue
+        Of that link, in each direction, such as "100 packets" (default: that of the profile).
     link
         Link to emulate, instead of the one with the smallest rate.
     device
@@ -73,7 +86,11 @@ def emulate(
     from tightlink.run import MEASUREMENT, is_there
 
     need_linux()
-    plan = Plan.of(load(file, set=dict(map(parse_option, set_ or []))), link=link)
+    if trace is not None and file is not None:
+        # All that is no option is the command then.
+        file, command = None, (str(file), *command)
+    wire = {"trace": trace, "trace-down": trace_down, "delay": delay, "queue": queue}
+    plan = Plan.of(_scenario(file, wire, dict(map(parse_option, set_ or []))), link=link)
     lasts_s = None if duration is None else float(option("--duration", duration, units.TIME))
     late_s = None if late is None else float(option("--late", late, units.TIME))
     host = _host(list(plan.hosts), in_, command)
@@ -101,6 +118,23 @@ def emulate(
         say(f"wrote {output}")
     found = warned(run.warnings)
     return code if command else found
+
+
+def _scenario(file: Path | None, wire: "dict[str, Path | str | None]", changes: "dict[str, object]") -> Scenario:
+    """The scenario in the file, or a link between two hosts with a trace for each direction."""
+    given = {key: str(value) for key, value in wire.items() if value is not None}
+    if "trace" not in given:
+        for key, value in given.items():
+            raise ScenarioError("--trace with it: without one, the scenario says it", key=f"--{key}", value=value)
+        if file is None:
+            raise ScenarioError("the name of a scenario's file, or --trace", key="FILE")
+        return load(file, set=changes)
+    link: dict[str, object] = {"ends": ["here", "there"], "rate": {"trace": given.pop("trace")}}
+    if down := given.pop("trace-down", None):
+        link["reverse"] = {"rate": {"trace": down}}
+    traffic = {"up": {"kind": "bulk", "from": "here", "to": "there"}}
+    data = {"duration": "1 min", "link": {"link": link | given}, "traffic": traffic}
+    return Scenario.from_dict(data).set_all(changes)
 
 
 def _host(names: list[str], wanted: str | None, command: tuple[str, ...]) -> str:

@@ -154,18 +154,6 @@ impl Course {
         }
     }
 
-    /// How much can be done from `from_s` to `until_s`; neither falls from call to call.
-    pub fn between(&mut self, from_s: f64, until_s: f64) -> f64 {
-        let (mut at_s, mut sum) = (from_s, 0.0);
-        while at_s < until_s {
-            let rate = self.at(at_s);
-            let next_s = self.piece.until_s.min(until_s);
-            sum += (next_s - at_s) * (rate + 0.5 * self.piece.slope * (next_s - at_s));
-            at_s = next_s;
-        }
-        sum
-    }
-
     /// Random numbers drawn so far.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
@@ -202,6 +190,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    impl Course {
+        /// How much can be done from `from_s` to `until_s`; neither falls from call to call.
+        fn between(&mut self, from_s: f64, until_s: f64) -> f64 {
+            let (mut at_s, mut sum) = (from_s, 0.0);
+            while at_s < until_s {
+                let rate = self.at(at_s);
+                let next_s = self.piece.until_s.min(until_s);
+                sum += (next_s - at_s) * (rate + 0.5 * self.piece.slope * (next_s - at_s));
+                at_s = next_s;
+            }
+            sum
+        }
+    }
 
     fn stream() -> Stream {
         Stream::new(1, "wire", 0, "rate")

@@ -133,7 +133,7 @@ mod tests {
             (JitterDistribution::Normal { mean_s: 0.010, deviation_s: 0.002 }, [0.010 - 0.00134898, 0.010, 0.01134898]),
             // Lomax: (1 − q)^(−1/shape) − 1, times its scale, which is mean · (shape − 1).
             (JitterDistribution::Pareto { mean_s: 0.002, shape: 3.0 }, {
-                let at = |share: f64| 0.004 * ((1.0 - share).powf(-1.0 / 3.0) - 1.0);
+                let at = |share: f64| 0.004 * (libm::pow(1.0 - share, -1.0 / 3.0) - 1.0);
                 [at(0.25), at(0.5), at(0.75)]
             }),
             (JitterDistribution::Quantiles { values_s: table }, [0.001, 0.003, 0.004]),
@@ -141,7 +141,7 @@ mod tests {
             for correlation_s in [None, Some(0.05)] {
                 let values = jitters(distribution.clone(), correlation_s);
                 // e^(−Δ/τ) = ρ: the mean is worth that of (1 − ρ) / (1 + ρ) as many independent ones.
-                let kept = correlation_s.map_or(0.0, |correlation_s| (-0.01f64 / correlation_s).exp());
+                let kept = correlation_s.map_or(0.0, |correlation_s| libm::exp(-0.01 / correlation_s));
                 let worth = PACKETS as f64 * (1.0 - kept) / (1.0 + kept);
                 for (quartile, share) in quartiles.into_iter().zip([0.25, 0.5, 0.75]) {
                     let below = values.iter().filter(|&&value| value < quartile).count() as f64 / PACKETS as f64;
@@ -162,7 +162,7 @@ mod tests {
         let middle = mean(&values);
         let products: Vec<f64> = values.windows(2).map(|pair| (pair[0] - middle) * (pair[1] - middle)).collect();
         let squares: Vec<f64> = values.iter().map(|value| (value - middle) * (value - middle)).collect();
-        let expected = (-0.2f64).exp();
+        let expected = libm::exp(-0.2);
         // Bartlett: the variance of an estimate of ρ of such a process is (1 − ρ²) / n.
         let error = ((1.0 - expected * expected) / PACKETS as f64).sqrt();
         assert!((mean(&products) / mean(&squares) - expected).abs() < 4.0 * error);
