@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from tightlink.scenario.changes import (
+from tightlink.scenario.delays import (
     DelayRedraw,
     DelaySchedule,
     DelayStep,
     JitterTable,
-    Markov,
     NormalJitter,
-    OrnsteinUhlenbeck,
     ParetoJitter,
-    RandomWalk,
-    RateSchedule,
-    RateState,
-    RateStep,
-    RateTrace,
     UniformJitter,
 )
 from tightlink.scenario.disciplines import DropTail, Pie, Red, Rem, Threshold
@@ -40,6 +33,7 @@ from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
+from tightlink.scenario.rates import Markov, OrnsteinUhlenbeck, RandomWalk, RateSchedule, RateState, RateStep, RateTrace
 from tightlink.scenario.routing import Routing
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.size_distribution import SizeDistribution

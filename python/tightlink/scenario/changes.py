@@ -1,50 +1,27 @@
-"""Rates and delays of a link that change, and jitter: by a schedule, a trace or a process.
+"""What the tables have in common that say how a quantity of a link changes.
 
 Example:
-    >>> rate = RateSchedule(schedule=[{"at": "0 s", "rate": "50 Mbit/s"}, {"at": "10 s", "rate": "10 Mbit/s"}])
-    >>> nominal_rate(rate)
-    (50000000.0, None)
+    >>> from tightlink.scenario import RateStep
+    >>> check_times([RateStep(at="0 s", rate="5 Mbit/s"), RateStep(at="10 s", rate="1 Mbit/s")], "20 s")
 """
 
 from __future__ import annotations
 
 import itertools
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import BeforeValidator
 
 from tightlink import units
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import closest, one_of
 from tightlink.scenario.table import Table, kind_of, wrong
-from tightlink.scenario.values import (
-    Delay,
-    LineRate,
-    LineRateOrNone,
-    Period,
-    PropagationDelay,
-    Rate,
-    choice,
-    line_rate,
-    number,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pydantic import BaseModel
 
-T = TypeVar("T")
-#: A trace of a day at 12 Mbit/s has a tenth of them.
-_MOST_INSTANTS: Final = 10**9
-_LARGEST_TRACE: Final = 512 * 2**20
-#: What leaves at each instant of a trace, in bits.
-_OPPORTUNITY_BITS: Final = 8 * 1504
 _SHORTEST_STEP: Final = "10 us"
-
-_DEVIATION: Final = number(lambda value: 0 < value <= 10, "a number above 0 and up to 10, such as 0.2")  # noqa: PLR2004
-_SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
 
 
 class Changing(Table):
@@ -73,12 +50,14 @@ def check_times(schedule: Sequence[Any], period: str | None) -> None:
         raise wrong(f"a time after the last step, which is at {schedule[-1].at}", key="period", value=period)
 
 
-def _check_step(every: str) -> None:
+def check_step(every: str) -> None:
+    """An error where steps are so short that they would stop the clock."""
     if units.time(every) < units.time(_SHORTEST_STEP):
         raise wrong(f'a time of at least "{_SHORTEST_STEP}"', key="every", value=every)
 
 
-def _scheduled(schedule: Sequence[Any], values: list[float], *, linear: bool, period: str | None) -> dict[str, Any]:
+def scheduled(schedule: Sequence[Any], values: list[float], *, linear: bool, period: str | None) -> dict[str, Any]:
+    """A schedule as the engine reads it."""
     return {
         "kind": "schedule",
         "at_s": [units.time(step.at) for step in schedule],
@@ -86,379 +65,6 @@ def _scheduled(schedule: Sequence[Any], values: list[float], *, linear: bool, pe
         "linear": linear,
         "period_s": None if period is None else units.time(period),
     }
-
-
-class RateStep(Table):
-    """From when on a link has which rate."""
-
-    at: Delay
-    """When it begins to hold."""
-    rate: LineRateOrNone
-    """Transmission rate; "0 bit/s" is an outage."""
-
-
-class RateSchedule(Changing):
-    """A rate that changes in steps or ramps; a packet in service goes on at the new rate, as in a modem."""
-
-    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
-    """How the rate changes."""
-    schedule: Annotated[list[RateStep], Field(min_length=1)]
-    """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
-    linear: StrictBool = False
-    """Whether it goes straight from each rate to the next."""
-    period: Period | None = None
-    """After how long the schedule begins anew (default never)."""
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        check_times(self.schedule, self.period)
-        rates = [units.rate(step.rate) for step in self.schedule]
-        if not any(rates):
-            raise wrong("a rate above zero: else no packet ever leaves", key="schedule[0].rate",
-                        value=self.schedule[0].rate)  # fmt: skip
-        if self.period is None and rates[-1] == 0:
-            expected = "a rate above zero, as the last one holds for ever, or a period"
-            raise wrong(expected, key=f"schedule[{len(rates) - 1}].rate", value=self.schedule[-1].rate)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        rates = [units.rate(step.rate) for step in self.schedule]
-        return _scheduled(self.schedule, rates, linear=self.linear, period=self.period)
-
-    def nominal(self) -> float:
-        """The mean of a period, without one the first rate above zero."""
-        rates = [units.rate(step.rate) for step in self.schedule]
-        if self.period is None:
-            return next(rate for rate in rates if rate > 0)
-        times = [units.time(step.at) for step in self.schedule]
-        spans = [after - before for before, after in itertools.pairwise([*times, units.time(self.period)])]
-        ends = [*rates[1:], rates[-1]] if self.linear else rates
-        means = [(rate + end) / 2 for rate, end in zip(rates, ends, strict=True)]
-        return sum(span * mean for span, mean in zip(spans, means, strict=True)) / units.time(self.period)
-
-
-class RateTrace(Changing):
-    """A trace as mahimahi has it: each line of the file is a millisecond at which 1504 bytes may leave; it wraps.
-
-    A packet counts four bytes more than its own. What an instant leaves over is of use for packets that wait, and lost
-    where none does.
-    """
-
-    kind: Annotated[Literal["trace"], choice("trace")] = "trace"
-    """How the rate changes."""
-    trace: str
-    """Name of the file, relative to the scenario's."""
-
-    def instants(self) -> tuple[int, ...]:
-        """The milliseconds in the file."""
-        path = Path(self.trace)
-        try:
-            found = path.stat()
-            return _instants(self.trace, found.st_mtime_ns, found.st_size)
-        except OSError as error:
-            reason = (error.strerror or "it cannot be read").lower()
-            raise _unreadable(self.trace, f"a file that can be read: {reason}") from None
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {"trace_ms": list(self.instants())}
-
-    def nominal(self) -> float:
-        """The mean rate."""
-        instants = self.instants()
-        return len(instants) * _OPPORTUNITY_BITS / (instants[-1] / 1000)
-
-
-def _unreadable(written: str, expected: str) -> ScenarioError:
-    return ScenarioError(expected, key="rate.trace", value=written)
-
-
-@lru_cache(maxsize=16)
-def _instants(name: str, _changed_ns: int, size: int) -> tuple[int, ...]:
-    if size > _LARGEST_TRACE:
-        raise _unreadable(name, "a file of at most 512 MiB")
-    try:
-        lines = Path(name).read_text(encoding="ascii").splitlines()
-    except UnicodeDecodeError:
-        raise _unreadable(name, "a trace: a line with a whole number of milliseconds for each 1504 bytes") from None
-    found: list[int] = []
-    for number_, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text:
-            continue
-        if not text.isdecimal() or int(text) > _MOST_INSTANTS:
-            expected = f"a whole number of milliseconds in each line, not {text[:40]!r} in line {number_}"
-            raise _unreadable(name, expected)
-        if found and int(text) < found[-1]:
-            raise _unreadable(name, f"milliseconds that do not fall, as in line {number_}: {found[-1]}, then {text}")
-        found.append(int(text))
-    if not found:
-        raise _unreadable(name, "a trace with a line for each 1504 bytes, of which there is none")
-    if found[-1] == 0:
-        raise _unreadable(name, "a trace that ends after 0 ms, when it begins anew")
-    return tuple(found)
-
-
-class RandomWalk(Changing):
-    """A rate that wanders: each step multiplies it by a random factor, between two rates that throw it back."""
-
-    kind: Annotated[Literal["random-walk"], choice("random-walk")] = "random-walk"
-    """How the rate changes."""
-    start: Rate
-    """The first rate."""
-    least: Rate
-    """The smallest rate."""
-    most: Rate
-    """The largest rate."""
-    every: Period = "100 ms"
-    """Length of a step."""
-    deviation: Annotated[float, _DEVIATION] = 0.1
-    """Standard deviation of the logarithm of a step's factor."""
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        _check_step(self.every)
-        if not units.rate(self.least) <= units.rate(self.start) <= units.rate(self.most):
-            raise wrong(f"a rate from least to most, {self.least} to {self.most}", key="start", value=self.start)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {
-            "kind": self.kind,
-            "start": units.rate(self.start),
-            "every_s": units.time(self.every),
-            "deviation": self.deviation,
-            "least": units.rate(self.least),
-            "most": units.rate(self.most),
-        }
-
-    def nominal(self) -> float:
-        """The first rate."""
-        return units.rate(self.start)
-
-
-class RateState(Table):
-    """A state of a rate that jumps."""
-
-    rate: LineRateOrNone
-    """Transmission rate; "0 bit/s" is an outage."""
-    mean: Period
-    """How long the state lasts in the mean, with an exponential distribution."""
-
-
-class Markov(Changing):
-    """A rate that jumps between states: each lasts a random time, then comes another one, each as likely."""
-
-    kind: Annotated[Literal["markov"], choice("markov")] = "markov"
-    """How the rate changes."""
-    states: Annotated[list[RateState], Field(min_length=2)]
-    """The states, of which it begins in any."""
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        if not any(units.rate(state.rate) for state in self.states):
-            raise wrong("a rate above zero: else no packet ever leaves", key="states[0].rate",
-                        value=self.states[0].rate)  # fmt: skip
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {
-            "kind": self.kind,
-            "values": [units.rate(state.rate) for state in self.states],
-            "mean_s": [units.time(state.mean) for state in self.states],
-        }
-
-    def nominal(self) -> float:
-        """The mean rate."""
-        rates, means_s = ([float(value) for value in self.spec()[key]] for key in ("values", "mean_s"))
-        return sum(rate * mean_s for rate, mean_s in zip(rates, means_s, strict=True)) / sum(means_s)
-
-
-class OrnsteinUhlenbeck(Changing):
-    """A rate that is pulled back to its mean: normal noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
-
-    kind: Annotated[Literal["ornstein-uhlenbeck"], choice("ornstein-uhlenbeck")] = "ornstein-uhlenbeck"
-    """How the rate changes."""
-    mean: Rate
-    """The mean, which is the first rate."""
-    deviation: Rate
-    """Standard deviation in the long run."""
-    memory: Period = "1 s"
-    """In this time a distance from the mean shrinks to 1/e."""
-    every: Period = "10 ms"
-    """Length of a step, in which the rate stays."""
-    least: Rate
-    """The smallest rate: what would be below it is it."""
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        _check_step(self.every)
-        if units.rate(self.least) > units.rate(self.mean):
-            raise wrong(f"at most the mean, which is {self.mean}", key="least", value=self.least)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {
-            "kind": self.kind,
-            "mean": units.rate(self.mean),
-            "deviation": units.rate(self.deviation),
-            "time_s": units.time(self.memory),
-            "every_s": units.time(self.every),
-            "least": units.rate(self.least),
-        }
-
-    def nominal(self) -> float:
-        """The mean rate."""
-        return units.rate(self.mean)
-
-
-class DelayStep(Table):
-    """From when on a link has which delay."""
-
-    at: Delay
-    """When it begins to hold."""
-    delay: Delay
-    """Propagation delay."""
-
-
-class DelaySchedule(Changing):
-    """A delay that changes in steps or ramps; no packet overtakes another where it falls."""
-
-    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
-    """How the delay changes."""
-    schedule: Annotated[list[DelayStep], Field(min_length=1)]
-    """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
-    linear: StrictBool = False
-    """Whether it goes straight from each delay to the next."""
-    period: Period | None = None
-    """After how long the schedule begins anew (default never)."""
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        check_times(self.schedule, self.period)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        delays = [units.time(step.delay) for step in self.schedule]
-        return _scheduled(self.schedule, delays, linear=self.linear, period=self.period)
-
-    def least(self) -> float:
-        """The smallest delay, in seconds."""
-        return min(units.time(step.delay) for step in self.schedule)
-
-
-class DelayRedraw(Changing):
-    """A delay that is drawn anew at equal times, uniform between two: a path by other satellites, for example."""
-
-    kind: Annotated[Literal["redraw"], choice("redraw")] = "redraw"
-    """How the delay changes."""
-    shortest: Delay
-    """The smallest delay."""
-    longest: Delay
-    """The largest delay."""
-    every: Period = "15 s"
-    """For how long a delay holds."""
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        _check_step(self.every)
-        if units.time(self.longest) < units.time(self.shortest):
-            raise wrong(f"at least the shortest, which is {self.shortest}", key="longest", value=self.longest)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        low, high = units.time(self.shortest), units.time(self.longest)
-        return {"kind": "uniform", "every_s": units.time(self.every), "least": low, "most": high}
-
-    def least(self) -> float:
-        """The smallest delay, in seconds."""
-        return units.time(self.shortest)
-
-
-class Jitter(Changing):
-    """What jitters have in common."""
-
-    correlation: Period | None = None
-    """In this time the correlation of the jitter of two packets falls to 1/e (default there is none)."""
-
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        raise NotImplementedError
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        correlation = None if self.correlation is None else units.time(self.correlation)
-        return {"distribution": self.distribution(), "correlation_s": correlation}
-
-
-class UniformJitter(Jitter):
-    """Jitter from zero to a largest value, each as likely; packets stay in order."""
-
-    kind: Annotated[Literal["uniform"], choice("uniform")] = "uniform"
-    """Distribution of the jitter."""
-    most: Period
-    """The largest jitter."""
-
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "uniform", "most_s": units.time(self.most)}
-
-
-class NormalJitter(Jitter):
-    """Jitter with a normal distribution, of which what is below zero is zero; packets stay in order."""
-
-    kind: Annotated[Literal["normal"], choice("normal")] = "normal"
-    """Distribution of the jitter."""
-    mean: Period
-    """Mean of the normal distribution."""
-    deviation: Period
-    """Its standard deviation."""
-
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "normal", "mean_s": units.time(self.mean), "deviation_s": units.time(self.deviation)}
-
-
-class ParetoJitter(Jitter):
-    """Jitter with a heavy tail from zero on (Lomax's distribution); packets stay in order."""
-
-    kind: Annotated[Literal["pareto"], choice("pareto")] = "pareto"
-    """Distribution of the jitter."""
-    mean: Period
-    """The mean."""
-    shape: Annotated[float, _SHAPE] = 2.5
-    """The tail falls as jitter^-shape."""
-
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "pareto", "mean_s": units.time(self.mean), "shape": self.shape}
-
-
-class JitterTable(Jitter):
-    """Jitter by its quantiles, such as those of a measurement; packets stay in order."""
-
-    kind: Annotated[Literal["quantiles"], choice("quantiles")] = "quantiles"
-    """Distribution of the jitter."""
-    quantiles: Annotated[list[Delay], Field(min_length=2)]
-    """Equally far apart, from the smallest jitter to the largest, with straight lines between them."""
-
-    @model_validator(mode="after")
-    def _rise(self) -> Self:
-        for place, (before, after) in enumerate(itertools.pairwise(self.quantiles), 1):
-            if units.time(after) < units.time(before):
-                expected = f"at least the quantile before it, which is {before}"
-                raise wrong(expected, key=f"quantiles[{place}]", value=after)
-        return self
-
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "quantiles", "values_s": [units.time(value) for value in self.quantiles]}
 
 
 def form(value: object) -> str:
@@ -486,62 +92,3 @@ def kinds(models: Mapping[str, type[BaseModel]], keys: Mapping[str, str]) -> Bef
         return {"kind": kind} | value
 
     return BeforeValidator(check)
-
-
-_RATES: Final = {
-    model.model_fields["kind"].default: model
-    for model in (RateSchedule, RateTrace, RandomWalk, Markov, OrnsteinUhlenbeck)
-}
-_DELAYS: Final = {model.model_fields["kind"].default: model for model in (DelaySchedule, DelayRedraw)}
-_JITTERS: Final = {
-    model.model_fields["kind"].default: model for model in (UniformJitter, NormalJitter, ParetoJitter, JitterTable)
-}
-
-#: A rate, or a table of how it changes.
-ChangingRate = Annotated[
-    Annotated[LineRate, Tag("<text>")]
-    | Annotated[RateSchedule, Tag("<schedule>")]
-    | Annotated[RateTrace, Tag("<trace>")]
-    | Annotated[RandomWalk, Tag("<random-walk>")]
-    | Annotated[Markov, Tag("<markov>")]
-    | Annotated[OrnsteinUhlenbeck, Tag("<ornstein-uhlenbeck>")],
-    Discriminator(form),
-    kinds(_RATES, {"schedule": "schedule", "trace": "trace"}),
-]
-#: A propagation delay, or a table of how it changes.
-ChangingDelay = Annotated[
-    Annotated[PropagationDelay, Tag("<text>")]
-    | Annotated[DelaySchedule, Tag("<schedule>")]
-    | Annotated[DelayRedraw, Tag("<redraw>")],
-    Discriminator(form),
-    kinds(_DELAYS, {"schedule": "schedule"}),
-]
-#: What is added to the delay of each packet.
-AnyJitter = Annotated[
-    Annotated[UniformJitter, Tag("<uniform>")]
-    | Annotated[NormalJitter, Tag("<normal>")]
-    | Annotated[ParetoJitter, Tag("<pareto>")]
-    | Annotated[JitterTable, Tag("<quantiles>")],
-    Discriminator(form),
-    kinds(_JITTERS, {"quantiles": "quantiles"}),
-]
-
-
-def nominal_rate(rate: object) -> tuple[float, float | None]:
-    """The rate of a link in bit/s, and in packets/s where that limits it; its mean or its first one, if it changes.
-
-    >>> nominal_rate("2 Mbit/s")
-    (2000000.0, None)
-    """
-    if isinstance(rate, RateSchedule | RateTrace | RandomWalk | Markov | OrnsteinUhlenbeck):
-        return rate.nominal(), None
-    return line_rate(rate)
-
-
-def least_delay(delay: object) -> float:
-    """The smallest delay of a link, in seconds.
-
-    >>> least_delay("20 ms"), least_delay(DelayRedraw(shortest="30 ms", longest="50 ms"))
-    (0.02, 0.03)
-    """
-    return delay.least() if isinstance(delay, DelaySchedule | DelayRedraw) else units.time(delay)

@@ -13,9 +13,10 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, StrictBool, model_validator
 
-from tightlink.scenario.changes import AnyJitter, ChangingDelay, ChangingRate
+from tightlink.scenario.delays import AnyJitter, ChangingDelay
 from tightlink.scenario.loss import Loss
 from tightlink.scenario.queues import Queue
+from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.table import NAME, Table, merged, wrong
 from tightlink.scenario.values import Mtu, Overhead
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
-from tightlink.scenario.changes import Changing, RateTrace, least_delay, nominal_rate
+from tightlink.scenario.changes import Changing
+from tightlink.scenario.delays import least_delay
 from tightlink.scenario.disciplines import Threshold
 from tightlink.scenario.loss import loss_spec
 from tightlink.scenario.problems import below
 from tightlink.scenario.queues import discipline
+from tightlink.scenario.rates import RateTrace, nominal_rate
 from tightlink.scenario.table import kind_of
 from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED
 

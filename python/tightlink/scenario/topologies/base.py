@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 from pydantic import Discriminator, Tag
 
 from tightlink import units
-from tightlink.scenario.changes import ChangingRate
 from tightlink.scenario.links import Medium, Span, Wire, both
+from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import LineRate, PropagationDelay
 

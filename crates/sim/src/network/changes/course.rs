@@ -1,5 +1,7 @@
 //! The course of a rate or of a delay, piece by piece, as far as it is looked at.
 
+use std::sync::Arc;
+
 use crate::random::Stream;
 use crate::scenario::{CourseSpec, Duration};
 
@@ -23,7 +25,7 @@ impl Piece {
 /// A course, looked at from the past to the future. Equal ones have the same future, whoever looks at them.
 #[derive(Clone, Debug)]
 pub struct Course {
-    spec: CourseSpec,
+    spec: Arc<CourseSpec>,
     stream: Stream,
     piece: Piece,
     begun: bool,
@@ -39,13 +41,14 @@ impl Course {
     #[must_use]
     pub fn new(spec: &CourseSpec, stream: Stream) -> Self {
         let piece = Piece { from_s: 0.0, until_s: 0.0, value: 0.0, slope: 0.0 };
-        Self { spec: spec.clone(), stream, piece, begun: false, repeated: 0, place: 0, free: 0.0 }
+        Self { spec: Arc::new(spec.clone()), stream, piece, begun: false, repeated: 0, place: 0, free: 0.0 }
     }
 
     /// The first piece.
     fn begin(&mut self) -> Piece {
         let first = |until_s, value| Piece { from_s: 0.0, until_s, value, slope: 0.0 };
-        match self.spec {
+        let spec = Arc::clone(&self.spec);
+        match *spec {
             CourseSpec::Schedule { .. } => self.scheduled(),
             CourseSpec::RandomWalk { start, every_s, .. } => {
                 self.free = libm::log(start);
@@ -67,7 +70,7 @@ impl Course {
 
     /// The piece of a schedule at its place.
     fn scheduled(&self) -> Piece {
-        let CourseSpec::Schedule { at_s, values, linear, period_s } = &self.spec else { return self.piece };
+        let CourseSpec::Schedule { at_s, values, linear, period_s } = &*self.spec else { return self.piece };
         let (place, last) = (self.place, self.place + 1 == values.len());
         let begun_s = period_s.map_or(0.0, |period_s| period_s * self.repeated as f64);
         let until_s = match (last, period_s) {
@@ -90,7 +93,8 @@ impl Course {
         let from_s = self.piece.until_s;
         let step = |every_s: f64, repeated: u64| (repeated + 1) as f64 * every_s;
         let flat = |until_s, value| Piece { from_s, until_s, value, slope: 0.0 };
-        match self.spec {
+        let spec = Arc::clone(&self.spec);
+        match *spec {
             CourseSpec::Schedule { ref values, .. } => {
                 self.place += 1;
                 if self.place == values.len() {

@@ -4,6 +4,8 @@
 //! from a TUN device, with its header). What an instant leaves over is of use for packets that wait, and lost where none
 //! does.
 
+use std::sync::Arc;
+
 /// Bytes that leave at each instant.
 const OPPORTUNITY_BYTES: u32 = 1504;
 /// What a packet counts more than its bytes.
@@ -12,7 +14,7 @@ const HEADER_BYTES: u32 = 4;
 /// The instants, from the next one on.
 #[derive(Clone, Debug)]
 pub struct Opportunities {
-    trace_ms: Vec<u32>,
+    trace_ms: Arc<[u32]>,
     next: usize,
     /// When this round of the trace began.
     begun_ms: u64,
@@ -28,7 +30,7 @@ impl Opportunities {
     /// A trace at its beginning.
     #[must_use]
     pub fn new(trace_ms: &[u32]) -> Self {
-        Self { trace_ms: trace_ms.to_vec(), next: 0, begun_ms: 0, left: 0, used_s: -1.0, follows: false }
+        Self { trace_ms: trace_ms.into(), next: 0, begun_ms: 0, left: 0, used_s: -1.0, follows: false }
     }
 
     fn next_s(&self) -> f64 {
