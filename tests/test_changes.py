@@ -149,3 +149,10 @@ def test_framing_has_no_effect_with_a_trace(tmp_path: Path) -> None:
     trace.write_text("1\n")
     with pytest.raises(tl.ScenarioError, match=r"link\.wire\.framing.*four bytes more"):
         resolved(rate={"trace": str(trace)}, framing={"overhead": "38 B"})
+
+
+def test_a_report_names_no_rate_where_there_is_none(tmp_path: Path) -> None:
+    scenario = over(rate={"schedule": STEPS}).set("observe.interval", "100 ms")
+    text = tl.simulate(scenario).report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "The rate of the busiest link, wire, changes." in text
+    assert "has a rate of" not in text

@@ -152,9 +152,12 @@ def _bottleneck(run: Run, rates: pl.DataFrame, rate: str) -> str:
         return ""
     links = run.links.filter(run.links["utilization"].is_not_null()).sort("utilization", descending=True)
     name = next(iter(links["link"]), None)
-    found = {link["name"]: link["rate_bps"] for link in run.scenario.resolve()["links"]}.get(name)
-    if found is None:
+    link = next((link for link in run.scenario.resolve()["links"] if link["name"] == name), None)
+    if link is None:
         return ""
+    if "rate" in link:
+        return f"The rate of the busiest link, {name}, changes."
+    found = link["rate_bps"]
     text = f"The busiest link, {name}, has a rate of {rounded(found, units.format_rate)}."
     above = (rates[rate] > _SEEN * found).any()
     return f"{text} {_ABOVE[rate]}" if above else text
