@@ -152,6 +152,7 @@ def _given(bandwidth: str | None, rtt: str | None, queue: str | None) -> _Link:
 def _of_link(file: Path, bandwidth: str | None, rtt: str | None, queue: str | None) -> _Link:
     """The path of a scenario with one link, but for what options say."""
     from tightlink.scenario import load
+    from tightlink.scenario.table import Table
 
     if None not in {bandwidth, rtt, queue}:
         raise ScenarioError("no --bandwidth, --rtt and --queue beside it, which leave nothing of the file",
@@ -160,13 +161,16 @@ def _of_link(file: Path, bandwidth: str | None, rtt: str | None, queue: str | No
     if len(scenario.link) != 1 or scenario.topology:
         raise ScenarioError("a scenario of one link, which is the path", key="link", file=str(file))
     ((name, link),) = scenario.explicit().link.items()
-    for key, value, ending, wanted in (
-        ("rate", link.rate, "bit/s", "a rate in bit/s"),
-        ("queue", link.queue, ("packet", "packets"), "a queue in packets"),
+    for key, value, instead, ending, wanted in (
+        ("rate", link.rate, bandwidth, "bit/s", "a rate in bit/s that does not change"),
+        ("delay", link.delay, rtt, "s", "a delay that does not change"),
+        ("queue", link.queue, queue, ("packet", "packets"), "a queue in packets"),
     ):
-        if not isinstance(value, str) or not value.endswith(ending):
-            raise ScenarioError(wanted, key=f"link.{name}.{key}", value=value, file=str(file))
-    return _given(bandwidth or str(link.rate), rtt or f"{2 * units.time(link.delay)!r} s", queue or str(link.queue))
+        if instead is None and (not isinstance(value, str) or not value.endswith(ending)):
+            written = value.written() if isinstance(value, Table) else value
+            raise ScenarioError(wanted, key=f"link.{name}.{key}", value=written, file=str(file))
+    rtt = rtt or f"{2 * units.time(str(link.delay))!r} s"
+    return _given(bandwidth or str(link.rate), rtt, queue or str(link.queue))
 
 
 def _queue(text: str) -> int:
