@@ -1,5 +1,7 @@
 """Models of a wire's losses: in a scenario, in what is printed of it, and in a run."""
 
+from typing import Any
+
 import pytest
 
 import tightlink as tl
@@ -17,8 +19,8 @@ def over(loss: object, *, duration: str = "2 s", rate: str = "1 Mbit/s", reverse
     })  # fmt: skip
 
 
-def lost(loss: object, **other: object) -> int:
-    return int(tl.simulate(over(loss, **other)).links["packets_lost"][0])  # type: ignore[arg-type]
+def lost(loss: object, **other: Any) -> int:
+    return int(tl.simulate(over(loss, **other)).links["packets_lost"][0])
 
 
 @pytest.mark.parametrize(

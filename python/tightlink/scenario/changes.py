@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BeforeValidator
 
 from tightlink import units
-from tightlink.errors import closest, one_of
-from tightlink.scenario.table import Table, kind_of, wrong
+from tightlink.scenario.table import Table, known_kind, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,11 +66,6 @@ def scheduled(schedule: Sequence[Any], values: list[float], *, linear: bool, per
     }
 
 
-def form(value: object) -> str:
-    """Picks the model of a table by its kind, or that of a text."""
-    return f"<{kind_of(value)}>" if isinstance(value, dict | Table) else "<text>"
-
-
 def kinds(models: Mapping[str, type[BaseModel]], keys: Mapping[str, str]) -> BeforeValidator:
     """Says which kind a table is that does not say so, and refuses kinds that there are not.
 
@@ -79,16 +73,12 @@ def kinds(models: Mapping[str, type[BaseModel]], keys: Mapping[str, str]) -> Bef
         models: The kinds.
         keys: Keys that say the kind by themselves.
     """
+    known = known_kind(*models)
 
     def check(value: object) -> object:
         if not isinstance(value, dict):
             return value
-        kind = value.get("kind", next((kind for key, kind in keys.items() if key in value), None))
-        if kind is None:
-            raise wrong(f"a kind, {one_of(tuple(models))}", key="kind")
-        if kind not in models:
-            meant = closest(kind, tuple(models)) if isinstance(kind, str) else None
-            raise wrong(one_of(tuple(models)), key="kind", value=kind, suggestion=f'"{meant}"' if meant else None)
-        return {"kind": kind} | value
+        said = next(({"kind": kind} for key, kind in keys.items() if key in value), {})
+        return known.func(said | value)  # type: ignore[call-arg]
 
     return BeforeValidator(check)

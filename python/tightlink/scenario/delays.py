@@ -13,8 +13,8 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, check_step, check_times, form, kinds, scheduled
-from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.changes import Changing, check_step, check_times, kinds, scheduled
+from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, Period, PropagationDelay, choice, number
 
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
@@ -78,7 +78,7 @@ class DelayRedraw(Changing):
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
         low, high = units.time(self.shortest), units.time(self.longest)
-        return {"kind": "uniform", "every_s": units.time(self.every), "least": low, "most": high}
+        return {"kind": self.kind, "every_s": units.time(self.every), "least": low, "most": high}
 
     def least(self) -> float:
         """The smallest delay, in seconds."""
@@ -175,7 +175,7 @@ ChangingDelay = Annotated[
     Annotated[PropagationDelay, Tag("<text>")]
     | Annotated[DelaySchedule, Tag("<schedule>")]
     | Annotated[DelayRedraw, Tag("<redraw>")],
-    Discriminator(form),
+    Discriminator(tag_of_text_or_kind),
     kinds(_DELAYS, {"schedule": "schedule"}),
 ]
 #: What is added to the delay of each packet.
@@ -184,7 +184,7 @@ AnyJitter = Annotated[
     | Annotated[NormalJitter, Tag("<normal>")]
     | Annotated[ParetoJitter, Tag("<pareto>")]
     | Annotated[JitterTable, Tag("<quantiles>")],
-    Discriminator(form),
+    Discriminator(tag_of_text_or_kind),
     kinds(_JITTERS, {"quantiles": "quantiles"}),
 ]
 

@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from tightlink import units
 from tightlink.errors import closest
-from tightlink.scenario.changes import Changing, check_times, form, kinds
-from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.changes import Changing, check_times, kinds
+from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, Fraction, Period, choice, whole
 
 #: Packets are counted in as many bits.
@@ -175,7 +175,7 @@ Loss = Annotated[
     | Annotated[BitErrors, Tag("<bit-errors>")]
     | Annotated[LossPattern, Tag("<pattern>")]
     | Annotated[LossSchedule, Tag("<schedule>")],
-    Discriminator(form),
+    Discriminator(tag_of_text_or_kind),
     BeforeValidator(_no_kind_alone),
     kinds(_MODELS, _KIND_OF_KEY),
 ]

@@ -25,7 +25,7 @@ from tightlink.scenario.held_disciplines import (
     FqPie,
     Strict,
 )
-from tightlink.scenario.table import Table, known_kind, tag_of_kind, wrong
+from tightlink.scenario.table import Table, known_kind, tag_of_text_or_kind, wrong
 from tightlink.scenario.values import UNLIMITED, QueueLimit
 
 if TYPE_CHECKING:
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 #: How like the name of a discipline a word must be to be taken for one.
 _LIKE_A_KIND: Final = 0.8
 _KINDS: Final = ("drop-tail", "threshold", "red", "pie", "rem", *HELD)
-
-
-def _queue_form(value: object) -> str:
-    return tag_of_kind(value) if isinstance(value, dict | Table) else "<limit>"
 
 
 _known_queue = known_kind(*_KINDS)
@@ -52,7 +48,7 @@ def _check_queue(value: object) -> object:
 
 #: A limit, which makes a drop-tail queue, or a table.
 Queue = Annotated[
-    Annotated[QueueLimit, Tag("<limit>")]
+    Annotated[QueueLimit, Tag("<text>")]
     | Annotated[DropTail, Tag("<drop-tail>")]
     | Annotated[Threshold, Tag("<threshold>")]
     | Annotated[Red, Tag("<red>")]
@@ -67,7 +63,7 @@ Queue = Annotated[
     | Annotated[DualPi2, Tag("<dualpi2>")]
     | Annotated[Drr, Tag("<drr>")]
     | Annotated[Strict, Tag("<strict>")],
-    Discriminator(_queue_form),
+    Discriminator(tag_of_text_or_kind),
     BeforeValidator(_check_queue),
 ]
 

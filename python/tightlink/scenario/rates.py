@@ -17,8 +17,8 @@ from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.changes import Changing, check_step, check_times, form, kinds, scheduled
-from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.changes import Changing, check_step, check_times, kinds, scheduled
+from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, LineRate, LineRateOrNone, Period, Rate, choice, line_rate, number
 
 #: A trace of a day at 12 Mbit/s has a tenth of them.
@@ -269,7 +269,7 @@ ChangingRate = Annotated[
     | Annotated[RandomWalk, Tag("<random-walk>")]
     | Annotated[Markov, Tag("<markov>")]
     | Annotated[OrnsteinUhlenbeck, Tag("<ornstein-uhlenbeck>")],
-    Discriminator(form),
+    Discriminator(tag_of_text_or_kind),
     kinds(_RATES, {"schedule": "schedule", "trace": "trace"}),
 ]
 

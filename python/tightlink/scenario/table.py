@@ -234,6 +234,11 @@ def known_kind(*kinds: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def tag_of_text_or_kind(value: object) -> str:
+    """Picks the model of what is a text or a table with a kind."""
+    return tag_of_kind(value) if isinstance(value, dict | Table) else "<text>"
+
+
 def tag_of_kind(value: object) -> str:
     """Picks the model of a table by its kind; tags stand in brackets, as no key does."""
     return f"<{kind_of(value)}>"

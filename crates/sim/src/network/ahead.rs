@@ -4,7 +4,7 @@ use crate::network::confluence::Confluence;
 use crate::network::link::Link;
 use crate::network::server::Wire;
 use crate::network::topology::Paths;
-use crate::scenario::{FlowSpec, LossSpec, Scenario, TrafficSpec, TransportSpec};
+use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
 
 /// For each link, the only link that feeds it, if it can be evaluated together with that one: unless a queue decides at
 /// departure.
@@ -37,10 +37,8 @@ pub fn confluences(
     let steps = Steps::new(scenario, paths, fused, answering);
     let managed = |link: u32| links[link as usize].managed.is_some();
     // What it grants comes out at its other end, and is known there at once.
-    let plain = |link: u32| {
-        let spec = &scenario.links[link as usize];
-        !managed(link) && spec.loss == LossSpec::Independent(0.0) && !spec.flow_control
-    };
+    let plain =
+        |link: u32| !managed(link) && !links[link as usize].loses() && !scenario.links[link as usize].flow_control;
     let mut confluences = Vec::new();
     for link in (0..links.len() as u32).filter(|&link| !managed(link)) {
         let here = |step: &Onward| matches!(step, Onward::Ahead) || *step == Onward::Link(link);

@@ -153,6 +153,12 @@ impl Link {
         self.managed.as_ref().map_or_else(|| self.server.queueing().summary(), |managed| managed.queueing().summary())
     }
 
+    /// Whether the wire may lose packets.
+    #[must_use]
+    pub fn loses(&self) -> bool {
+        self.rare.loss.is_some()
+    }
+
     /// Packets that the wire lost before the end of the run.
     #[must_use]
     pub fn packets_lost(&self) -> u64 {

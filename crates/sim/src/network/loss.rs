@@ -1,8 +1,9 @@
 //! Which packets a wire loses, decided in the order of their transmission.
 
+use crate::network::changes::course::Course;
 use crate::network::server::Wire;
 use crate::random::Stream;
-use crate::scenario::{LossModel, LossSpec};
+use crate::scenario::{CourseSpec, LossModel, LossSpec};
 
 /// The losses of one wire, with the stream that decides them.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ enum Kind {
     GilbertElliott { bad: Option<bool>, to_bad: f64, to_good: f64, loss_good: f64, loss_bad: f64 },
     BitErrors { right: f64, wire: Wire },
     Pattern { packets: Vec<u64>, next: usize, every: u64, from_s: f64, until_s: f64, count: u64 },
-    Schedule { at_s: Vec<f64>, loss: Vec<f64>, period_s: f64 },
+    Schedule(Course),
 }
 
 impl Loss {
@@ -28,7 +29,7 @@ impl Loss {
         let kind = match spec {
             LossSpec::Independent(probability) if *probability > 0.0 => Kind::Independent { probability: *probability },
             LossSpec::Independent(_) => return None,
-            LossSpec::Model(model) => Kind::new(model, wire),
+            LossSpec::Model(model) => Kind::new(model, wire, &stream),
         };
         Some(Self { kind, stream })
     }
@@ -57,11 +58,7 @@ impl Loss {
                 *next += usize::from(named);
                 named || count.is_multiple_of(*every)
             }
-            Kind::Schedule { at_s, loss, period_s } => {
-                let within_s = start_s % *period_s;
-                let step = at_s.partition_point(|&at| at <= within_s) - 1;
-                stream.chance(loss[step])
-            }
+            Kind::Schedule(course) => stream.chance(course.at(start_s)),
         }
     }
 
@@ -73,7 +70,7 @@ impl Loss {
 }
 
 impl Kind {
-    fn new(model: &LossModel, wire: Wire) -> Self {
+    fn new(model: &LossModel, wire: Wire, stream: &Stream) -> Self {
         match *model {
             LossModel::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
                 Self::GilbertElliott { bad: None, to_bad, to_good, loss_good, loss_bad }
@@ -88,7 +85,10 @@ impl Kind {
                 count: 0,
             },
             LossModel::Schedule { ref at_s, ref loss, period_s } => {
-                Self::Schedule { at_s: at_s.clone(), loss: loss.clone(), period_s: period_s.unwrap_or(f64::INFINITY) }
+                let (at_s, values) = (at_s.clone(), loss.clone());
+                let course = CourseSpec::Schedule { at_s, values, linear: false, period_s };
+                // Nothing is drawn from its stream.
+                Self::Schedule(Course::new(&course, stream.clone()))
             }
         }
     }

@@ -51,7 +51,7 @@ pub enum CourseSpec {
         least: f64,
     },
     /// A new value after equal times, uniform between two, such as the path by other satellites.
-    Uniform {
+    Redraw {
         /// For how long a value holds, in seconds.
         every_s: f64,
         /// The smallest value.

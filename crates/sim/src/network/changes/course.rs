@@ -62,7 +62,7 @@ impl Course {
                 self.free = mean;
                 first(every_s, mean)
             }
-            CourseSpec::Uniform { every_s, least, most } => {
+            CourseSpec::Redraw { every_s, least, most } => {
                 first(every_s, least + (most - least) * self.stream.uniform())
             }
         }
@@ -123,7 +123,7 @@ impl Course {
                 self.free = mean + (self.free - mean) * kept + noise * self.stream.normal();
                 self.piece = flat(step(every_s, self.repeated), self.free.max(least));
             }
-            CourseSpec::Uniform { every_s, least, most } => {
+            CourseSpec::Redraw { every_s, least, most } => {
                 self.repeated += 1;
                 let value = least + (most - least) * self.stream.uniform();
                 self.piece = flat(step(every_s, self.repeated), value);
@@ -267,7 +267,7 @@ mod tests {
             Just(CourseSpec::RandomWalk { start: 10.0, every_s: 0.1, deviation: 0.3, least: 2.0, most: 40.0 }),
             Just(CourseSpec::Markov { values: vec![50.0, 5.0, 0.0], mean_s: vec![0.2, 0.5, 0.1] }),
             Just(CourseSpec::OrnsteinUhlenbeck { mean: 20.0, deviation: 9.0, time_s: 1.0, every_s: 0.05, least: 1.0 }),
-            Just(CourseSpec::Uniform { every_s: 0.3, least: 1.0, most: 9.0 }),
+            Just(CourseSpec::Redraw { every_s: 0.3, least: 1.0, most: 9.0 }),
         ]
     }
 
@@ -302,7 +302,7 @@ mod tests {
             mean(&CourseSpec::OrnsteinUhlenbeck { mean: 50.0, deviation: 5.0, time_s: 1.0, every_s: 0.1, least: 0.0 });
         // The integral of the noise has variance 2 σ² τ T.
         assert!((noise - 50.0).abs() < 4.0 * 5.0 * (2.0 / LONG_S).sqrt(), "{noise}");
-        let uniform = mean(&CourseSpec::Uniform { every_s: 1.0, least: 2.0, most: 8.0 });
+        let uniform = mean(&CourseSpec::Redraw { every_s: 1.0, least: 2.0, most: 8.0 });
         assert!((uniform - 5.0).abs() < 4.0 * (36.0 / 12.0 / LONG_S).sqrt(), "{uniform}");
     }
 

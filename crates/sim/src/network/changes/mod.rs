@@ -1,7 +1,7 @@
 //! Links that change: their capacity and their delay are known ahead, so that a packet's departure and its delivery are known
 //! when it arrives, as they are where nothing changes.
 
-mod course;
+pub mod course;
 mod opportunities;
 mod propagation;
 

@@ -34,7 +34,7 @@ fn course(mean: f64, kind: u8, step_s: f64) -> CourseSpec {
             every_s: 0.3 * step_s,
             least: 0.05 * mean,
         },
-        _ => CourseSpec::Uniform { every_s: step_s, least: 0.2 * mean, most: 2.0 * mean },
+        _ => CourseSpec::Redraw { every_s: step_s, least: 0.2 * mean, most: 2.0 * mean },
     }
 }
 
@@ -88,6 +88,6 @@ fn raise(course: &mut CourseSpec, least_value: f64) {
         }
         CourseSpec::RandomWalk { least, .. }
         | CourseSpec::OrnsteinUhlenbeck { least, .. }
-        | CourseSpec::Uniform { least, .. } => *least = least_value,
+        | CourseSpec::Redraw { least, .. } => *least = least_value,
     }
 }
