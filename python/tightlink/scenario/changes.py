@@ -1,22 +1,24 @@
 """What the tables have in common that say how a quantity of a link changes.
 
 Example:
-    >>> from tightlink.scenario import RateStep
-    >>> check_times([RateStep(at="0 s", rate="5 Mbit/s"), RateStep(at="10 s", rate="1 Mbit/s")], "20 s")
+    >>> from tightlink.scenario import DelaySchedule
+    >>> DelaySchedule(schedule=[{"at": "0 s", "delay": "5 ms"}, {"at": "10 s", "delay": "9 ms"}]).times()
+    {'kind': 'schedule', 'at_s': [0.0, 10.0], 'period_s': None}
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from tightlink import units
 from tightlink.scenario.table import Table, known_kind, wrong
+from tightlink.scenario.values import Delay, Period, choice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pydantic import BaseModel
 
@@ -35,35 +37,63 @@ class Changing(Table):
         raise NotImplementedError
 
 
-def check_times(schedule: Sequence[Any], period: str | None) -> None:
-    """An error where the steps of a schedule do not begin at zero, do not rise, or go beyond its period."""
-    times = [units.time(step.at) for step in schedule]
-    if times[0] > 0:
-        expected = '"0 s": the schedule says what holds from the start'
-        raise wrong(expected, key="schedule[0].at", value=schedule[0].at)
-    for place, (before, after) in enumerate(itertools.pairwise(times), 1):
-        if after <= before:
-            expected = f"a time after that of the step before it, which is {schedule[place - 1].at}"
-            raise wrong(expected, key=f"schedule[{place}].at", value=schedule[place].at)
-    if period is not None and units.time(period) <= times[-1]:
-        raise wrong(f"a time after the last step, which is at {schedule[-1].at}", key="period", value=period)
+class Step(Table):
+    """What steps of a schedule have in common."""
+
+    at: Delay
+    """When it begins to hold."""
+
+
+class Schedule(Changing):
+    """A quantity that changes in steps."""
+
+    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
+    """How it changes."""
+    schedule: Annotated[list[Any], Field(min_length=1)]
+    """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
+    period: Period | None = None
+    """After how long the schedule begins anew (default never)."""
+
+    def times(self) -> dict[str, Any]:
+        """The kind and the times as the engine reads them."""
+        period_s = None if self.period is None else units.time(self.period)
+        return {"kind": self.kind, "at_s": [units.time(step.at) for step in self.schedule], "period_s": period_s}
+
+    @model_validator(mode="after")
+    def _times_rise(self) -> Self:
+        first, times = self.schedule[0], [units.time(step.at) for step in self.schedule]
+        if times[0] > 0:
+            expected = '"0 s": the schedule says what holds from the start'
+            raise wrong(expected, key="schedule[0].at", value=first.at)
+        for place, (before, after) in enumerate(itertools.pairwise(times), 1):
+            if after <= before:
+                expected = f"a time after that of the step before it, which is {self.schedule[place - 1].at}"
+                raise wrong(expected, key=f"schedule[{place}].at", value=self.schedule[place].at)
+        if self.period is not None and units.time(self.period) <= times[-1]:
+            expected = f"a time after the last step, which is at {self.schedule[-1].at}"
+            raise wrong(expected, key="period", value=self.period)
+        return self
+
+
+class RampedSchedule(Schedule):
+    """A quantity that changes in steps or ramps."""
+
+    linear: StrictBool = False
+    """Whether it goes straight from each value to the next."""
+
+    def values(self) -> list[float]:
+        """The values of the steps in SI units."""
+        raise NotImplementedError
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return self.times() | {"values": self.values(), "linear": self.linear}
 
 
 def check_step(every: str) -> None:
     """An error where steps are so short that they would stop the clock."""
     if units.time(every) < units.time(_SHORTEST_STEP):
         raise wrong(f'a time of at least "{_SHORTEST_STEP}"', key="every", value=every)
-
-
-def scheduled(schedule: Sequence[Any], values: list[float], *, linear: bool, period: str | None) -> dict[str, Any]:
-    """A schedule as the engine reads it."""
-    return {
-        "kind": "schedule",
-        "at_s": [units.time(step.at) for step in schedule],
-        "values": values,
-        "linear": linear,
-        "period_s": None if period is None else units.time(period),
-    }
 
 
 def kinds(models: Mapping[str, type[BaseModel]], keys: Mapping[str, str]) -> BeforeValidator:

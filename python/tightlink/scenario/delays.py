@@ -10,50 +10,36 @@ from __future__ import annotations
 import itertools
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, check_step, check_times, kinds, scheduled
-from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
+from tightlink.scenario.changes import Changing, RampedSchedule, Step, check_step, kinds
+from tightlink.scenario.table import tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, Period, PropagationDelay, choice, number
 
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
 
 
-class DelayStep(Table):
+class DelayStep(Step):
     """From when on a link has which delay."""
 
-    at: Delay
-    """When it begins to hold."""
     delay: Delay
     """Propagation delay."""
 
 
-class DelaySchedule(Changing):
+class DelaySchedule(RampedSchedule):
     """A delay that changes in steps or ramps; no packet overtakes another where it falls."""
 
-    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
-    """How the delay changes."""
     schedule: Annotated[list[DelayStep], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
-    linear: StrictBool = False
-    """Whether it goes straight from each delay to the next."""
-    period: Period | None = None
-    """After how long the schedule begins anew (default never)."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        check_times(self.schedule, self.period)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        delays = [units.time(step.delay) for step in self.schedule]
-        return scheduled(self.schedule, delays, linear=self.linear, period=self.period)
+    def values(self) -> list[float]:
+        """The delays in seconds."""
+        return [units.time(step.delay) for step in self.schedule]
 
     def least(self) -> float:
         """The smallest delay, in seconds."""
-        return min(units.time(step.delay) for step in self.schedule)
+        return min(self.values())
 
 
 class DelayRedraw(Changing):

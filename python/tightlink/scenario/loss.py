@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from tightlink import units
 from tightlink.errors import closest
-from tightlink.scenario.changes import Changing, check_times, kinds
-from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
+from tightlink.scenario.changes import Changing, Schedule, Step, kinds
+from tightlink.scenario.table import tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, Fraction, Period, choice, whole
 
 #: Packets are counted in as many bits.
@@ -120,38 +120,22 @@ class LossPattern(LossModel):
         }
 
 
-class LossStep(Table):
+class LossStep(Step):
     """From when on packets are lost with which probability."""
 
-    at: Delay
-    """When it begins to hold."""
     loss: Fraction
     """Probability that a packet is lost."""
 
 
-class LossSchedule(LossModel):
+class LossSchedule(Schedule, LossModel):
     """Losses with a probability that changes in steps."""
 
-    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
-    """Model of the losses."""
     schedule: Annotated[list[LossStep], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
-    period: Period | None = None
-    """After how long the schedule begins anew (default never)."""
-
-    @model_validator(mode="after")
-    def _times_rise(self) -> Self:
-        check_times(self.schedule, self.period)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        return {
-            "kind": self.kind,
-            "at_s": [units.time(step.at) for step in self.schedule],
-            "loss": [units.fraction(step.loss) for step in self.schedule],
-            "period_s": None if self.period is None else units.time(self.period),
-        }
+        return self.times() | {"loss": [units.fraction(step.loss) for step in self.schedule]}
 
 
 _MODELS: Final = {

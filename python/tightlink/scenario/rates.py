@@ -13,13 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.changes import Changing, check_step, check_times, kinds, scheduled
+from tightlink.scenario.changes import Changing, RampedSchedule, Step, check_step, kinds
 from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
-from tightlink.scenario.values import Delay, LineRate, LineRateOrNone, Period, Rate, choice, line_rate, number
+from tightlink.scenario.values import LineRate, LineRateOrNone, Period, Rate, choice, line_rate, number
 
 #: A trace of a day at 12 Mbit/s has a tenth of them.
 _MOST_INSTANTS: Final = 10**9
@@ -29,31 +29,22 @@ _OPPORTUNITY_BITS: Final = 8 * 1504
 _DEVIATION: Final = number(lambda value: 0 < value <= 10, "a number above 0 and up to 10, such as 0.2")  # noqa: PLR2004
 
 
-class RateStep(Table):
+class RateStep(Step):
     """From when on a link has which rate."""
 
-    at: Delay
-    """When it begins to hold."""
     rate: LineRateOrNone
     """Transmission rate; "0 bit/s" is an outage."""
 
 
-class RateSchedule(Changing):
+class RateSchedule(RampedSchedule):
     """A rate that changes in steps or ramps; a packet in service goes on at the new rate, as in a modem."""
 
-    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
-    """How the rate changes."""
     schedule: Annotated[list[RateStep], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
-    linear: StrictBool = False
-    """Whether it goes straight from each rate to the next."""
-    period: Period | None = None
-    """After how long the schedule begins anew (default never)."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        check_times(self.schedule, self.period)
-        rates = [units.rate(step.rate) for step in self.schedule]
+        rates = self.values()
         if not any(rates):
             raise wrong("a rate above zero: else no packet ever leaves", key="schedule[0].rate",
                         value=self.schedule[0].rate)  # fmt: skip
@@ -62,21 +53,20 @@ class RateSchedule(Changing):
             raise wrong(expected, key=f"schedule[{len(rates) - 1}].rate", value=self.schedule[-1].rate)
         return self
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        rates = [units.rate(step.rate) for step in self.schedule]
-        return scheduled(self.schedule, rates, linear=self.linear, period=self.period)
+    def values(self) -> list[float]:
+        """The rates in bit/s."""
+        return [units.rate(step.rate) for step in self.schedule]
 
     def nominal(self) -> float:
         """The mean of a period, without one the first rate above zero."""
-        rates = [units.rate(step.rate) for step in self.schedule]
+        rates = self.values()
         if self.period is None:
             return next(rate for rate in rates if rate > 0)
-        times = [units.time(step.at) for step in self.schedule]
-        spans = [after - before for before, after in itertools.pairwise([*times, units.time(self.period)])]
+        period = units.time(self.period)
+        times: list[float] = self.times()["at_s"]
         ends = [*rates[1:], rates[-1]] if self.linear else rates
-        means = [(rate + end) / 2 for rate, end in zip(rates, ends, strict=True)]
-        return sum(span * mean for span, mean in zip(spans, means, strict=True)) / units.time(self.period)
+        spans = [after - before for before, after in itertools.pairwise([*times, period])]
+        return sum(span * (rate + end) / 2 for span, rate, end in zip(spans, rates, ends, strict=True)) / period
 
 
 class RateTrace(Changing):
