@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from tightlink.run import Framed, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tightlink.scenario import Scenario
 
@@ -115,6 +117,13 @@ def as_measured() -> Callable[[Run], Run]:
         return Run(run.scenario, manifest, Framed({name: run.table(name) for name in run.tables}))
 
     return made
+
+
+@pytest.fixture(scope="module")
+def claims(folder: Path) -> dict[str, dict[str, Any]]:
+    """The claims of the study that the module's fixture ``folder`` has made, by id."""
+    listed = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    return {claim["id"]: claim for claim in listed}
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,12 +37,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("study") / "l4s"
     assert study(STUDY, place, jobs=2).exit_code == 3
     return place
-
-
-@pytest.fixture(scope="module")
-def claims(folder: Path) -> dict[str, dict[str, Any]]:
-    listed = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    return {claim["id"]: claim for claim in listed}
 
 
 def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, Any]]) -> None:

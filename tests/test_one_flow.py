@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -30,12 +29,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert tl.study("one-flow", place, jobs=2, progress=told.append).exit_code == 3
     assert told[-1] == "drawing figures and report"
     return place
-
-
-@pytest.fixture(scope="module")
-def claims(folder: Path) -> dict[str, dict[str, Any]]:
-    listed = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    return {claim["id"]: claim for claim in listed}
 
 
 @pytest.mark.parametrize("case", [case.name for case in setup.CASES if case.name != "queue-5"])

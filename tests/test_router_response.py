@@ -67,12 +67,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="module")
-def claims(folder: Path) -> dict[str, dict[str, Any]]:
-    listed = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    return {claim["id"]: claim for claim in listed}
-
-
 def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, Any]]) -> None:
     assert set(claims) == CLAIMS
     failed = {name for name, claim in claims.items() if claim["holds"] is False}
