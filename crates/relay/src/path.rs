@@ -284,7 +284,8 @@ impl Path {
     pub fn finish(&mut self, end: Time, sink: &mut impl Sink) -> [LinkTotals; 2] {
         self.advance(end);
         [0, 1].map(|port| {
-            let mut totals = self.ways[port].link.server.totals();
+            let server = &self.ways[port].link.server;
+            let mut totals = ServerTotals { work: server.work(end.seconds()), ..server.totals() };
             while let Some(Transit { record, stage, .. }) = self.ways[port].transits.front() {
                 if record.departure_s >= end.seconds() {
                     totals.packets_out -= 1;

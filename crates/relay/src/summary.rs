@@ -97,7 +97,7 @@ impl Summary {
                 packets_lost: *lost_on_wire,
                 packets_marked: server.packets_marked,
                 bytes_out: server.bytes_out,
-                utilization: server.busy_s / duration_s,
+                utilization: server.utilization(duration_s),
                 queue_mean_packets: server.waiting_s / duration_s,
                 queue_max_packets: server.queue_max_packets,
             }

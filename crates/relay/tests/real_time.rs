@@ -34,6 +34,10 @@ fn direction(name: &str, (from, to): (u32, u32)) -> DirectionSpec {
         rate: None,
         delay: None,
         jitter: None,
+        outages: None,
+        shaper: None,
+        arq: None,
+        drawn_with: None,
     };
     DirectionSpec { link, beyond_s: 0.0 }
 }

@@ -7,6 +7,8 @@ use crate::congestion::Controls;
 use crate::delays::Delays;
 use crate::events::Key;
 use crate::hosts::{Ends, Hosts, SAMPLER};
+use crate::network::changes::ChangesSample;
+use crate::network::changes::account::Work;
 use crate::network::flow_delays::FlowDelays;
 use crate::network::link::Link;
 use crate::network::managed::Surroundings;
@@ -63,14 +65,18 @@ pub struct LinkSample {
     pub dropped: u64,
     /// Seconds until what is there has been sent.
     pub backlog_s: f64,
+    /// What changes.
+    pub changes: ChangesSample,
 }
 
-/// How many samples of a link were taken, and what it had at the last one: time spent transmitting and packets dropped.
+/// How many samples of a link were taken, and what it had at the last one: time spent transmitting, packets dropped, and what
+/// it had sent of what it could have.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastOfLink {
     taken: u64,
     busy_s: f64,
     dropped: u64,
+    work: Work,
 }
 
 /// How many samples of the sending end of a flow were taken and how many of the receiving end, and what it had at the last
@@ -149,12 +155,19 @@ impl Samples {
 
     /// Takes a sample of a link.
     fn link(&mut self, link: u32, sample: LinkSample) {
-        let LinkSample { waiting, busy_s, dropped, backlog_s } = sample;
-        let last = &mut self.links[link as usize];
-        let (busy_before_s, dropped_before) = (last.busy_s, last.dropped);
-        *last = LastOfLink { taken: last.taken + 1, busy_s, dropped };
-        let share = (busy_s - busy_before_s) / self.moments.interval_s;
-        let values = [waiting as f64, share, (dropped - dropped_before) as f64, backlog_s];
+        let LinkSample { waiting, busy_s, dropped, backlog_s, changes: ChangesSample { work, delay_s } } = sample;
+        let (last, interval_s) = (&mut self.links[link as usize], self.moments.interval_s);
+        let before = *last;
+        *last = LastOfLink { taken: last.taken + 1, busy_s, dropped, work: work.unwrap_or_default() };
+        // Where the rate does not change it is the share of time.
+        let (share, capacity_bps) = work.map_or(((busy_s - before.busy_s) / interval_s, f64::NAN), |work| {
+            let possible = work.possible - before.work.possible;
+            // Rounded, what was done may be more. Of nothing there is no share.
+            let share = ((work.done - before.work.done) / possible).clamp(0.0, 1.0);
+            (share, possible / interval_s)
+        });
+        let dropped = (dropped - before.dropped) as f64;
+        let values = [waiting as f64, share, dropped, backlog_s, capacity_bps, delay_s.unwrap_or(f64::NAN)];
         self.series.values(last.taken - 1, link).copy_from_slice(&values);
     }
 

@@ -15,7 +15,10 @@ mod loss;
 mod transfers;
 mod users;
 
-pub use changes::{CourseSpec, JitterDistribution, JitterSpec, RateSpec, TraceSpec};
+pub use changes::{
+    AggregatingSpec, ArqSpec, CourseSpec, JitterDistribution, JitterSpec, OutageSpec, OutageTimes, RateSpec,
+    ShaperSpec, TraceSpec,
+};
 pub use loss::{LossModel, LossSpec};
 pub use transfers::{SizeClass, TransfersSpec};
 pub use users::{
@@ -116,9 +119,27 @@ pub struct LinkSpec {
     /// What is added to the delay of each packet; none: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<JitterSpec>,
+    /// When it is down; none: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outages: Option<OutageSpec>,
+    /// A token bucket in front of the line; none: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<ShaperSpec>,
+    /// What the wire loses is sent again; none: it is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arq: Option<ArqSpec>,
+    /// The link whose random outages and delays it shares, such as the other direction of a satellite's; none: its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn_with: Option<String>,
 }
 
 impl LinkSpec {
+    /// Under which name its random outages and delays are drawn.
+    #[must_use]
+    pub fn drawn_as(&self) -> &str {
+        self.drawn_with.as_deref().unwrap_or(&self.name)
+    }
+
     /// What it carries of packets of `size` bytes, in bit/s, framing aside.
     #[must_use]
     pub fn carries_bps(&self, size: u32) -> f64 {

@@ -407,7 +407,7 @@ pub fn links(run: &impl Finished) -> Table {
     table.integer("packets_lost", rows.iter().map(|&(_, lost, _)| lost));
     table.integer("packets_marked", rows.iter().map(|(t, ..)| t.packets_marked));
     table.integer("bytes_out", rows.iter().map(|(t, ..)| t.bytes_out));
-    table.float("utilization", rows.iter().map(|(t, ..)| t.busy_s / duration_s));
+    table.float("utilization", rows.iter().map(|(t, ..)| t.utilization(duration_s)));
     table.float("queue_mean_packets", rows.iter().map(|(t, ..)| t.waiting_s / duration_s));
     table.integer("queue_max_packets", rows.iter().map(|(t, ..)| t.queue_max_packets));
     table.delays(QUEUEING_DELAY, rows.iter().map(|row| row.2));

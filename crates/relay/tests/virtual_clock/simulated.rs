@@ -9,9 +9,9 @@ use tightlink_sim::network::queue::drop_tail::DropTailSpec;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record, Trace};
 use tightlink_sim::scenario::{
-    CourseSpec, FlowSpec, FramingSpec, JitterDistribution, JitterSpec, LinkSpec, LossModel, LossSpec, NodeSpec,
-    ObserveFlows, ObserveSpec, Pace, Profile, QueueLimit, RateSpec, Scenario, TraceSpec, TrafficSpec, TransportSpec,
-    UdpSpec,
+    AggregatingSpec, ArqSpec, CourseSpec, FlowSpec, FramingSpec, JitterDistribution, JitterSpec, LinkSpec, LossModel,
+    LossSpec, NodeSpec, ObserveFlows, ObserveSpec, OutageSpec, OutageTimes, Pace, Profile, QueueLimit, RateSpec,
+    Scenario, ShaperSpec, TraceSpec, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::time::Time;
@@ -39,6 +39,9 @@ pub struct Given {
     pub loss: LossSpec,
     pub rate: Option<RateSpec>,
     pub jitter: Option<JitterSpec>,
+    pub outages: Option<OutageSpec>,
+    pub shaper: Option<ShaperSpec>,
+    pub arq: Option<ArqSpec>,
     pub overhead_bytes: u32,
     pub processor: Option<ProcessorSpec>,
     pub streams: Vec<Stream>,
@@ -55,6 +58,9 @@ impl Given {
             loss: 0.0.into(),
             rate: None,
             jitter: None,
+            outages: None,
+            shaper: None,
+            arq: None,
             overhead_bytes: 0,
             processor: None,
             streams: Vec::new(),
@@ -94,7 +100,8 @@ fn rates() -> impl Strategy<Value = Option<RateSpec>> {
     };
     let walk = CourseSpec::RandomWalk { start: 2e6, every_s: 0.01, deviation: 0.4, least: 3e5, most: 9e6 };
     let trace = RateSpec::Trace(TraceSpec { trace_ms: vec![0, 2, 2, 7, 20] });
-    prop::option::of(prop::sample::select(vec![RateSpec::Course(steps), RateSpec::Course(walk), trace]))
+    let air = RateSpec::Aggregating(AggregatingSpec { access_s: 0.002, burst_packets: 4 });
+    prop::option::of(prop::sample::select(vec![RateSpec::Course(steps), RateSpec::Course(walk), trace, air]))
 }
 
 fn jitters() -> impl Strategy<Value = Option<JitterSpec>> {
@@ -103,6 +110,18 @@ fn jitters() -> impl Strategy<Value = Option<JitterSpec>> {
         JitterSpec { distribution: distribution.clone(), correlation_s: None },
         JitterSpec { distribution, correlation_s: Some(0.05) },
     ]))
+}
+
+/// Outages that keep the queue or not, a token bucket, and frames that are sent again.
+fn mechanisms() -> impl Strategy<Value = (Option<OutageSpec>, Option<ShaperSpec>, Option<ArqSpec>)> {
+    let schedule = OutageTimes::Schedule { at_s: vec![0.05, 0.21], for_s: vec![0.03, 0.01], period_s: None };
+    let random = OutageTimes::Random { up_s: 0.1, down_s: 0.02 };
+    let outages = (prop::sample::select(vec![schedule, random]), any::<bool>());
+    (
+        prop::option::of(outages.prop_map(|(times, flush)| OutageSpec { times, flush })),
+        prop::option::weighted(0.3, Just(ShaperSpec { rate_bps: 8e5, burst_bytes: 4000 })),
+        prop::option::weighted(0.3, Just(ArqSpec { after_s: 0.004, most: 2 })),
+    )
 }
 
 /// Links that are overloaded or not, with long and short queues.
@@ -121,13 +140,22 @@ pub fn given() -> impl Strategy<Value = Given> {
         [0.0..0.05f64, 0.0..0.05f64],
         [1..30u32, 1..30u32],
         any::<bool>(),
-        (losses(), rates(), jitters()),
+        (losses(), rates(), jitters(), mechanisms()),
         0..50u32,
         prop::option::of(costs),
         prop::collection::vec(stream, 1..6),
     )
         .prop_map(
-            |(rates_bps, delays_s, limits, in_bytes, (loss, rate, jitter), overhead_bytes, processor, streams)| Given {
+            |(
+                rates_bps,
+                delays_s,
+                limits,
+                in_bytes,
+                (loss, rate, jitter, (outages, shaper, arq)),
+                overhead_bytes,
+                processor,
+                streams,
+            )| Given {
                 rates_bps,
                 delays_s,
                 limits,
@@ -135,6 +163,9 @@ pub fn given() -> impl Strategy<Value = Given> {
                 loss,
                 rate,
                 jitter,
+                outages,
+                shaper,
+                arq,
                 overhead_bytes,
                 processor,
                 streams,
@@ -158,6 +189,10 @@ fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueL
         rate: None,
         delay: None,
         jitter: None,
+        outages: None,
+        shaper: None,
+        arq: None,
+        drawn_with: None,
     }
 }
 
@@ -173,6 +208,9 @@ fn bottleneck(given: &Given) -> [LinkSpec; 2] {
             loss: given.loss.clone(),
             rate: given.rate.clone(),
             jitter: given.jitter.clone(),
+            outages: given.outages.clone(),
+            shaper: given.shaper,
+            arq: given.arq,
             framing,
             ..link(name, ends, given.rates_bps[way], given.delays_s[way], limit)
         }

@@ -112,6 +112,15 @@ pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Re
             expected: "a source that saturates it needs a queue that takes what it has room for".into(),
         });
     }
+    if spec.outages.as_ref().is_some_and(|outages| outages.flush) {
+        // The same, while the link is down.
+        return Err(ScenarioError::Link {
+            link: spec.name.clone(),
+            key: "outages.flush",
+            value: "true".into(),
+            expected: "false, as a source saturates it".into(),
+        });
+    }
     if takes(scenario, link, size) {
         return Ok(());
     }

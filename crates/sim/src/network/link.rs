@@ -76,7 +76,8 @@ impl Link {
     #[must_use]
     pub fn new(spec: &LinkSpec, entity: Entity, site: Site<'_>, end: Time) -> Self {
         let (queue, wire) = (Queue::new(&spec.queue, site), Wire::new(spec));
-        let loss = Loss::new(&spec.loss, wire, site.seed, &spec.name);
+        // What is sent again is lost for the last time on the line.
+        let loss = if spec.arq.is_none() { Loss::new(&spec.loss, wire, site.seed, &spec.name) } else { None };
         let changes = Changes::new(spec, site.seed);
         Self {
             irregular: loss.is_some() || changes.is_some(),
@@ -117,13 +118,15 @@ impl Link {
     /// Whether the wire loses the packet that it transmits next, from `start` on.
     #[cold]
     fn loses_next(&mut self, size: u32, start: Time) -> bool {
-        if self.flight.is_empty()
-            && let Some(changes) = self.server.changes()
-        {
-            changes.forget();
-        }
+        let under_way = !self.flight.is_empty();
+        let flushed = self.server.changes().is_some_and(|changes| {
+            if !under_way {
+                changes.forget();
+            }
+            changes.has_lost()
+        });
         let rare = &mut *self.rare;
-        let loses = rare.loss.as_mut().is_some_and(|loss| loss.loses(size, start.seconds()));
+        let loses = flushed || rare.loss.as_mut().is_some_and(|loss| loss.loses(size, start.seconds()));
         rare.packets_lost += u64::from(loses);
         loses
     }
@@ -156,7 +159,7 @@ impl Link {
     /// Whether the wire may lose packets.
     #[must_use]
     pub fn loses(&self) -> bool {
-        self.rare.loss.is_some()
+        self.rare.loss.is_some() || self.server.loses()
     }
 
     /// Packets that the wire lost before the end of the run.
@@ -189,6 +192,7 @@ impl Link {
         LinkSample {
             waiting: self.waiting(now),
             busy_s: self.server.busy_until(now.time),
+            changes: self.server.sample_changes(now.time),
             dropped: self.refused() + self.packets_lost(),
             backlog_s: self.backlog_s(now.time),
         }

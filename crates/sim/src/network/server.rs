@@ -7,7 +7,8 @@
 
 use crate::delays::Delays;
 use crate::events::{Entity, Key, Precedence};
-use crate::network::changes::Changes;
+use crate::network::changes::account::Work;
+use crate::network::changes::{Changes, ChangesSample};
 use crate::network::queue::{Arrival, Queue, Refusal, Verdict};
 use crate::ring::Ring;
 use crate::scenario::{FramingSpec, LinkSpec};
@@ -147,6 +148,16 @@ pub struct ServerTotals {
     pub waiting_s: f64,
     /// Most packets waiting at once, without the one in service.
     pub queue_max_packets: u64,
+    /// What was sent and what could have been, where that is not a matter of time alone.
+    pub work: Option<Work>,
+}
+
+impl ServerTotals {
+    /// The share of the time that it transmitted; where its rate changes, of what it could have sent.
+    #[must_use]
+    pub fn utilization(&self, duration_s: f64) -> f64 {
+        self.work.map_or(self.busy_s / duration_s, |work| work.done / work.possible)
+    }
 }
 
 /// What is shorter than this is no wait, but what rounding leaves of one: where a packet comes as the one before it leaves,
@@ -274,6 +285,27 @@ impl Server {
         self.rare.changes.as_deref_mut()
     }
 
+    /// Whether what changes may lose packets.
+    #[must_use]
+    pub fn loses(&self) -> bool {
+        self.rare.changes.as_ref().is_some_and(|changes| changes.loses())
+    }
+
+    /// What changes as it is at `now`, which does not fall from call to call.
+    pub fn sample_changes(&mut self, now: Time) -> ChangesSample {
+        let departure_s = self.last.departure;
+        self.changes().map_or_else(ChangesSample::default, |changes| changes.sample(now.seconds(), departure_s))
+    }
+
+    /// What was sent and what could have been until `at_s`; of a run without an end nothing.
+    #[must_use]
+    pub fn work(&self, at_s: f64) -> Option<Work> {
+        if at_s == f64::INFINITY {
+            return None;
+        }
+        self.rare.changes.as_ref()?.clone().work(at_s, self.last.departure)
+    }
+
     /// Whose departures these are.
     #[inline]
     #[must_use]
@@ -363,7 +395,13 @@ impl Server {
     /// What a packet finds that arrives while `packets` are ahead.
     fn arrival(&mut self, now: Time, packets: usize, size: u32, capable: bool) -> Arrival {
         let (bytes, serving_bytes) = if self.rare.counts_bytes { self.bytes_ahead(packets) } else { (0, 0) };
-        Arrival { now, packets, bytes, serving_bytes, free_s: self.last.departure, size, capable }
+        let mut free_s = self.last.departure;
+        if let Rare { changes: Some(changes), queue, .. } = &mut *self.rare
+            && queue.estimates_delay()
+        {
+            free_s = changes.believed_free_s(now.seconds(), free_s);
+        }
+        Arrival { now, packets, bytes, serving_bytes, free_s, size, capable }
     }
 
     /// A packet of `size` bytes enters the line at `now`, whatever the queue says: it has waited elsewhere.
@@ -555,7 +593,10 @@ impl Server {
     /// it takes.
     #[must_use]
     pub fn until(&self, reached: Time, totals: ServerTotals) -> ServerTotals {
-        if reached.seconds() < self.end { ServerTotals { busy_s: self.busy_until(reached), ..totals } } else { totals }
+        if reached.seconds() >= self.end {
+            return totals;
+        }
+        ServerTotals { busy_s: self.busy_until(reached), work: self.work(reached.seconds()), ..totals }
     }
 
     /// What was done before the end of the run.
@@ -571,6 +612,7 @@ impl Server {
             busy_s: self.busy_until(Time::new(self.end)),
             waiting_s: if self.rare.still_waiting.0 > 0 { self.rare.still_waiting.1 } else { self.waiting_s },
             queue_max_packets: u64::from(self.most_waiting),
+            work: self.work(self.end),
         }
     }
 }

@@ -1,7 +1,14 @@
 //! Time series: a sample of every link and every flow at a constant interval.
 
 /// What is sampled of a link, of a flow and of a processor, in the order of rows.
-const LINK: [Metric; 4] = [Metric::QueuePackets, Metric::Utilization, Metric::PacketsDropped, Metric::QueueingDelayS];
+const LINK: [Metric; 6] = [
+    Metric::QueuePackets,
+    Metric::Utilization,
+    Metric::PacketsDropped,
+    Metric::QueueingDelayS,
+    Metric::CapacityBps,
+    Metric::DelayS,
+];
 const FLOW: [Metric; 10] = [
     Metric::GoodputBps,
     Metric::ThroughputBps,
@@ -45,12 +52,16 @@ pub struct Row {
 pub enum Metric {
     /// Packets waiting at a link, without the one in service.
     QueuePackets,
-    /// Share of the past interval during which a link transmitted.
+    /// Share of the past interval during which a link transmitted; where its rate changes, of the bits that it could have sent.
     Utilization,
     /// Packets that a link, or the input rings of a processor, dropped during the past interval.
     PacketsDropped,
     /// How long a packet would wait that joined the queue of a link now.
     QueueingDelayS,
+    /// Bits that a link whose rate changes could have sent during the past interval, in bit/s.
+    CapacityBps,
+    /// Delay of a link whose delay changes, jitter aside.
+    DelayS,
     /// Payload delivered in order during the past interval, in bit/s.
     GoodputBps,
     /// Bytes delivered during the past interval, in bit/s.
@@ -81,14 +92,19 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics, with a line of help each.
-    pub const ALL: [(Self, &'static str); 17] = [
+    pub const ALL: [(Self, &'static str); 19] = [
         (Self::QueuePackets, "packets waiting at a link, without the one in service"),
-        (Self::Utilization, "share of the past interval during which a link transmitted"),
+        (
+            Self::Utilization,
+            "share of the past interval during which a link transmitted; where its rate changes, of what it could have sent",
+        ),
         (
             Self::PacketsDropped,
             "packets that a link, or the input rings of a processor, dropped during the past interval",
         ),
         (Self::QueueingDelayS, "how long a packet would wait that joined the queue of a link now, in seconds"),
+        (Self::CapacityBps, "what a link whose rate changes could have sent during the past interval, in bit/s"),
+        (Self::DelayS, "delay of a link whose delay changes, without jitter, in seconds"),
         (Self::GoodputBps, "payload of a flow delivered in order during the past interval, in bit/s"),
         (Self::ThroughputBps, "bytes of a flow delivered during the past interval, in bit/s"),
         (
@@ -118,6 +134,8 @@ impl Metric {
             Self::Utilization => "utilization",
             Self::PacketsDropped => "packets_dropped",
             Self::QueueingDelayS => "queueing_delay_s",
+            Self::CapacityBps => "capacity_bps",
+            Self::DelayS => "delay_s",
             Self::GoodputBps => "goodput_bps",
             Self::ThroughputBps => "throughput_bps",
             Self::OneWayDelayS => "one_way_delay_s",

@@ -67,8 +67,72 @@ pub enum CourseSpec {
 pub enum RateSpec {
     /// Bits leave only at these instants, as mahimahi's links have it.
     Trace(TraceSpec),
+    /// Bits leave in bursts, each after a wait for the medium.
+    Aggregating(AggregatingSpec),
     /// By a course, in bit/s; a packet in service goes on at the new rate.
     Course(CourseSpec),
+}
+
+/// A medium that is waited for before each burst, as stations of a wireless network wait for a transmission opportunity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AggregatingSpec {
+    /// Mean wait for the medium, exponentially distributed, in seconds.
+    pub access_s: f64,
+    /// Most packets of a burst, which goes on as long as one waits when the one before it has left.
+    pub burst_packets: u32,
+}
+
+/// When a link is down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutageSpec {
+    /// When.
+    pub times: OutageTimes,
+    /// What waits and what comes while it is down is lost; else it waits, and what is on the line goes on afterwards.
+    pub flush: bool,
+}
+
+/// The times at which a link is down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum OutageTimes {
+    /// As they are written down.
+    Schedule {
+        /// When each begins, in seconds, each after the end of the one before it.
+        at_s: Vec<f64>,
+        /// How long each lasts, in seconds.
+        for_s: Vec<f64>,
+        /// After how long they begin anew, in seconds; none: never.
+        period_s: Option<f64>,
+    },
+    /// Up and down for times with exponential distributions, up at first.
+    Random {
+        /// Mean time up, in seconds.
+        up_s: f64,
+        /// Mean time down, in seconds.
+        down_s: f64,
+    },
+}
+
+/// A token bucket in front of the line: a packet leaves when there are as many tokens as it has bytes, framing included.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShaperSpec {
+    /// Tokens that come per second, in bits.
+    pub rate_bps: f64,
+    /// Tokens that the bucket holds, in bytes; it is full at first. A longer packet waits for a full bucket and owes the rest.
+    pub burst_bytes: u32,
+}
+
+/// Frames that the wire loses are sent again; what comes after them waits for them at the far end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArqSpec {
+    /// What each retransmission adds to the delay, in seconds.
+    pub after_s: f64,
+    /// Most retransmissions of a frame, after which it is lost.
+    pub most: u32,
 }
 
 /// Instants at each of which up to 1504 bytes leave (Netravali et al. 2015, §4).

@@ -1,10 +1,16 @@
 //! Links that change, in whole runs.
 
-use crate::engine::common::{Unfused, flow, packets, run_with, scenario, trace, udp, wire};
+use crate::engine::common::{
+    Unfused, column, floats, flow, integers, packets, run, run_with, scenario, trace, udp, wire,
+};
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::strict::StrictSpec;
 use tightlink_sim::probe::trace::Event;
-use tightlink_sim::scenario::{CourseSpec, Pace, Profile, RateSpec, Scenario, TraceSpec, TrafficSpec};
+use tightlink_sim::scenario::{
+    AggregatingSpec, ArqSpec, CourseSpec, OutageSpec, OutageTimes, Pace, Profile, RateSpec, Scenario, ShaperSpec,
+    TraceSpec, TrafficSpec,
+};
+use tightlink_sim::tables::Column;
 
 /// Datagrams at a constant pace over a link that is too slow for them at times.
 fn datagrams(rate: RateSpec, interval_s: f64) -> Scenario {
@@ -62,4 +68,132 @@ fn a_queue_grows_while_the_rate_is_low() {
     let arrived = arrivals_s(&datagrams(steps(vec![2e6, 0.0, 2e6]), 0.004));
     let silent_s = arrived.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
     assert!((1.0..1.006).contains(&silent_s), "{silent_s}");
+}
+
+/// Packets of the one link that datagrams go over.
+fn packets_of(scenario: &Scenario, name: &str) -> f64 {
+    integers(&run(scenario).links, name)[0] as f64
+}
+
+fn schedule(at_s: &[f64], values: &[f64]) -> RateSpec {
+    let (at_s, values) = (at_s.to_vec(), values.to_vec());
+    RateSpec::Course(CourseSpec::Schedule { at_s, values, linear: false, period_s: None })
+}
+
+/// Datagrams over 2 Mbit/s that is down for half a second.
+fn interrupted(flush: bool) -> Scenario {
+    let mut scenario = datagrams(schedule(&[0.0], &[2e6]), 0.0019);
+    let times = OutageTimes::Schedule { at_s: vec![1.001], for_s: vec![0.5], period_s: None };
+    scenario.links[0].outages = Some(OutageSpec { times, flush });
+    scenario
+}
+
+/// An outage that keeps the queue is a rate of zero.
+#[test]
+fn an_outage_is_a_rate_of_zero() {
+    let without = datagrams(schedule(&[0.0, 1.001, 1.501], &[2e6, 0.0, 2e6]), 0.0019);
+    assert_eq!(arrivals_s(&interrupted(false)), arrivals_s(&without));
+}
+
+/// An outage that flushes the queue loses what waits and what comes, and leaves nothing behind that would delay others.
+#[test]
+fn an_outage_may_lose_what_waits() {
+    let scenario = interrupted(true);
+    let arrived = arrivals_s(&scenario);
+    // A packet takes 2 ms, and one comes in 1.9 ms: after a second 26 wait, and one is on the line.
+    let waiting = (1.001f64 / 0.0019).ceil() - (1.001f64 / 0.002).floor();
+    let sent_while_down = (1.501f64 / 0.0019).ceil() - (1.001f64 / 0.0019).ceil();
+    assert_eq!(packets_of(&scenario, "packets_lost"), waiting + sent_while_down);
+    let first_after = arrived.iter().copied().find(|&at| at > 1.2).expect("it comes back");
+    // It came after the end of the outage and found nothing ahead.
+    assert!((0.012..0.0139).contains(&(first_after - 1.501)), "{first_after}");
+    assert_eq!(arrived.iter().filter(|&&at| at > 1.011 && at < 1.501).count(), 0);
+    let mut held = scenario.clone();
+    held.links[0].queue = QueueSpec::Strict(StrictSpec { limit: packets(50), order: vec![0] });
+    assert_eq!(arrived, arrivals_s(&held));
+}
+
+/// Frames far apart: each is sent 1 / (1 − p) times in the mean, and each retransmission adds its own time and the wait for
+/// the news: the mean delay of a channel with selective repeat (Bertsekas and Gallager 1992, §2.4). Four standard errors.
+#[test]
+fn retransmissions_delay_as_their_theory_says() {
+    let mut scenario = datagrams(schedule(&[0.0], &[8e6]), 0.1);
+    scenario.duration_s = 2000.0;
+    scenario.flows[0].stop_s = 2000.0;
+    let (lost, after_s, transmission_s) = (0.3, 0.008, 0.0005);
+    scenario.links[0].loss = lost.into();
+    scenario.links[0].arq = Some(ArqSpec { after_s, most: 40 });
+    let (found, of) = (floats(&run(&scenario).flows, "one_way_delay_mean_s")[0], 20_000.0f64);
+    let more = after_s + transmission_s;
+    let expected = 0.010 + transmission_s + more * lost / (1.0 - lost);
+    let error = more * (lost.sqrt() / (1.0 - lost)) / of.sqrt();
+    assert!((found - expected).abs() < 4.0 * error, "{found} instead of {expected}");
+    assert_eq!(packets_of(&scenario, "packets_lost"), 0.0);
+    // With at most one retransmission two in a row are lost.
+    scenario.links[0].arq = Some(ArqSpec { after_s, most: 1 });
+    let share = packets_of(&scenario, "packets_lost") / of;
+    assert!((share - lost * lost).abs() < 4.0 * (lost * lost * (1.0 - lost * lost) / of).sqrt(), "{share}");
+}
+
+/// A queue that is never empty: a burst of so many packets takes a wait for the medium and their transmissions.
+#[test]
+fn bursts_share_their_wait_for_the_medium() {
+    for most in [1, 8] {
+        let mut scenario = datagrams(schedule(&[0.0], &[1.0]), 0.0001);
+        (scenario.duration_s, scenario.flows[0].stop_s) = (100.0, 100.0);
+        let (access_s, transmission_s) = (0.002, 0.0005);
+        scenario.links[0].rate_bps = 8e6;
+        scenario.links[0].rate = Some(RateSpec::Aggregating(AggregatingSpec { access_s, burst_packets: most }));
+        let per_burst_s = access_s + f64::from(most) * transmission_s;
+        let bursts = 100.0 / per_burst_s;
+        let expected = f64::from(most) * bursts;
+        let found = packets_of(&scenario, "packets_out");
+        // The number of renewals has variance t σ² / μ³.
+        let error = f64::from(most) * (100.0 * access_s * access_s / (per_burst_s * per_burst_s * per_burst_s)).sqrt();
+        assert!((found - expected).abs() < 4.0 * error + f64::from(most), "{found} instead of {expected}");
+    }
+}
+
+/// A token bucket lets a burst pass at the rate of the line, and the rest at its own.
+#[test]
+fn a_shaper_lets_a_burst_pass() {
+    let mut scenario = datagrams(schedule(&[0.0], &[8e6]), 0.001);
+    scenario.links[0].shaper = Some(ShaperSpec { rate_bps: 2e6, burst_bytes: 5000 });
+    let arrived = arrivals_s(&scenario);
+    // 500 B each millisecond are 4 Mbit/s, twice the rate of tokens: the bucket of ten packets is empty after nineteen.
+    let late = |number: usize| arrived[number] - (0.001 * number as f64 + 0.010 + 0.0005);
+    assert!((0..19).all(|number| late(number).abs() < 1e-9));
+    assert!((20..40).all(|number| (arrived[number + 1] - arrived[number] - 0.002).abs() < 1e-9));
+    let mut held = scenario.clone();
+    held.links[0].queue = QueueSpec::Strict(StrictSpec { limit: packets(50), order: vec![0] });
+    assert_eq!(arrived, arrivals_s(&held));
+}
+
+/// Where a queue is never empty a link does what it can, whatever that is; where it is idle for half of the time, less.
+#[test]
+fn utilization_is_of_the_capacity_that_was_there() {
+    let steps = || schedule(&[0.0, 1.0, 2.0, 3.0], &[2e6, 0.0, 5e5, 2e6]);
+    let trace = || RateSpec::Trace(TraceSpec { trace_ms: vec![3, 3, 10, 14, 15, 16, 31] });
+    let share_of = |scenario: &Scenario| floats(&run(scenario).links, "utilization")[0];
+    for rate in [steps(), trace()] {
+        let mut scenario = datagrams(rate, 0.0005);
+        assert!(share_of(&scenario) > 0.999);
+        scenario.observe.interval_s = Some(0.1);
+        let series = run(&scenario).series.expect("samples");
+        let Column::Category(metrics, names) = column(&series, "metric") else { panic!("words") };
+        let values = floats(&series, "value");
+        let of = |name: &str| -> Vec<f64> {
+            let wanted = |&(&metric, _): &(&u32, &f64)| names[metric as usize] == name;
+            metrics.iter().zip(values).filter(wanted).map(|(_, &value)| value).collect()
+        };
+        let (shares, capacities) = (of("utilization"), of("capacity_bps"));
+        // Of the reverse direction, too, in which nothing changes and nothing goes.
+        assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
+        assert!(shares.iter().filter(|&&share| share > 0.99).count() >= 28, "{shares:?}");
+        assert_eq!(capacities.len(), 39);
+    }
+    // 2 Mbit/s for a second, nothing for a second, 0.5 Mbit/s for one, 2 Mbit/s for one: 4.5 Mbit, of which 160 packets are
+    // 0.64 Mbit. One may be on the line at the end.
+    let share = share_of(&datagrams(steps(), 0.025));
+    assert!((share - 0.64 / 4.5).abs() <= 0.004 / 4.5, "{share}");
 }

@@ -139,23 +139,38 @@ impl Course {
         self.piece.at(at_s)
     }
 
-    /// When so much has been done at this rate that is begun at `start_s`, which does not fall from call to call.
-    pub fn finish(&mut self, start_s: f64, work: f64) -> f64 {
-        let (mut at_s, mut left) = (start_s, work);
-        loop {
+    /// Does work at this rate from `start_s` on, which does not fall from call to call, but not beyond `until_s`: when it is
+    /// done. If it is not done by then, `left` says what is left.
+    pub fn serve(&mut self, start_s: f64, left: &mut f64, until_s: f64) -> Option<f64> {
+        let mut at_s = start_s;
+        while at_s < until_s {
             let rate = self.at(at_s);
-            let Piece { until_s, slope, .. } = self.piece;
-            let possible = if until_s < f64::INFINITY {
-                (until_s - at_s) * (rate + 0.5 * slope * (until_s - at_s))
+            let Piece { until_s: changes_s, slope, .. } = self.piece;
+            let end_s = changes_s.min(until_s);
+            let possible = if end_s < f64::INFINITY {
+                (end_s - at_s) * (rate + 0.5 * slope * (end_s - at_s))
             } else {
                 f64::INFINITY
             };
-            if left <= possible {
-                return at_s + duration_s(left, rate, slope);
+            if *left <= possible {
+                return Some(at_s + duration_s(*left, rate, slope));
             }
-            left -= possible;
-            at_s = until_s;
+            *left -= possible;
+            at_s = end_s;
         }
+        None
+    }
+
+    /// How much can be done from `from_s` to `until_s`; neither falls from call to call.
+    pub fn between(&mut self, from_s: f64, until_s: f64) -> f64 {
+        let (mut at_s, mut sum) = (from_s, 0.0);
+        while at_s < until_s {
+            let rate = self.at(at_s);
+            let next_s = self.piece.until_s.min(until_s);
+            sum += (next_s - at_s) * (rate + 0.5 * self.piece.slope * (next_s - at_s));
+            at_s = next_s;
+        }
+        sum
     }
 
     /// Random numbers drawn so far.
@@ -196,16 +211,9 @@ mod tests {
     use super::*;
 
     impl Course {
-        /// How much can be done from `from_s` to `until_s`; neither falls from call to call.
-        fn between(&mut self, from_s: f64, until_s: f64) -> f64 {
-            let (mut at_s, mut sum) = (from_s, 0.0);
-            while at_s < until_s {
-                let rate = self.at(at_s);
-                let next_s = self.piece.until_s.min(until_s);
-                sum += (next_s - at_s) * (rate + 0.5 * self.piece.slope * (next_s - at_s));
-                at_s = next_s;
-            }
-            sum
+        /// When so much has been done that is begun at `start_s`.
+        fn finish(&mut self, start_s: f64, mut work: f64) -> f64 {
+            self.serve(start_s, &mut work, f64::INFINITY).expect("it is done at some time")
         }
     }
 

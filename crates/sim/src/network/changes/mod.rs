@@ -1,84 +1,129 @@
 //! Links that change: their capacity and their delay are known ahead, so that a packet's departure and its delivery are known
 //! when it arrives, as they are where nothing changes.
 
+pub mod account;
+mod bursts;
+mod capacity;
 pub mod course;
+mod line;
 mod opportunities;
+mod outages;
 mod propagation;
+mod shaper;
 
 use std::collections::VecDeque;
 
-use self::course::Course;
-use self::opportunities::Opportunities;
+use self::account::{Account, Estimate, Work};
+use self::line::{End, Line};
 use self::propagation::Propagation;
+use crate::network::loss::Loss;
 use crate::network::server::Wire;
-use crate::random::Stream;
-use crate::scenario::{LinkSpec, RateSpec};
+use crate::scenario::{ArqSpec, LinkSpec};
 
-/// How fast bits leave.
+/// Frames that the wire loses are sent again. They take their time on the line one after another; the wait for the news of
+/// a loss, in which a real line sends what comes next, is added to the delay.
 #[derive(Clone, Debug)]
-enum Capacity {
-    Constant,
-    Course(Course),
-    Opportunities(Opportunities),
-}
-
-impl Capacity {
-    /// When a packet has left that came at `now_s` and is first in line from `start_s` on.
-    fn finish(&mut self, wire: &Wire, now_s: f64, start_s: f64, size: u32) -> f64 {
-        match self {
-            Self::Constant => start_s + wire.transmission_s(size),
-            Self::Course(course) => course.finish(start_s, 8.0 * f64::from(wire.frame_bytes(size))),
-            Self::Opportunities(opportunities) => opportunities.finish(now_s, size),
-        }
-    }
+struct Arq {
+    spec: ArqSpec,
+    loss: Loss,
 }
 
 /// What changes of one link.
 #[derive(Clone, Debug)]
 pub struct Changes {
-    wire: Wire,
-    capacity: Capacity,
+    line: Line,
     propagation: Propagation,
+    arq: Option<Arq>,
     /// Of packets under way: when their service began, and when they reach the other end. Those that nobody asked about are
     /// forgotten with the next one that is asked about.
     deliveries: VecDeque<(f64, f64)>,
+    /// The packet that was granted last is lost on the line.
+    lost: bool,
     /// Time that was spent transmitting what was admitted, in seconds.
     busy_s: f64,
+    account: Option<Account>,
+    estimate: Option<Estimate>,
+}
+
+/// What is sampled of what changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChangesSample {
+    /// What was done and what was possible since the start; nothing: the rate does not change.
+    pub work: Option<Work>,
+    /// The delay now, in seconds; nothing: it does not change.
+    pub delay_s: Option<f64>,
 }
 
 impl Changes {
     /// What changes of a link; nothing if nothing does.
     #[must_use]
     pub fn new(spec: &LinkSpec, seed: u64) -> Option<Self> {
-        if spec.rate.is_none() && spec.delay.is_none() && spec.jitter.is_none() {
+        let LinkSpec { rate, delay, jitter, outages, shaper, arq, .. } = spec;
+        let line_changes = rate.is_some() || outages.is_some() || shaper.is_some();
+        if !(line_changes || delay.is_some() || jitter.is_some() || arq.is_some()) {
             return None;
         }
-        let capacity = match &spec.rate {
-            None => Capacity::Constant,
-            Some(RateSpec::Course(course)) => {
-                Capacity::Course(Course::new(course, Stream::new(seed, &spec.name, 0, "rate")))
-            }
-            Some(RateSpec::Trace(trace)) => Capacity::Opportunities(Opportunities::new(&trace.trace_ms)),
-        };
-        let (wire, propagation) = (Wire::new(spec), Propagation::new(spec, seed));
-        Some(Self { wire, capacity, propagation, deliveries: VecDeque::new(), busy_s: 0.0 })
+        let (line, propagation) = (Line::new(spec, seed), Propagation::new(spec, seed));
+        let arq = arq.and_then(|spec_of_arq| {
+            let loss = Loss::new(&spec.loss, Wire::new(spec), seed, &spec.name)?;
+            Some(Arq { spec: spec_of_arq, loss })
+        });
+        let account = Account::of(&line);
+        let estimate = account.clone().map(|account| Estimate::new(account, spec.rate_bps));
+        let deliveries = VecDeque::new();
+        Some(Self { line, propagation, arq, deliveries, lost: false, busy_s: 0.0, account, estimate })
     }
 
     /// A packet that came at `now_s` enters the line at `start_s`: when it has left, and when it reaches the other end.
     /// Each leaves later than the one before it, as keys of events tell packets apart by when their service began.
     pub fn grant(&mut self, now_s: f64, start_s: f64, size: u32) -> (f64, f64) {
-        let departure_s = self.capacity.finish(&self.wire, now_s, start_s, size).max(start_s.next_up());
-        let delivery_s = self.propagation.delivery_s(departure_s);
+        let (end, retransmitted_s) = self.transmit(now_s, start_s, size);
+        let departure_s = end.at_s().max(start_s.next_up());
+        let delivery_s = self.propagation.delivery_s(departure_s, retransmitted_s);
         self.busy_s += departure_s - start_s;
         self.keep(start_s, delivery_s);
         (departure_s, delivery_s)
     }
 
+    /// A packet is transmitted, as often as it is lost and sent again: when it has left for the last time, and what that
+    /// adds to its delay.
+    fn transmit(&mut self, now_s: f64, start_s: f64, size: u32) -> (End, f64) {
+        let mut end = self.line.transmit(now_s, start_s, size);
+        let mut longer_s = 0.0;
+        self.lost = matches!(end, End::Flushed(_));
+        let Some(Arq { spec, loss }) = &mut self.arq else { return (end, longer_s) };
+        let (mut begun_s, mut retransmitted) = (start_s, 0);
+        while let End::Left(end_s) = end
+            && loss.loses(size, begun_s)
+        {
+            if retransmitted == spec.most {
+                self.lost = true;
+                break;
+            }
+            retransmitted += 1;
+            longer_s += spec.after_s;
+            begun_s = end_s;
+            end = self.line.transmit_again(end_s, size);
+            self.lost = matches!(end, End::Flushed(_));
+        }
+        (end, longer_s)
+    }
+
     /// The next packet has waited for the one before it, wherever that was.
     pub fn follow(&mut self) {
-        if let Capacity::Opportunities(opportunities) = &mut self.capacity {
-            opportunities.follow();
-        }
+        self.line.capacity.follow();
+    }
+
+    /// Whether packets may be lost on the line.
+    #[must_use]
+    pub fn loses(&self) -> bool {
+        self.arq.is_some() || self.line.loses()
+    }
+
+    /// Whether the packet that was granted last is lost on the line.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.lost
     }
 
     /// A packet is under way whose service began at `start_s`.
@@ -107,17 +152,36 @@ impl Changes {
         self.busy_s
     }
 
-    /// Seconds for which so many packets of so many bytes occupy the line from `free_s` on.
+    /// What was done until `at_s` and what was possible, where all that was granted has left at `departure_s`; neither falls
+    /// from call to call.
+    pub fn work(&mut self, at_s: f64, departure_s: f64) -> Option<Work> {
+        self.account.as_mut().map(|account| account.work(&self.line, at_s, departure_s))
+    }
+
+    /// What it is at `at_s`, which does not fall from call to call, where all that was granted has left at `departure_s`.
+    pub fn sample(&mut self, at_s: f64, departure_s: f64) -> ChangesSample {
+        ChangesSample { work: self.work(at_s, departure_s), delay_s: self.propagation.seen_s(at_s) }
+    }
+
+    /// When the line is free, as far as one knows at `now_s`, where all that was granted has left at `departure_s`.
+    pub fn believed_free_s(&mut self, now_s: f64, departure_s: f64) -> f64 {
+        match &mut self.estimate {
+            Some(estimate) if departure_s > now_s => estimate.free_s(&self.line, now_s, departure_s),
+            _ => departure_s,
+        }
+    }
+
+    /// Seconds for which so many packets of so many bytes occupy the line from `free_s` on, if none is sent again.
     #[must_use]
     pub fn occupied_s(&self, free_s: f64, packets: usize, bytes: u64) -> f64 {
         if packets == 0 {
             return 0.0;
         }
-        let mut capacity = self.capacity.clone();
+        let mut line = self.line.clone();
         let size = (bytes / packets as u64) as u32;
         let mut end_s = free_s;
         for _ in 0..packets {
-            end_s = capacity.finish(&self.wire, free_s, end_s, size);
+            end_s = line.transmit(free_s, end_s, size).at_s();
         }
         end_s - free_s
     }
@@ -125,7 +189,7 @@ impl Changes {
     /// Random numbers drawn so far.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        let capacity = if let Capacity::Course(course) = &self.capacity { course.random_draws() } else { 0 };
-        capacity + self.propagation.random_draws()
+        let arq = self.arq.as_ref().map_or(0, |arq| arq.loss.random_draws());
+        self.line.random_draws() + self.propagation.random_draws() + arq
     }
 }

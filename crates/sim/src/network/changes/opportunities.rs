@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 /// Bytes that leave at each instant.
-const OPPORTUNITY_BYTES: u32 = 1504;
+const OPPORTUNITY_BYTES: f64 = 1504.0;
 /// What a packet counts more than its bytes.
 const HEADER_BYTES: u32 = 4;
 
@@ -19,7 +19,7 @@ pub struct Opportunities {
     /// When this round of the trace began.
     begun_ms: u64,
     /// What the instant that was used last leaves over, in bytes.
-    left: u32,
+    left: f64,
     /// When that was.
     used_s: f64,
     /// The next packet waited for the last one.
@@ -30,7 +30,7 @@ impl Opportunities {
     /// A trace at its beginning.
     #[must_use]
     pub fn new(trace_ms: &[u32]) -> Self {
-        Self { trace_ms: trace_ms.into(), next: 0, begun_ms: 0, left: 0, used_s: -1.0, follows: false }
+        Self { trace_ms: trace_ms.into(), next: 0, begun_ms: 0, left: 0.0, used_s: -1.0, follows: false }
     }
 
     fn next_s(&self) -> f64 {
@@ -50,26 +50,63 @@ impl Opportunities {
         self.follows = true;
     }
 
-    /// When a packet of `size` bytes has left that comes at `now_s`, behind all that came before.
-    pub fn finish(&mut self, now_s: f64, size: u32) -> f64 {
+    /// The bytes that a packet counts.
+    #[must_use]
+    pub fn work(size: u32) -> f64 {
+        f64::from(size + HEADER_BYTES)
+    }
+
+    /// The next packet came at `now_s`, behind all that came before.
+    pub fn begin(&mut self, now_s: f64) {
         // What comes at an instant comes too late for it, and for what it leaves over.
         if !std::mem::take(&mut self.follows) && self.used_s <= now_s {
-            self.left = 0;
+            self.left = 0.0;
             while self.next_s() <= now_s {
                 self.go_on();
             }
         }
-        let mut missing = size + HEADER_BYTES;
+    }
+
+    /// Lets so many bytes leave, but at no instant from `until_s` on: when they have left. If they have not by then,
+    /// `missing` says how many have not.
+    pub fn serve(&mut self, missing: &mut f64, until_s: f64) -> Option<f64> {
         loop {
             let used = missing.min(self.left);
-            missing -= used;
+            *missing -= used;
             self.left -= used;
-            if missing == 0 {
-                return self.used_s;
+            if *missing == 0.0 {
+                return Some(self.used_s);
+            }
+            if self.next_s() >= until_s {
+                return None;
             }
             (self.used_s, self.left) = (self.next_s(), OPPORTUNITY_BYTES);
             self.go_on();
         }
+    }
+
+    /// Nothing leaves before `at_s`.
+    pub fn skip(&mut self, at_s: f64) {
+        while self.next_s() < at_s {
+            self.go_on();
+        }
+    }
+
+    /// Bytes that could leave from `from_s` on and before `until_s`.
+    pub fn offered(&mut self, from_s: f64, until_s: f64) -> f64 {
+        self.skip(from_s);
+        let mut sum = 0.0;
+        while self.next_s() < until_s {
+            sum += OPPORTUNITY_BYTES;
+            self.go_on();
+        }
+        sum
+    }
+
+    /// What the instant that was used last leaves over.
+    #[must_use]
+    pub fn left_over(&self) -> f64 {
+        self.left
     }
 }
 
@@ -131,7 +168,11 @@ mod tests {
             let mut opportunities = Opportunities::new(&trace_ms);
             let found: Vec<u32> = packets
                 .iter()
-                .map(|&(at_ms, size)| (opportunities.finish(f64::from(at_ms) / 1000.0, size) * 1000.0).round() as u32)
+                .map(|&(at_ms, size)| {
+                    opportunities.begin(f64::from(at_ms) / 1000.0);
+                    let left_s = opportunities.serve(&mut Opportunities::work(size), f64::INFINITY);
+                    (left_s.expect("it leaves at some time") * 1000.0).round() as u32
+                })
                 .collect();
             prop_assert_eq!(found, departures_ms(&trace_ms, &packets));
         }

@@ -9,6 +9,8 @@ use crate::scenario::{JitterDistribution, JitterSpec, LinkSpec};
 pub struct Propagation {
     least_s: f64,
     course: Option<Course>,
+    /// The same, behind what is granted.
+    watched: Option<Course>,
     jitter: Option<Jitter>,
     /// When the last packet reached the other end.
     last_s: f64,
@@ -18,13 +20,20 @@ impl Propagation {
     /// The delay of a link.
     #[must_use]
     pub fn new(spec: &LinkSpec, seed: u64) -> Self {
-        let stream = |purpose| Stream::new(seed, &spec.name, 0, purpose);
+        let stream = |name, purpose| Stream::new(seed, name, 0, purpose);
+        let course = spec.delay.as_ref().map(|course| Course::new(course, stream(spec.drawn_as(), "delay")));
         Self {
             least_s: spec.delay_s,
-            course: spec.delay.as_ref().map(|course| Course::new(course, stream("delay"))),
-            jitter: spec.jitter.as_ref().map(|jitter| Jitter::new(jitter, stream("jitter"))),
+            watched: course.clone(),
+            course,
+            jitter: spec.jitter.as_ref().map(|jitter| Jitter::new(jitter, stream(&spec.name, "jitter"))),
             last_s: 0.0,
         }
+    }
+
+    /// The delay at `at_s`, which does not fall from call to call, for one who watches; nothing where it does not change.
+    pub fn seen_s(&mut self, at_s: f64) -> Option<f64> {
+        self.watched.as_mut().map(|course| course.at(at_s))
     }
 
     /// The delay at `at_s`, which does not fall from call to call, without jitter.
@@ -32,10 +41,11 @@ impl Propagation {
         self.course.as_mut().map_or(self.least_s, |course| course.at(at_s))
     }
 
-    /// When a packet reaches the other end that has left at `departure_s`: not before the one that left before it.
-    pub fn delivery_s(&mut self, departure_s: f64) -> f64 {
+    /// When a packet reaches the other end that has left at `departure_s` and takes `longer_s` longer than others: not before
+    /// the one that left before it.
+    pub fn delivery_s(&mut self, departure_s: f64, longer_s: f64) -> f64 {
         let jitter_s = self.jitter.as_mut().map_or(0.0, |jitter| jitter.next_s(departure_s));
-        self.last_s = (departure_s + (self.at(departure_s) + jitter_s)).max(self.last_s);
+        self.last_s = (departure_s + (self.at(departure_s) + jitter_s + longer_s)).max(self.last_s);
         self.last_s
     }
 

@@ -155,6 +155,11 @@ pub trait Discipline {
         false
     }
 
+    /// Whether it looks at when the line will be free. Where its rate changes, it is told what a box would believe.
+    fn estimates_delay(&self) -> bool {
+        false
+    }
+
     /// Random numbers drawn so far.
     fn random_draws(&self) -> u64 {
         0
@@ -336,6 +341,15 @@ macro_rules! queues {
             pub fn counts_bytes(&self) -> bool {
                 match self {
                     $(Self::$type(queue) => queue.counts_bytes(),)+
+                    Self::Elsewhere => false,
+                }
+            }
+
+            /// Whether it looks at when the line will be free.
+            #[must_use]
+            pub fn estimates_delay(&self) -> bool {
+                match self {
+                    $(Self::$type(queue) => queue.estimates_delay(),)+
                     Self::Elsewhere => false,
                 }
             }

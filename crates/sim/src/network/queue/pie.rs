@@ -189,6 +189,10 @@ impl Discipline for Pie {
         true
     }
 
+    fn estimates_delay(&self) -> bool {
+        true
+    }
+
     fn random_draws(&self) -> u64 {
         self.0.stream.draws()
     }

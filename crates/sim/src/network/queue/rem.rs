@@ -136,6 +136,10 @@ impl Discipline for Rem {
         self.0.spec.limit.counts_bytes()
     }
 
+    fn estimates_delay(&self) -> bool {
+        true
+    }
+
     fn random_draws(&self) -> u64 {
         self.0.stream.draws()
     }

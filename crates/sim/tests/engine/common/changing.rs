@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use tightlink_sim::scenario::{
-    CourseSpec, JitterDistribution, JitterSpec, LossModel, LossSpec, RateSpec, Scenario, TraceSpec,
+    AggregatingSpec, ArqSpec, CourseSpec, JitterDistribution, JitterSpec, LossModel, LossSpec, OutageSpec, OutageTimes,
+    RateSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec,
 };
 
 /// How a value of about `mean` changes, and seldom is zero.
@@ -47,22 +48,45 @@ fn jitter(kind: u8, scale_s: f64) -> JitterSpec {
     JitterSpec { distribution, correlation_s: (kind > 2).then_some(10.0 * scale_s) }
 }
 
+/// Outages that leave a link up most of the time.
+fn outages(kind: u8, step_s: f64) -> OutageSpec {
+    let times = match kind / 2 {
+        0 => OutageTimes::Schedule {
+            at_s: vec![0.5 * step_s, 2.0 * step_s],
+            for_s: vec![0.3 * step_s, 0.1 * step_s],
+            period_s: (kind == 0).then_some(4.0 * step_s),
+        },
+        _ => OutageTimes::Random { up_s: 3.0 * step_s, down_s: 0.5 * step_s },
+    };
+    OutageSpec { times, flush: kind.is_multiple_of(2) }
+}
+
 /// The same networks, in which rates, delays and losses of most links change.
 pub fn with_changes(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
-    let change = (0u8..14, 0u8..10, 0u8..10, 0u8..8, 0.004..0.3f64);
+    let change = ((0u8..16, 0u8..10, 0u8..10, 0u8..8), (0u8..8, 0u8..4, 0u8..4), 0.004..0.3f64);
     (networks, prop::collection::vec(change, 16)).prop_map(|(mut scenario, changes)| {
-        for (link, (rate, delay, more, losses, step_s)) in scenario.links.iter_mut().zip(changes) {
+        let saturated = scenario.flows.iter().any(|flow| matches!(flow.traffic, TrafficSpec::Saturate {}));
+        for (link, ((rate, delay, more, losses), (down, shaped, again), step_s)) in
+            scenario.links.iter_mut().zip(changes)
+        {
             link.rate = match rate {
                 0..6 => Some(RateSpec::Course(course(link.rate_bps, rate, step_s))),
                 6..8 => {
                     let trace_ms = [0, 1, 1, 4, 5, 9 + u32::from(delay)].to_vec();
                     Some(RateSpec::Trace(TraceSpec { trace_ms }))
                 }
+                8..10 => Some(RateSpec::Aggregating(AggregatingSpec { access_s: 0.02 * step_s, burst_packets: 5 })),
                 _ => None,
             };
             if link.rate.is_some() {
                 link.rate_pps = None;
             }
+            link.outages = (down < 4).then(|| outages(down, step_s));
+            if saturated && let Some(outages) = &mut link.outages {
+                outages.flush = false;
+            }
+            link.shaper = (shaped == 0).then_some(ShaperSpec { rate_bps: 0.6 * link.rate_bps, burst_bytes: 4000 });
+            link.arq = (again == 0).then_some(ArqSpec { after_s: 0.1 * step_s, most: 2 });
             // What a link needs at least is what it promises.
             link.delay = (delay < 6 && link.delay_s > 0.0).then(|| {
                 let mut course = course(2.0 * link.delay_s, delay, step_s);
@@ -70,7 +94,7 @@ pub fn with_changes(networks: impl Strategy<Value = Scenario>) -> impl Strategy<
                 course
             });
             link.jitter = (more < 6).then(|| jitter(more, 0.1 * step_s));
-            if losses == 0 {
+            if losses == 0 || again == 0 {
                 let (loss_good, loss_bad) = (0.0, 0.7);
                 link.loss =
                     LossSpec::Model(LossModel::GilbertElliott { to_bad: 0.02, to_good: 0.3, loss_good, loss_bad });

@@ -49,6 +49,10 @@ pub fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: Qu
         rate: None,
         delay: None,
         jitter: None,
+        outages: None,
+        shaper: None,
+        arq: None,
+        drawn_with: None,
     }
 }
 

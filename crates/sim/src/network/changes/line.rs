@@ -1,0 +1,144 @@
+//! A line whose capacity changes, which may be down at times or shaped.
+
+use super::capacity::Capacity;
+use super::outages::{Outage, Outages};
+use super::shaper::Shaper;
+use crate::network::server::Wire;
+use crate::random::Stream;
+use crate::scenario::LinkSpec;
+
+/// When a packet has left the line, or was lost there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum End {
+    /// It has left.
+    Left(f64),
+    /// The line went down, and what was there is lost.
+    Flushed(f64),
+}
+
+impl End {
+    /// When that was.
+    #[must_use]
+    pub fn at_s(self) -> f64 {
+        let (Self::Left(at_s) | Self::Flushed(at_s)) = self;
+        at_s
+    }
+}
+
+/// The line, looked at from the past to the future.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// How fast bits leave while it is up.
+    pub capacity: Capacity,
+    wire: Wire,
+    outages: Option<Outages>,
+    /// What is there when it goes down is lost.
+    flushes: bool,
+    shaper: Option<Shaper>,
+    /// The work that was asked for and will be done.
+    granted: f64,
+}
+
+impl Line {
+    /// That of a link, at its beginning.
+    #[must_use]
+    pub fn new(spec: &LinkSpec, seed: u64) -> Self {
+        let stream = || Stream::new(seed, spec.drawn_as(), 0, "outages");
+        Self {
+            capacity: Capacity::new(spec, seed),
+            wire: Wire::new(spec),
+            outages: spec.outages.as_ref().map(|outages| Outages::new(&outages.times, stream())),
+            flushes: spec.outages.as_ref().is_some_and(|outages| outages.flush),
+            shaper: spec.shaper.map(Shaper::new),
+            granted: 0.0,
+        }
+    }
+
+    /// Whether it may lose packets.
+    #[must_use]
+    pub fn loses(&self) -> bool {
+        self.flushes
+    }
+
+    /// The outage at `at_s`, which does not fall from call to call, or the next one.
+    fn outage(&mut self, at_s: f64) -> Outage {
+        self.outages.as_mut().map_or(Outage::NEVER, |outages| outages.next(at_s))
+    }
+
+    /// A packet that came at `now_s` is first from `start_s` on: when it has left.
+    pub fn transmit(&mut self, now_s: f64, start_s: f64, size: u32) -> End {
+        let outage = self.outage(start_s);
+        if self.flushes && start_s >= outage.from_s {
+            return End::Flushed(start_s);
+        }
+        let shaped_s =
+            self.shaper.as_mut().map_or(start_s, |shaper| shaper.begin(start_s, self.wire.frame_bytes(size)));
+        let at_s = self.capacity.begin(now_s, shaped_s);
+        self.serve(at_s, size, outage)
+    }
+
+    /// The packet that has left last, at `start_s`, is sent again at once.
+    pub fn transmit_again(&mut self, start_s: f64, size: u32) -> End {
+        self.capacity.follow();
+        let at_s = self.capacity.begin(start_s, start_s);
+        let outage = self.outage(start_s);
+        self.serve(at_s, size, outage)
+    }
+
+    /// A packet is on the line from `at_s` on, where `outage` is the next one.
+    fn serve(&mut self, mut at_s: f64, size: u32, mut outage: Outage) -> End {
+        let work = self.capacity.work(size);
+        let mut left = work;
+        loop {
+            if at_s < outage.from_s
+                && let Some(end_s) = self.capacity.serve(at_s, &mut left, outage.from_s)
+            {
+                self.granted += work;
+                return End::Left(end_s);
+            }
+            if self.flushes {
+                self.granted += work - left;
+                return End::Flushed(outage.from_s);
+            }
+            at_s = at_s.max(outage.until_s);
+            self.capacity.resume(at_s);
+            outage = self.outage(at_s);
+        }
+    }
+
+    /// Work that could be done from `from_s` on and before `until_s`, neither of which falls from call to call.
+    pub fn offered(&mut self, from_s: f64, until_s: f64) -> f64 {
+        let (mut at_s, mut sum) = (from_s, 0.0);
+        while at_s < until_s {
+            let outage = self.outage(at_s);
+            let end_s = outage.from_s.min(until_s);
+            if at_s < end_s {
+                sum += self.capacity.offered(at_s, end_s);
+            }
+            at_s = outage.until_s;
+            if at_s < until_s {
+                self.capacity.resume(at_s);
+            }
+        }
+        sum
+    }
+
+    /// The work that was asked for and will be done, with what an instant leaves over at which the last of it is.
+    #[must_use]
+    pub fn granted(&self) -> (f64, f64) {
+        (self.granted, self.capacity.left_over())
+    }
+
+    /// Whether how much it can do is known without knowing who wants it done, and changes.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        let changes = !matches!(self.capacity, Capacity::Constant(_)) || self.outages.is_some();
+        changes && self.shaper.is_none() && self.capacity.bits().is_some()
+    }
+
+    /// Random numbers drawn so far.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.capacity.random_draws() + self.outages.as_ref().map_or(0, Outages::random_draws)
+    }
+}
