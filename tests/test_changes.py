@@ -156,3 +156,136 @@ def test_a_report_names_no_rate_where_there_is_none(tmp_path: Path) -> None:
     text = tl.simulate(scenario).report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "The rate of the busiest link, wire, changes." in text
     assert "has a rate of" not in text
+
+
+@pytest.mark.parametrize(
+    "delay",
+    [
+        {"kind": "random-walk", "start": "20 ms", "least": "10 ms", "most": "80 ms", "deviation": 0.5},
+        {"kind": "markov", "states": [{"delay": "12 ms", "mean": "200 ms"}, {"delay": "60 ms", "mean": "100 ms"}]},
+        {"kind": "ornstein-uhlenbeck", "mean": "40 ms", "deviation": "10 ms", "least": "11 ms"},
+        {"kind": "redraw", "shortest": "10 ms", "longest": "50 ms", "every": "200 ms"},
+    ],
+    ids=lambda delay: str(delay["kind"]),
+)
+def test_a_delay_is_a_process_that_is_seen(delay: dict[str, object]) -> None:
+    scenario = over(delay=delay).set("observe.interval", "100 ms")
+    run = tl.simulate(scenario)
+    delays_s = run.series.filter((run.series["metric"] == "delay_s") & (run.series["entity"] == "wire"))["value"]
+    assert len(delays_s) == 39
+    assert scenario.resolve()["links"][0]["delay_s"] <= delays_s.min() < delays_s.max() <= 0.08
+
+
+def test_tables_are_found_beside_the_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import polars as pl
+
+    (tmp_path / "down.csv").write_text("# of a Tuesday\ntime_s,rate_mbps\n0,4\n1,1\n2,4\n")
+    pl.DataFrame({"time_ms": [0, 1500], "delay_ms": [10, 30]}).write_parquet(tmp_path / "delay.parquet")
+    (tmp_path / "loss.csv").write_text("time_s,loss\n0,0\n3,0.5\n")
+    file = tmp_path / "scenario.toml"
+    file.write_text(
+        'duration = "4 s"\n'
+        '[link.wire]\nends = ["a", "b"]\nrate = { table = "down.csv", period = "3 s" }\n'
+        'delay = { table = "delay.parquet", linear = true }\nloss = { table = "loss.csv" }\n'
+        'reverse = { rate = "2 Mbit/s" }\n'
+        '[traffic.t]\nkind = "bulk"\nfrom = "a"\nto = "b"\n'
+    )
+    monkeypatch.chdir(tmp_path.parent)
+    link = tl.load(file).resolve()["links"][0]
+    assert link["rate"] == {
+        "kind": "schedule", "at_s": [0, 1, 2], "values": [4e6, 1e6, 4e6], "linear": False, "period_s": 3.0
+    }  # fmt: skip
+    assert link["rate_bps"] == 3e6
+    assert (link["delay_s"], link["delay"]["at_s"], link["delay"]["values"]) == (0.01, [0.0, 1.5], [0.01, 0.03])
+    assert link["loss"]["loss"] == [0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected a CSV or Parquet file with the columns time_s and rate_bps"),
+        (
+            "time_s,speed\n0,1\n",
+            "expected a column rate_bps or rate_kbps or rate_mbps, beside those that it has: time_s",
+        ),
+        ("time_s,rate_bps\n0,1e6\n2,1e6\n1,2e6\n", "expected times that rise, unlike those of row 3: 2 s, then 1 s"),
+        ("time_s,rate_bps\n1,1e6\n", "expected a first row at 0 s"),
+        ("time_s,rate_bps\n0,-5\n", "expected values of at least 0, as in row 1 is not: -5"),
+        ("time_s,rate_bps\n0,fast\n", "expected a number in each row of its column rate_bps"),
+        ("time_s,rate_bps\n0,1e6\n1,0\n", "expected a last rate above zero, as it holds for ever, or a period"),
+    ],
+)
+def test_a_table_that_is_none_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "rate.csv"
+    file.write_text(text)
+    with pytest.raises(tl.ScenarioError) as error:
+        resolved(rate={"table": str(file)}, reverse={"rate": "2 Mbit/s"})
+    assert said in str(error.value)
+    assert "link.wire.rate.table" in str(error.value)
+
+
+def test_a_satellite_gives_both_directions_the_same_path() -> None:
+    scenario = over(rate="20 Mbit/s", delay={"kind": "leo", "every": "1 s"}).set("observe.interval", "100 ms")
+    series = tl.simulate(scenario).series
+    of = {
+        link: series.filter((series["metric"] == "delay_s") & (series["entity"] == link))["value"].to_list()
+        for link in ("wire", "wire.reverse")
+    }
+    assert of["wire"] == of["wire.reverse"]
+    assert len(set(of["wire"])) == 4
+    assert all(0.01 <= delay <= 0.021 for delay in of["wire"])
+    capacity = series.filter((series["metric"] == "capacity_bps") & (series["entity"] == "wire"))["value"].to_list()
+    # The last 40 ms before each new path.
+    assert capacity[8:11] == pytest.approx([20e6, 12e6, 20e6])
+
+
+def test_an_outage_loses_what_waits_or_does_not() -> None:
+    outages = {"schedule": [{"at": "1 s", "for": "500 ms"}]}
+    kept, flushed = (tl.simulate(over(outages=outages | more)).links for more in ({}, {"flush": True}))
+    assert kept["packets_lost"][0] == 0 < flushed["packets_lost"][0]
+
+
+def test_a_shaper_bounds_what_gets_through() -> None:
+    shaped = tl.simulate(over(rate="20 Mbit/s", shaper={"rate": "1 Mbit/s", "burst": "10 kB"}))
+    assert 0.85e6 < shaped.flows["throughput_bps"][0] < 1e6 + 10_000 * 8 / 4
+
+
+def test_losses_show_as_delay_where_frames_are_sent_again() -> None:
+    wire = {"rate": "20 Mbit/s", "loss": "5 %"}
+    bare, again = (tl.simulate(over(**wire, **more)) for more in ({}, {"arq": {"after": "4 ms"}}))
+    assert bare.links["packets_lost"][0] > 0 == again.links["packets_lost"][0]
+    assert again.flows["goodput_bps"][0] > 2 * bare.flows["goodput_bps"][0]
+    assert again.flows["one_way_delay_p95_s"][0] > 0.0135
+
+
+@pytest.mark.parametrize(
+    ("wire", "said"),
+    [
+        ({"arq": {"after": "4 ms"}}, "link.wire.arq"),
+        ({"delay": {"kind": "leo"}, "outages": {"up": "9 s", "down": "1 s"}}, "link.wire.outages"),
+        ({"delay": {"kind": "leo", "outage": "20 s"}}, "link.wire.delay.outage"),
+        ({"outages": {"schedule": [{"at": "2 s", "for": "1 s"}, {"at": "2.5 s", "for": "1 s"}]}}, "schedule[1].at"),
+        ({"outages": {"schedule": [{"at": "2 s", "for": "1 s"}], "period": "2 s"}}, "link.wire.outages.period"),
+        ({"outages": {"schedule": []}}, "link.wire.outages.schedule"),
+        ({"outages": {"up": "9 s"}}, "link.wire.outages.down"),
+        ({"shaper": {"rate": "1 Mbit/s"}}, "link.wire.shaper.burst"),
+        ({"rate": {"kind": "aggregating", "rate": "9 Mbit/s"}}, "link.wire.rate.access"),
+        (
+            {"delay": {"kind": "random-walk", "start": "9 ms", "least": "10 ms", "most": "20 ms"}},
+            "link.wire.delay.start",
+        ),
+        ({"jitter": {"kind": "gamma", "mean": "5 ms", "shape": 0}}, "link.wire.jitter.shape"),
+        ({"rate": {"table": "nowhere.csv"}}, "link.wire.rate.table"),
+    ],
+)
+def test_what_cannot_be_is_named(wire: dict[str, object], said: str) -> None:
+    with pytest.raises(tl.ScenarioError) as error:
+        resolved(**wire)
+    assert said in str(error.value)
+
+
+def test_a_source_that_saturates_a_link_is_not_flushed() -> None:
+    scenario = over(outages={"up": "1 s", "down": "100 ms", "flush": True})
+    scenario = scenario.set("traffic", {"t": {"kind": "saturate", "from": "a", "to": "b"}})
+    with pytest.raises(tl.ScenarioError, match=r"outages\.flush"):
+        tl.simulate(scenario)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from tightlink.scenario.arq import Arq
 from tightlink.scenario.delays import (
+    DelayMarkov,
+    DelayOrnsteinUhlenbeck,
+    DelayRandomWalk,
     DelayRedraw,
     DelaySchedule,
+    DelayState,
     DelayStep,
+    DelayTable,
+    GammaJitter,
     JitterTable,
+    LeoDelay,
     NormalJitter,
     ParetoJitter,
     UniformJitter,
@@ -26,16 +34,28 @@ from tightlink.scenario.held_disciplines import (
 )
 from tightlink.scenario.links import Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
-from tightlink.scenario.loss import BitErrors, GilbertElliott, LossPattern, LossSchedule, LossStep
+from tightlink.scenario.loss import BitErrors, GilbertElliott, LossPattern, LossSchedule, LossStep, LossTable
 from tightlink.scenario.model import Scenario
 from tightlink.scenario.nodes import Background, Meter, Node, Processor
 from tightlink.scenario.observe import Observe
+from tightlink.scenario.outages import Outage, Outages, RandomOutages
 from tightlink.scenario.overrides import parse_option, parse_value
 from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
-from tightlink.scenario.rates import Markov, OrnsteinUhlenbeck, RandomWalk, RateSchedule, RateState, RateStep, RateTrace
+from tightlink.scenario.rates import (
+    AggregatingRate,
+    Markov,
+    OrnsteinUhlenbeck,
+    RandomWalk,
+    RateSchedule,
+    RateState,
+    RateStep,
+    RateTable,
+    RateTrace,
+)
 from tightlink.scenario.routing import Routing
 from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.shaper import Shaper
 from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.topologies import (
@@ -57,6 +77,8 @@ __all__ = [
     "PROFILES",
     "TOPOLOGIES",
     "AbileneFourTier",
+    "AggregatingRate",
+    "Arq",
     "Background",
     "BitErrors",
     "Bulk",
@@ -68,9 +90,14 @@ __all__ = [
     "Control",
     "Crowd",
     "DatagramSize",
+    "DelayMarkov",
+    "DelayOrnsteinUhlenbeck",
+    "DelayRandomWalk",
     "DelayRedraw",
     "DelaySchedule",
+    "DelayState",
     "DelayStep",
+    "DelayTable",
     "Distribution",
     "DropTail",
     "Drr",
@@ -83,16 +110,19 @@ __all__ = [
     "FqCodel",
     "FqPie",
     "Framing",
+    "GammaJitter",
     "GilbertElliott",
     "Graph",
     "Interface",
     "JitterTable",
     "LargerFile",
+    "LeoDelay",
     "Link",
     "LongLived",
     "LossPattern",
     "LossSchedule",
     "LossStep",
+    "LossTable",
     "Markov",
     "Meter",
     "Node",
@@ -100,6 +130,8 @@ __all__ = [
     "Observe",
     "OnOff",
     "OrnsteinUhlenbeck",
+    "Outage",
+    "Outages",
     "ParetoJitter",
     "ParkingLot",
     "Patience",
@@ -107,10 +139,12 @@ __all__ = [
     "Place",
     "Processor",
     "Profile",
+    "RandomOutages",
     "RandomWalk",
     "RateSchedule",
     "RateState",
     "RateStep",
+    "RateTable",
     "RateTrace",
     "Red",
     "Rem",
@@ -120,6 +154,7 @@ __all__ = [
     "Saturate",
     "Scatter",
     "Scenario",
+    "Shaper",
     "SizeDistribution",
     "Spread",
     "Starts",

@@ -36,6 +36,14 @@ class Changing(Table):
         """The options as the engine reads them."""
         raise NotImplementedError
 
+    def nominal(self) -> float:
+        """What stands for a quantity that changes where one value is asked for, in SI units."""
+        raise NotImplementedError
+
+    def least_value(self) -> float:
+        """The smallest value in SI units."""
+        raise NotImplementedError
+
 
 class Step(Table):
     """What steps of a schedule have in common."""

@@ -74,11 +74,12 @@ def filled(scenario: Scenario) -> dict[str, Any]:
 
 
 def _place_traces(tables: list[Any], folder: Path) -> None:
-    """Has traces of rates be found from anywhere: their names are relative to the scenario's file."""
+    """Has traces and tables be found from anywhere: their names are relative to the scenario's file."""
     while tables:
         table = tables.pop()
-        if isinstance(table.get("trace"), str):
-            table["trace"] = str(folder / table["trace"])
+        for key in ("trace", "table"):
+            if isinstance(table.get(key), str):
+                table[key] = str(folder / table[key])
         tables += [below for below in table.values() if isinstance(below, dict)]
 
 

@@ -8,15 +8,21 @@ Example:
 from __future__ import annotations
 
 import itertools
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from tightlink import units
 from tightlink.scenario.changes import Changing, RampedSchedule, Step, check_step, kinds
+from tightlink.scenario.course_files import check_period, read_course, table_spec
+from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, Period, PropagationDelay, choice, number
 
+if TYPE_CHECKING:
+    from tightlink.scenario.course_files import Course
+
+_GAMMA_SHAPE: Final = number(lambda value: 0.1 <= value <= 1000, "a number from 0.1 to 1000, such as 2")  # noqa: PLR2004
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
 
 
@@ -37,9 +43,86 @@ class DelaySchedule(RampedSchedule):
         """The delays in seconds."""
         return [units.time(step.delay) for step in self.schedule]
 
-    def least(self) -> float:
+    def least_value(self) -> float:
         """The smallest delay, in seconds."""
         return min(self.values())
+
+
+class DelayTable(Changing):
+    """A delay by a table in a file, CSV or Parquet: ``time_s`` and ``delay_s`` (or ``delay_ms``)."""
+
+    kind: Annotated[Literal["table"], choice("table")] = "table"
+    """How the delay changes."""
+    table: str
+    """Name of the file, relative to the scenario's; its first row is at 0 s, and its last delay holds to the end."""
+    linear: StrictBool = False
+    """Whether it goes straight from each delay to the next."""
+    period: Period | None = None
+    """After how long the table begins anew (default never)."""
+
+    def course(self) -> Course:
+        """Times and delays in seconds."""
+        course = read_course(self.table, "delay", {"delay_s": 1.0, "delay_ms": 1e-3})
+        check_period(self.period, course[0], "delay")
+        return course
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return table_spec(self.course(), linear=self.linear, period=self.period)
+
+    def least_value(self) -> float:
+        """The smallest delay, in seconds."""
+        return min(self.course()[1])
+
+
+class DelayRandomWalk(Walk):
+    """A delay that wanders: each step multiplies it by a random factor, between two delays that throw it back."""
+
+    start: Period
+    """The first delay."""
+    least: Period
+    """The smallest delay."""
+    most: Period
+    """The largest delay."""
+
+    @staticmethod
+    def si(value: Any) -> float:
+        """What was written, in seconds."""
+        return units.time(value)
+
+
+class DelayState(State):
+    """A state of a delay that jumps."""
+
+    delay: Delay
+    """Propagation delay."""
+
+    def value(self) -> float:
+        """The delay in seconds."""
+        return units.time(self.delay)
+
+
+class DelayMarkov(Jumps):
+    """A delay that jumps between states, such as routes: each lasts a random time, then comes another one."""
+
+    states: Annotated[list[DelayState], Field(min_length=2)]
+    """The states, of which it begins in any."""
+
+
+class DelayOrnsteinUhlenbeck(Returning):
+    """A delay that is pulled back to its mean: noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
+
+    mean: Period
+    """The mean, which is the first delay."""
+    deviation: Period
+    """Standard deviation in the long run."""
+    least: Delay
+    """The smallest delay: what would be below it is it."""
+
+    @staticmethod
+    def si(value: Any) -> float:
+        """What was written, in seconds."""
+        return units.time(value)
 
 
 class DelayRedraw(Changing):
@@ -66,9 +149,44 @@ class DelayRedraw(Changing):
         low, high = units.time(self.shortest), units.time(self.longest)
         return {"kind": self.kind, "every_s": units.time(self.every), "least": low, "most": high}
 
-    def least(self) -> float:
+    def least_value(self) -> float:
         """The smallest delay, in seconds."""
         return units.time(self.shortest)
+
+
+class LeoDelay(DelayRedraw):
+    """The delay by satellites in a low orbit: a new path at equal times, for both directions, after a short outage.
+
+    The defaults are those of Starlink: a terminal is given a satellite for 15 s (Huston 2024), and the round trip to
+    the Internet takes 30 ms in the median and 42 ms at the 95th percentile (SpaceX to the FCC, September 2020); at the
+    change it takes 30 to 50 ms longer (Huston 2024, "A transport protocol's view of Starlink").
+    """
+
+    kind: Annotated[Literal["leo"], choice("leo")] = "leo"  # type: ignore[assignment]
+    """How the delay changes."""
+    shortest: Delay = "10 ms"
+    """The smallest delay."""
+    longest: Delay = "21 ms"
+    """The largest delay."""
+    outage: Delay = "40 ms"
+    """How long the link is down before each new path; what waits is kept."""
+
+    @model_validator(mode="after")
+    def _up_at_times(self) -> Self:
+        if units.time(self.outage) >= units.time(self.every):
+            raise wrong(f"less than a path holds, which is {self.every}", key="outage", value=self.outage)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return super().spec() | {"kind": "redraw"}
+
+    def outages(self) -> dict[str, Any] | None:
+        """When the link is down, as the engine reads it."""
+        every_s, outage_s = units.time(self.every), units.time(self.outage)
+        if outage_s == 0:
+            return None
+        return {"times": {"at_s": [every_s - outage_s], "for_s": [outage_s], "period_s": every_s}, "flush": False}
 
 
 class Jitter(Changing):
@@ -130,6 +248,21 @@ class ParetoJitter(Jitter):
         return {"kind": "pareto", "mean_s": units.time(self.mean), "shape": self.shape}
 
 
+class GammaJitter(Jitter):
+    """Jitter with a gamma distribution; packets stay in order."""
+
+    kind: Annotated[Literal["gamma"], choice("gamma")] = "gamma"
+    """Distribution of the jitter."""
+    mean: Period
+    """The mean."""
+    shape: Annotated[float, _GAMMA_SHAPE] = 2.0
+    """Its deviation is the mean divided by the square root of this; 1 is an exponential distribution."""
+
+    def distribution(self) -> dict[str, Any]:
+        """The distribution as the engine reads it."""
+        return {"kind": "gamma", "mean_s": units.time(self.mean), "shape": self.shape}
+
+
 class JitterTable(Jitter):
     """Jitter by its quantiles, such as those of a measurement; packets stay in order."""
 
@@ -151,24 +284,36 @@ class JitterTable(Jitter):
         return {"kind": "quantiles", "values_s": [units.time(value) for value in self.quantiles]}
 
 
-_DELAYS: Final = {model.model_fields["kind"].default: model for model in (DelaySchedule, DelayRedraw)}
+_DELAYS: Final = {
+    model.model_fields["kind"].default: model
+    for model in (
+        DelaySchedule, DelayTable, DelayRandomWalk, DelayMarkov, DelayOrnsteinUhlenbeck, DelayRedraw, LeoDelay
+    )
+}  # fmt: skip
 _JITTERS: Final = {
-    model.model_fields["kind"].default: model for model in (UniformJitter, NormalJitter, ParetoJitter, JitterTable)
+    model.model_fields["kind"].default: model
+    for model in (UniformJitter, NormalJitter, ParetoJitter, GammaJitter, JitterTable)
 }
 
 #: A propagation delay, or a table of how it changes.
 ChangingDelay = Annotated[
     Annotated[PropagationDelay, Tag("<text>")]
     | Annotated[DelaySchedule, Tag("<schedule>")]
-    | Annotated[DelayRedraw, Tag("<redraw>")],
+    | Annotated[DelayTable, Tag("<table>")]
+    | Annotated[DelayRandomWalk, Tag("<random-walk>")]
+    | Annotated[DelayMarkov, Tag("<markov>")]
+    | Annotated[DelayOrnsteinUhlenbeck, Tag("<ornstein-uhlenbeck>")]
+    | Annotated[DelayRedraw, Tag("<redraw>")]
+    | Annotated[LeoDelay, Tag("<leo>")],
     Discriminator(tag_of_text_or_kind),
-    kinds(_DELAYS, {"schedule": "schedule"}),
+    kinds(_DELAYS, {"schedule": "schedule", "table": "table"}),
 ]
 #: What is added to the delay of each packet.
 AnyJitter = Annotated[
     Annotated[UniformJitter, Tag("<uniform>")]
     | Annotated[NormalJitter, Tag("<normal>")]
     | Annotated[ParetoJitter, Tag("<pareto>")]
+    | Annotated[GammaJitter, Tag("<gamma>")]
     | Annotated[JitterTable, Tag("<quantiles>")],
     Discriminator(tag_of_text_or_kind),
     kinds(_JITTERS, {"quantiles": "quantiles"}),
@@ -181,4 +326,4 @@ def least_delay(delay: object) -> float:
     >>> least_delay("20 ms"), least_delay(DelayRedraw(shortest="30 ms", longest="50 ms"))
     (0.02, 0.03)
     """
-    return delay.least() if isinstance(delay, DelaySchedule | DelayRedraw) else units.time(delay)
+    return delay.least_value() if isinstance(delay, Changing) else units.time(delay)

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from tightlink import units
-from tightlink.errors import closest
+from tightlink.errors import ScenarioError, closest
 from tightlink.scenario.changes import Changing, Schedule, Step, kinds
+from tightlink.scenario.course_files import check_period, read_course, table_spec
 from tightlink.scenario.table import tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, Fraction, Period, choice, whole
 
@@ -138,11 +139,35 @@ class LossSchedule(Schedule, LossModel):
         return self.times() | {"loss": [units.fraction(step.loss) for step in self.schedule]}
 
 
+class LossTable(LossModel):
+    """Losses by a table in a file, CSV or Parquet, in steps: ``time_s`` and ``loss``, a probability."""
+
+    kind: Annotated[Literal["table"], choice("table")] = "table"
+    """Model of the losses."""
+    table: str
+    """Name of the file, relative to the scenario's; its first row is at 0 s, and its last one holds to the end."""
+    period: Period | None = None
+    """After how long the table begins anew (default never)."""
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        times, losses = read_course(self.table, "loss", {"loss": 1.0})
+        check_period(self.period, times, "loss")
+        if max(losses) > 1:
+            expected = f"probabilities from 0 to 1, of which {max(losses):g} is none"
+            raise ScenarioError(expected, key="loss.table", value=self.table)
+        spec = table_spec((times, losses), linear=False, period=self.period)
+        return {"kind": spec["kind"], "at_s": spec["at_s"], "loss": spec["values"], "period_s": spec["period_s"]}
+
+
 _MODELS: Final = {
-    model.model_fields["kind"].default: model for model in (GilbertElliott, BitErrors, LossPattern, LossSchedule)
+    model.model_fields["kind"].default: model
+    for model in (GilbertElliott, BitErrors, LossPattern, LossSchedule, LossTable)
 }
 #: Keys that say the kind by themselves.
-_KIND_OF_KEY: Final = {"schedule": "schedule"} | dict.fromkeys(("packets", "every", "from", "from_", "to"), "pattern")
+_KIND_OF_KEY: Final = {"schedule": "schedule", "table": "table"} | dict.fromkeys(
+    ("packets", "every", "from", "from_", "to"), "pattern"
+)
 
 
 def _no_kind_alone(value: object) -> object:
@@ -158,7 +183,8 @@ Loss = Annotated[
     | Annotated[GilbertElliott, Tag("<gilbert-elliott>")]
     | Annotated[BitErrors, Tag("<bit-errors>")]
     | Annotated[LossPattern, Tag("<pattern>")]
-    | Annotated[LossSchedule, Tag("<schedule>")],
+    | Annotated[LossSchedule, Tag("<schedule>")]
+    | Annotated[LossTable, Tag("<table>")],
     Discriminator(tag_of_text_or_kind),
     BeforeValidator(_no_kind_alone),
     kinds(_MODELS, _KIND_OF_KEY),
@@ -172,3 +198,12 @@ def loss_spec(loss: object) -> float | dict[str, Any]:
     (0.01, {'kind': 'bit-errors', 'rate': 1e-06})
     """
     return loss.spec() if isinstance(loss, LossModel) else units.fraction(loss)
+
+
+def loses_nothing(loss: object) -> bool:
+    """Whether a key of losses says that nothing is lost, or there is none.
+
+    >>> loses_nothing("0 %"), loses_nothing(BitErrors(rate=1e-6))
+    (True, False)
+    """
+    return loss is None or (not isinstance(loss, LossModel) and units.fraction(loss) == 0)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, closest
 from tightlink.scenario.changes import Changing
-from tightlink.scenario.delays import least_delay
+from tightlink.scenario.delays import LeoDelay, least_delay
 from tightlink.scenario.disciplines import Threshold
-from tightlink.scenario.loss import loss_spec
+from tightlink.scenario.loss import loses_nothing, loss_spec
+from tightlink.scenario.outages import RandomOutages
 from tightlink.scenario.problems import below
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.rates import RateTrace, nominal_rate
@@ -216,7 +217,8 @@ class Network:
             if id(hop.wire) not in alike:
                 alike[id(hop.wire)] = _properties(hop)
             ends = {"name": hop.name, "from": hop.origin, "to": hop.target}
-            found.append({**ends, **alike[id(hop.wire)], "flow_control": index in self.paused})
+            shared = {"drawn_with": self.hops[index - 1].name} if _is_drawn_once(hop, self.hops[index - 1]) else {}
+            found.append({**ends, **alike[id(hop.wire)], "flow_control": index in self.paused, **shared})
         return found
 
     def check_marks(self, links: list[dict[str, Any]]) -> None:
@@ -230,21 +232,42 @@ class Network:
 
 def _properties(hop: Hop) -> dict[str, Any]:
     queue = discipline(given(hop.wire.queue))
+    with below(hop.key):
+        loss = loss_spec(given(hop.wire.loss))
     return {
         "rate_bps": hop.rate,
         "rate_pps": hop.packet_rate,
         "delay_s": hop.delay,
         "queue": {"kind": kind_of(queue), "limit": _limit(hop, queue.limit), **queue.spec()},
         "framing": _framing(hop.wire),
-        "loss": loss_spec(given(hop.wire.loss)),
+        "loss": loss,
         "mtu_bytes": hop.mtu,
-        **_changes(hop.wire),
+        **_changes(hop),
     }
 
 
-def _changes(wire: Wire) -> dict[str, Any]:
-    tables = {"rate": wire.rate, "delay": wire.delay, "jitter": wire.jitter}
-    return {key: table.spec() for key, table in tables.items() if isinstance(table, Changing)}
+def _is_drawn_once(hop: Hop, before: Hop) -> bool:
+    """Whether a link goes down or takes another path when the one before it does, of which it is the reverse."""
+    at_random = isinstance(hop.wire.outages, RandomOutages) or isinstance(hop.wire.delay, LeoDelay)
+    alike = hop.wire.outages == before.wire.outages and hop.wire.delay == before.wire.delay
+    return at_random and alike and hop.name == f"{before.name}.reverse"
+
+
+def _changes(hop: Hop) -> dict[str, Any]:
+    wire, found = hop.wire, {}
+    for key in ("rate", "delay", "jitter", "outages", "shaper", "arq"):
+        table = getattr(wire, key)
+        if isinstance(table, Changing):
+            found[key] = table.spec()
+    if isinstance(wire.delay, LeoDelay) and (outages := wire.delay.outages()):
+        if wire.outages is not None:
+            expected = 'nothing here: the delay of kind "leo" says when the link is down'
+            raise ScenarioError(expected, key=f"{hop.key}.outages", value=wire.outages.written())
+        found["outages"] = outages
+    if wire.arq is not None and loses_nothing(wire.loss):
+        raise ScenarioError("a loss beside it: else nothing is sent again", key=f"{hop.key}.arq",
+                            value=wire.arq.written())  # fmt: skip
+    return found
 
 
 def _limit(hop: Hop, text: str) -> str | dict[str, Any]:
@@ -270,7 +293,7 @@ def _line(key: str, wire: Wire) -> _Line:
     """Rate in bit/s, rate in packets/s where that limits, delay and MTU of a wire."""
     with below(key):
         rate, packet_rate = nominal_rate(given(wire.rate))
-    delay = least_delay(given(wire.delay))
+        delay = least_delay(given(wire.delay))
     by_trace = isinstance(wire.rate, RateTrace)
     if (packet_rate is not None or by_trace) and any(_framing(wire).values()):
         expected = f'nothing here: with a rate of "{wire.rate}" each packet takes as long, whatever its size'

@@ -11,22 +11,28 @@ from __future__ import annotations
 import itertools
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.changes import Changing, RampedSchedule, Step, check_step, kinds
-from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
-from tightlink.scenario.values import LineRate, LineRateOrNone, Period, Rate, choice, line_rate, number
+from tightlink.scenario.changes import Changing, RampedSchedule, Step, kinds
+from tightlink.scenario.course_files import check_period, read_course, table_spec
+from tightlink.scenario.processes import Jumps, Returning, State, Walk
+from tightlink.scenario.table import tag_of_text_or_kind, wrong
+from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, choice, line_rate
+
+if TYPE_CHECKING:
+    from tightlink.scenario.course_files import Course
 
 #: A trace of a day at 12 Mbit/s has a tenth of them.
 _MOST_INSTANTS: Final = 10**9
 _LARGEST_TRACE: Final = 512 * 2**20
 #: What leaves at each instant of a trace, in bits.
 _OPPORTUNITY_BITS: Final = 8 * 1504
-_DEVIATION: Final = number(lambda value: 0 < value <= 10, "a number above 0 and up to 10, such as 0.2")  # noqa: PLR2004
+#: Columns of rates, and how many bit/s their unit is.
+_RATE_COLUMNS: Final = {"rate_bps": 1.0, "rate_kbps": 1e3, "rate_mbps": 1e6}
 
 
 class RateStep(Step):
@@ -131,59 +137,100 @@ def _instants(name: str, _changed_ns: int, size: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-class RandomWalk(Changing):
+class RateTable(Changing):
+    """A rate by a table in a file, CSV or Parquet: ``time_s`` and ``rate_bps`` (or ``rate_kbps``, ``rate_mbps``)."""
+
+    kind: Annotated[Literal["table"], choice("table")] = "table"
+    """How the rate changes."""
+    table: str
+    """Name of the file, relative to the scenario's; its first row is at 0 s, and its last rate holds to the end."""
+    linear: StrictBool = False
+    """Whether it goes straight from each rate to the next."""
+    period: Period | None = None
+    """After how long the table begins anew (default never)."""
+
+    def course(self) -> Course:
+        """Times in seconds and rates in bit/s."""
+        times, rates = read_course(self.table, "rate", _RATE_COLUMNS)
+        check_period(self.period, times, "rate")
+        if self.period is None and rates[-1] == 0:
+            expected = "a last rate above zero, as it holds for ever, or a period"
+            raise ScenarioError(expected, key="rate.table", value=self.table)
+        if not any(rates):
+            raise ScenarioError("a rate above zero: else no packet ever leaves", key="rate.table", value=self.table)
+        return times, rates
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return table_spec(self.course(), linear=self.linear, period=self.period)
+
+    def nominal(self) -> float:
+        """The mean rate, of a table that does not begin anew up to its last row."""
+        times, rates = self.course()
+        ends = [*times, units.time(self.period)] if self.period else list(times)
+        if len(ends) == 1:
+            return rates[0]
+        afters = [*rates[1:], rates[-1]] if self.linear else rates
+        spans = [after - before for before, after in itertools.pairwise(ends)]
+        done = sum(span * (rate + after) / 2 for span, rate, after in zip(spans, rates, afters, strict=False))
+        return done / ends[-1] or max(rates)
+
+
+class AggregatingRate(Changing):
+    """A medium that is waited for before each burst of packets, as stations of a Wi-Fi network wait for it.
+
+    A burst goes on as long as a packet waits when the one before it has left, up to a number. It is no model of 802.11:
+    no collisions, no other stations but in the distribution of the wait, and no rate adaptation.
+    """
+
+    kind: Annotated[Literal["aggregating"], choice("aggregating")] = "aggregating"
+    """How the rate changes."""
+    rate: Rate
+    """Rate at which a packet is transmitted in a burst."""
+    access: Period
+    """How long the medium is waited for in the mean, with an exponential distribution."""
+    burst: Burst = "64 packets"
+    """Most packets of a burst."""
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return {"access_s": units.time(self.access), "burst_packets": units.packets(self.burst)}
+
+    def nominal(self) -> float:
+        """The rate in a burst, as the engine wants it."""
+        return units.rate(self.rate)
+
+
+class RandomWalk(Walk):
     """A rate that wanders: each step multiplies it by a random factor, between two rates that throw it back."""
 
-    kind: Annotated[Literal["random-walk"], choice("random-walk")] = "random-walk"
-    """How the rate changes."""
     start: Rate
     """The first rate."""
     least: Rate
     """The smallest rate."""
     most: Rate
     """The largest rate."""
-    every: Period = "100 ms"
-    """Length of a step."""
-    deviation: Annotated[float, _DEVIATION] = 0.1
-    """Standard deviation of the logarithm of a step's factor."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        check_step(self.every)
-        if not units.rate(self.least) <= units.rate(self.start) <= units.rate(self.most):
-            raise wrong(f"a rate from least to most, {self.least} to {self.most}", key="start", value=self.start)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {
-            "kind": self.kind,
-            "start": units.rate(self.start),
-            "every_s": units.time(self.every),
-            "deviation": self.deviation,
-            "least": units.rate(self.least),
-            "most": units.rate(self.most),
-        }
-
-    def nominal(self) -> float:
-        """The first rate."""
-        return units.rate(self.start)
+    @staticmethod
+    def si(value: Any) -> float:
+        """What was written, in bit/s."""
+        return units.rate(value)
 
 
-class RateState(Table):
+class RateState(State):
     """A state of a rate that jumps."""
 
     rate: LineRateOrNone
     """Transmission rate; "0 bit/s" is an outage."""
-    mean: Period
-    """How long the state lasts in the mean, with an exponential distribution."""
+
+    def value(self) -> float:
+        """The rate in bit/s."""
+        return units.rate(self.rate)
 
 
-class Markov(Changing):
+class Markov(Jumps):
     """A rate that jumps between states: each lasts a random time, then comes another one, each as likely."""
 
-    kind: Annotated[Literal["markov"], choice("markov")] = "markov"
-    """How the rate changes."""
     states: Annotated[list[RateState], Field(min_length=2)]
     """The states, of which it begins in any."""
 
@@ -194,73 +241,39 @@ class Markov(Changing):
                         value=self.states[0].rate)  # fmt: skip
         return self
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {
-            "kind": self.kind,
-            "values": [units.rate(state.rate) for state in self.states],
-            "mean_s": [units.time(state.mean) for state in self.states],
-        }
 
-    def nominal(self) -> float:
-        """The mean rate."""
-        rates, means_s = ([float(value) for value in self.spec()[key]] for key in ("values", "mean_s"))
-        return sum(rate * mean_s for rate, mean_s in zip(rates, means_s, strict=True)) / sum(means_s)
-
-
-class OrnsteinUhlenbeck(Changing):
+class OrnsteinUhlenbeck(Returning):
     """A rate that is pulled back to its mean: normal noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
-    kind: Annotated[Literal["ornstein-uhlenbeck"], choice("ornstein-uhlenbeck")] = "ornstein-uhlenbeck"
-    """How the rate changes."""
     mean: Rate
     """The mean, which is the first rate."""
     deviation: Rate
     """Standard deviation in the long run."""
-    memory: Period = "1 s"
-    """In this time a distance from the mean shrinks to 1/e."""
-    every: Period = "10 ms"
-    """Length of a step, in which the rate stays."""
     least: Rate
     """The smallest rate: what would be below it is it."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        check_step(self.every)
-        if units.rate(self.least) > units.rate(self.mean):
-            raise wrong(f"at most the mean, which is {self.mean}", key="least", value=self.least)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {
-            "kind": self.kind,
-            "mean": units.rate(self.mean),
-            "deviation": units.rate(self.deviation),
-            "time_s": units.time(self.memory),
-            "every_s": units.time(self.every),
-            "least": units.rate(self.least),
-        }
-
-    def nominal(self) -> float:
-        """The mean rate."""
-        return units.rate(self.mean)
+    @staticmethod
+    def si(value: Any) -> float:
+        """What was written, in bit/s."""
+        return units.rate(value)
 
 
 _RATES: Final = {
     model.model_fields["kind"].default: model
-    for model in (RateSchedule, RateTrace, RandomWalk, Markov, OrnsteinUhlenbeck)
+    for model in (RateSchedule, RateTrace, RateTable, AggregatingRate, RandomWalk, Markov, OrnsteinUhlenbeck)
 }
 #: A rate, or a table of how it changes.
 ChangingRate = Annotated[
     Annotated[LineRate, Tag("<text>")]
     | Annotated[RateSchedule, Tag("<schedule>")]
     | Annotated[RateTrace, Tag("<trace>")]
+    | Annotated[RateTable, Tag("<table>")]
+    | Annotated[AggregatingRate, Tag("<aggregating>")]
     | Annotated[RandomWalk, Tag("<random-walk>")]
     | Annotated[Markov, Tag("<markov>")]
     | Annotated[OrnsteinUhlenbeck, Tag("<ornstein-uhlenbeck>")],
     Discriminator(tag_of_text_or_kind),
-    kinds(_RATES, {"schedule": "schedule", "trace": "trace"}),
+    kinds(_RATES, {"schedule": "schedule", "trace": "trace", "table": "table"}),
 ]
 
 
@@ -270,6 +283,6 @@ def nominal_rate(rate: object) -> tuple[float, float | None]:
     >>> nominal_rate("2 Mbit/s")
     (2000000.0, None)
     """
-    if isinstance(rate, RateSchedule | RateTrace | RandomWalk | Markov | OrnsteinUhlenbeck):
+    if isinstance(rate, Changing):
         return rate.nominal(), None
     return line_rate(rate)

@@ -140,6 +140,7 @@ QueueLimit = Annotated[
     _schema("20 packets", "64 KiB", "20 ms", "1 BDP", UNLIMITED),
 ]
 Backlog = Annotated[str, _quantity(units.PACKETS, largest=MOST_PACKETS), _schema("20 packets")]
+Burst = Annotated[str, _quantity(units.PACKETS, largest=MOST_PACKETS), _schema("64 packets")]
 RingLimit = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=_MOST_BYTES), _schema("75 packets", "64 KiB")]
 
 

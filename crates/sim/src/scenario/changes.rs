@@ -176,6 +176,13 @@ pub enum JitterDistribution {
         /// Above 1.
         shape: f64,
     },
+    /// Gamma.
+    Gamma {
+        /// The mean.
+        mean_s: f64,
+        /// The mean is shape times scale.
+        shape: f64,
+    },
     /// By its quantiles, with straight lines between them.
     Quantiles {
         /// Equally far apart, from that of 0 to that of 1, not falling.

@@ -5,6 +5,7 @@ pub mod account;
 mod bursts;
 mod capacity;
 pub mod course;
+mod gamma;
 mod line;
 mod opportunities;
 mod outages;

@@ -1,6 +1,7 @@
 //! How long packets take on a wire whose delay changes, or differs from packet to packet: in order, always.
 
 use super::course::Course;
+use super::gamma::quantile;
 use crate::random::Stream;
 use crate::scenario::{JitterDistribution, JitterSpec, LinkSpec};
 
@@ -107,6 +108,7 @@ fn quantile_s(distribution: &JitterDistribution, share: f64) -> f64 {
         JitterDistribution::Pareto { mean_s, shape } => {
             mean_s * (shape - 1.0) * (libm::pow(1.0 - share, -1.0 / shape) - 1.0)
         }
+        JitterDistribution::Gamma { mean_s, shape } => mean_s / shape * quantile(*shape, share),
         JitterDistribution::Quantiles { values_s } => {
             let place = share * (values_s.len() - 1) as f64;
             let below = place as usize;
@@ -144,6 +146,11 @@ mod tests {
             // Lomax: (1 − q)^(−1/shape) − 1, times its scale, which is mean · (shape − 1).
             (JitterDistribution::Pareto { mean_s: 0.002, shape: 3.0 }, {
                 let at = |share: f64| 0.004 * (libm::pow(1.0 - share, -1.0 / 3.0) - 1.0);
+                [at(0.25), at(0.5), at(0.75)]
+            }),
+            // A shape of one is exponential: −mean · ln(1 − q).
+            (JitterDistribution::Gamma { mean_s: 0.003, shape: 1.0 }, {
+                let at = |share: f64| -0.003 * libm::log1p(-share);
                 [at(0.25), at(0.5), at(0.75)]
             }),
             (JitterDistribution::Quantiles { values_s: table }, [0.001, 0.003, 0.004]),

@@ -40,7 +40,8 @@ fn course(mean: f64, kind: u8, step_s: f64) -> CourseSpec {
 }
 
 fn jitter(kind: u8, scale_s: f64) -> JitterSpec {
-    let distribution = match kind % 3 {
+    let distribution = match kind % 4 {
+        3 => JitterDistribution::Gamma { mean_s: scale_s, shape: 2.0 },
         0 => JitterDistribution::Uniform { most_s: scale_s },
         1 => JitterDistribution::Normal { mean_s: scale_s, deviation_s: scale_s },
         _ => JitterDistribution::Quantiles { values_s: vec![0.0, 0.1 * scale_s, scale_s] },

@@ -1,0 +1,32 @@
+"""Frames that a link sends again when its wire loses them.
+
+Example:
+    >>> Arq(after="8 ms", retransmissions=3).spec()
+    {'after_s': 0.008, 'most': 3}
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from tightlink import units
+from tightlink.scenario.changes import Changing
+from tightlink.scenario.values import Period, whole
+
+_MOST: Final = 1000
+
+
+class Arq(Changing):
+    """What ``loss`` loses is sent again by the link, in order: losses show as delay, as in mobile networks and Wi-Fi.
+
+    The transmissions of a frame follow each other on the line; what comes after it waits for it at the far end.
+    """
+
+    after: Period
+    """What each retransmission adds to the delay of its frame: the time until the sender knows of the loss."""
+    retransmissions: Annotated[int, whole(1, _MOST, f"a whole number from 1 to {_MOST}")] = 7
+    """Most retransmissions of a frame, after which it is lost."""
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return {"after_s": units.time(self.after), "most": self.retransmissions}

@@ -1,0 +1,111 @@
+r"""Tables of a quantity over time in files, CSV or Parquet: a column of times and one of values, by their units.
+
+Example:
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "lte.csv"
+    >>> _ = file.write_text("time_s,rate_bps\n0,5e6\n1,2e6\n")
+    >>> read_course(str(file), "rate", {"rate_bps": 1.0, "rate_mbps": 1e6})
+    ((0.0, 1.0), (5000000.0, 2000000.0))
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from tightlink import units
+from tightlink.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+_LARGEST: Final = 512 * 2**20
+#: Columns of times, and how many seconds their unit is.
+_TIMES: Final = {"time_s": 1.0, "time_ms": 1e-3}
+
+Course: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+def read_course(name: str, key: str, columns: Mapping[str, float]) -> Course:
+    """Times in seconds and values in SI units.
+
+    Args:
+        name: The file.
+        key: The key of the quantity, for errors.
+        columns: Names of its column, and how much their unit is in SI units.
+
+    Raises:
+        ScenarioError: The file cannot be read, or is no such table.
+    """
+    try:
+        found = Path(name).stat()
+        return _course(name, key, tuple(columns.items()), found.st_mtime_ns, found.st_size)
+    except OSError as error:
+        raise _unreadable(name, key, f"a file that can be read: {(error.strerror or str(error)).lower()}") from None
+
+
+def check_period(period: str | None, times: tuple[float, ...], key: str) -> None:
+    """An error where a table is to begin anew before its last row."""
+    if period is not None and units.time(period) <= times[-1]:
+        raise ScenarioError(
+            f"a time after the last row, which is at {times[-1]:g} s", key=f"{key}.period", value=period
+        )
+
+
+def table_spec(course: Course, *, linear: bool, period: str | None) -> dict[str, Any]:
+    """A table as the engine reads it."""
+    times, values = course
+    period_s = None if period is None else units.time(period)
+    return {"kind": "schedule", "at_s": list(times), "values": list(values), "linear": linear, "period_s": period_s}
+
+
+def _unreadable(name: str, key: str, expected: str) -> ScenarioError:
+    return ScenarioError(expected, key=f"{key}.table", value=name)
+
+
+@lru_cache(maxsize=16)
+def _course(name: str, key: str, columns: tuple[tuple[str, float], ...], _changed_ns: int, size: int) -> Course:
+    if size > _LARGEST:
+        raise _unreadable(name, key, "a file of at most 512 MiB")
+    table = _read(name, key, columns)
+    times = _values(name, key, table, tuple(_TIMES.items()))
+    values = _values(name, key, table, columns)
+    if not times:
+        raise _unreadable(name, key, "a table with a row for each change, of which there is none")
+    for row, (before, after) in enumerate(itertools.pairwise(times), 2):
+        if after <= before:
+            raise _unreadable(name, key, f"times that rise, unlike those of row {row}: {before:g} s, then {after:g} s")
+    if times[0] != 0:
+        raise _unreadable(name, key, f"a first row at 0 s, which says what holds from the start, not at {times[0]:g} s")
+    for row, value in enumerate(values, 1):
+        if value < 0:
+            raise _unreadable(name, key, f"values of at least 0, as in row {row} is not: {value:g}")
+    return times, values
+
+
+def _read(name: str, key: str, columns: tuple[tuple[str, float], ...]) -> pl.DataFrame:
+    import polars as pl
+
+    expected = f"a CSV or Parquet file with the columns time_s and {columns[0][0]}"
+    try:
+        if Path(name).suffix == ".parquet":
+            return pl.read_parquet(name)
+        return pl.read_csv(name, comment_prefix="#")
+    except (pl.exceptions.PolarsError, UnicodeDecodeError):
+        raise _unreadable(name, key, expected) from None
+
+
+def _values(name: str, key: str, table: pl.DataFrame, columns: tuple[tuple[str, float], ...]) -> tuple[float, ...]:
+    names = " or ".join(column for column, _ in columns)
+    for column, unit in columns:
+        if column in table.columns:
+            values = table[column]
+            if not values.dtype.is_numeric() or values.null_count() or not values.cast(float).is_finite().all():
+                raise _unreadable(name, key, f"a number in each row of its column {column}")
+            return tuple(float(value) * unit for value in values)
+    found = ", ".join(table.columns[:8])
+    raise _unreadable(name, key, f"a column {names}, beside those that it has: {found[:200]}")

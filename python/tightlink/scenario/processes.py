@@ -1,0 +1,142 @@
+"""Processes by which a rate or a delay changes: what those of rates and those of delays have in common.
+
+Example:
+    >>> from tightlink.scenario import RandomWalk
+    >>> RandomWalk(start="5 Mbit/s", least="1 Mbit/s", most="20 Mbit/s").least_value()
+    1000000.0
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from tightlink import units
+from tightlink.scenario.changes import Changing, check_step
+from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.values import Period, choice, number
+
+_DEVIATION: Final = number(lambda value: 0 < value <= 10, "a number above 0 and up to 10, such as 0.2")  # noqa: PLR2004
+
+
+class Process(Changing):
+    """A quantity that changes at random."""
+
+    @staticmethod
+    def si(value: Any) -> float:
+        """What was written, in SI units."""
+        raise NotImplementedError
+
+
+class Walk(Process):
+    """A quantity that wanders: each step multiplies it by a random factor, between two values that throw it back."""
+
+    kind: Annotated[Literal["random-walk"], choice("random-walk")] = "random-walk"
+    """How it changes."""
+    start: Any
+    """The first value."""
+    least: Any
+    """The smallest value."""
+    most: Any
+    """The largest value."""
+    every: Period = "100 ms"
+    """Length of a step."""
+    deviation: Annotated[float, _DEVIATION] = 0.1
+    """Standard deviation of the logarithm of a step's factor."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        check_step(self.every)
+        if not self.least_value() <= self.si(self.start) <= self.si(self.most):
+            raise wrong(f"from least to most, {self.least} to {self.most}", key="start", value=self.start)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        values = {key: self.si(getattr(self, key)) for key in ("start", "least", "most")}
+        return {"kind": self.kind, "every_s": units.time(self.every), "deviation": self.deviation} | values
+
+    def least_value(self) -> float:
+        """The smallest value in SI units."""
+        return self.si(self.least)
+
+    def nominal(self) -> float:
+        """The first value in SI units."""
+        return self.si(self.start)
+
+
+class State(Table):
+    """A state of a quantity that jumps."""
+
+    mean: Period
+    """How long the state lasts in the mean, with an exponential distribution."""
+
+    def value(self) -> float:
+        """The value that holds, in SI units."""
+        raise NotImplementedError
+
+
+class Jumps(Process):
+    """A quantity that jumps between states: each lasts a random time, then comes another one, each as likely."""
+
+    kind: Annotated[Literal["markov"], choice("markov")] = "markov"
+    """How it changes."""
+    states: Annotated[list[Any], Field(min_length=2)]
+    """The states, of which it begins in any."""
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return {
+            "kind": self.kind,
+            "values": [state.value() for state in self.states],
+            "mean_s": [units.time(state.mean) for state in self.states],
+        }
+
+    def least_value(self) -> float:
+        """The smallest value in SI units."""
+        return min(float(state.value()) for state in self.states)
+
+    def nominal(self) -> float:
+        """The mean in SI units."""
+        values, means_s = ([float(value) for value in self.spec()[key]] for key in ("values", "mean_s"))
+        return sum(value * mean_s for value, mean_s in zip(values, means_s, strict=True)) / sum(means_s)
+
+
+class Returning(Process):
+    """A quantity that is pulled back to its mean: noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
+
+    kind: Annotated[Literal["ornstein-uhlenbeck"], choice("ornstein-uhlenbeck")] = "ornstein-uhlenbeck"
+    """How it changes."""
+    mean: Any
+    """The mean, which is the first value."""
+    deviation: Any
+    """Standard deviation in the long run."""
+    memory: Period = "1 s"
+    """In this time a distance from the mean shrinks to 1/e."""
+    every: Period = "10 ms"
+    """Length of a step, in which it stays."""
+    least: Any
+    """The smallest value: what would be below it is it."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        check_step(self.every)
+        if self.least_value() > self.si(self.mean):
+            raise wrong(f"at most the mean, which is {self.mean}", key="least", value=self.least)
+        return self
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        times = {"time_s": units.time(self.memory), "every_s": units.time(self.every)}
+        return (
+            {"kind": self.kind} | times | {key: self.si(getattr(self, key)) for key in ("mean", "deviation", "least")}
+        )
+
+    def least_value(self) -> float:
+        """The smallest value in SI units."""
+        return self.si(self.least)
+
+    def nominal(self) -> float:
+        """The mean in SI units."""
+        return self.si(self.mean)
