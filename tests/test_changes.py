@@ -151,10 +151,12 @@ def test_framing_has_no_effect_with_a_trace(tmp_path: Path) -> None:
         resolved(rate={"trace": str(trace)}, framing={"overhead": "38 B"})
 
 
-def test_a_report_names_no_rate_where_there_is_none(tmp_path: Path) -> None:
+def test_a_report_draws_the_capacity_and_names_no_rate(tmp_path: Path) -> None:
     scenario = over(rate={"schedule": STEPS}).set("observe.interval", "100 ms")
     text = tl.simulate(scenario).report(tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "The rate of the busiest link, wire, changes." in text
+    assert "The capacity of the busiest link, wire, is what it could have sent in each interval of 100 ms." in text
+    assert "capacity of wire" in text
+    assert "of its capacity" in text
     assert "has a rate of" not in text
 
 

@@ -136,7 +136,7 @@ KEYS: Final = {
 _SHARED: Final = ("from", "to", "flows", "start", "stop", "path", "reverse_path", "dscp", "tcp", "udp")
 _OF_TRAFFIC: Final = ("Flow", "Bulk", "Saturate", "Cbr", "OnOff", "Video")
 #: Defaults that are words, not values.
-_WORDS: Final = ("nothing", "none", "without end", "no series", "the duration", "the rest", "the first")
+_WORDS: Final = ("nothing", "none", "without end", "no series", "the duration", "the rest", "the first", "never")
 #: The section of scenario.md that explains a model.
 _SECTIONS: Final = {
     "Reverse": "reverse",
@@ -217,7 +217,10 @@ _FORMS: Final = {
     "BitErrors.rate": "`1e-6`",
     **dict.fromkeys(("Link.rate", "Reverse.rate"), '`"2 Mbit/s"`, `"20 packets/ms"` or [table](#rates-that-change)'),
     **dict.fromkeys(("Link.delay", "Reverse.delay"), '`"10 ms"`, `"5 us"` or [table](#delays-that-change)'),
-    "jitter": "[table](#jitter)",
+    "jitter": '[table](#jitter) or `"none"`',
+    "arq": '[table](#retransmissions-of-a-link) or `"none"`',
+    "outages": '[table](#outages) or `"none"`',
+    "shaper": '[table](#shaper) or `"none"`',
     "RateSchedule.schedule": "[list of steps](#rates-that-change)",
     "DelaySchedule.schedule": "[list of steps](#delays-that-change)",
     "Markov.states": "[list of states](#rates-that-change)",

@@ -30,7 +30,9 @@ _OF_FLOWS: Final = (
     *("cwnd_packets", "in_flight_packets", "in_flight_bytes", "rtt_s"),
     *("sent_bytes", "packets_retransmitted"),
 )
-_OF_LINKS: Final = ("queue_packets", "packets_dropped", "load")
+_OF_LINKS: Final = ("queue_packets", "packets_dropped", "delay_s", "load")
+#: What a link could have sent whose rate changes.
+_CAPACITY: Final = "capacity_bps"
 #: Instead of round-trip times, of flows without.
 _ONE_WAY: Final = "one_way_delay_s"
 _ABOVE: Final = {
@@ -63,6 +65,8 @@ def section(run: Run) -> Section:
     wanted.append((_ONE_WAY, [name for name in flows if name not in timed]))
     wanted += [(metric, links) for metric in _OF_LINKS]
     panels = [frame for metric, names in wanted if not (frame := _of(run, metric, names)).is_empty()]
+    if rate is not None and panels:
+        panels[0] = _under_capacity(run, panels[0], rate, links)
     if not panels:
         return Section("Over time", "", [Text("Nothing passed that could be drawn.")])
     entities = palette.entities(run)
@@ -122,6 +126,16 @@ def _of(run: Run, metric: str, names: list[str]) -> pl.DataFrame:
     return found if (found[metric] != 0).any() else found.clear()
 
 
+def _under_capacity(run: Run, rates: pl.DataFrame, rate: str, links: list[str]) -> pl.DataFrame:
+    """Rates, and what the links could have sent whose own rates change."""
+    import polars as pl
+
+    could = run.series.filter((pl.col("metric") == _CAPACITY) & pl.col("entity").is_in(links))
+    names = pl.format("capacity of {}", pl.col("entity").cast(pl.String))
+    return pl.concat([rates, could.select("time_s", entity=names, value="value").rename({"value": rate})],
+                     how="vertical_relaxed")  # fmt: skip
+
+
 def _left_out(run: Run, flows: list[str], links: list[str]) -> str:
     import polars as pl
 
@@ -155,7 +169,9 @@ def _bottleneck(run: Run, rates: pl.DataFrame, rate: str) -> str:
     link = next((link for link in run.scenario.resolve()["links"] if link["name"] == name), None)
     if link is None:
         return ""
-    if "rate" in link:
+    if (run.series["metric"] == _CAPACITY).any():
+        return f"The capacity of the busiest link, {name}, is what it could have sent in each interval{_interval(run)}."
+    if "rate" in link or "shaper" in link:
         return f"The rate of the busiest link, {name}, changes."
     found = link["rate_bps"]
     text = f"The busiest link, {name}, has a rate of {rounded(found, units.format_rate)}."

@@ -77,7 +77,8 @@ def lead(run: Run) -> str:
         )
         return f"A trace of ns-2: {found}. {grouped(lost)} of {grouped(sent)} packets were lost."
     busiest = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
-    where = f"The busiest link is {busiest['link']}, in use {percent(busiest['utilization'] or 0.0)} of the time."
+    share = percent(busiest["utilization"] or 0.0)
+    where = f"The busiest link is {busiest['link']}, in use {share} of {_of_what(run, busiest['link'])}."
     simulated = run.source == SIMULATION
     ran = f"{run.scenario.duration} " + (f"simulated with seed {run.manifest['seed']}" if simulated else "measured")
     others = users.lead(run)
@@ -90,6 +91,13 @@ def lead(run: Run) -> str:
     lost, sent = int(flows["packets_dropped"].sum()), int(flows["packets_sent"].sum())
     many = f"{transfers.lead(run) or several(flows.height, 'flow')}, {ran}"
     return f"{many}. Goodput {goodput} in all; {grouped(lost)} of {grouped(sent)} packets were lost. {where}"
+
+
+def _of_what(run: Run, link: str) -> str:
+    """What the utilization of a link is a share of."""
+    spec = next((spec for spec in run.scenario.resolve()["links"] if spec["name"] == link), {})
+    timed = "shaper" in spec or "access_s" in spec.get("rate", {})
+    return "its capacity" if not timed and ("rate" in spec or "outages" in spec) else "the time"
 
 
 def _together(flows: pl.DataFrame) -> float:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
+from pydantic import Discriminator, Tag
+
 from tightlink import units
-from tightlink.scenario.changes import Changing
+from tightlink.scenario.changes import Changing, Nothing, tag_of_text_or_table
 from tightlink.scenario.values import Period, whole
 
 _MOST: Final = 1000
@@ -30,3 +32,7 @@ class Arq(Changing):
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
         return {"after_s": units.time(self.after), "most": self.retransmissions}
+
+
+#: Retransmissions of a link, or none.
+AnyArq = Annotated[Nothing | Annotated[Arq, Tag("<table>")], Discriminator(tag_of_text_or_table)]

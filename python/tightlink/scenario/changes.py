@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, StrictBool, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, Tag, model_validator
 
 from tightlink import units
 from tightlink.scenario.table import Table, known_kind, wrong
@@ -23,6 +23,21 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _SHORTEST_STEP: Final = "10 us"
+
+
+def _check_nothing(value: object) -> object:
+    if value != "none":
+        raise wrong('a table, or "none"', value=value)
+    return value
+
+
+#: Takes a table away that is written elsewhere, such as in the forward direction.
+Nothing = Annotated[Literal["none"], BeforeValidator(_check_nothing), Tag("<text>")]
+
+
+def tag_of_text_or_table(value: object) -> str:
+    """Picks the model of what is a text or a table."""
+    return "<text>" if isinstance(value, str) else "<table>"
 
 
 class Changing(Table):

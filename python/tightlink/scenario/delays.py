@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, RampedSchedule, Step, check_step, kinds
+from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step, check_step, kinds
 from tightlink.scenario.course_files import check_period, read_course, table_spec
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import tag_of_text_or_kind, wrong
@@ -310,7 +310,8 @@ ChangingDelay = Annotated[
 ]
 #: What is added to the delay of each packet.
 AnyJitter = Annotated[
-    Annotated[UniformJitter, Tag("<uniform>")]
+    Nothing
+    | Annotated[UniformJitter, Tag("<uniform>")]
     | Annotated[NormalJitter, Tag("<normal>")]
     | Annotated[ParetoJitter, Tag("<pareto>")]
     | Annotated[GammaJitter, Tag("<gamma>")]

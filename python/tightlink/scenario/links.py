@@ -13,13 +13,13 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, StrictBool, model_validator
 
-from tightlink.scenario.arq import Arq
+from tightlink.scenario.arq import AnyArq
 from tightlink.scenario.delays import AnyJitter, ChangingDelay
 from tightlink.scenario.loss import Loss
 from tightlink.scenario.outages import LinkOutages
 from tightlink.scenario.queues import Queue
 from tightlink.scenario.rates import ChangingRate
-from tightlink.scenario.shaper import Shaper
+from tightlink.scenario.shaper import AnyShaper
 from tightlink.scenario.table import NAME, Table, merged, wrong
 from tightlink.scenario.values import Mtu, Overhead
 
@@ -48,11 +48,11 @@ class Medium(Table):
     """What is added to the delay of each packet, in order (default nothing)."""
     loss: Loss | None = None
     """What the wire loses after its transmission: a share of the packets, or a table of a model (default 0)."""
-    arq: Arq | None = None
+    arq: AnyArq | None = None
     """The link sends again what the wire loses (default: it is lost)."""
     outages: LinkOutages | None = None
     """When the link is down, by a schedule or at random (default never)."""
-    shaper: Shaper | None = None
+    shaper: AnyShaper | None = None
     """A token bucket in front of the line (default there is none)."""
     mtu: Mtu | None = None
     """Largest IP packet that fits (default: the profile's)."""

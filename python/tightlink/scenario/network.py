@@ -260,11 +260,11 @@ def _changes(hop: Hop) -> dict[str, Any]:
         if isinstance(table, Changing):
             found[key] = table.spec()
     if isinstance(wire.delay, LeoDelay) and (outages := wire.delay.outages()):
-        if wire.outages is not None:
+        if isinstance(wire.outages, Changing):
             expected = 'nothing here: the delay of kind "leo" says when the link is down'
             raise ScenarioError(expected, key=f"{hop.key}.outages", value=wire.outages.written())
         found["outages"] = outages
-    if wire.arq is not None and loses_nothing(wire.loss):
+    if isinstance(wire.arq, Changing) and loses_nothing(wire.loss):
         raise ScenarioError("a loss beside it: else nothing is sent again", key=f"{hop.key}.arq",
                             value=wire.arq.written())  # fmt: skip
     return found

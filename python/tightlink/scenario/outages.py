@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, kinds
-from tightlink.scenario.table import Table, tag_of_kind, wrong
+from tightlink.scenario.changes import Changing, Nothing, kinds
+from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, Period, choice
 
 
@@ -94,7 +94,7 @@ class RandomOutages(AnyOutage):
 _OUTAGES = {model.model_fields["kind"].default: model for model in (Outages, RandomOutages)}
 #: When a link is down.
 LinkOutages = Annotated[
-    Annotated[Outages, Tag("<schedule>")] | Annotated[RandomOutages, Tag("<random>")],
-    Discriminator(tag_of_kind),
+    Nothing | Annotated[Outages, Tag("<schedule>")] | Annotated[RandomOutages, Tag("<random>")],
+    Discriminator(tag_of_text_or_kind),
     kinds(_OUTAGES, {"schedule": "schedule", "up": "random", "down": "random"}),
 ]

@@ -7,10 +7,12 @@ Example:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Tag
 
 from tightlink import units
-from tightlink.scenario.changes import Changing
+from tightlink.scenario.changes import Changing, Nothing, tag_of_text_or_table
 from tightlink.scenario.values import Rate, Size
 
 
@@ -29,3 +31,7 @@ class Shaper(Changing):
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
         return {"rate_bps": units.rate(self.rate), "burst_bytes": units.size(self.burst)}
+
+
+#: A token bucket, or none.
+AnyShaper = Annotated[Nothing | Annotated[Shaper, Tag("<table>")], Discriminator(tag_of_text_or_table)]
