@@ -76,7 +76,7 @@ def test_help_has_each_key_with_its_meaning(table: type[Table]) -> None:
 
 
 def test_help_shows_units() -> None:
-    tables = "RateSchedule | RateTrace | RandomWalk | Markov | OrnsteinUhlenbeck"
+    tables = "RateSchedule | RateTrace | RateTable | AggregatingRate | RandomWalk | Markov | OrnsteinUhlenbeck"
     told = f'rate (str | {tables}, such as "2 Mbit/s" or "20 packets/ms"): Transmission rate'
     assert told in str(tl.Link.__doc__)
     assert list(inspect.signature(tl.Link).parameters)[:3] == ["ends", "rate", "delay"]
