@@ -85,8 +85,8 @@ _TWO = WIRE + 'link.other = { ends = ["b", "c"], rate = "1 Mbit/s", delay = "1 m
             "x.toml: traffic.more: wire is the slowest link for ftp and other for more: ",
         ),
         (
-            WIRE.replace('"10 ms"', '"10 ms", queue = { kind = "codel", limit = "20 packets" }') + FTP,
-            "x.toml: link.wire.queue: only a drop-tail queue can be had in real time, not codel: ",
+            WIRE.replace('"10 ms"', '"10 ms", queue = { kind = "cake", rate = "1 Mbit/s", ack_filter = "normal", limit = "20 packets" }') + FTP,
+            "x.toml: link.wire.queue.ack_filter: CAKE's ACK filter cannot be had in real time: ",
         ),
         (
             CHAIN.replace('"1 ms"', '"1 ms", loss = "1 %"') + FTP,

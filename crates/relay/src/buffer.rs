@@ -62,6 +62,11 @@ impl Buffer {
         &self.bytes[place.begin..place.begin + place.length]
     }
 
+    /// The bytes of a packet, to be changed.
+    pub fn packet_mut(&mut self, place: Place) -> &mut [u8] {
+        &mut self.bytes[place.begin..place.begin + place.length]
+    }
+
     /// The oldest packet, which lies at `place`, is not needed any longer.
     pub fn forget(&mut self, place: Place) {
         self.head = place.begin + place.length;

@@ -107,6 +107,12 @@ impl Header {
         Some(Self { kind, key })
     }
 
+    /// Numbers that stand for its flow and direction, its source and its destination.
+    #[must_use]
+    pub fn numbers(&self) -> [u64; 3] {
+        [&self.key[..], &self.key[2..18], &self.key[18..34]].map(hash)
+    }
+
     /// The same for the other direction of its flow.
     #[must_use]
     pub fn reversed(&self) -> [u8; KEY_BYTES] {
@@ -143,9 +149,110 @@ fn tcp_kind(segment: Option<&[u8]>, bytes: usize) -> Kind {
     if bytes > usize::from(offset) * 4 || opens { Kind::Tcp } else { Kind::Ack }
 }
 
+fn hash(bytes: &[u8]) -> u64 {
+    let text = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    tightlink_sim::random::mix(text)
+}
+
+/// What the ECN field of an IP packet says (RFC 3168 §5, RFC 9331 §4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// Not-ECT, or no IP packet.
+    NotCapable,
+    /// ECT(0).
+    Capable,
+    /// ECT(1).
+    Scalable,
+    /// CE.
+    Experienced,
+}
+
+/// The traffic class of an IP packet: six bits of class and two of ECN (RFC 2474 §3).
+fn traffic_class(packet: &[u8]) -> u8 {
+    match packet {
+        [first, second, ..] if first >> 4 == 4 => *second,
+        [first, second, ..] if first >> 4 == 6 => first << 4 | second >> 4,
+        _ => 0,
+    }
+}
+
+/// What an IP packet says of congestion.
+#[must_use]
+pub fn congestion(packet: &[u8]) -> Congestion {
+    match traffic_class(packet) & 3 {
+        0 => Congestion::NotCapable,
+        1 => Congestion::Scalable,
+        2 => Congestion::Capable,
+        _ => Congestion::Experienced,
+    }
+}
+
+/// The code point of the class of an IP packet.
+#[must_use]
+pub fn dscp(packet: &[u8]) -> u8 {
+    traffic_class(packet) >> 2
+}
+
+/// Writes on an IP packet that it experienced congestion, and mends the checksum of IPv4 (RFC 1624, eq. 3).
+pub fn mark(packet: &mut [u8]) {
+    if congestion(packet) == Congestion::NotCapable {
+        return;
+    }
+    match packet {
+        [first, second, ..] if *first >> 4 == 6 => *second |= 3 << 4,
+        [first, second, _, _, _, _, _, _, _, _, high, low, ..] if *first >> 4 == 4 => {
+            let word = |second: u8| u32::from(u16::from_be_bytes([*first, second]));
+            let before = word(*second);
+            *second |= 3;
+            let sum = u32::from(!u16::from_be_bytes([*high, *low])) + u32::from(!before as u16) + word(*second);
+            let folded = (sum & 0xffff) + (sum >> 16);
+            [*high, *low] = (!((folded & 0xffff) + (folded >> 16)) as u16).to_be_bytes();
+        }
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The sum of the header's words, the checksum among them, is zero in ones' complement (RFC 1071).
+    fn is_sound(header: &[u8]) -> bool {
+        let words = header.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
+        let sum: u32 = words.sum();
+        (sum & 0xffff) + (sum >> 16) == 0xffff
+    }
+
+    #[test]
+    fn a_mark_keeps_the_checksum_right() {
+        // From 192.0.2.1 to 198.51.100.2, EF; the checksum makes the sum of all words zero.
+        for ecn in 0..4u8 {
+            let mut packet =
+                vec![0x45, 0xb8 | ecn, 0, 20, 0x12, 0x34, 0x40, 0, 64, 6, 0, 0, 192, 0, 2, 1, 198, 51, 100, 2];
+            let words = packet.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
+            let sum: u32 = words.sum();
+            packet[10..12].copy_from_slice(&(!((sum & 0xffff) + (sum >> 16)) as u16).to_be_bytes());
+            assert!(is_sound(&packet));
+            assert_eq!((congestion(&packet) == Congestion::NotCapable, dscp(&packet)), (ecn == 0, 46));
+            mark(&mut packet);
+            assert!(is_sound(&packet), "{ecn}");
+            let expected = if ecn == 0 { Congestion::NotCapable } else { Congestion::Experienced };
+            assert_eq!((congestion(&packet), dscp(&packet)), (expected, 46));
+        }
+    }
+
+    #[test]
+    fn a_mark_of_ipv6_is_in_its_traffic_class() {
+        let mut packet = [0x6b, 0x95, 0x67, 0x89];
+        assert_eq!((congestion(&packet), dscp(&packet)), (Congestion::Scalable, 0xb9 >> 2));
+        mark(&mut packet);
+        assert_eq!(packet, [0x6b, 0xb5, 0x67, 0x89]);
+        let mut nothing = [0x12, 0x34];
+        mark(&mut nothing);
+        assert_eq!((congestion(&nothing), nothing), (Congestion::NotCapable, [0x12, 0x34]));
+    }
     use proptest::prelude::*;
 
     fn ipv4(protocol: u8, transport: &[u8]) -> Vec<u8> {

@@ -1,8 +1,9 @@
 //! A link in real time, between real network stacks, and the real traffic that measures it (`probe`).
 //!
-//! The times come from the simulator's own [`Server`](tightlink_sim::network::server::Server) and
+//! The times come from the simulator's own [`Link`](tightlink_sim::network::link::Link) and
 //! [`Processor`](tightlink_sim::network::processor::Processor): departures are known on arrival, so that no packet needs
-//! a timer. `path` holds the packets between two ports and says when each is due; `relay` is the loop that moves
+//! a timer, but where the queue decides at departures. `way` holds the packets of one direction, `path` has both and the
+//! processor between them and says when each is due; `relay` is the loop that moves
 //! them in a [`World`](world::World), a clock with two ports: the system's in `system`, a virtual one in the tests, over
 //! which the relay does exactly what the simulator does. `journal` takes the trace to disk and `trace` reads it back,
 //! `lateness` says how much later than planned packets were handed on.
@@ -24,6 +25,7 @@ pub mod spin;
 pub mod summary;
 pub mod system;
 pub mod trace;
+pub mod way;
 pub mod world;
 
 pub use error::RelayError;

@@ -20,10 +20,20 @@ pub enum Fate {
     Wire,
     /// The host at the other end did not take it.
     Refused,
+    /// The queue of the link had room: its discipline keeps it short.
+    Management,
 }
 
-const FATES: [Fate; 7] =
-    [Fate::UnderWay, Fate::Delivered, Fate::Queue, Fate::OutputRing, Fate::InputRing, Fate::Wire, Fate::Refused];
+const FATES: [Fate; 8] = [
+    Fate::UnderWay,
+    Fate::Delivered,
+    Fate::Queue,
+    Fate::OutputRing,
+    Fate::InputRing,
+    Fate::Wire,
+    Fate::Refused,
+    Fate::Management,
+];
 
 impl Fate {
     /// Why the packet was lost, as the simulator's trace names it; nothing if it was not.
@@ -36,6 +46,7 @@ impl Fate {
             Self::InputRing => Some("input ring"),
             Self::Wire => Some("wire"),
             Self::Refused => Some("host"),
+            Self::Management => Some("queue management"),
         }
     }
 }

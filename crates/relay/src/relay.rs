@@ -5,9 +5,10 @@ use tightlink_sim::time::Time;
 
 use crate::RelayError;
 use crate::lateness::Lateness;
-use crate::path::{LinkTotals, Path};
+use crate::path::Path;
 use crate::record::{Fate, Sink};
 use crate::spec::RelaySpec;
+use crate::way::LinkTotals;
 use crate::world::{Arrival, World};
 
 /// Packets taken from a port before the other has its turn and what is due is handed on.
@@ -54,6 +55,7 @@ pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Re
         path: Path::new(spec),
         counts: Counts { lateness: Lateness::new(spec.lateness_bound_s), refused: 0, full: 0, burnt: 0, burnt_s: 0.0 },
         paid_s: world.spent_s(),
+        known: Time::ZERO,
         sink,
     };
     loop {
@@ -90,6 +92,8 @@ struct Relay<'a, S> {
     sink: &'a mut S,
     /// Up to here packets have paid for processor time.
     paid_s: f64,
+    /// All that came before is known: up to here what hangs on it may be decided.
+    known: Time,
 }
 
 impl<S: Sink> Relay<'_, S> {
@@ -98,8 +102,15 @@ impl<S: Sink> Relay<'_, S> {
         let mut came = false;
         // What a packet costs is spent before the next one is looked at: it waits in the device.
         let most = if self.burn.is_some() { 1 } else { BATCH };
+        let before = world.now();
+        let mut all = true;
         for port in [0, 1] {
-            for _ in 0..most {
+            for taken in 0..=most {
+                // There may be more.
+                all &= taken < most;
+                if taken == most {
+                    break;
+                }
                 let Some(room) = self.path.room(port) else {
                     self.counts.full += 1;
                     break;
@@ -115,6 +126,9 @@ impl<S: Sink> Relay<'_, S> {
                     self.path.arrive(port, at, length, self.sink);
                 }
             }
+        }
+        if all {
+            self.known = before;
         }
         Ok(came)
     }
@@ -138,14 +152,15 @@ impl<S: Sink> Relay<'_, S> {
     /// Hands on what is due. The time is that after the last packet.
     fn hand_on(&mut self, world: &mut impl World) -> Result<Time, RelayError> {
         let mut now = world.now();
-        self.path.advance(now.min(self.end));
+        // What happens at the end does not happen any more.
+        self.path.advance(self.known.min(Time::new(self.end.seconds().next_down())), self.sink);
         for port in [0, 1] {
             while let Some(due) = self.path.due(port, now, self.sink).filter(|due| *due < self.end) {
-                let taken = world.send(1 - port, self.path.oldest(port))?;
+                let taken = world.send(1 - port, self.path.next(port))?;
                 self.counts.lateness.note(now.since(due));
                 self.counts.refused += u64::from(!taken);
                 let fate = if taken { Fate::Delivered } else { Fate::Refused };
-                self.path.forget(port, fate, now.seconds(), self.sink);
+                self.path.hand_on(port, fate, now.seconds(), self.sink);
                 now = world.now();
             }
         }

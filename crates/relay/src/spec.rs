@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::network::queue::cake::AckFilter;
 use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit};
 
 use crate::RelayError;
@@ -87,9 +88,10 @@ impl RelaySpec {
         let refuse = |text: String| Err(RelayError::Spec(text));
         for DirectionSpec { link, .. } in &self.directions {
             let name = &link.name;
-            if !matches!(link.queue, QueueSpec::DropTail(_)) {
-                let kind = link.queue.kind();
-                return refuse(format!("link {name}: a queue of kind {kind} cannot be emulated, only drop-tail"));
+            if let QueueSpec::Cake(cake) = &link.queue
+                && cake.ack_filter != AckFilter::None
+            {
+                return refuse(format!("link {name}: the ACK filter of a queue of kind cake cannot be emulated"));
             }
             if link.flow_control {
                 return refuse(format!("link {name}: flow control cannot be emulated"));

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::lateness::{Lateness, MOST_LATE};
-use crate::path::LinkTotals;
 use crate::relay::Outcome;
 use crate::spec::{RelaySpec, RouterSpec};
+use crate::way::LinkTotals;
 
 /// A row of table `links`.
 #[derive(Clone, Debug, PartialEq, Serialize)]

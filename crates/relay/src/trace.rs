@@ -117,7 +117,9 @@ fn lines(record: &Record) -> impl Iterator<Item = (Sign, f64)> + use<> {
         Fate::UnderWay => None,
         Fate::Delivered => Some((Sign::Receive, record.sent_s)),
         Fate::Refused => Some((Sign::Drop, record.sent_s)),
-        Fate::Queue | Fate::OutputRing | Fate::InputRing | Fate::Wire => Some((Sign::Drop, record.due_s)),
+        Fate::Queue | Fate::Management | Fate::OutputRing | Fate::InputRing | Fate::Wire => {
+            Some((Sign::Drop, record.due_s))
+        }
     };
     let joined = [(Sign::Enqueue, record.offer_s), (Sign::Dequeue, record.start_s)];
     joined.into_iter().chain(ended).filter(|(_, time_s)| !time_s.is_nan())

@@ -232,10 +232,8 @@ def _beyond(network: Network, ways: Sequence[_Way], both: tuple[int, int]) -> tu
 
 
 def _check_link(link: Mapping[str, Any], key: str) -> None:
-    if link["queue"]["kind"] != "drop-tail":
-        raise _refused(
-            f"only a drop-tail queue can be had in real time, not {link['queue']['kind']}", key=f"{key}.queue"
-        )
+    if link["queue"].get("ack_filter", "none") != "none":
+        raise _refused("CAKE's ACK filter cannot be had in real time", key=f"{key}.queue.ack_filter")
     if link["flow_control"]:
         raise _refused("flow control cannot be had in real time", key=f"{key}.flow_control")
 

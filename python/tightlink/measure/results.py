@@ -247,7 +247,8 @@ def _link(measured: Measured, packets: pl.DataFrame, side: int) -> dict[str, Any
     from tightlink.measure.traced import of_link
 
     link = measured.plan.directions[side]["link"]
-    return of_link(packets, link, measured.ends(side), measured.duration_s)
+    marked = measured.relayed.summary["links"][side]["packets_marked"]
+    return of_link(packets, link, measured.ends(side), measured.duration_s, marked=marked)
 
 
 def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:

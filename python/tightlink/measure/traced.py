@@ -28,8 +28,12 @@ _CARRIES: Final = (pl.col("type") == "udp") | ((pl.col("type") == "tcp") & (pl.c
 #: A link that is busy for this share of a round trip is saturated (`crates/sim/src/network/saturation.rs`).
 _THROUGHOUT: Final = 0.95
 _MOST_ROUNDS: Final = 100_000
-#: Why packets are dropped that never joined a queue.
-_AT_QUEUE: Final = ("queue", "input ring", "output ring")
+#: Why packets are dropped in front of a line, or in a ring.
+_AT_QUEUE: Final = ("queue", "input ring", "output ring", "queue management")
+#: Keys of a link whose packets take now this long, now that.
+_CHANGING: Final = ("rate", "outages", "shaper", "arq")
+#: What is shorter is no wait, in seconds.
+_NO_WAIT_S: Final = 1e-9
 #: Why packets are dropped that count as the link's; the others are a processor's or a host's.
 _OF_LINK: Final = ("queue", "output ring", "queue management", "wire")
 
@@ -132,7 +136,9 @@ def _waited(own: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str], duration_s: float) -> dict[str, Any]:
+def of_link(
+    packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str], duration_s: float, *, marked: int = 0
+) -> dict[str, Any]:
     """A row of the table ``links``.
 
     Args:
@@ -140,13 +146,14 @@ def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str
         link: The link as the engine gets it.
         ends: The nodes at its ends.
         duration_s: That of the scenario.
+        marked: Packets that its queue marked.
     """
     own = _on(packets, ends)
-    offered, started, lost = (own.filter(pl.col("event") == event) for event in ("+", "-", "d"))
+    offered, lost = (own.filter(pl.col("event") == event) for event in ("+", "d"))
     lost = lost.filter(pl.col("reason").is_in(_OF_LINK))
-    until_s = pl.col("time_s") + _served_s(link)
-    out = started.filter(until_s < duration_s)
-    busy = until_s.clip(upper_bound=duration_s) - pl.col("time_s")
+    started = _services(own, link)
+    out = started.filter(pl.col("until_s") < duration_s)
+    busy = pl.col("until_s").clip(upper_bound=duration_s) - pl.col("time_s")
     on_wire = lost.filter(pl.col("reason") == "wire").height
     waiting = _waiting(own)
     steps = waiting.select(pl.col("waiting") * (pl.col("time_s").shift(-1).fill_null(duration_s) - pl.col("time_s")))
@@ -158,7 +165,7 @@ def of_link(packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str
         "packets_out": out.height,
         "packets_dropped": lost.height,
         "packets_lost": on_wire,
-        "packets_marked": 0,
+        "packets_marked": marked,
         "bytes_out": int(out["size_bytes"].sum()),
         "utilization": float(started.select(busy.sum()).item() or 0.0) / duration_s,
         "queue_mean_packets": float(steps.to_series().sum()) / duration_s,
@@ -190,8 +197,7 @@ def full_share(
     if lasts <= 0:
         return 0.0
     rounds = max(1, min(_MOST_ROUNDS, round(lasts / round_trip_s) if round_trip_s > 0 else _MOST_ROUNDS))
-    started = _on(packets, ends).filter(pl.col("event") == "-")
-    served = started.select(pl.col("time_s") - start_s, until_s=pl.col("time_s") + _served_s(link) - start_s)
+    served = _services(_on(packets, ends), link).select(pl.col("time_s", "until_s") - start_s)
     # What began before the flow counts from its start on.
     served = served.filter(pl.col("until_s") > 0).with_columns(pl.col("time_s").clip(lower_bound=0.0))
     busy = _busy(served, [lasts * number / rounds for number in range(1, rounds + 1)])
@@ -210,8 +216,7 @@ def series_of_link(
         .select("time_s", value=pl.col("waiting").fill_null(0).cast(pl.Float64))
     )
     # What is served across the end of an interval counts in both, each with its part.
-    started = own.filter(pl.col("event") == "-").select("time_s", until_s=pl.col("time_s") + _served_s(link))
-    busy = _busy(started, times)
+    busy = _busy(_services(own, link).select("time_s", "until_s"), times)
     lost = own.filter((pl.col("event") == "d") & pl.col("reason").is_in(_OF_LINK))
     drops = _counted(lost.with_columns(value=1.0), times)
     found = {"queue_packets": queue, "utilization": busy, "packets_dropped": drops}
@@ -262,6 +267,21 @@ def _on(packets: pl.DataFrame, ends: tuple[str, str]) -> pl.DataFrame:
     return packets.filter((pl.col("from") == ends[0]) & (pl.col("to") == ends[1]))
 
 
+def _services(own: pl.DataFrame, link: Mapping[str, Any]) -> pl.DataFrame:
+    """The packets that went on a link's line, with the time until which each was there.
+
+    Where that differs from packet to packet, it is when the next one goes on the line that has waited, which the line
+    does not let wait longer; if that has not waited, as long as the nominal rate says.
+    """
+    until_s = pl.col("time_s") + _served_s(link)
+    started = own.filter(pl.col("event") == "-")
+    if not any(key in link for key in _CHANGING):
+        return started.with_columns(until_s=until_s)
+    waited = started.join(_waited(own), on="uid", maintain_order="left")
+    next_s, next_waited = pl.col("time_s").shift(-1), pl.col("waited_s").shift(-1) > _NO_WAIT_S
+    return waited.with_columns(until_s=pl.when(next_waited).then(next_s).otherwise(pl.min_horizontal(until_s, next_s)))
+
+
 def _served_s(link: Mapping[str, Any]) -> pl.Expr:
     """How long a packet is on the line."""
     if link["rate_pps"] is not None:
@@ -273,13 +293,16 @@ def _served_s(link: Mapping[str, Any]) -> pl.Expr:
 
 
 def _waiting(own: pl.DataFrame) -> pl.DataFrame:
-    """How many packets wait at a link from each time on; none is counted that is dropped, or served at once."""
-    refused = own.filter((pl.col("event") == "d") & pl.col("reason").is_in(_AT_QUEUE))["uid"]
-    joined = own.filter((pl.col("event") == "+") & ~pl.col("uid").is_in(refused.implode()))
+    """How many packets wait at a link from each time on; none is counted that is refused, or served at once."""
+    dropped = own.filter((pl.col("event") == "d") & pl.col("reason").is_in(_AT_QUEUE)).select("uid", lost_s="time_s")
+    offered = own.filter(pl.col("event") == "+").join(dropped, on="uid", how="left", maintain_order="left")
+    # What is lost later than it came has waited.
+    joined = offered.filter(pl.col("lost_s").is_null() | (pl.col("lost_s") > pl.col("time_s")))
     begun = own.filter((pl.col("event") == "-") & pl.col("uid").is_in(joined["uid"].implode()))
     changes = pl.concat([
         joined.select("time_s", change=pl.lit(1, pl.Int64), order=pl.lit(1)),
         begun.select("time_s", change=pl.lit(-1, pl.Int64), order=pl.lit(0)),
+        joined.drop_nulls("lost_s").select(time_s="lost_s", change=pl.lit(-1, pl.Int64), order=pl.lit(0)),
     ])  # fmt: skip
     # Who is served at once leaves at the instant at which it comes: the departure first, or it would have waited.
     return changes.sort("time_s", "order").select("time_s", waiting=pl.col("change").cum_sum())

@@ -36,7 +36,8 @@ proptest! {
         for port in [0, 1] {
             // Packets from a port come out at the other, at the same instants to the last bit.
             prop_assert_eq!(&world.sent[1 - port], &expected.deliveries[port]);
-            let losses = [Fate::Queue, Fate::OutputRing, Fate::InputRing, Fate::Wire].map(|fate| fates(&records, port as u8, fate));
+            let fates_of_losses = [Fate::Queue, Fate::OutputRing, Fate::InputRing, Fate::Wire, Fate::Management];
+            let losses = fates_of_losses.map(|fate| fates(&records, port as u8, fate));
             prop_assert_eq!(losses, expected.losses[port]);
         }
         prop_assert_eq!(records.len(), expected.arrivals.iter().map(Vec::len).sum::<usize>());
@@ -84,7 +85,7 @@ proptest! {
 
 /// A packet of 1000 bytes every millisecond, from the first port.
 fn stream(packets: u32) -> [Vec<Packet>; 2] {
-    let packet = |number| Packet { at: Time::new(f64::from(number) / 1000.0), size: 1000, number };
+    let packet = |number| Packet { at: Time::new(f64::from(number) / 1000.0), size: 1000, number, flow: 0 };
     [(0..packets).map(packet).collect(), Vec::new()]
 }
 

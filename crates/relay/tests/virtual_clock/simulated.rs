@@ -5,7 +5,11 @@ use tightlink_relay::spec::{Device, DirectionSpec, RelaySpec, RouterSpec};
 use tightlink_sim::Simulation;
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::network::queue::codel::CodelSpec;
 use tightlink_sim::network::queue::drop_tail::DropTailSpec;
+use tightlink_sim::network::queue::fq_codel::FqCodelSpec;
+use tightlink_sim::network::queue::pie::PieSpec;
+use tightlink_sim::network::queue::strict::StrictSpec;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record, Trace};
 use tightlink_sim::scenario::{
@@ -19,6 +23,46 @@ use tightlink_sim::time::Time;
 use crate::world::Packet;
 
 const DURATION_S: f64 = 0.5;
+
+/// Which discipline the queues have.
+#[derive(Clone, Copy, Debug)]
+pub enum Discipline {
+    DropTail,
+    Pie,
+    Codel,
+    FqCodel,
+    Strict,
+}
+
+impl Discipline {
+    /// Its queue. Targets are short, as runs are.
+    fn spec(self, limit: QueueLimit) -> QueueSpec {
+        let (target_s, interval_s, ecn) = (0.003, 0.02, false);
+        match self {
+            Self::DropTail => QueueSpec::DropTail(DropTailSpec { limit }),
+            Self::Pie => QueueSpec::Pie(PieSpec { limit, target_s, update_s: 0.004, burst_s: 0.01, ecn }),
+            Self::Codel => QueueSpec::Codel(CodelSpec { limit, target_s, interval_s, ecn }),
+            Self::FqCodel => {
+                // So many queues that two flows hardly share one, as their hashes are others there and here.
+                let (flows, quantum_bytes) = (1 << 20, 300);
+                // Never full: which of two queues of the same length is shortened then hangs on their hashes, too.
+                let limit = QueueLimit::Packets(10_000);
+                QueueSpec::FqCodel(FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn })
+            }
+            Self::Strict => QueueSpec::Strict(StrictSpec { limit, order: vec![0] }),
+        }
+    }
+}
+
+fn disciplines() -> impl Strategy<Value = Discipline> {
+    prop_oneof![
+        2 => Just(Discipline::DropTail),
+        1 => Just(Discipline::Pie),
+        1 => Just(Discipline::Codel),
+        1 => Just(Discipline::FqCodel),
+        1 => Just(Discipline::Strict),
+    ]
+}
 
 /// A stream of packets: from which port, their size, their interval and when it starts.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +80,7 @@ pub struct Given {
     pub delays_s: [f64; 2],
     pub limits: [u32; 2],
     pub in_bytes: bool,
+    pub discipline: Discipline,
     pub loss: LossSpec,
     pub rate: Option<RateSpec>,
     pub jitter: Option<JitterSpec>,
@@ -55,6 +100,7 @@ impl Given {
             delays_s: [0.0; 2],
             limits: [100; 2],
             in_bytes: false,
+            discipline: Discipline::DropTail,
             loss: 0.0.into(),
             rate: None,
             jitter: None,
@@ -139,7 +185,7 @@ pub fn given() -> impl Strategy<Value = Given> {
         [2e5..1e7f64, 2e5..1e7f64],
         [0.0..0.05f64, 0.0..0.05f64],
         [1..30u32, 1..30u32],
-        any::<bool>(),
+        (any::<bool>(), disciplines()),
         (losses(), rates(), jitters(), mechanisms()),
         0..50u32,
         prop::option::of(costs),
@@ -150,7 +196,7 @@ pub fn given() -> impl Strategy<Value = Given> {
                 rates_bps,
                 delays_s,
                 limits,
-                in_bytes,
+                (in_bytes, discipline),
                 (loss, rate, jitter, (outages, shaper, arq)),
                 overhead_bytes,
                 processor,
@@ -160,6 +206,7 @@ pub fn given() -> impl Strategy<Value = Given> {
                 delays_s,
                 limits,
                 in_bytes,
+                discipline,
                 loss,
                 rate,
                 jitter,
@@ -212,6 +259,7 @@ fn bottleneck(given: &Given) -> [LinkSpec; 2] {
             shaper: given.shaper,
             arq: given.arq,
             framing,
+            queue: given.discipline.spec(limit),
             ..link(name, ends, given.rates_bps[way], given.delays_s[way], limit)
         }
     })
@@ -242,8 +290,8 @@ pub fn spec(given: &Given) -> RelaySpec {
 pub struct Simulated {
     pub arrivals: [Vec<Packet>; 2],
     pub deliveries: [Vec<Packet>; 2],
-    /// By queue, output ring, input ring, wire.
-    pub losses: [[usize; 4]; 2],
+    /// By queue, output ring, input ring, wire, queue management.
+    pub losses: [[usize; 5]; 2],
     pub links: [Totals; 2],
     /// Load and packets dropped by input rings.
     pub node: Option<(f64, u64)>,
@@ -322,11 +370,25 @@ pub fn simulate(given: &Given) -> Simulated {
     drop(simulation);
     let packets = |link: u32, event: Event| -> Vec<Packet> {
         let found = records.iter().filter(|record| (record.link, record.event) == (link, event));
-        found.map(|record| Packet { at: record.time, size: record.size, number: record.uid as u32 }).collect()
+        found
+            .map(|record| Packet {
+                at: record.time,
+                size: record.size,
+                number: record.uid as u32,
+                flow: record.flow + 1,
+            })
+            .collect()
     };
     let from = |port: usize| move |record: &&Record| given.streams[record.flow as usize].port == port;
     let losses = [0, 1].map(|port| {
-        [DropReason::Queue, DropReason::OutputRing, DropReason::InputRing, DropReason::Wire].map(|reason| {
+        let reasons = [
+            DropReason::Queue,
+            DropReason::OutputRing,
+            DropReason::InputRing,
+            DropReason::Wire,
+            DropReason::Management,
+        ];
+        reasons.map(|reason| {
             records.iter().filter(from(port)).filter(|record| record.event == Event::Drop(reason)).count()
         })
     });

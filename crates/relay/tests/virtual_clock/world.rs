@@ -12,12 +12,22 @@ pub struct Packet {
     pub at: Time,
     pub size: u32,
     pub number: u32,
+    /// Whose it is, from 1; 0: nobody's.
+    pub flow: u32,
 }
 
-/// Its bytes: no IP packet, but with its number.
+/// Where its number and its flow stand among its bytes.
+const NUMBER: std::ops::Range<usize> = 28..32;
+const PORTS: std::ops::Range<usize> = 20..24;
+
+/// Its bytes, with an IP header if it is anybody's.
 fn bytes(packet: Packet) -> Vec<u8> {
     let mut bytes = vec![0; packet.size as usize];
-    bytes[1..5].copy_from_slice(&packet.number.to_le_bytes());
+    bytes[NUMBER].copy_from_slice(&packet.number.to_le_bytes());
+    bytes[PORTS].copy_from_slice(&packet.flow.to_le_bytes());
+    if packet.flow > 0 {
+        (bytes[0], bytes[9]) = (0x45, 17);
+    }
     bytes
 }
 
@@ -65,8 +75,8 @@ impl World for Virtual {
     }
 
     fn send(&mut self, port: usize, packet: &[u8]) -> Result<bool, RelayError> {
-        let number = u32::from_le_bytes(packet[1..5].try_into().unwrap());
-        let sent = Packet { at: self.now, size: packet.len() as u32, number };
+        let number = |place: std::ops::Range<usize>| u32::from_le_bytes(packet[place].try_into().unwrap());
+        let sent = Packet { at: self.now, size: packet.len() as u32, number: number(NUMBER), flow: number(PORTS) };
         assert_eq!(packet, bytes(sent));
         self.sent[port].push(sent);
         Ok(true)

@@ -140,8 +140,14 @@ impl Link {
     /// What it did before the end of the run.
     #[must_use]
     pub fn totals(&self) -> ServerTotals {
+        self.totals_until(self.server.end())
+    }
+
+    /// What it did before `end`, of which its server need not know.
+    #[must_use]
+    pub fn totals_until(&self, end: Time) -> ServerTotals {
         let line = self.server.totals();
-        self.managed.as_ref().map_or(line, |managed| managed.totals(line, self.server.end()))
+        self.managed.as_ref().map_or(line, |managed| managed.totals(line, end))
     }
 
     /// Packets that its queue has dropped so far.

@@ -52,7 +52,11 @@ pub fn quantile(shape: f64, share: f64) -> f64 {
     let mut x = 0.5 * (low + high);
     for _ in 0..200 {
         let over = below(shape, x) - share;
-        if over > 0.0 { high = x } else { low = x }
+        if over > 0.0 {
+            high = x
+        } else {
+            low = x
+        }
         let density = libm::exp((shape - 1.0) * libm::log(x) - x - libm::lgamma(shape));
         let newton = x - over / density;
         let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
@@ -76,7 +80,11 @@ mod tests {
             assert!((quantile(1.0, share) / expected - 1.0).abs() < 1e-9, "{share}");
         }
         for (shape, share, expected) in TABLE {
-            assert!((quantile(shape, share) / expected - 1.0).abs() < 1e-9, "{shape} {share} {}", quantile(shape, share));
+            assert!(
+                (quantile(shape, share) / expected - 1.0).abs() < 1e-9,
+                "{shape} {share} {}",
+                quantile(shape, share)
+            );
         }
     }
 

@@ -103,10 +103,16 @@ impl Opportunities {
         sum
     }
 
-    /// What the instant that was used last leaves over.
+    /// What the instant that was used last leaves over, with those that are at the same time.
     #[must_use]
     pub fn left_over(&self) -> f64 {
-        self.left
+        let mut later = self.clone();
+        let mut left = self.left;
+        while later.next_s() == self.used_s {
+            left += OPPORTUNITY_BYTES;
+            later.go_on();
+        }
+        left
     }
 }
 

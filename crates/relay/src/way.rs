@@ -1,0 +1,391 @@
+//! One direction: its link, and all packets that came by one port and have not left.
+
+use std::collections::VecDeque;
+
+use tightlink_sim::events::{Key, Precedence};
+use tightlink_sim::network::link::{Link, Passage};
+use tightlink_sim::network::managed::Surroundings;
+use tightlink_sim::network::queue::{FlowKey, Refusal, Site};
+use tightlink_sim::network::server::{Server, ServerTotals, Service, Wire};
+use tightlink_sim::packet::{Kind, Packet};
+use tightlink_sim::time::Time;
+
+use crate::buffer::{Buffer, Place};
+use crate::header::{Congestion, Header, congestion, dscp, mark};
+use crate::record::{Fate, Record, Sink};
+use crate::spec::{DirectionSpec, RelaySpec, room};
+
+/// Where a packet is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// In the input ring of the processor.
+    Ring,
+    /// In the queue of the link, which decides at departure what becomes of it.
+    Waiting,
+    /// On the link, from which it goes to the processor at that instant.
+    Link(Time),
+    /// On its way to the other port, or lost on it, until that instant.
+    Due(Time),
+    /// Nowhere: its place is kept for those that came before it.
+    Gone,
+}
+
+#[derive(Debug)]
+struct Transit {
+    place: Place,
+    record: Record,
+    stage: Stage,
+}
+
+/// What a direction did.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkTotals {
+    /// The transmitter and its queue.
+    pub server: ServerTotals,
+    /// Packets that the wire lost.
+    pub lost_on_wire: u64,
+}
+
+/// One direction.
+#[derive(Debug)]
+pub struct Way {
+    link: Link,
+    /// The processor comes before the link.
+    pub near: bool,
+    /// The latest instant at which a packet came or something was decided.
+    pub latest: Time,
+    packets: Packets,
+}
+
+/// The packets of a direction, in the order in which they came.
+#[derive(Debug)]
+struct Packets {
+    buffer: Buffer,
+    transits: VecDeque<Transit>,
+    most: usize,
+    header_bytes: usize,
+    /// How many have left, from which the numbers of those that follow are counted.
+    gone: u64,
+    /// Numbers of those in the ring, on the link to the processor, due at the other port, and lost on the wire, each in the
+    /// order in which they leave.
+    ring: VecDeque<u64>,
+    on_link: VecDeque<u64>,
+    due: VecDeque<u64>,
+    lost: VecDeque<u64>,
+    lost_on_wire: u64,
+    /// The processor comes after the link.
+    processor_follows: bool,
+    beyond_s: f64,
+    /// Why a packet is lost for which the queue of the link has no room.
+    full: Fate,
+}
+
+impl Packets {
+    fn get(&mut self, number: u64) -> Option<&mut Transit> {
+        self.transits.get_mut(number.checked_sub(self.gone)? as usize)
+    }
+
+    /// The packet that the link knows by a sequence number.
+    fn number(&self, seq: u32) -> u64 {
+        self.gone + u64::from(seq.wrapping_sub(self.gone as u32))
+    }
+
+    /// What the link is told of a packet.
+    fn packet(&mut self, number: u64) -> Option<(Packet, FlowKey)> {
+        let header_bytes = self.header_bytes;
+        let Transit { place, record, .. } = self.get(number)?;
+        let (place, size, [flow, source, destination]) = (*place, record.size, record.header.numbers());
+        let bytes = self.buffer.packet(place).get(header_bytes..).unwrap_or_default();
+        let packet = Packet::new(Kind::Segment, 0, number as u32, size, 0.0);
+        let packet = match congestion(bytes) {
+            Congestion::NotCapable => packet,
+            Congestion::Capable => packet.capable(),
+            // CE may have been either: it goes with those that a scalable control sends (RFC 9331 §5.1).
+            Congestion::Scalable | Congestion::Experienced => packet.scalable(),
+        };
+        Some((packet, FlowKey { flow, source, destination, dscp: dscp(bytes) }))
+    }
+
+    /// A packet entered the line: where it is then.
+    fn serve(&mut self, packet: Packet, passage: Passage, service: &Service) {
+        let number = self.number(packet.seq());
+        let (follows, beyond_s, header_bytes) = (self.processor_follows, self.beyond_s, self.header_bytes);
+        let Some(Transit { place, record, stage }) = self.get(number) else { return };
+        (record.start_s, record.departure_s) = (service.start.seconds(), service.departure.seconds());
+        let place = *place;
+        if passage == Passage::Lost {
+            record.fate = Fate::Wire;
+            *stage = Stage::Due(service.delivery);
+            self.lost.push_back(number);
+            return;
+        }
+        if follows {
+            *stage = Stage::Link(service.delivery);
+            self.on_link.push_back(number);
+        } else {
+            *stage = Stage::Due(service.delivery + beyond_s);
+            self.due.push_back(number);
+        }
+        if packet.is_marked()
+            && let Some(bytes) = self.buffer.packet_mut(place).get_mut(header_bytes..)
+        {
+            mark(bytes);
+        }
+    }
+
+    /// A packet is lost at `at`.
+    fn lose(&mut self, number: u64, fate: Fate, at: Time, sink: &mut impl Sink) {
+        if let Some(transit) = self.get(number) {
+            transit.record.due_s = at.seconds();
+            self.end(number, fate, f64::NAN, sink);
+        }
+    }
+
+    /// A packet has ended, handed on at `sent_s` or not.
+    fn end(&mut self, number: u64, fate: Fate, sent_s: f64, sink: &mut impl Sink) {
+        let Some(Transit { record, stage, .. }) = self.get(number) else { return };
+        let due_s = if let Stage::Due(due) = *stage { due.seconds() } else { record.due_s };
+        sink.note(Record { fate, due_s, sent_s, ..*record });
+        *stage = Stage::Gone;
+        self.lost_on_wire += u64::from(fate == Fate::Wire);
+        while let Some(Transit { place, stage: Stage::Gone, .. }) = self.transits.front() {
+            self.buffer.forget(*place);
+            self.transits.pop_front();
+            self.gone += 1;
+        }
+    }
+}
+
+/// What lies around a link whose queue decides at departure.
+struct Around<'a, S> {
+    packets: &'a mut Packets,
+    sink: &'a mut S,
+}
+
+impl<S: Sink> Surroundings for Around<'_, S> {
+    const SEES_DEPARTURES: bool = false;
+
+    fn joins(&mut self, packet: &Packet, _: Key) {
+        let number = self.packets.number(packet.seq());
+        if let Some(transit) = self.packets.get(number) {
+            transit.stage = Stage::Waiting;
+        }
+    }
+
+    fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, _: bool) {
+        let number = self.packets.number(packet.seq());
+        let fate = if refusal == Refusal::Managed { Fate::Management } else { self.packets.full };
+        self.packets.lose(number, fate, at.time, self.sink);
+    }
+
+    fn enters_line(&mut self, _: &Packet, _: Key, _: &Server) {}
+
+    fn served(&mut self, _: &mut Link, packet: Packet, passage: Passage, service: &Service) {
+        self.packets.serve(packet, passage, service);
+    }
+
+    fn wake(&mut self, _: Key) {}
+}
+
+impl Way {
+    /// The direction from a port, idle.
+    #[must_use]
+    pub fn new(spec: &RelaySpec, port: usize) -> Self {
+        let direction @ DirectionSpec { link, beyond_s } = &spec.directions[port];
+        let site = Site { link: &link.name, wire: Wire::new(link), profile: spec.profile, seed: spec.seed, ns2: None };
+        let modelled = spec.modelled();
+        let (bytes, most) = room(direction, modelled.map(|router| router.processor.input_ring));
+        let near = modelled.is_some_and(|router| router.port == port);
+        let output_ring = near && modelled.is_some_and(|router| router.processor.output_ring);
+        // What never leaves is never granted again.
+        let numbers = || VecDeque::with_capacity(most);
+        Self {
+            link: Link::new(link, port as u32, site, Time::NEVER),
+            near,
+            latest: Time::ZERO,
+            packets: Packets {
+                buffer: Buffer::new(bytes),
+                transits: VecDeque::with_capacity(most),
+                most,
+                header_bytes: spec.device.header_bytes(),
+                gone: 0,
+                ring: numbers(),
+                on_link: numbers(),
+                due: numbers(),
+                lost: numbers(),
+                lost_on_wire: 0,
+                processor_follows: modelled.is_some() && !near,
+                beyond_s: *beyond_s,
+                full: if output_ring { Fate::OutputRing } else { Fate::Queue },
+            },
+        }
+    }
+
+    /// Where the bytes of the next packet may be written; nothing if there is no room.
+    pub fn room(&mut self) -> Option<&mut [u8]> {
+        if self.packets.transits.len() < self.packets.most { self.packets.buffer.room() } else { None }
+    }
+
+    /// A packet, of which `length` bytes were written, came by `port` at `at`: its number.
+    pub fn keep(&mut self, port: usize, at: Time, length: usize) -> u64 {
+        self.latest = at;
+        let packets = &mut self.packets;
+        let place = packets.buffer.keep(length);
+        let bytes = packets.buffer.packet(place).get(packets.header_bytes..).unwrap_or_default();
+        let record = Record::new(port as u8, bytes.len() as u32, Header::of(bytes), at.seconds());
+        packets.transits.push_back(Transit { place, record, stage: Stage::Waiting });
+        packets.gone + packets.transits.len() as u64 - 1
+    }
+
+    /// The size of a packet.
+    pub fn size(&mut self, number: u64) -> u32 {
+        self.packets.get(number).map_or(0, |transit| transit.record.size)
+    }
+
+    /// A packet is in the ring of the processor.
+    pub fn enter_ring(&mut self, number: u64) {
+        if let Some(transit) = self.packets.get(number) {
+            transit.stage = Stage::Ring;
+            self.packets.ring.push_back(number);
+        }
+    }
+
+    /// The oldest packet in the ring of the processor leaves it: its number.
+    pub fn leave_ring(&mut self) -> Option<u64> {
+        self.packets.ring.pop_front()
+    }
+
+    /// A packet that comes from the processor is due at the other port.
+    pub fn leave_processor(&mut self, number: u64, at: Time) {
+        let due = at + self.packets.beyond_s;
+        if let Some(transit) = self.packets.get(number) {
+            transit.stage = Stage::Due(due);
+            self.packets.due.push_back(number);
+        }
+    }
+
+    /// The ring of the processor has no room for a packet.
+    pub fn refuse(&mut self, number: u64, at: Time, sink: &mut impl Sink) {
+        self.packets.lose(number, Fate::InputRing, at, sink);
+    }
+
+    /// Departures at the same instant come first: their services began before.
+    fn key(&self, at: Time) -> Key {
+        Key::new(at, at, Precedence::FIRST, self.link.server.entity())
+    }
+
+    /// Offers a packet to the link at `at`.
+    pub fn offer(&mut self, number: u64, at: Time, sink: &mut impl Sink) {
+        let (now, Self { link, packets, .. }) = (self.key(at), self);
+        let Some((packet, key)) = packets.packet(number) else { return };
+        if let Some(transit) = packets.get(number) {
+            transit.record.offer_s = at.seconds();
+        }
+        if link.managed.is_some() {
+            link.join(packet, key, now, &mut Around { packets, sink });
+            return;
+        }
+        match link.server.offer(now, packet.size(), packet.is_capable()) {
+            Ok(service) => {
+                let (packet, passage) = link.pass(packet, &service);
+                packets.serve(packet, passage, &service);
+            }
+            Err(Refusal::Managed) => packets.lose(number, Fate::Management, at, sink),
+            Err(_) => packets.lose(number, packets.full, at, sink),
+        }
+    }
+
+    /// When the queue decides next, if it does at departures and a packet waits.
+    #[must_use]
+    pub fn next_decision(&self) -> Option<Time> {
+        self.link.next_due().map(|key| key.time)
+    }
+
+    /// Lets the queue decide all that comes before what happens at `until`.
+    pub fn decide(&mut self, until: Time, sink: &mut impl Sink) {
+        self.latest = self.latest.max(until);
+        let (now, Self { link, packets, .. }) = (self.key(until), self);
+        link.decide_until(now, &mut Around { packets, sink });
+    }
+
+    /// When the next packet on the link reaches the processor behind it.
+    pub fn next_on_link(&mut self) -> Option<Time> {
+        let number = *self.packets.on_link.front()?;
+        match self.packets.get(number)?.stage {
+            Stage::Link(delivery) => Some(delivery),
+            _ => None,
+        }
+    }
+
+    /// That packet leaves the link: its number.
+    pub fn leave_link(&mut self) -> Option<u64> {
+        self.packets.on_link.pop_front()
+    }
+
+    /// When the next packet is to be handed on, or was lost on the wire.
+    pub fn next_due(&mut self) -> Option<Time> {
+        let (due, lost) = (self.packets.due.front().copied(), self.packets.lost.front().copied());
+        let at = |packets: &mut Packets, number: Option<u64>| match packets.get(number?)?.stage {
+            Stage::Due(due) => Some(due),
+            _ => None,
+        };
+        let (due, lost) = (at(&mut self.packets, due), at(&mut self.packets, lost));
+        due.into_iter().chain(lost).min()
+    }
+
+    /// When the next packet is due at the other port, if that is not after `now`.
+    pub fn due(&mut self, now: Time, sink: &mut impl Sink) -> Option<Time> {
+        self.clear(now, sink);
+        let number = *self.packets.due.front()?;
+        match self.packets.get(number)?.stage {
+            Stage::Due(due) if due <= now => Some(due),
+            _ => None,
+        }
+    }
+
+    /// Ends what was lost on the wire until `now`.
+    fn clear(&mut self, now: Time, sink: &mut impl Sink) {
+        while let Some(&number) = self.packets.lost.front()
+            && self.packets.get(number).is_some_and(|transit| matches!(transit.stage, Stage::Due(due) if due <= now))
+        {
+            self.packets.lost.pop_front();
+            self.packets.end(number, Fate::Wire, f64::NAN, sink);
+        }
+    }
+
+    /// The bytes of the packet that is due next.
+    #[must_use]
+    pub fn next(&self) -> &[u8] {
+        let next = self.packets.due.front().and_then(|number| number.checked_sub(self.packets.gone));
+        let transit = next.and_then(|place| self.packets.transits.get(place as usize));
+        transit.map_or(&[], |transit| self.packets.buffer.packet(transit.place))
+    }
+
+    /// The packet that was due next was handed on at `sent_s`, or not.
+    pub fn hand_on(&mut self, fate: Fate, sent_s: f64, sink: &mut impl Sink) {
+        if let Some(number) = self.packets.due.pop_front() {
+            self.packets.end(number, fate, sent_s, sink);
+        }
+    }
+
+    /// Ends everything at `end`; what is under way is noted as such. What the link did until then.
+    pub fn finish(&mut self, end: Time, sink: &mut impl Sink) -> LinkTotals {
+        let work = self.link.server.work(end.seconds());
+        let mut totals = ServerTotals { work, ..self.link.totals_until(end) };
+        for number in self.packets.gone..self.packets.gone + self.packets.transits.len() as u64 {
+            let Some(Transit { record, stage, .. }) = self.packets.get(number) else { continue };
+            if *stage == Stage::Gone {
+                continue;
+            }
+            if record.departure_s >= end.seconds() {
+                totals.packets_out -= 1;
+                totals.bytes_out -= u64::from(record.size);
+                totals.busy_s -= record.departure_s - record.start_s.max(end.seconds());
+                totals.waiting_s -= (record.start_s - end.seconds()).max(0.0);
+            }
+            let lost = record.fate == Fate::Wire && matches!(*stage, Stage::Due(due) if due < end);
+            self.packets.end(number, if lost { Fate::Wire } else { Fate::UnderWay }, f64::NAN, sink);
+        }
+        LinkTotals { server: totals, lost_on_wire: self.packets.lost_on_wire }
+    }
+}
