@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 import tightlink as tl
-from tightlink.measure import measure
+from tightlink.measure.measuring import measure
 
 DURATION = "12 s"
 CONTROLS = ("reno", "cubic", "bbr")
