@@ -7,6 +7,7 @@ use crate::engine::common::networks::{
     with_queues, with_series,
 };
 use crate::engine::common::reference::{Columns, Reference};
+use crate::engine::common::steps::with_steps;
 use crate::engine::common::{Tables, Unfused, column, floats, flow, link, packets, run, run_with, scenario, tcp};
 use proptest::prelude::*;
 use tightlink_sim::probe::{Probe, Totals};
@@ -58,6 +59,19 @@ proptest! {
     fn decisions_at_departure_equal_the_plain_simulators(scenario in with_queues(open_loop(), &AT_DEPARTURE)) {
         equals_reference(&scenario, Totals)?;
         equals_reference(&scenario, Unfused)?;
+    }
+
+    #[test]
+    fn links_that_change_in_steps_equal_the_plain_simulators(scenario in with_steps(open_loop())) {
+        equals_reference(&scenario, Totals)?;
+        equals_reference(&scenario, Unfused)?;
+    }
+
+    #[test]
+    fn decisions_at_departures_that_change_equal_the_plain_simulators(
+        scenario in with_steps(with_queues(open_loop(), &AT_DEPARTURE))
+    ) {
+        equals_reference(&scenario, Totals)?;
     }
 
     #[test]

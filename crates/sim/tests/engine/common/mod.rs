@@ -3,6 +3,7 @@
 pub mod changing;
 pub mod networks;
 pub mod reference;
+pub mod steps;
 
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;

@@ -5,6 +5,7 @@
 //! time: a queue that decides at departure, the engine's own, is asked at each departure. The order of events is the engine's, by definition: what an event causes carries the time of
 //! that event and how long it had itself been inevitable.
 
+use super::steps::Steps;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use tightlink_sim::events::{Key, Precedence};
@@ -45,7 +46,13 @@ struct Link {
     held: Option<Held>,
     numbered: BTreeMap<u32, Packet>,
     next_number: u32,
-    in_service: Option<(Packet, f64)>,
+    steps: Steps,
+    /// With when its service began, and when it ends.
+    in_service: Option<(Packet, f64, f64)>,
+    /// When the last packet reached the other end, where the delay changes: none comes before it.
+    delivered_s: f64,
+    /// Bits that left, where the rate changes.
+    bits: f64,
     /// When the packet in service, or the last before, began to be served, and what came of it.
     last_served: Option<Key>,
     on_the_wire: VecDeque<Packet>,
@@ -188,7 +195,7 @@ impl<'a> Reference<'a> {
         if link.held.is_some() {
             return self.offer_held(now, packet, index);
         }
-        let inside = link.waiting.iter().chain(link.in_service.iter().map(|(packet, _)| packet));
+        let inside = link.waiting.iter().chain(link.in_service.iter().map(|(packet, ..)| packet));
         let (count, bytes) =
             inside.fold((0u64, 0u64), |(count, bytes), packet| (count + 1, bytes + u64::from(packet.size)));
         let full = match self.scenario.links[index].queue.limit() {
@@ -221,7 +228,7 @@ impl<'a> Reference<'a> {
         link.numbered.insert(number, packet);
         let on_line = OnLine {
             packets: usize::from(link.in_service.is_some()),
-            bytes: link.in_service.map_or(0, |(packet, _)| u64::from(packet.size)),
+            bytes: link.in_service.map_or(0, |(packet, ..)| u64::from(packet.size)),
         };
         let waiting = Waiting {
             packet: packet::Packet::new(Kind::Datagram, 0, number, packet.size, 0.0),
@@ -260,14 +267,16 @@ impl<'a> Reference<'a> {
         next.map(|waiting| self.links[index].numbered[&waiting.packet.seq()])
     }
 
-    /// Seconds that a packet occupies the line of a link.
+    /// Bits of a packet on the line of a link.
+    fn bits(&self, link: usize, size: u32) -> f64 {
+        let framing = self.scenario.links[link].framing;
+        8.0 * f64::from((size + framing.overhead_bytes).max(framing.smallest_bytes))
+    }
+
+    /// Seconds that a packet occupies the line of a link whose rate does not change.
     fn transmission_s(&self, link: usize, size: u32) -> f64 {
         let spec = &self.scenario.links[link];
-        if let Some(packets_per_s) = spec.rate_pps {
-            return 1.0 / packets_per_s;
-        }
-        let frame = (size + spec.framing.overhead_bytes).max(spec.framing.smallest_bytes);
-        8.0 * f64::from(frame) / spec.rate_bps
+        spec.rate_pps.map_or_else(|| self.bits(link, size) / spec.rate_bps, |packets_per_s| 1.0 / packets_per_s)
     }
 
     /// The next packet, if the line is free.
@@ -291,10 +300,18 @@ impl<'a> Reference<'a> {
         let Some(packet) = self.next_packet(now, index) else { return };
         let start_s = now.time.seconds();
         self.links[index].waiting_s += start_s - packet.joined_s;
-        self.links[index].in_service = Some((packet, start_s));
-        let transmission_s = self.transmission_s(index, packet.size);
-        let departure = Self::effect(now, start_s + transmission_s, entity);
-        let delivery = Self::effect(now, start_s + (transmission_s + self.scenario.links[index].delay_s), entity);
+        let (transmission_s, bits) = (self.transmission_s(index, packet.size), self.bits(index, packet.size));
+        let (link, delay_s) = (&mut self.links[index], self.scenario.links[index].delay_s);
+        let departure_s = link.steps.departure_s(start_s, bits, transmission_s);
+        link.in_service = Some((packet, start_s, departure_s));
+        let delivery_s = if link.steps.is_none() {
+            start_s + (transmission_s + delay_s)
+        } else {
+            link.delivered_s = link.delivered_s.max(departure_s + link.steps.delay_s(departure_s, delay_s));
+            link.delivered_s
+        };
+        let departure = Self::effect(now, departure_s, entity);
+        let delivery = Self::effect(now, delivery_s, entity);
         self.links[index].last_served = Some(departure);
         self.links[index].on_the_wire.push_back(packet);
         self.pending.insert((departure, Event::Departure(index)));
@@ -302,12 +319,13 @@ impl<'a> Reference<'a> {
     }
 
     fn depart(&mut self, now: Key, index: usize) {
-        let (packet, _) = self.links[index].in_service.take().expect("a packet in service");
-        let transmission_s = self.transmission_s(index, packet.size);
+        let (packet, start_s, departure_s) = self.links[index].in_service.take().expect("a packet in service");
+        let (transmission_s, bits) = (self.transmission_s(index, packet.size), self.bits(index, packet.size));
         let link = &mut self.links[index];
         link.packets_out += 1;
         link.bytes_out += u64::from(packet.size);
-        link.busy_s += transmission_s;
+        link.busy_s += if link.steps.is_none() { transmission_s } else { departure_s - start_s };
+        link.bits += bits;
         self.serve(now, index);
     }
 
@@ -364,8 +382,16 @@ impl<'a> Reference<'a> {
     /// Shares of the time that each link transmitted.
     pub fn utilizations(&self) -> Vec<f64> {
         let end_s = self.scenario.duration_s;
-        let in_service_s = |link: &Link| link.in_service.map_or(0.0, |(_, start_s)| end_s - start_s);
-        self.links.iter().map(|link| (link.busy_s + in_service_s(link)) / end_s).collect()
+        let in_service_s = |link: &Link| link.in_service.map_or(0.0, |(_, start_s, _)| end_s - start_s);
+        // Of what it could send, where that changes: of the packet in service what was possible since it began.
+        let share = |link: &Link| match link.steps.possible(end_s) {
+            None => (link.busy_s + in_service_s(link)) / end_s,
+            Some(possible) => {
+                let before = |(_, start_s, _)| link.steps.possible(start_s).unwrap_or(0.0);
+                (link.bits + link.in_service.map_or(0.0, |service| possible - before(service))) / possible
+            }
+        };
+        self.links.iter().map(share).collect()
     }
 
     /// The `flows` table, as far as it says something about UDP.
@@ -396,7 +422,8 @@ impl<'a> Reference<'a> {
 }
 
 fn new_link(scenario: &Scenario, link: &LinkSpec) -> Link {
-    Link { held: Held::new(&link.queue, Site::new(scenario, link)), ..Link::default() }
+    let (held, steps) = (Held::new(&link.queue, Site::new(scenario, link)), Steps::of(link, scenario.duration_s));
+    Link { held, steps, ..Link::default() }
 }
 
 fn new_flow(scenario: &Scenario, flow: &FlowSpec) -> Flow {
