@@ -113,6 +113,8 @@ def _test(  # noqa: PLR0913, PLR0917
     headlines: Sequence[Headline],
     settings: Mapping[str, Any] | None = None,
     links: Callable[[Path], dict[str, Link]] | None = None,
+    *,
+    plane: bool = False,
 ) -> Test:
     """A test with the background traffic that all have; what the bottleneck says comes first."""
 
@@ -136,6 +138,7 @@ def _test(  # noqa: PLR0913, PLR0917
         scenarios,
         lambda _, run: _shared(run) | measure(run),
         headlines,
+        plane=plane,
     )
 
 
@@ -152,6 +155,7 @@ FRIENDLY: Final = _test(
         Headline("loss", "loss"),
         Headline("Jain's index", "jain"),
     ],
+    plane=True,
 )
 _LEVELS_TEST: Final = _test(
     "congestion-levels",

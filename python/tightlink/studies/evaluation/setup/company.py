@@ -80,7 +80,12 @@ def _own_kind(congestion: Any, path: Path, seed: int) -> list[Scenario]:
 
 def _fairness(_: Path, run: Run) -> dict[str, float | None]:
     shares = _goodputs(run, _labels("flows", FLOWS))
-    return {"jain": jain(shares), "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S)}
+    flows = run.flows.filter(pl.col("label").is_in(_labels("flows", FLOWS)))
+    return {
+        "jain": jain(shares),
+        "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
+        "loss": float(flows["packets_dropped"].sum()) / float(flows["packets_sent"].sum()),
+    }
 
 
 def _beside(standard: str, congestion: Any, path: Path, seed: int) -> list[Scenario]:
@@ -121,7 +126,7 @@ def _beside_test(standard: str) -> Test:
         f"beside-{standard}",
         f"Beside {standard}",
         f"{FLOWS // 2} flows of the control and {FLOWS // 2} of {standard}, for {SHARED_S} s: what a flow of "
-        f"{standard} gets, over what it gets where all {FLOWS} are of its own kind (RFC 5166 §2.3, RFC 9743 §5.2). 1 "
+        f"{standard} gets, over what it gets where all {FLOWS} are of its own kind (RFC 5166 §2.3, RFC 9743 §5.2.1). 1 "
         "is fair.",
         _paths,
         partial(_beside, standard),
@@ -149,8 +154,8 @@ TESTS: Final = (
     Test(
         "own-kind",
         "Fairness among its own kind",
-        f"{FLOWS} flows of the control for {SHARED_S} s: Jain's index of what they get after {SETTLED_S} s, and what "
-        "of the bottleneck is used (RFC 5166 §2.3).",
+        f"{FLOWS} flows of the control for {SHARED_S} s: Jain's index of what they get after {SETTLED_S} s, what of "
+        "the bottleneck is used, and what they lose (RFC 5166 §2.3).",
         _paths,
         _own_kind,
         _fairness,

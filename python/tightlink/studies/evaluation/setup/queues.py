@@ -76,4 +76,5 @@ TEST: Final = Test(
         Headline("p95 queueing delay", "queueing_p95_s", DROP_TAIL),
         Headline(f"loss of {FLOWS} flows", "loss", DROP_TAIL),
     ],
+    plane=True,
 )
