@@ -24,7 +24,8 @@ _MEASURES: Any = {
 }  # fmt: skip
 _VERDICTS: Any = {
     "pack": pl.String, "requirement": pl.String, "place": pl.String, "control": pl.String, "value": pl.Float64,
-    "half_width": pl.Float64, "at_least": pl.Float64, "at_most": pl.Float64, "verdict": pl.String,
+    "half_width": pl.Float64, "at_least": pl.Float64, "at_most": pl.Float64, "measured": pl.Boolean,
+    "verdict": pl.String,
 }  # fmt: skip
 _SUMMARY: Any = {
     "test": pl.String, "setting": pl.String, "measure": pl.String, "value": pl.Float64,
@@ -94,7 +95,7 @@ class Evaluation:
     def verdicts(self) -> pl.DataFrame:
         """Whether each control meets each requirement of the named packs: a row each, with the value furthest off."""
         rows = [
-            (name, each.title, each.place, label, *worst, each.at_least, each.at_most, verdict)
+            (name, each.title, each.place, label, *worst, each.at_least, each.at_most, not each.open, verdict)
             for name, pack in self.judged()
             for each in pack.requirements
             for label, _ in self.subjects

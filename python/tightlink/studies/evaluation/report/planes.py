@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SMALL: Final = 200
 _IN_A_ROW: Final = 3
+_TICKS: Final = 4
 
 
 def sections(evaluation: Evaluation) -> Iterator[Section]:
@@ -55,12 +56,21 @@ def _settings(evaluation: Evaluation, test: Test) -> list[str]:
 
 
 def _plane(evaluation: Evaluation, test: Test, setting: str, title: str = "") -> alt.LayerChart:
-    """A plane, which is small and without names if it has a title."""
+    """A plane, which is small and without a legend if it has a title."""
+    import altair as alt
+
     rows = evaluation.measures.filter((pl.col("test") == test.name) & (pl.col("setting") == setting))
     wide = rows.pivot("measure", index=[evaluation.kind, "seed"], values="value")
     named = wide.select(evaluation.kind, "seed", "throughput_bps", queueing_delay_p95_s="queueing_p95_s")
-    look: dict[str, Any] = {"title": title, "height": _SMALL} if title else {}
-    return delay_throughput(named, by=evaluation.kind, **look)
+    if not title:
+        return delay_throughput(named, by=evaluation.kind)
+    chart = delay_throughput(named, by=evaluation.kind, title=title, height=_SMALL)
+    for layer in chart.layer:
+        # The first figure says whose the colours are.
+        if hasattr(layer.encoding.color, "legend"):
+            layer.encoding.color.legend = None
+            layer.encoding.x.axis = alt.Axis(tickCount=_TICKS)
+    return chart
 
 
 def _about(evaluation: Evaluation, test: Test, setting: str) -> str:
