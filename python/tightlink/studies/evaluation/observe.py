@@ -111,6 +111,8 @@ class Evaluation:
         if asked.settings:
             rows = rows.filter(pl.col("setting").is_in(asked.settings))
         found = [(value, half, asked.judged(value, half)) for value, half in rows.select("value", "half_width").rows()]
+        if not found:
+            return None, None, "open"
         furthest = -1.0 if asked.at_least is not None else 1.0
         return max(found, key=lambda each: (_SEVERITY[each[2]], math.inf if each[0] is None else furthest * each[0]))
 

@@ -33,7 +33,8 @@ _FULL: Final = 0.95
 _OVER_S: Final = 1.0
 JITTER: Final = {"kind": "uniform", "most": "10 ms"}
 #: 0.5 % of the packets, in bursts of five.
-LOSS: Final = {"kind": "gilbert-elliott", "to_bad": 0.001, "to_good": 0.2}
+TO_BAD: Final = 0.001
+TO_GOOD: Final = 0.2
 #: A tenth of the ready network's rate, with deeper fades.
 _FADING: Final = {
     "kind": "ornstein-uhlenbeck", "mean": "2 Mbit/s", "deviation": "1.5 Mbit/s", "memory": "2 s", "every": "20 ms",
@@ -152,7 +153,7 @@ TESTS: Final = (
         "Bursts of losses",
         f"One flow over {PATH.label}, which loses 0.5 % of the packets on the wire in bursts of five in the mean "
         "(Gilbert 1960, Elliott 1963), for reasons of its own (RFC 9743 §6.4).",
-        {"0.5 % in bursts of 5": {"loss": LOSS}},
+        {"0.5 % in bursts of 5": {"loss": {"kind": "gilbert-elliott", "to_bad": TO_BAD, "to_good": TO_GOOD}}},
         [Headline("utilization, 0.5 % lost in bursts", "utilization")],
     ),
     _test(
