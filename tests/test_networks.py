@@ -93,13 +93,11 @@ def test_each_key_of_a_network_can_be_changed_by_its_path(name: str) -> None:
 
 
 def test_the_reverse_direction_is_changed_alone() -> None:
-    scenario = (
-        access().set("link.access.reverse.queue", "9 packets").set("link.access.reverse.jitter.correlation", "1 s")
-    )
+    scenario = access().set("link.access.reverse.queue", "9 packets").set("link.access.reverse.arq.after", "3 ms")
     down, up = scenario.resolve()["links"]
-    assert (down["queue"]["limit"], up["queue"]["limit"]) == ({"bytes": 1_500_000}, {"packets": 9})
-    assert (down["jitter"]["correlation_s"], up["jitter"]["correlation_s"]) == (None, 1)
-    assert scenario.set("link.access.network", "5g").resolve()["links"][0]["rate"]["mean"] == 100e6
+    assert (down["queue"]["limit"], up["queue"]["limit"]) == ({"bytes": 1_650_000}, {"packets": 9})
+    assert (down["arq"]["after_s"], up["arq"]["after_s"]) == (0.008, 0.003)
+    assert scenario.set("link.access.network", "5g").resolve()["links"][0]["rate"]["mean"] == 110e6
 
 
 def test_networks_are_levels_of_a_factor(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
             "summary": evaluation.summary,
             **({} if of_queues else {"verdicts": evaluation.verdicts}),
         },
+        picture=planes.TITLE,
     )
 
 

@@ -16,6 +16,7 @@ from tightlink.studies.evaluation.setup.pack import Test
 if TYPE_CHECKING:
     import altair as alt
 
+TITLE: Final = "Delay and throughput"
 _SMALL: Final = 200
 _IN_A_ROW: Final = 3
 _TICKS: Final = 4
@@ -29,7 +30,7 @@ def sections(evaluation: Evaluation) -> Iterator[Section]:
     first = next((each for each in drawn if each[1] == queues.DROP_TAIL), drawn[0])
     small = [each for each in drawn if each != first and each[0].name != queues.TEST.name]
     yield Section(
-        "Delay and throughput",
+        TITLE,
         "Up and to the left is better: more throughput, and less delay. Small points are single seeds.",
         [
             Chart(_plane(evaluation, *first), _about(evaluation, *first)),

@@ -1,7 +1,7 @@
 """One flow over links that change: rates in steps, outages, phones, Wi-Fi, jitter, bursts of losses, satellites.
 
-All say the same of it: its throughput, what its packets wait for at the link, and what of the time the link is busy. A
-packet waits through an outage, too, and a link without a rate is busy while one stands in it.
+All say the same of it: its throughput, what its packets wait for at the link, and the share that it uses of what the
+link could have sent. A packet waits through an outage, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FAST_S: Final = 30
 STEPS: Final = ((0, 20.0), (20, 5.0))
 STEP_S: Final = 20
 STEPS_S: Final = 80
-#: The link has no rate from here to there.
+#: The link is down from here to there.
 OUTAGE_S: Final = (30, 32)
 #: Link filled again: mean over a second.
 _FULL: Final = 0.95
@@ -95,13 +95,14 @@ def _test(  # noqa: PLR0913
 
 
 _OUTAGE_LENGTH_S: Final = OUTAGE_S[1] - OUTAGE_S[0]
+_OUTAGE: Final = {"at": f"{OUTAGE_S[0]} s", "for": f"{_OUTAGE_LENGTH_S} s"}
 TESTS: Final = (
     _test(
         "rate-steps",
         "A rate in steps",
         f"One flow over {PATH.label}, of which the rate is a quarter every other {STEP_S} s, for {STEPS_S} s; the "
-        "queue stays, four times as long in time: throughput, queueing delay, loss, and what of the time the link is "
-        "busy (RFC 9743 §7.9).",
+        "queue stays, four times as long in time: throughput, queueing delay, loss, and what of the link is used "
+        "(RFC 9743 §7.9).",
         {"20 and 5 Mbit/s": _schedule(dict(STEPS), period=f"{2 * STEP_S} s")},
         [Headline("utilization, rate in steps", "utilization"),
          Headline("p95 queueing delay, rate in steps", "queueing_p95_s")],
@@ -112,9 +113,9 @@ TESTS: Final = (
     _test(
         "outages",
         "An outage",
-        f"One flow over {PATH.label}, which has no rate for {_OUTAGE_LENGTH_S} s and keeps its queue: the same, and "
-        f"how long until the flow has {100 * _FULL:.0f} % of the link again, over a second (RFC 9743 §7.8).",
-        {f"{_OUTAGE_LENGTH_S} s": _schedule({0: PATH.rate_mbit, OUTAGE_S[0]: 0.0, OUTAGE_S[1]: PATH.rate_mbit})},
+        f"One flow over {PATH.label}, which is down for {_OUTAGE_LENGTH_S} s, both ways, and keeps its queue: the "
+        f"same, and how long until the flow has {100 * _FULL:.0f} % of the link again, over a second (RFC 9743 §7.8).",
+        {f"{_OUTAGE_LENGTH_S} s": {"outages": {"schedule": [_OUTAGE]}}},
         [Headline(f"time to fill the link after an outage of {_OUTAGE_LENGTH_S} s", "refill_s",
                   never=f"> {DURATION_S - OUTAGE_S[1]} s")],
         measure=_after_outage,
@@ -135,7 +136,7 @@ TESTS: Final = (
         "wifi",
         "Wi-Fi",
         'One flow down the ready network `wifi`, which is the bottleneck (RFC 8869, "Bottleneck in Wi-Fi Network", '
-        "with other stations as a random rate and as jitter).",
+        "with other stations as the wait before a burst).",
         {"wifi": {"network": "wifi"}},
         [Headline("utilization, Wi-Fi", "utilization"), Headline("p95 queueing delay, Wi-Fi", "queueing_p95_s")],
         duration_s=_FAST_S,
