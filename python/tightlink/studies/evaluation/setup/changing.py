@@ -24,6 +24,7 @@ DURATION_S: Final = 60
 _FAST_S: Final = 30
 #: The link has a quarter of its rate every other 20 s.
 STEPS: Final = ((0, 20.0), (20, 5.0))
+STEPS_LABEL: Final = " and ".join(f"{rate:g}" for _, rate in STEPS) + " Mbit/s"
 STEP_S: Final = 20
 STEPS_S: Final = 80
 #: The link is down from here to there.
@@ -103,7 +104,7 @@ TESTS: Final = (
         f"One flow over {PATH.label}, of which the rate is a quarter every other {STEP_S} s, for {STEPS_S} s; the "
         "queue stays, four times as long in time: throughput, queueing delay, loss, and what of the link is used "
         "(RFC 9743 §7.9).",
-        {"20 and 5 Mbit/s": _schedule(dict(STEPS), period=f"{2 * STEP_S} s")},
+        {STEPS_LABEL: _schedule(dict(STEPS), period=f"{2 * STEP_S} s")},
         [Headline("utilization, rate in steps", "utilization"),
          Headline("p95 queueing delay, rate in steps", "queueing_p95_s")],
         duration_s=STEPS_S,
