@@ -100,9 +100,10 @@ def _changes(evaluation: Evaluation, control: str) -> alt.Chart:
 
 def _rate_steps(evaluation: Evaluation, control: str) -> alt.Chart:
     frame = evaluation.curves[control, "rate-steps", changing.STEPS_LABEL]
-    ends = range(0, changing.STEPS_S + 1, changing.STEP_S)
-    rates = {time_s: changing.STEPS[place % len(changing.STEPS)][1] * 1e6 for place, time_s in enumerate(ends)}
-    return _below(rates, frame, "rate in steps (Mbit/s)", 0)
+    begins = range(0, changing.STEPS_S, changing.STEP_S)
+    rates = {time_s: changing.STEPS[place % len(changing.STEPS)][1] * 1e6 for place, time_s in enumerate(begins)}
+    last = {changing.STEPS_S: rates[begins[-1]]}
+    return _below(rates | last, frame, "rate in steps (Mbit/s)", 0)
 
 
 def _below(left: Mapping[int, float], frame: pl.DataFrame, title: str, begin_s: float) -> alt.Chart:
