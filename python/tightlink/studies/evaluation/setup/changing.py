@@ -16,7 +16,7 @@ from tightlink.run import Run
 from tightlink.scenario import Link, Scenario
 from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
-from tightlink.studies.evaluation.setup.samples import each_second, first_above, series, smoothed
+from tightlink.studies.evaluation.setup.samples import each_second, first_above, loss_of, series, smoothed
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40)
 DURATION_S: Final = 60
@@ -52,13 +52,12 @@ def _over(duration_s: float, congestion: Any, link: Mapping[str, Any], seed: int
 
 
 def _measure(_: Mapping[str, Any], run: Run) -> dict[str, float | None]:
-    flow = run.flows.row(0, named=True)
     link = run.links.row(by_predicate=pl.col("link") == BOTTLENECK, named=True)
     return {
-        "throughput_bps": flow["throughput_bps"],
+        "throughput_bps": run.flows["throughput_bps"][0],
         "queueing_p95_s": link["queueing_delay_p95_s"],
         "utilization": link["utilization"],
-        "loss": flow["packets_dropped"] / flow["packets_sent"],
+        "loss": loss_of(run, "flow"),
     }
 
 

@@ -14,7 +14,14 @@ from tightlink.run import Run
 from tightlink.scenario import Link, Scenario
 from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
-from tightlink.studies.evaluation.setup.samples import each_second, evenness, first_that_stays, mean_after, series
+from tightlink.studies.evaluation.setup.samples import (
+    each_second,
+    evenness,
+    first_that_stays,
+    loss_of,
+    mean_after,
+    series,
+)
 
 #: On the first standard TCP does well; the second is too fast and too long for it.
 SLOW: Final = Path(rate_mbit=20, rtt_ms=40)
@@ -80,11 +87,10 @@ def _own_kind(congestion: Any, path: Path, seed: int) -> list[Scenario]:
 
 def _fairness(_: Path, run: Run) -> dict[str, float | None]:
     shares = _goodputs(run, _labels("flows", FLOWS))
-    flows = run.flows.filter(pl.col("label").is_in(_labels("flows", FLOWS)))
     return {
         "jain": jain(shares),
         "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
-        "loss": float(flows["packets_dropped"].sum()) / float(flows["packets_sent"].sum()),
+        "loss": loss_of(run, "flows"),
     }
 
 

@@ -7,10 +7,10 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.run import Run
-from tightlink.scenario import Cbr, Scenario, Udp
+from tightlink.scenario import Scenario
 from tightlink.studies.evaluation.setup.pack import Headline, Test
-from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
-from tightlink.studies.evaluation.setup.samples import series
+from tightlink.studies.evaluation.setup.path import BOTTLENECK, VOICE, Path
+from tightlink.studies.evaluation.setup.samples import flows_of, loss_of, series
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40)
 #: All packets are lost from here to there.
@@ -21,8 +21,6 @@ _BLACKOUT_RUN_S: Final = 45
 #: A long queue, as many homes have: 200 ms.
 LONG_QUEUE: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=5)
 _CALL_S: Final = 60
-#: 50 packets a second of 160 bytes of speech with their headers.
-_VOICE: Final = Cbr(from_=SENDER, to=RECEIVER, interval="20 ms", udp=Udp(payload="172 B"))
 
 
 def _blackout(congestion: Any, path: Path, seed: int) -> list[Scenario]:
@@ -39,15 +37,14 @@ def _sent(_: Path, run: Run) -> dict[str, float | None]:
 
 
 def _call(congestion: Any, path: Path, seed: int) -> list[Scenario]:
-    traffic = {"flow": path.bulk(congestion), "call": _VOICE, **path.background()}
+    traffic = {"flow": path.bulk(congestion), "call": VOICE, **path.background()}
     return [path.scenario(traffic, duration_s=_CALL_S, interval_ms=1000, seed=seed)]
 
 
 def _heard(_: Path, run: Run) -> dict[str, float | None]:
-    call = run.flows.row(by_predicate=pl.col("label") == "call", named=True)
     return {
-        "voice_delay_p95_s": call["one_way_delay_p95_s"],
-        "voice_loss": call["packets_dropped"] / call["packets_sent"],
+        "voice_delay_p95_s": flows_of(run, "call")["one_way_delay_p95_s"][0],
+        "voice_loss": loss_of(run, "call"),
     }
 
 
