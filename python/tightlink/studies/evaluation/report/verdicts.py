@@ -23,7 +23,7 @@ def sections(evaluation: Evaluation) -> Iterator[Section]:
     for name, pack in evaluation.judged():
         yield Section(
             pack.title,
-            "A reading of a text that has criteria and no bounds, written down before the packs were run.",
+            "A reading of a text that has criteria and no bounds; where each bound is from stands below.",
             [
                 Table(_at_a_glance(evaluation, name, pack), "✓ met, ✗ missed, ? open: the confidence interval of a few "
                       "seeds is on both sides of the bound. The numbers are those of the next table."),

@@ -138,7 +138,7 @@ TESTS: Final = (
         'One flow down the ready network `wifi`, which is the bottleneck (RFC 8869, "Bottleneck in Wi-Fi Network", '
         "with other stations as the wait before a burst).",
         {"wifi": {"network": "wifi"}},
-        [Headline("utilization, Wi-Fi", "utilization"), Headline("p95 queueing delay, Wi-Fi", "queueing_p95_s")],
+        [Headline("throughput, Wi-Fi", "throughput_bps"), Headline("p95 queueing delay, Wi-Fi", "queueing_p95_s")],
         duration_s=_FAST_S,
     ),
     _test(
