@@ -43,7 +43,10 @@ def test_the_plane_has_a_point_for_each_row_that_has_both() -> None:
 def test_replications_are_pale_and_their_mean_is_large() -> None:
     twice = pl.concat([_flows(), _flows().with_columns(pl.col("queueing_delay_p95_s") * 3)])
     spec = charts.delay_throughput(twice).to_dict()
-    assert spec["layer"][0]["mark"]["opacity"] < spec["layer"][1]["mark"]["opacity"]
+    opacity = spec["layer"][0]["encoding"]["opacity"]
+    assert opacity["value"] < spec["layer"][1]["mark"]["opacity"]
+    # What the legend shows is as opaque as the means.
+    assert opacity["condition"] == {"test": "false", "value": spec["layer"][1]["mark"]["opacity"]}
     assert spec["layer"][0]["mark"]["size"] < spec["layer"][1]["mark"]["size"]
     means = {row["label"]: row["queueing_delay_p95_s"] for row in _rows(spec, 1)}
     assert means == pytest.approx({"cubic": 190.0, "bbr": 24.0})

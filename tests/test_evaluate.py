@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -16,8 +17,23 @@ from tightlink import _core
 from tightlink.analysis import sawtooth
 from tightlink.cli import main
 from tightlink.experiment.store import Store
-from tightlink.studies.evaluation.setup import alone, aqm, changes, chosen, company, pack, queues, samples, trials
+from tightlink.studies.evaluation.report.words import titled
+from tightlink.studies.evaluation.setup import (
+    alone,
+    aqm,
+    changes,
+    changing,
+    chosen,
+    company,
+    pack,
+    protection,
+    queues,
+    samples,
+    trials,
+)
+from tightlink.studies.evaluation.setup.path import PACKET_BITS
 from tightlink.studies.evaluation.setup.path import Path as Bottleneck
+from tightlink.studies.evaluation.setup.requirements import Requirement, packs
 from tightlink.studies.evaluation.setup.subjects import subject, subjects
 
 if TYPE_CHECKING:
@@ -92,6 +108,116 @@ def test_a_flow_gives_up_half_of_the_link_and_takes_it_again(found: Evaluation) 
         assert value(found, name, "changes", "kept_of_half") == pytest.approx(1, abs=0.03)
         assert 0 < value(found, name, "changes", "loss_at_first") < 0.2
         assert changes.TAKEN < 1 <= value(found, name, "changes", "refill_s") < changes.DURATION_S - changes.GOES_S
+
+
+def test_links_that_change_do_to_a_flow_what_their_numbers_say(found: Evaluation) -> None:
+    for name in ("reno", "cubic", "vegas:beta=6 packets"):
+        # No more than the mean of both rates, and nearly that: a window that fills the fast link fills the slow one.
+        rates = [rate * 1e6 for _, rate in changing.STEPS]
+        throughput = value(found, name, "rate-steps", "throughput_bps")
+        assert 0.9 * sum(rates) / 2 < throughput <= sum(rates) / 2
+        # Nothing leaves during the outage.
+        whole = changing.PATH.rate_bps * (1 - (changing.OUTAGE_S[1] - changing.OUTAGE_S[0]) / changing.DURATION_S)
+        assert 0.9 * whole < value(found, name, "outages", "throughput_bps") <= whole
+        assert 1 <= value(found, name, "outages", "refill_s") < 10
+        # The timer of RFC 6298 doubles from one second on; a probe may come before it.
+        assert 3 <= value(found, name, "blackout", "sent_into_blackout") <= 6
+    # Reno fills what there is: at a quarter of the rate its packets wait four times as long for a full queue.
+    full_s = changing.PATH.rtt_ms / 1e3 * rates[0] / rates[1]
+    assert 0.6 * full_s < value(found, "reno", "rate-steps", "queueing_p95_s") <= full_s + PACKET_BITS / rates[1]
+    assert value(found, "vegas:beta=6 packets", "rate-steps", "queueing_p95_s") < 0.5 * full_s
+
+
+def test_bursts_of_losses_lose_what_they_say(found: Evaluation) -> None:
+    share = changing.TO_BAD / (changing.TO_BAD + changing.TO_GOOD)
+    # Vegas loses nothing to the queue. Losses in bursts of length b vary by 2 b - 1 times as much as single ones.
+    sent = value(found, "vegas:beta=6 packets", "loss-bursts", "throughput_bps") * changing.DURATION_S / PACKET_BITS
+    deviation = (share * (2 / changing.TO_GOOD - 1) / (sent * len(SEEDS))) ** 0.5
+    assert value(found, "vegas:beta=6 packets", "loss-bursts", "loss") == pytest.approx(share, abs=4 * deviation)
+    assert value(found, "reno", "loss-bursts", "utilization") < value(found, "reno", "jitter", "utilization")
+
+
+def test_a_call_waits_in_the_queue_that_a_flow_fills(found: Evaluation) -> None:
+    path = protection.LONG_QUEUE
+    alone_s = path.rtt_ms / 2e3
+    full_s = alone_s + path.rtt_ms / 1e3 * path.buffer_bdp
+    waits = {name: value(found, name, "call", "voice_delay_p95_s") for name in ("reno", "vegas:beta=6 packets")}
+    assert alone_s < waits["vegas:beta=6 packets"] < 0.5 * waits["reno"]
+    assert 0.8 * full_s < waits["reno"] <= full_s + path.packet_s
+    assert value(found, "vegas:beta=6 packets", "call", "voice_loss") == 0
+
+
+def test_a_pack_asks_for_what_its_tests_measure(found: Evaluation) -> None:
+    known = {test.name: test for test in chosen("control")}
+    measured = set(found.summary.select("test", "measure").unique().rows())
+    # Paths as they are without the small pack of these tests.
+    paths = {path.label for path in (company.SLOW, company.FAST, *(Bottleneck(r, 50, 0.2) for r in (10, 100)))}
+    for name, asked in packs().items():
+        assert {each.test for each in asked.requirements if each.test} <= set(known), name
+        for each in asked.requirements:
+            assert each.place, each
+            if each.open:
+                assert each.test == each.measure == each.origin == "", each
+                continue
+            assert (each.test, each.measure) in measured, each
+            assert set(each.settings) <= set(known[each.test].settings()) | paths, each
+            assert (each.at_least is None) != (each.at_most is None), each
+            assert each.origin, each
+            assert titled(each.measure)
+        assert [test.name for test in chosen("control", pack=name)] == [
+            test for test in known if test in set(asked.tests)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("found_value", "half_width", "verdict"),
+    [(0.5, None, "met"), (0.499, None, "missed"), (0.6, 0.05, "met"), (0.52, 0.05, "open"), (0.48, 0.05, "open"),
+     (0.4, 0.05, "missed"), (None, None, "missed")],
+)  # fmt: skip
+def test_a_verdict_is_open_where_the_interval_is_on_both_sides(
+    found_value: float | None, half_width: float | None, verdict: str
+) -> None:
+    assert Requirement("half of it", "here", at_least=0.5).judged(found_value, half_width) == verdict
+    mirrored = None if found_value is None else 1 - found_value
+    assert Requirement("half of it", "here", at_most=0.5).judged(mirrored, half_width) == verdict
+
+
+def test_verdicts_are_of_the_setting_that_is_furthest_off(found: Evaluation) -> None:
+    rows = {(row["pack"], row["requirement"], row["control"]): row for row in found.verdicts.iter_rows(named=True)}
+    assert len(rows) == found.verdicts.height == 3 * sum(len(asked.requirements) for asked in packs().values())
+    managed = found.summary.filter(
+        (pl.col("control") == "cubic") & (pl.col("test") == "queues") & (pl.col("measure") == "utilization")
+        & pl.col("setting").is_in(["codel", "fq-codel", "pie", "dualpi2"])
+    )  # fmt: skip
+    assert managed.height == 4
+    row = rows["rfc9743", "Uses a path with active queue management", "cubic"]
+    assert (row["value"], row["verdict"]) == (managed["value"].min(), "met")
+    assert rows["rfc9743", "Keeps queues short", "reno"]["verdict"] == "missed"
+    assert rows["rfc9743", "Keeps queues short", "vegas:beta=6 packets"]["verdict"] == "met"
+    assert rows["rfc9743", "Stands extreme reordering", "reno"] | {"requirement": ""} == {
+        "pack": "rfc9743", "requirement": "", "place": "§7.7", "control": "reno", "value": None, "half_width": None,
+        "at_least": None, "at_most": None, "measured": False, "verdict": "open",
+    }  # fmt: skip
+    assert pl.read_parquet(found.folder / "verdicts.parquet").equals(found.verdicts)
+    page = html.unescape((found.folder / "report.html").read_text(encoding="utf-8"))
+    for asked in packs().values():
+        assert asked.title in page
+        assert all(each.title in page for each in asked.requirements if not each.open)
+        assert all(each.open in page for each in asked.requirements if each.open)
+
+
+def test_the_command_prints_the_verdicts_of_a_pack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["evaluate", "vegas", "--pack", "wireless", "-o", str(tmp_path / "out"), "-j", "2"]
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["requirement", "place", "asked", "vegas"]
+    titles = [each.title for each in packs()["wireless"].requirements]
+    assert [line for line in lines if any(line.startswith(title) for title in titles)] == lines[1 : 1 + len(titles)]
+    assert main([*arguments, "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [row["requirement"] for row in listed["verdicts"]] == titles
+    assert {row["verdict"] for row in listed["verdicts"]} <= {"met", "missed", "open"}
+    assert set(listed["tests"]) == set(packs()["wireless"].tests)
 
 
 def test_every_queue_and_every_control_of_the_engine_is_evaluated(found: Evaluation) -> None:
@@ -178,7 +304,10 @@ def test_the_command_prints_controls_side_by_side(tmp_path: Path, capsys: pytest
     assert "report:" in printed.out
     assert "4 runs, about" in printed.err
     assert main([*arguments, "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == {"controls", "tests", "summary"}
+    listed = json.loads(capsys.readouterr().out)
+    assert set(listed) == {"controls", "tests", "summary", "verdicts"}
+    # Of no pack all tests were made.
+    assert listed["verdicts"] == []
 
 
 def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -248,6 +377,9 @@ def test_every_test_of_queues_has_numbers_of_every_queue() -> None:
         (["fast:alpha"], "expected NAME or NAME:option=value"),
         (["fast:alpha=2 s"], 'congestion.alpha = "2 s"'),
         (["reno", "--test", "ramp"], "did you mean ramp-up?"),
+        (["reno", "--pack", "wirless"], "did you mean wireless?"),
+        (["reno", "--pack", "wireless", "--test", "ramp-up"], "either a pack or tests, not both"),
+        (["--queues", "codel", "--pack", "wireless"], "the tests of queues are one pack, that of RFC 7928"),
         (["reno", "-j", "0"], "--jobs = 0: expected a whole number of at least 1"),
     ],
 )

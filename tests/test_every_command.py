@@ -61,6 +61,7 @@ WORDS: Final = {
     "packetize": ["packetize --bitrate 64 --limit-pps 4000", "packetize --bitrate '64 kbit/s' --limit-pps -1"],
     "four-tier": ["four-tier --set sorces=high", "four-tier --scale 0", "four-tier --set sources"],
     "examples": ["examples {file}", "examples one two"],
+    "new": ["new network {file}", "new network", "new topology lte"],
     "schema": ["schema {file}"],
     "completion": ["completion tcsh"],
     "measure path": ["measure path {file}", "measure path 127.0.0.1 --port 0", "measure path 127.0.0.1 --trains many"],
@@ -70,7 +71,7 @@ WORDS: Final = {
 }
 #: Where commands write: ``{}`` is what they cannot write to.
 WRITES: Final = [
-    "run {scenario} -o {}", "run {scenario} --report {}", "run {scenario} --plot {}", "schema -o {}",
+    "run {scenario} -o {}", "run {scenario} --report {}", "run {scenario} --plot {}", "schema -o {}", "new network lte -o {}",
     "run {scenario} --tr {}", "run {scenario} --pcap {}", "compare {run} {run} -o {}",
     "sweep {scenario} --vary seed=1,2 -o {}", "study one-flow -o {}", "evaluate cubic --test ramp-up -o {}",
     "capture {capture} -o {}", "lab {scenario} --slider seed=1,2 -o {}", "predict --bandwidth '10 Mbit/s' --rtt '10 ms' -o {}",

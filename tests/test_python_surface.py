@@ -79,7 +79,7 @@ def test_help_shows_units() -> None:
     tables = "RateSchedule | RateTrace | RateTable | AggregatingRate | RandomWalk | Markov | OrnsteinUhlenbeck"
     told = f'rate (str | {tables}, such as "2 Mbit/s" or "20 packets/ms"): Transmission rate'
     assert told in str(tl.Link.__doc__)
-    assert list(inspect.signature(tl.Link).parameters)[:3] == ["ends", "rate", "delay"]
+    assert list(inspect.signature(tl.Link).parameters)[:4] == ["ends", "network", "rate", "delay"]
     assert inspect.signature(tl.Bulk).parameters["from_"].annotation is str
 
 

@@ -23,6 +23,8 @@ from tightlink.cli import app, default_text
 from tightlink.scenario import PARAMETERS, PROFILES, Scenario
 from tightlink.scenario.congestion import Option, options
 from tightlink.scenario.held_disciplines import HELD
+from tightlink.scenario.networks import networks
+from tightlink.scenario.toml import literal
 from tightlink.scenario.transfers import PAIRS
 from tightlink.studies import names as studies
 from tightlink.tables import TABLES
@@ -486,6 +488,19 @@ def responses(_: str) -> str:
     return table(["correlations", "summary", "name", "meaning"], rows)
 
 
+def ready_networks(_: str) -> str:
+    """Every ready network: its keys, their values and where these are from."""
+    return "\n".join(
+        f"### {name}\n\n{network.title}: {network.about}. "
+        f"Forward is from `{network.ends[0]}` to `{network.ends[1]}`.\n\n"
+        + table(
+            ["key", "value", "where it is from"],
+            ([code(key), code(literal(value)), source] for key, value, source in network.rows()),
+        )
+        for name, network in networks().items()
+    )
+
+
 def profile_headers(_: str) -> str:
     """What a profile adds to payloads, and its help."""
     rows = []
@@ -528,6 +543,7 @@ _MAKERS: Final = {
     "command": command,
     "profiles": profiles,
     "headers": profile_headers,
+    "networks": ready_networks,
     "parameters": parameters,
     "responses": responses,
 }

@@ -135,6 +135,7 @@ if TYPE_CHECKING:
         Video,
     )
     from tightlink.scenario.load import load, loads
+    from tightlink.scenario.new import network
     from tightlink.simulate import simulate
     from tightlink.studies.evaluation import evaluate
     from tightlink.studies.running import study
@@ -246,6 +247,7 @@ __all__ = [
     "lab",
     "load",
     "loads",
+    "network",
     "open_run",
     "simulate",
     "study",
@@ -265,6 +267,7 @@ _PLACES: Final = {
     "compare": "analysis.comparison",
     "evaluate": "studies.evaluation",
     "lab": "laboratory",
+    "network": "scenario.new",
     "open_run": "run",
     "Study": "studies.study",
     "Task": "experiment.execute",

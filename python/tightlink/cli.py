@@ -35,6 +35,7 @@ from tightlink.commands.maxflow import maxflow
 from tightlink.commands.measure_file import scenario
 from tightlink.commands.measure_grid import tcp, udp_sweep
 from tightlink.commands.measure_path import path, serve
+from tightlink.commands.new import new
 from tightlink.commands.packetize import packetize
 from tightlink.commands.pinger import pinger
 from tightlink.commands.predict import predict
@@ -238,6 +239,7 @@ app.command(emulate)
 app.command(four_tier)
 app.command(lab)
 app.command(examples)
+app.command(new)
 app.command(validate)
 app.command(schema)
 app.command(completion_of(app), name="completion")
@@ -245,7 +247,9 @@ app.command(completion_of(app), name="completion")
 
 @app.command(name="list")
 def list_(
-    what: Literal["congestion", "queues", "recovery", "profiles", "topologies", "parameters", "studies", "metrics"],
+    what: Literal[
+        "congestion", "queues", "recovery", "profiles", "topologies", "networks", "parameters", "studies", "metrics"
+    ],
 ) -> None:
     """Print what there is to choose from, one name first on each line.
 
@@ -347,6 +351,12 @@ def _studies() -> list[tuple[str, str]]:
     return list(studies.names())
 
 
+def _networks() -> list[tuple[str, str]]:
+    from tightlink.scenario.networks import networks
+
+    return [(name, f"{network.title}: {network.about}") for name, network in networks().items()]
+
+
 def _metrics() -> list[tuple[str, str]]:
     from tightlink import _core
     from tightlink.experiment.metrics import listed
@@ -366,6 +376,7 @@ _LISTS: Final[dict[str, Callable[[], list[tuple[str, str]]]]] = {
     "recovery": _engine("recoveries"),
     "profiles": lambda: [(profile.name, profile.help) for profile in PROFILES.values()],
     "topologies": lambda: [(name, _first_line(topology)) for name, topology in TOPOLOGIES.items()],
+    "networks": _networks,
     "parameters": lambda: [(name, f"{each.id}: {each.meaning}") for name, each in PARAMETERS.items()],
     "studies": _studies,
     "metrics": _metrics,

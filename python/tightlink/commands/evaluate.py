@@ -20,6 +20,7 @@ def evaluate(
     *names: str,
     queues: Annotated[bool, Parameter(negative="")] = False,
     test: Annotated[list[str] | None, Parameter(negative="")] = None,
+    pack: str | None = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
@@ -38,6 +39,9 @@ def evaluate(
         as "codel:target=2 ms".
     test
         Test to make instead of all, such as ramp-up; may be repeated.
+    pack
+        Named pack of tests to make instead: rfc9743, what is asked of a new control, or wireless, after RFC 8869; with
+        a verdict on each requirement.
     output
         Folder for the results, in which an interrupted evaluation goes on (default: results/evaluation, with --queues
         results/queues).
@@ -52,12 +56,13 @@ def evaluate(
 
     define(controls)
     folder = output or Path("results") / ("queues" if queues else "evaluation")
-    _say_how_long(of(names, test, queues=queues), folder, jobs, cluster)
+    _say_how_long(of(names, test, queues=queues, pack=pack), folder, jobs, cluster)
     with watching() as watch:
         evaluation = put_through(
             names,
             queues=queues,
             tests=test,
+            pack=pack,
             output=folder,
             jobs=jobs,
             cluster=cluster,
@@ -70,7 +75,7 @@ def evaluate(
         print_json(evaluation.described(), allow_nan=False)
         say(f"report: {report}")
     else:
-        _print_headlines(evaluation)
+        (_print_headlines if pack is None else _print_verdicts)(evaluation)
         print_text(f"\nreport: {report}")
     return 0
 
@@ -104,3 +109,14 @@ def _print_headlines(evaluation: Evaluation) -> None:
         for _, headline, means in evaluation.headlines()
     ]
     print_table(["", *labels], rows)
+
+
+def _print_verdicts(evaluation: Evaluation) -> None:
+    """A row for each requirement of the pack, with what it asks for, and a column for each control."""
+    from tightlink.console import print_table
+    from tightlink.studies.evaluation.report.verdicts import verdict_table
+
+    for name, pack in evaluation.judged():
+        if name == evaluation.pack:
+            frame = verdict_table(evaluation, name, pack)
+            print_table(frame.columns, [list(row) for row in frame.rows()])

@@ -55,7 +55,7 @@ def filled(scenario: Scenario) -> dict[str, Any]:
             with below(f"topology.{name}"):
                 data["topology"][name] = topology.filled(links)
     if "link" in data:
-        data["link"] = {name: merged(links, link) for name, link in data["link"].items()}
+        data["link"] = {name: merged(links, link.spelled_out()) for name, link in scenario.link.items()}
     if scenario.file is not None:
         _place_traces([data.get("link", {}), data.get("topology", {})], Path(scenario.file).resolve().parent)
     if "node" in data:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Self
+from functools import cache
+from typing import Annotated, Any, Final, Self, cast
 
-from pydantic import AfterValidator, BeforeValidator, StrictBool, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
 
 from tightlink.scenario.arq import AnyArq
 from tightlink.scenario.delays import AnyJitter, ChangingDelay
 from tightlink.scenario.loss import Loss
+from tightlink.scenario.networks import like_network
 from tightlink.scenario.outages import LinkOutages
 from tightlink.scenario.queues import Queue
 from tightlink.scenario.rates import ChangingRate
@@ -76,14 +78,61 @@ class Reverse(Wire):
 class Duplex(Wire):
     """Both directions of a wire: the reverse is like the forward, but for what ``reverse`` says."""
 
-    rate: ChangingRate
-    """Transmission rate, in bits or in packets, or a table of how it changes."""
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["rate"]}, {"required": ["network"]}]})
+
+    network: Annotated[str, WithJsonSchema({"type": "string", "examples": ["lte"]})] | None = None
+    """Ready network that it is like but for what is said here, such as "lte" (``tightlink list networks``)."""
+    # None does not stay: where it is missing, it is that of the network.
+    rate: ChangingRate = Field(default=cast("str", None))
+    """Transmission rate, in bits or in packets, or a table of how it changes (default that of the network)."""
     reverse: Reverse | None = None
     """What differs from the second end to the first."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _like_its_network(cls, data: object) -> object:
+        """Fills in what the network says, key by key; what is said here takes its place as a whole."""
+        if not isinstance(data, dict) or data.get("network") is None:
+            return data
+        like = dict(like_network(data["network"]))
+        reverse, own = like.pop("reverse", {}), data.get("reverse", {})
+        own = own.written() if isinstance(own, Reverse) else own
+        if isinstance(own, dict) and not data.get("one_way") and (reverse or own):
+            data = data | {"reverse": reverse | own}
+        return like | data
+
+    @model_validator(mode="after")
+    def _has_a_rate(self) -> Self:
+        if self.rate is None:
+            raise wrong("this key is needed", key="rate", statement=True)
+        return self
+
+    def written(self) -> dict[str, Any]:
+        """What was set; of a link that is like a network, what differs from it."""
+        if self.network is None:
+            return super().written()
+        like = _spelled_out(self.network)
+        own = _beside(super().written(), like)
+        reverse = _beside(own.pop("reverse", {}), like.get("reverse", {}))
+        return own | ({"reverse": reverse} if reverse else {})
+
+    def spelled_out(self) -> dict[str, Any]:
+        """What was set and what its network says."""
+        return {key: value for key, value in super().written().items() if key != "network"}
+
     def directions(self) -> tuple[Wire, Wire]:
         """The forward and the reverse direction, each with all that was set for it."""
-        return both(self.written())
+        return both(self.spelled_out())
+
+
+@cache
+def _spelled_out(network: str) -> dict[str, Any]:
+    return Duplex(network=network).spelled_out()
+
+
+def _beside(table: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a table that are not alike."""
+    return {key: value for key, value in table.items() if key not in like or value != like[key]}
 
 
 def both(written: dict[str, Any]) -> tuple[Wire, Wire]:

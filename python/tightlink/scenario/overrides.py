@@ -6,6 +6,8 @@ Example:
     {'rate': '2 Mbit/s'}
     >>> override({"link": {"a": {"queue": "20 packets"}}}, "link.a.queue.kind", "codel")["link"]["a"]["queue"]
     {'kind': 'codel', 'limit': '20 packets'}
+    >>> override({"link": {"a": {"network": "cable"}}}, "link.a.reverse.queue.target", "5 ms")["link"]["a"]["reverse"]
+    {'queue': {'kind': 'pie', 'limit': '250 ms', 'target': '5 ms', 'update': '16 ms', 'burst': '142 ms'}}
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import re
 from typing import Any, Final
 
 from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.scenario.networks import networks
+from tightlink.scenario.table import merged
 from tightlink.scenario.toml import DEEPEST, parse
 
 _STEP: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)(?:\[(\d+|\*)\])?", re.ASCII)
@@ -81,26 +85,39 @@ def _check_name(data: dict[str, Any], table: str, name: str, path: str) -> None:
     raise _error(path, f'there is no {table} "{name}" in the scenario{known}', suggestion)
 
 
-def _put(table: Any, steps: list[tuple[str, str | None]], value: object, path: str) -> dict[str, Any]:
+def _put(
+    table: Any, steps: list[tuple[str, str | None]], value: object, path: str, like: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """A copy of a table with one key set; ``like`` has what a ready network says of keys that are not there."""
     (name, index), rest = steps[0], steps[1:]
     if not isinstance(table, dict):
         raise _error(path, f"{name} would have to stand in a table, and there is {type(table).__name__} instead")
     result = dict(table)
+    like = _of_network(table) or like or {}
     if index is not None:
         result[name] = _put_element(result.get(name), index, rest, value, path)
     elif rest:
-        below = result.get(name, {})
+        below = result.get(name, {} if name == "reverse" else like.get(name, {}))
         if name == "queue" and isinstance(below, str):
             # A limit is short for a drop-tail queue of it; another discipline keeps the limit.
             below = {"kind": "drop-tail", "limit": below}
         if not isinstance(below, dict):
             raise _error(path, f"{name} is a single value here, not a table that has {rest[0][0]}")
-        result[name] = _put(below, rest, value, path)
+        result[name] = _put(below, rest, value, path, like.get(name) if name == "reverse" else None)
     elif value is None:
         result.pop(name, None)
     else:
         result[name] = value
     return result
+
+
+def _of_network(table: dict[str, Any]) -> dict[str, Any]:
+    """What its ready network says of a link, in both directions; an unknown one is an error elsewhere."""
+    network = networks().get(str(table.get("network")))
+    if network is None:
+        return {}
+    forward = {key: value for key, value in network.link.items() if key != "reverse"}
+    return forward | {"reverse": merged(forward, network.link.get("reverse", {}))}
 
 
 def _put_element(elements: Any, index: str, rest: list[Any], value: object, path: str) -> list[Any]:

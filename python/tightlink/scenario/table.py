@@ -41,6 +41,7 @@ _FIRST: Final = (
     "pairs",
     "hops",
     "ends",
+    "network",
     "from_",
     "to",
     "flows",

@@ -106,23 +106,24 @@ def _is_long_key(piece: str) -> bool:
 
 def dump(data: Mapping[str, Any]) -> str:
     """Write a scenario's dictionary: one section for each named link, topology and traffic."""
-    lines = list(_keys({key: value for key, value in data.items() if not isinstance(value, dict)}))
+    lines = list(lines_of({key: value for key, value in data.items() if not isinstance(value, dict)}))
     for table, entries in data.items():
         if not isinstance(entries, dict):
             continue
         if entries and all(isinstance(entry, dict) for entry in entries.values()):
             for name, entry in entries.items():
-                lines += ["", f"[{_key(table)}.{_key(name)}]", *_keys(entry)]
+                lines += ["", f"[{_key(table)}.{_key(name)}]", *lines_of(entry)]
         else:
-            lines += ["", f"[{_key(table)}]", *_keys(entries)]
+            lines += ["", f"[{_key(table)}]", *lines_of(entries)]
     return "\n".join(lines) + "\n"
 
 
-def _keys(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def lines_of(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """The keys of a table, a line for each value, with the path of the table before them."""
     for key, value in table.items():
         path = prefix + _key(key)
         if isinstance(value, dict) and value:
-            yield from _keys(value, path + ".")
+            yield from lines_of(value, path + ".")
         else:
             yield f"{path} = {literal(value)}"
 

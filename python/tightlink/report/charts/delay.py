@@ -94,8 +94,6 @@ def delay_throughput(  # noqa: PLR0913
         "y": channel(alt.Y, shown, rate, axes[rate], domain=ends[rate]),
         "color": color(shown, by, among),
     }
-    if repeated.height and means.height > 1:
-        encoding["color"].legend.symbolOpacity = 1
     points, singles = (
         [(row[delay] / axes[delay].factor / ends[delay][1],
           height * (1 - row[rate] / axes[rate].factor / ends[rate][1])) for row in part.iter_rows(named=True)]
@@ -109,10 +107,12 @@ def delay_throughput(  # noqa: PLR0913
     names = {column: axis.title for column, axis in axes.items()}
     pale = _PALE if repeated.height else 0.9
     size = _DOT if repeated.height else _MEAN
+    # A legend's symbols are as opaque as points may be at most, which these never are.
+    opacity = alt.condition("false", alt.value(1.0), alt.value(pale))
     layers = [
         alt.Chart(shown)
-        .mark_point(filled=True, size=size, opacity=pale)
-        .encode(**encoding, tooltip=tooltip(shown, names))
+        .mark_point(filled=True, size=size)
+        .encode(**encoding, opacity=opacity, tooltip=tooltip(shown, names))
     ]
     if repeated.height:
         told = names | {"rows": "mean of so many rows"}

@@ -64,5 +64,5 @@ class Dumbbell(Hosts):
 
     def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
         """The table with the defaults for links where it is silent."""
-        bottleneck = merged(defaults, self.bottleneck.written())
+        bottleneck = merged(defaults, self.bottleneck.spelled_out())
         return self.written() | {"bottleneck": bottleneck} | self.filled_access(defaults)

@@ -1,7 +1,8 @@
 """Study ``evaluation``: congestion controls, or queues, of one's choice through one pack of tests, side by side.
 
 The tests of controls are in the terms of RFC 5166 (metrics), RFC 9743 (what to evaluate in a new control) and the
-Common TCP Evaluation Suite (draft-irtf-iccrg-tcpeval), those of queues after RFC 7928. It claims nothing.
+Common TCP Evaluation Suite (draft-irtf-iccrg-tcpeval), those of queues after RFC 7928. It claims nothing; named packs
+say whether each control meets what they ask.
 
 Example:
     >>> import tightlink as tl
@@ -38,26 +39,31 @@ _OPTIONS: Final = {
     "congestion": 'congestion controls to evaluate, such as "reno, fast:alpha=20 packets"',
     "queues": 'queues to evaluate instead, by the pack of RFC 7928, such as "codel, cake:isolation=flows"',
     "tests": "which tests to make, such as ramp-up,queues",
+    "pack": "named pack of tests to make instead of all, such as rfc9743, with a verdict on each requirement",
 }
 
 
-def of(given: Iterable[Given], tests: Iterable[str] | None = None, *, queues: bool = False) -> Study:
-    """The study of these controls or queues in these tests; in all of their pack if none is named.
+def of(
+    given: Iterable[Given], tests: Iterable[str] | None = None, *, queues: bool = False, pack: str | None = None
+) -> Study:
+    """The study of these controls or queues in these tests, or in those of a named pack; in all if none is named.
 
     Raises:
-        ScenarioError: There is no such control, queue, option or test.
+        ScenarioError: There is no such control, queue, option, test or pack.
     """
     kind: Kind = "queue" if queues else "control"
-    those, made = subjects(given, kind), chosen(kind, tests)
+    those, made = subjects(given, kind), chosen(kind, tests, pack)
     planned = trials(those, made)
     words = {"queues" if queues else "congestion": ", ".join(label for label, _ in those)}
-    if len(made) < len(chosen(kind)):
+    if pack is not None:
+        words["pack"] = pack
+    elif len(made) < len(chosen(kind)):
         words["tests"] = ",".join(test.name for test in made)
     return Study(
         "evaluation",
         "congestion controls or queues of your choice through one pack of tests (RFC 5166, RFC 9743, RFC 7928)",
         lambda: [task for trial in planned for task in trial.tasks()],
-        partial(observe, kind, those, made, planned),
+        partial(observe, kind, those, made, pack, planned),
         report=report,
         command="".join(f" --{name} {shlex.quote(value)}" for name, value in words.items()),
         options=_OPTIONS,
@@ -68,11 +74,12 @@ def of(given: Iterable[Given], tests: Iterable[str] | None = None, *, queues: bo
 def _adapted(options: Mapping[str, str]) -> Study:
     """The study that was asked for."""
     tests = [name.strip() for name in options["tests"].split(",")] if "tests" in options else None
+    pack = options.get("pack")
     if {"queues", "congestion"} <= options.keys():
         raise ScenarioError("either congestion or queues, not both", key="queues", value=options["queues"])
     if "queues" in options:
-        return of(listed(options["queues"]), tests, queues=True)
-    return of(listed(options["congestion"]) if "congestion" in options else _CONTROLS, tests)
+        return of(listed(options["queues"]), tests, queues=True, pack=pack)
+    return of(listed(options["congestion"]) if "congestion" in options else _CONTROLS, tests, pack=pack)
 
 
 def evaluate(  # noqa: PLR0913
@@ -80,6 +87,7 @@ def evaluate(  # noqa: PLR0913
     *,
     queues: bool = False,
     tests: Iterable[str] | None = None,
+    pack: str | None = None,
     output: str | os.PathLike[str] | None = None,
     jobs: int = 1,
     cluster: str | None = None,
@@ -94,6 +102,7 @@ def evaluate(  # noqa: PLR0913
             them.
         queues: Whether they are queues; else they are congestion controls.
         tests: Names of tests; without them, all.
+        pack: Name of a pack of tests instead, "rfc9743" or "wireless", of whose requirements there are verdicts.
         output: Folder for runs, tables and report, in which an interrupted evaluation goes on; without it, a
             temporary one.
         jobs: Runs to simulate at a time; the results do not depend on it.
@@ -103,10 +112,10 @@ def evaluate(  # noqa: PLR0913
         watch: Told after every run how far it is.
 
     Raises:
-        ScenarioError: There is no such control, queue, option or test.
+        ScenarioError: There is no such control, queue, option, test or pack.
         TightlinkError: The folder holds something else, another process works in it, or runs failed.
     """
-    wanted = of(those, tests, queues=queues)
+    wanted = of(those, tests, queues=queues, pack=pack)
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
     evaluation: Evaluation = replace(found.observed, folder=folder)

@@ -8,23 +8,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.experiment.precision import half_width
 from tightlink.run import Run
 from tightlink.studies.evaluation.setup.pack import Headline, Test, Trial
+from tightlink.studies.evaluation.setup.requirements import Pack, Requirement, packs
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
 
 _MEASURES: Any = {
     "test": pl.String, "setting": pl.String, "seed": pl.Int64, "measure": pl.String,
     "value": pl.Float64,
 }  # fmt: skip
+_VERDICTS: Any = {
+    "pack": pl.String, "requirement": pl.String, "place": pl.String, "control": pl.String, "value": pl.Float64,
+    "half_width": pl.Float64, "at_least": pl.Float64, "at_most": pl.Float64, "measured": pl.Boolean,
+    "verdict": pl.String,
+}  # fmt: skip
 _SUMMARY: Any = {
     "test": pl.String, "setting": pl.String, "measure": pl.String, "value": pl.Float64,
     "half_width": pl.Float64, "replications": pl.Int64, "never": pl.Int64,
 }  # fmt: skip
+
+
+#: Of several settings the verdict is the worst.
+_SEVERITY: Final = {"met": 0, "open": 1, "missed": 2}
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class Evaluation:
     """A row for each value of each run; the value is missing where something never happened."""
     curves: Mapping[tuple[str, str, str], pl.DataFrame]
     """What the report draws over time, by control, test and setting, with the first seed."""
+    pack: str | None = None
+    """The named pack that was asked for."""
     folder: Path = Path()
     """With runs, tables and report."""
 
@@ -72,12 +84,45 @@ class Evaluation:
         rows = [(*row[:-1], *_summarised(row[-1])) for row in grouped.iter_rows()]
         return pl.DataFrame(rows, schema={self.kind: pl.String} | _SUMMARY, orient="row")
 
+    def judged(self) -> Iterator[tuple[str, Pack]]:
+        """The named packs of which all tests were made."""
+        made = {test.name for test in self.tests}
+        for name, pack in packs().items():
+            if self.kind == "control" and made.issuperset(pack.tests):
+                yield name, pack
+
+    @cached_property
+    def verdicts(self) -> pl.DataFrame:
+        """Whether each control meets each requirement of the named packs: a row each, with the value furthest off."""
+        rows = [
+            (name, each.title, each.place, label, *worst, each.at_least, each.at_most, not each.open, verdict)
+            for name, pack in self.judged()
+            for each in pack.requirements
+            for label, _ in self.subjects
+            for *worst, verdict in [self._verdict(each, label)]
+        ]
+        return pl.DataFrame(rows, schema=_VERDICTS, orient="row")
+
+    def _verdict(self, asked: Requirement, label: str) -> tuple[float | None, float | None, str]:
+        if asked.open:
+            return None, None, "open"
+        own = (pl.col(self.kind) == label, pl.col("test") == asked.test, pl.col("measure") == asked.measure)
+        rows = self.summary.filter(*own)
+        if asked.settings:
+            rows = rows.filter(pl.col("setting").is_in(asked.settings))
+        found = [(value, half, asked.judged(value, half)) for value, half in rows.select("value", "half_width").rows()]
+        if not found:
+            return None, None, "open"
+        furthest = -1.0 if asked.at_least is not None else 1.0
+        return max(found, key=lambda each: (_SEVERITY[each[2]], math.inf if each[0] is None else furthest * each[0]))
+
     def described(self) -> dict[str, Any]:
         """Controls, tests and summary, as ``--json`` prints them."""
         return {
             f"{self.kind}s": dict(self.subjects),
             "tests": {test.name: test.about for test in self.tests},
             "summary": self.summary.to_dicts(),
+            **({"verdicts": self.verdicts.to_dicts()} if self.kind == "control" else {}),
         }
 
     def headlines(self) -> Iterator[tuple[Test, Headline, dict[str, Mean]]]:
@@ -91,8 +136,13 @@ class Evaluation:
                 yield test, headline, {label: _mean(found) for label, found in own.items()}
 
 
-def observe(
-    kind: Kind, subjects: Sequence[Subject], tests: Sequence[Test], planned: Sequence[Trial], runs: Mapping[str, Run]
+def observe(  # noqa: PLR0917
+    kind: Kind,
+    subjects: Sequence[Subject],
+    tests: Sequence[Test],
+    pack: str | None,
+    planned: Sequence[Trial],
+    runs: Mapping[str, Run],
 ) -> Evaluation:
     """What the runs of trials say of the controls or queues."""
     rows: list[tuple[Any, ...]] = []
@@ -105,7 +155,7 @@ def observe(
         if trial.test.curve is not None and place not in curves:
             curves[place] = trial.test.curve(trial.value, *own)
     measures = pl.DataFrame(rows, schema={kind: pl.String} | _MEASURES, orient="row")
-    return Evaluation(kind, subjects, tests, measures, curves)
+    return Evaluation(kind, subjects, tests, measures, curves, pack)
 
 
 def _summarised(values: list[float | None]) -> tuple[float | None, float | None, int, int]:

@@ -9,11 +9,10 @@ import polars as pl
 
 from tightlink.experiment.claims import Claim
 from tightlink.report.blocks import Chart, Row, Section, Table, Text
-from tightlink.report.charts import delay_throughput
 from tightlink.studies.evaluation.observe import Evaluation, Mean
-from tightlink.studies.evaluation.report import charts
+from tightlink.studies.evaluation.report import charts, planes, verdicts
 from tightlink.studies.evaluation.report.words import titled, told
-from tightlink.studies.evaluation.setup import aqm, queues
+from tightlink.studies.evaluation.setup import aqm, changing, queues
 from tightlink.studies.evaluation.setup.pack import SEEDS, Headline, Test
 from tightlink.studies.evaluation.setup.queues import DROP_TAIL
 from tightlink.studies.evaluation.setup.subjects import Kind
@@ -24,7 +23,7 @@ _SEVERAL: Final = 2
 #: The tests that the first table tells of, then what this and the other table are about.
 _PARTS: Final[dict[Kind, tuple[Collection[str], tuple[str, str]]]] = {
     "control": (
-        ("utilization", "ramp-up", "changes", "queues"),
+        ("utilization", "ramp-up", "changes", "queues", *(test.name for test in changing.TESTS)),
         (
             "A control alone or among its own kind: what it uses of the link, how soon, and what it does to the queue",
             "A control and other flows: how evenly they share the link, and what the others keep",
@@ -49,15 +48,20 @@ def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
     return Report(
         several if len(evaluation.subjects) > 1 else f"{names}, evaluated",
         _finding(evaluation) + lead,
-        [_overview(evaluation), *_rows(evaluation), *_tests(evaluation)],
-        tables={"measures": evaluation.measures, "summary": evaluation.summary},
-        picture=_plane_test(evaluation).title,
+        [
+            *planes.sections(evaluation),
+            *verdicts.sections(evaluation),
+            _overview(evaluation),
+            *_rows(evaluation),
+            *_tests(evaluation),
+        ],
+        tables={
+            "measures": evaluation.measures,
+            "summary": evaluation.summary,
+            **({} if of_queues else {"verdicts": evaluation.verdicts}),
+        },
+        picture=planes.TITLE,
     )
-
-
-def _plane_test(evaluation: Evaluation) -> Test:
-    """The test of which the plane of delay and throughput is drawn."""
-    return aqm.FRIENDLY if evaluation.kind == "queue" else queues.TEST
 
 
 _LEAD: Final = (
@@ -78,7 +82,7 @@ _QUEUES_LEAD: Final = (
 
 def _finding(evaluation: Evaluation) -> str:
     """What tells the controls or queues apart most in the plane: who fills the queue least, and who most."""
-    first = _plane_test(evaluation).name
+    first = (aqm.FRIENDLY if evaluation.kind == "queue" else queues.TEST).name
     own = [
         found for test, headline, found in evaluation.headlines() if headline.measure == _DELAY and test.name == first
     ]
@@ -129,24 +133,9 @@ def _tests(evaluation: Evaluation) -> Iterator[Section]:
     for test in evaluation.tests:
         own = summary.filter(pl.col("test") == test.name)
         blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own, evaluation.kind))]
-        if test.name == _plane_test(evaluation).name:
-            planes = [_plane(evaluation, test, setting) for setting in own["setting"].unique(maintain_order=True)]
-            blocks[1:1] = [plane for plane in planes if plane is not None]
+        if test.name == queues.TEST.name:
+            blocks[1:1] = planes.of_queues(evaluation)
         yield Section(test.title, "", blocks)
-
-
-def _plane(evaluation: Evaluation, test: Test, setting: str) -> Chart | None:
-    """What controls do to a queue, or queues to flows, and what they get for it: each seed, and their means."""
-    rows = evaluation.measures.filter((pl.col("test") == test.name) & (pl.col("setting") == setting))
-    if rows.is_empty():
-        return None
-    wide = rows.pivot("measure", index=[evaluation.kind, "seed"], values="value")
-    named = wide.select(evaluation.kind, "seed", "throughput_bps", queueing_delay_p95_s="queueing_p95_s")
-    if evaluation.kind == "queue":
-        about = f"{aqm.FLOWS} flows of {aqm.STANDARD} over {aqm.PATH.label}"
-    else:
-        about = f"{queues.FLOWS} flows of a control over {queues.PATH.label}, queue {setting}"
-    return Chart(delay_throughput(named, by=evaluation.kind), f"{about}; small points are single seeds.")
 
 
 def _table(own: pl.DataFrame, kind: Kind) -> pl.DataFrame:

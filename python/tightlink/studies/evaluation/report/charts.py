@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from tightlink.report import charts
 from tightlink.studies.evaluation.observe import Evaluation
-from tightlink.studies.evaluation.setup import alone, changes, company
+from tightlink.studies.evaluation.setup import alone, changes, changing, company
 from tightlink.studies.evaluation.setup.path import Path
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)
 _HEIGHT: Final = 130
 _RAMP_S: Final = 30
 _SHARES: Final = (0.0, 1.0)
+_FLOATS: Final = {"time_s": pl.Float64, "throughput_bps": pl.Float64}
 
 
 def row(evaluation: Evaluation, control: str) -> list[alt.Chart | alt.LayerChart]:
@@ -90,16 +91,30 @@ def _beside(evaluation: Evaluation, control: str) -> alt.LayerChart:
 
 def _changes(evaluation: Evaluation, control: str) -> alt.Chart:
     frame = evaluation.curves[control, "changes", changes.PATH.label]
-    left = pl.DataFrame(
-        {
-            "time_s": [0.0, changes.COMES_S, changes.GOES_S, changes.DURATION_S],
-            "throughput_bps": [changes.PATH.rate_bps * share for share in (1, 1 - changes.TAKEN, 1, 1)],
-        }
-    ).with_columns(pl.col("time_s").cast(pl.Float64), what=pl.lit("left"))
-    both = pl.concat([left, frame.select("time_s", "throughput_bps", what=pl.lit("flow"))])
+    steps = zip(
+        (0, changes.COMES_S, changes.GOES_S, changes.DURATION_S), (1, 1 - changes.TAKEN, 1, 1), strict=True
+    )  # fmt: skip
+    left = {time_s: share * changes.PATH.rate_bps for time_s, share in steps}
+    return _below(left, frame, "half goes (Mbit/s)", changes.COMES_S - 10)
+
+
+def _rate_steps(evaluation: Evaluation, control: str) -> alt.Chart:
+    frame = evaluation.curves[control, "rate-steps", changing.STEPS_LABEL]
+    begins = range(0, changing.STEPS_S, changing.STEP_S)
+    rates = {time_s: changing.STEPS[place % len(changing.STEPS)][1] * 1e6 for place, time_s in enumerate(begins)}
+    last = {changing.STEPS_S: rates[begins[-1]]}
+    return _below(rates | last, frame, "rate in steps (Mbit/s)", 0)
+
+
+def _below(left: Mapping[int, float], frame: pl.DataFrame, title: str, begin_s: float) -> alt.Chart:
+    """The throughput of a flow under what there is, which changes in steps."""
+    steps = pl.DataFrame({"time_s": list(left), "throughput_bps": list(left.values())}, schema_overrides=_FLOATS)
+    both = pl.concat([
+        steps.with_columns(what=pl.lit("left")), frame.select("time_s", "throughput_bps", what=pl.lit("flow"))
+    ])  # fmt: skip
     return _line(
-        both, "time_s", "throughput_bps", "half goes (Mbit/s)", by="what", step=True,
-        x_domain=(changes.COMES_S - 10, changes.DURATION_S), y_domain=(0, 1.05 * changes.PATH.rate_bps),
+        both, "time_s", "throughput_bps", title, by="what", step=True, x_domain=(begin_s, max(left)),
+        y_domain=(0, 1.05 * max(left.values())),
     )  # fmt: skip
 
 
@@ -125,4 +140,5 @@ _CHARTS: Final[dict[str, tuple[Callable[[Evaluation, str], alt.Chart | alt.Layer
         _changes,
         f"a flow of which *half* of the link goes at {changes.COMES_S} s and comes back at {changes.GOES_S} s",
     ),
+    "rate-steps": (_rate_steps, "a flow under a *rate in steps*"),
 }

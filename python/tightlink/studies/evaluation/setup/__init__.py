@@ -9,18 +9,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.studies.evaluation.setup import alone, aqm, changes, company, queues, short_flows
+from tightlink.studies.evaluation.setup import (
+    alone,
+    aqm,
+    changes,
+    changing,
+    company,
+    protection,
+    queues,
+    short_flows,
+)
 from tightlink.studies.evaluation.setup.pack import Test, Trial
+from tightlink.studies.evaluation.setup.requirements import pack_named
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
 
 
-def chosen(kind: Kind, names: Iterable[str] | None = None) -> list[Test]:
-    """The tests of these names, in the order of the report; all of the pack where there are none.
+def chosen(kind: Kind, names: Iterable[str] | None = None, pack: str | None = None) -> list[Test]:
+    """The tests of these names or of a named pack, in the order of the report; all where there are none.
 
     Raises:
-        ScenarioError: There is no test of a name.
+        ScenarioError: There is no test or no pack of a name, or both are named.
     """
-    of_controls = (*alone.TESTS, *company.TESTS, changes.TEST, queues.TEST, short_flows.TEST)
+    if pack is not None:
+        if kind == "queue":
+            raise ScenarioError(
+                "nothing here: the tests of queues are one pack, that of RFC 7928", key="pack", value=pack
+            )
+        if names is not None:
+            raise ScenarioError("either a pack or tests, not both", key="pack", value=pack)
+        names = pack_named(pack).tests
+    of_controls = (
+        *alone.TESTS, *company.TESTS, changes.TEST, queues.TEST, *short_flows.TESTS, *changing.TESTS, *protection.TESTS,
+    )  # fmt: skip
     known = {test.name: test for test in (aqm.TESTS if kind == "queue" else of_controls)}
     wanted = list(known if names is None else names)
     for name in wanted:

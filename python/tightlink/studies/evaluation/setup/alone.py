@@ -11,7 +11,7 @@ from tightlink.run import Run
 from tightlink.scenario import Scenario
 from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, Path
-from tightlink.studies.evaluation.setup.samples import first_above, mean_after, series
+from tightlink.studies.evaluation.setup.samples import first_above, loss_of, mean_after, series
 
 RATES_MBIT: Final = (10, 100, 1000)
 RTTS_MS: Final = (10, 50, 200)
@@ -37,10 +37,9 @@ def _alone(congestion: Any, path: Path, seed: int) -> list[Scenario]:
 
 
 def _utilization(_: Path, run: Run) -> dict[str, float | None]:
-    flow = run.flows.row(0, named=True)
     return {
         "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
-        "loss": flow["packets_dropped"] / flow["packets_sent"],
+        "loss": loss_of(run, "flow"),
     }
 
 

@@ -19,7 +19,8 @@ from tightlink.reduce import jain
 from tightlink.run import Run
 from tightlink.scenario import Bulk, Cbr, Link, Scenario, Udp
 from tightlink.studies.evaluation.setup.pack import Headline, Test
-from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
+from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, VOICE, Path
+from tightlink.studies.evaluation.setup.samples import flows_of, loss_of
 from tightlink.studies.evaluation.setup.short_flows import completions
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=2)
@@ -38,8 +39,6 @@ _SHARED_MS: Final = 10
 SHORT_BYTES: Final = 100_000
 _SHORT_FLOWS: Final = 40
 _INTERVAL_MS: Final = 1000
-#: A call: 50 packets a second of 160 bytes of speech with their headers.
-_VOICE: Final = Cbr(from_=SENDER, to=RECEIVER, interval="20 ms", udp=Udp(payload="172 B"))
 _STREAM: Final = Cbr(from_=SENDER, to=RECEIVER, rate=f"{STREAM * PATH.rate_mbit:g} Mbit/s", udp=Udp(datagram="1500 B"))
 _SHORT: Final = PATH.bulk(
     STANDARD, flows=_SHORT_FLOWS, bytes=f"{SHORT_BYTES} B", start={"first": "10 s", "every": "1 s"}
@@ -53,27 +52,18 @@ def _shared(run: Run) -> dict[str, float | None]:
     return {**delays, "utilization": link["utilization"]}
 
 
-def _flows(run: Run, group: str) -> pl.DataFrame:
-    return run.flows.filter(run.flows["label"].str.replace(r"\[.*", "") == group)
-
-
-def _lost(run: Run, group: str) -> float:
-    flows = _flows(run, group)
-    return float(flows["packets_dropped"].sum()) / float(flows["packets_sent"].sum())
-
-
 def _several(flows: int, congestion: str = STANDARD) -> Bulk:
     return PATH.bulk(congestion, flows=flows, start={"every": "0.05 s"})
 
 
 def _of_flows(run: Run) -> dict[str, float | None]:
-    flows = _flows(run, "flows")
+    flows = flows_of(run, "flows")
     throughput, shares = float(flows["throughput_bps"].sum()), flows["goodput_bps"].to_list()
-    return {"throughput_bps": throughput, "loss": _lost(run, "flows"), "jain": jain(shares)}
+    return {"throughput_bps": throughput, "loss": loss_of(run, "flows"), "jain": jain(shares)}
 
 
 def _goodput(run: Run, group: str) -> float:
-    return math.fsum(_flows(run, group)["goodput_bps"])
+    return math.fsum(flows_of(run, group)["goodput_bps"])
 
 
 def _over(measure: str, run: Run) -> dict[str, float | None]:
@@ -86,13 +76,13 @@ def _taken(run: Run) -> dict[str, float | None]:
 
 
 def _beside_stream(run: Run) -> dict[str, float | None]:
-    return {"goodput_bps": _goodput(run, "flows"), "stream_loss": _lost(run, "stream")}
+    return {"goodput_bps": _goodput(run, "flows"), "stream_loss": loss_of(run, "stream")}
 
 
 def _of_bursts(run: Run) -> dict[str, float | None]:
-    delay = _flows(run, "voice")["one_way_delay_p95_s"].item()
+    delay = flows_of(run, "voice")["one_way_delay_p95_s"].item()
     short = completions(run, _SHORT_FLOWS, SHORT_BYTES)
-    return {**short, "voice_delay_p95_s": delay, "voice_loss": _lost(run, "voice")}
+    return {**short, "voice_delay_p95_s": delay, "voice_loss": loss_of(run, "voice")}
 
 
 def _round_trips(path: Path) -> dict[str, Link]:
@@ -113,6 +103,8 @@ def _test(  # noqa: PLR0913, PLR0917
     headlines: Sequence[Headline],
     settings: Mapping[str, Any] | None = None,
     links: Callable[[Path], dict[str, Link]] | None = None,
+    *,
+    plane: bool = False,
 ) -> Test:
     """A test with the background traffic that all have; what the bottleneck says comes first."""
 
@@ -136,6 +128,7 @@ def _test(  # noqa: PLR0913, PLR0917
         scenarios,
         lambda _, run: _shared(run) | measure(run),
         headlines,
+        plane=plane,
     )
 
 
@@ -152,6 +145,7 @@ FRIENDLY: Final = _test(
         Headline("loss", "loss"),
         Headline("Jain's index", "jain"),
     ],
+    plane=True,
 )
 _LEVELS_TEST: Final = _test(
     "congestion-levels",
@@ -213,7 +207,7 @@ _BURSTS_TEST: Final = _test(
     f"{_SHORT_FLOWS} transfers of {SHORT_BYTES // 1000} kB with an initial window of 10 packets, and a call, beside "
     f"one long flow of {STANDARD} (RFC 7928 §7.2): how long the transfers take, and what the call's packets wait for "
     "and lose.",
-    lambda _: {"long": _several(1), "short": _SHORT, "voice": _VOICE},
+    lambda _: {"long": _several(1), "short": _SHORT, "voice": VOICE},
     _of_bursts,
     [
         Headline("median time of short transfers", "completion_median_s"),

@@ -1,7 +1,4 @@
-"""Sudden changes of the bandwidth that is left: traffic that does not answer takes half of the link, and goes.
-
-Links of the engine keep their rate; what changes is what others leave of it.
-"""
+"""Sudden changes of the bandwidth that is left: traffic that does not answer takes half of the link, and goes."""
 
 from __future__ import annotations
 
@@ -58,9 +55,8 @@ def _curve(_: Path, run: Run) -> pl.DataFrame:
 TEST: Final = Test(
     "changes",
     "Sudden changes",
-    f"One flow over {PATH.label}; from {COMES_S} to {GOES_S} s a constant stream takes half of the link (links of the "
-    "engine keep their rates, so this stands for a rate that halves and doubles): the loss of all packets in the first "
-    f"{_AT_FIRST_S} s of it, the throughput of the flow over the half that is left (above "
+    f"One flow over {PATH.label}; from {COMES_S} to {GOES_S} s a constant stream takes half of the link: the loss of "
+    f"all packets in the first {_AT_FIRST_S} s of it, the throughput of the flow over the half that is left (above "
     "100 % where the stream loses packets to it), and how long the link takes to be "
     f"{100 * _FULL:.0f} % full again, over a second, once the stream has gone (RFC 5166 §2.2).",
     lambda: {PATH.label: PATH},

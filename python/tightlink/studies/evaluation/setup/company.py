@@ -14,7 +14,14 @@ from tightlink.run import Run
 from tightlink.scenario import Link, Scenario
 from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
-from tightlink.studies.evaluation.setup.samples import each_second, evenness, first_that_stays, mean_after, series
+from tightlink.studies.evaluation.setup.samples import (
+    each_second,
+    evenness,
+    first_that_stays,
+    loss_of,
+    mean_after,
+    series,
+)
 
 #: On the first standard TCP does well; the second is too fast and too long for it.
 SLOW: Final = Path(rate_mbit=20, rtt_ms=40)
@@ -80,7 +87,11 @@ def _own_kind(congestion: Any, path: Path, seed: int) -> list[Scenario]:
 
 def _fairness(_: Path, run: Run) -> dict[str, float | None]:
     shares = _goodputs(run, _labels("flows", FLOWS))
-    return {"jain": jain(shares), "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S)}
+    return {
+        "jain": jain(shares),
+        "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
+        "loss": loss_of(run, "flows"),
+    }
 
 
 def _beside(standard: str, congestion: Any, path: Path, seed: int) -> list[Scenario]:
@@ -121,7 +132,7 @@ def _beside_test(standard: str) -> Test:
         f"beside-{standard}",
         f"Beside {standard}",
         f"{FLOWS // 2} flows of the control and {FLOWS // 2} of {standard}, for {SHARED_S} s: what a flow of "
-        f"{standard} gets, over what it gets where all {FLOWS} are of its own kind (RFC 5166 §2.3, RFC 9743 §5.2). 1 "
+        f"{standard} gets, over what it gets where all {FLOWS} are of its own kind (RFC 5166 §2.3, RFC 9743 §5.2.1). 1 "
         "is fair.",
         _paths,
         partial(_beside, standard),
@@ -149,8 +160,8 @@ TESTS: Final = (
     Test(
         "own-kind",
         "Fairness among its own kind",
-        f"{FLOWS} flows of the control for {SHARED_S} s: Jain's index of what they get after {SETTLED_S} s, and what "
-        "of the bottleneck is used (RFC 5166 §2.3).",
+        f"{FLOWS} flows of the control for {SHARED_S} s: Jain's index of what they get after {SETTLED_S} s, what of "
+        "the bottleneck is used, and what they lose (RFC 5166 §2.3).",
         _paths,
         _own_kind,
         _fairness,

@@ -49,6 +49,8 @@ class Test:
     """From the same to what the report draws over time."""
     random: bool = True
     """Whether anything in it is random, so that one seed is not enough."""
+    plane: bool = False
+    """Whether the report draws its throughput over its queueing delay, for each setting."""
 
     @property
     def seeds(self) -> Sequence[int]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tightlink.scenario import Bulk, Link, Observe, OnOff, Reverse, Scenario, Tcp, Udp
+from tightlink.scenario import Bulk, Cbr, Link, Observe, OnOff, Reverse, Scenario, Tcp, Udp
 
 BOTTLENECK: Final = "bottleneck"
 SENDER: Final = "sender"
@@ -23,6 +23,8 @@ PACKET_BITS: Final = 1500 * 8
 BACKGROUND: Final = 0.05
 #: It finds all losses without the timer, so that what is compared is the control.
 _RECOVERY: Final = "rack"
+#: A call: 50 packets a second of 160 bytes of speech with their headers.
+VOICE: Final = Cbr(from_=SENDER, to=RECEIVER, interval="20 ms", udp=Udp(payload="172 B"))
 _WINDOW: Final = "10000000 packets"
 _BURST: Final = "50 ms"
 

@@ -11,7 +11,7 @@ from tightlink.scenario import Scenario
 from tightlink.scenario.congestion import control_name, reads_marks
 from tightlink.studies.evaluation.setup.pack import Headline, Test
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, Path
-from tightlink.studies.evaluation.setup.samples import mean_after, series
+from tightlink.studies.evaluation.setup.samples import loss_of, mean_after, series
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=2)
 FLOWS: Final = 4
@@ -47,7 +47,6 @@ def _several(congestion: Any, kind: str, seed: int) -> list[Scenario]:
 def _measure(_: str, run: Run) -> dict[str, float | None]:
     queue = series(run, "queue_packets", [BOTTLENECK])
     waiting = queue.filter(queue["time_s"] > SETTLED_S)["queue_packets"] * PATH.packet_s
-    flows = run.flows.filter(run.flows["label"].str.starts_with("flows["))
     of_flows = {
         metric: [mean_after(run, metric, f"flows[{place}]", SETTLED_S) for place in range(FLOWS)]
         for metric in ("throughput_bps", "goodput_bps")
@@ -56,7 +55,7 @@ def _measure(_: str, run: Run) -> dict[str, float | None]:
         "queueing_mean_s": mean_of(waiting) if waiting.len() else None,
         "queueing_p95_s": waiting.quantile(0.95),
         "throughput_bps": sum(of_flows["throughput_bps"]),
-        "loss": float(flows["packets_dropped"].sum()) / float(flows["packets_sent"].sum()),
+        "loss": loss_of(run, "flows"),
         "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
         "jain": jain(of_flows["goodput_bps"]),
     }
@@ -76,4 +75,5 @@ TEST: Final = Test(
         Headline("p95 queueing delay", "queueing_p95_s", DROP_TAIL),
         Headline(f"loss of {FLOWS} flows", "loss", DROP_TAIL),
     ],
+    plane=True,
 )

@@ -68,6 +68,17 @@ def evenness(run: Run, labels: Sequence[str], begin_s: float, over_s: float) -> 
     return [(time, jain(shares)) for time, shares in grouped.iter_rows()]
 
 
+def flows_of(run: Run, group: str) -> pl.DataFrame:
+    """The totals of a group of flows, or of the flow of this name."""
+    return run.flows.filter(pl.col("label").str.replace(r"\[.*", "") == group)
+
+
+def loss_of(run: Run, group: str) -> float:
+    """The share of the packets of a group of flows that were lost."""
+    flows = flows_of(run, group)
+    return float(flows["packets_dropped"].sum()) / float(flows["packets_sent"].sum())
+
+
 def first_above(rows: Rows, level: float) -> float | None:
     """The first time at which a value is at or above a level."""
     return next((time for time, value in rows if value >= level), None)

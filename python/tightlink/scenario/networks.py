@@ -1,0 +1,82 @@
+"""Ready networks: links like those that people have, with a source for each number.
+
+Example:
+    >>> networks()["dsl"].link["reverse"]["rate"]
+    '1 Mbit/s'
+    >>> networks()["dsl"].source("reverse.queue")
+    'A frequent size of upstream buffers (Kreibich et al. 2010, Netalyzr).'
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from tightlink.errors import closest, one_of
+from tightlink.scenario.table import wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True)
+class ReadyNetwork:
+    """A network by its name: what its link is like, and where each number is from."""
+
+    title: str
+    about: str
+    """What matters about it, in a few words."""
+    ends: tuple[str, str]
+    """What its two nodes may be called: the network's end, then the user's."""
+    link: Mapping[str, Any]
+    """Keys of a link as a scenario file has them: forward is down, reverse is up."""
+    sources: Mapping[str, str]
+    """Where numbers are from, by the dotted path of a key or of the table that it stands in."""
+
+    def source(self, key: str) -> str:
+        """Where the value of a key is from.
+
+        Args:
+            key: Dotted path below the link, such as ``reverse.rate.mean``.
+        """
+        while key not in self.sources:
+            key = key.rpartition(".")[0]
+        return self.sources[key]
+
+    def rows(self) -> Iterator[tuple[str, Any, str]]:
+        """The keys that have a source, with their values and it; a table stands there without what has its own."""
+        for key, source in self.sources.items():
+            value: Any = self.link
+            for part in key.split("."):
+                value = value[part]
+            if isinstance(value, dict):
+                value = {name: each for name, each in value.items() if f"{key}.{name}" not in self.sources}
+            yield key, value, source
+
+
+@cache
+def networks() -> dict[str, ReadyNetwork]:
+    """The ready networks by their names."""
+    text = (files("tightlink.scenario") / "networks.toml").read_text(encoding="utf-8")
+    return {name: ReadyNetwork(**table) for name, table in tomllib.loads(text).items()}
+
+
+def like_network(name: object) -> Mapping[str, Any]:
+    """The keys of a link that is like a ready network.
+
+    Raises:
+        PydanticCustomError: There is no network of this name.
+    """
+    known = networks()
+    if not isinstance(name, str) or name not in known:
+        raise wrong(one_of(known), key="network", value=name, suggestion=meant(name))
+    return known[name].link
+
+
+def meant(name: object) -> str | None:
+    """The name of a ready network that is like this one, in quotes."""
+    found = closest(name, tuple(networks())) if isinstance(name, str) else None
+    return f'"{found}"' if found else None

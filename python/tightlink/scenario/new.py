@@ -1,0 +1,76 @@
+"""New scenarios to start from: a download over a ready network.
+
+Example:
+    >>> network("lte").link["access"].network
+    'lte'
+    >>> print(network_toml("rack")[:85])
+    # Rack in a data centre: a server at its switch, with microseconds and little buffer.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import ScenarioError, one_of
+from tightlink.scenario import toml
+from tightlink.scenario.links import Link
+from tightlink.scenario.model import Scenario
+from tightlink.scenario.networks import meant, networks
+from tightlink.scenario.observe import Observe
+from tightlink.scenario.traffic import Bulk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tightlink.scenario.networks import ReadyNetwork
+
+_LINK: Final = "access"
+_COMMENT_WIDTH: Final = 100
+
+
+def network(name: str) -> Scenario:
+    """A scenario to start from: a download over a ready network, observed each 100 ms.
+
+    Args:
+        name: Of the network, as ``tightlink list networks`` has them.
+
+    Raises:
+        ScenarioError: There is no network of this name.
+    """
+    ends = _ready(name).ends
+    return Scenario(
+        profile="linux",
+        duration="30 s",
+        link={_LINK: Link(ends=ends, network=name)},
+        traffic={"download": Bulk(from_=ends[0], to=ends[1])},
+        observe=Observe(interval="100 ms"),
+    )
+
+
+def network_toml(name: str) -> str:
+    """The scenario of `network` as TOML, with each key of the network written out below where its value is from.
+
+    Raises:
+        ScenarioError: There is no network of this name.
+    """
+    ready = _ready(name)
+    head, _, after = network(name).to_toml().partition(f'network = "{name}"\n')
+    lines = "\n".join(_link(ready))
+    return f"# {ready.title}: {ready.about}.\n{head}{lines}\n{after}"
+
+
+def _link(ready: ReadyNetwork) -> Iterator[str]:
+    for key, value, source in ready.rows():
+        yield from textwrap.wrap(source, _COMMENT_WIDTH, initial_indent="# ", subsequent_indent="# ")
+        if isinstance(value, dict):
+            yield from toml.lines_of(value, f"{key}.")
+        else:
+            yield f"{key} = {toml.literal(value)}"
+
+
+def _ready(name: str) -> ReadyNetwork:
+    known = networks()
+    if name not in known:
+        raise ScenarioError(one_of(known), key="network", value=name, suggestion=meant(name))
+    return known[name]

@@ -1,0 +1,85 @@
+"""Verdicts of named packs: what each asks of a control, and whether a control meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from tightlink.report.blocks import Section, Table, Text
+from tightlink.studies.evaluation.observe import Evaluation
+from tightlink.studies.evaluation.report.words import with_width, written
+from tightlink.studies.evaluation.setup.requirements import Pack, Requirement
+
+#: With more controls, what was found is in the file of verdicts only.
+_FEW: Final = 6
+_MARKS: Final = {"met": "✓", "missed": "✗", "open": "?"}
+
+
+def sections(evaluation: Evaluation) -> Iterator[Section]:
+    """The verdicts of each pack at one glance, what is asked and why that much, and what was found."""
+    few = len(evaluation.subjects) <= _FEW
+    for name, pack in evaluation.judged():
+        yield Section(
+            pack.title,
+            "A reading of a text that has criteria and no bounds; where each bound is from stands below.",
+            [
+                Table(_at_a_glance(evaluation, name, pack), "✓ met, ✗ missed, ? open: the confidence interval of a few "
+                      "seeds is on both sides of the bound. The numbers are those of the next table."),
+                Table(_asked_table(pack), "What is asked, and where the bound is from"),
+                *([Table(verdict_table(evaluation, name, pack), "What was found")] if few else []),
+                *([Text(said)] if (said := _not_tested(pack)) else []),
+            ],
+        )  # fmt: skip
+
+
+def _at_a_glance(evaluation: Evaluation, name: str, pack: Pack) -> pl.DataFrame:
+    """A row for each control, a column for each requirement that a test says something of."""
+    own = evaluation.verdicts.filter((pl.col("pack") == name) & pl.col("measured"))
+    rows = []
+    for label, _ in evaluation.subjects:
+        verdicts = own.filter(pl.col("control") == label)["verdict"].to_list()
+        met = f"{verdicts.count('met')} of {len(verdicts)}"
+        rows.append([label, *(_MARKS[verdict] for verdict in verdicts), met])
+    numbers = [str(number) for number, _ in _tested(pack)]
+    return pl.DataFrame(rows, schema=["control", *numbers, "met"], orient="row")
+
+
+def _asked_table(pack: Pack) -> pl.DataFrame:
+    rows = [(str(number), each.title, each.place, _asked(each), each.origin) for number, each in _tested(pack)]
+    return pl.DataFrame(rows, schema=["no.", "requirement", "place", "asked", "where the bound is from"], orient="row")
+
+
+def _not_tested(pack: Pack) -> str:
+    """What the pack asks that nothing here can say."""
+    return " ".join(f"**{each.place}** {each.title.lower()}: {each.open}" for each in pack.requirements if each.open)
+
+
+def _tested(pack: Pack) -> Iterator[tuple[int, Requirement]]:
+    """The requirements that a test says something of, numbered from one."""
+    return enumerate((each for each in pack.requirements if not each.open), 1)
+
+
+def verdict_table(evaluation: Evaluation, name: str, pack: Pack) -> pl.DataFrame:
+    """A row for each requirement of which there is a test, with what it asks for, and a column for each control."""
+    own = evaluation.verdicts.filter(pl.col("pack") == name)
+    labels = [label for label, _ in evaluation.subjects]
+    found = {(row["place"], row["requirement"], row["control"]): row for row in own.iter_rows(named=True)}
+    rows = [
+        [each.title, each.place, _asked(each), *(_cell(each, found[each.place, each.title, label]) for label in labels)]
+        for _, each in _tested(pack)
+    ]
+    return pl.DataFrame(rows, schema=["requirement", "place", "asked", *labels], orient="row")
+
+
+def _asked(each: Requirement) -> str:
+    return f"{'at least' if each.at_least is not None else 'at most'} {written(each.measure, each.bound)}"
+
+
+def _cell(each: Requirement, row: dict[str, object]) -> str:
+    value, half_width = row["value"], row["half_width"]
+    if not isinstance(value, float):
+        return f"{row['verdict']}: never"
+    width = half_width if isinstance(half_width, float) else None
+    return f"{row['verdict']}: {with_width(each.measure, value, width)}"
