@@ -36,6 +36,7 @@ impl Capacity {
     }
 
     /// The work that a packet is.
+    #[inline(always)]
     #[must_use]
     pub fn work(&self, size: u32) -> f64 {
         match self {
@@ -57,6 +58,7 @@ impl Capacity {
     }
 
     /// When a packet enters the line that came at `now_s` and is first from `start_s` on.
+    #[inline(always)]
     pub fn begin(&mut self, now_s: f64, start_s: f64) -> f64 {
         match self {
             Self::Constant(_) | Self::Course(..) => {}
@@ -68,6 +70,7 @@ impl Capacity {
 
     /// Does work from `at_s` on, but not beyond `until_s`: when it is done. If it is not done by then, `left` says what is
     /// left.
+    #[inline(always)]
     pub fn serve(&mut self, at_s: f64, left: &mut f64, until_s: f64) -> Option<f64> {
         match self {
             Self::Constant(_) => served_evenly(at_s, left, until_s),

@@ -141,7 +141,20 @@ impl Course {
 
     /// Does work at this rate from `start_s` on, which does not fall from call to call, but not beyond `until_s`: when it is
     /// done. If it is not done by then, `left` says what is left.
+    #[inline(always)]
     pub fn serve(&mut self, start_s: f64, left: &mut f64, until_s: f64) -> Option<f64> {
+        // Mostly it is done before anything changes.
+        let Piece { until_s: changes_s, slope, .. } = self.piece;
+        if slope == 0.0 && start_s < changes_s {
+            let end_s = start_s + *left / self.piece.value;
+            if end_s < changes_s && end_s < until_s {
+                return Some(end_s);
+            }
+        }
+        self.serve_by_pieces(start_s, left, until_s)
+    }
+
+    fn serve_by_pieces(&mut self, start_s: f64, left: &mut f64, until_s: f64) -> Option<f64> {
         let mut at_s = start_s;
         while at_s < until_s {
             let rate = self.at(at_s);

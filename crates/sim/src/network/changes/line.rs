@@ -66,7 +66,20 @@ impl Line {
     }
 
     /// A packet that came at `now_s` is first from `start_s` on: when it has left.
+    #[inline(always)]
     pub fn transmit(&mut self, now_s: f64, start_s: f64, size: u32) -> End {
+        if self.outages.is_some() || self.shaper.is_some() {
+            return self.transmit_at_times(now_s, start_s, size);
+        }
+        let at_s = self.capacity.begin(now_s, start_s);
+        let mut left = self.capacity.work(size);
+        self.granted += left;
+        End::Left(self.capacity.serve(at_s, &mut left, f64::INFINITY).unwrap_or(f64::INFINITY))
+    }
+
+    /// The same on a line that may be down or is shaped.
+    #[inline(never)]
+    fn transmit_at_times(&mut self, now_s: f64, start_s: f64, size: u32) -> End {
         let outage = self.outage(start_s);
         if self.flushes && start_s >= outage.from_s {
             return End::Flushed(start_s);
