@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.console import rounded
@@ -95,7 +95,8 @@ def lead(run: Run) -> str:
 
 def _of_what(run: Run, link: str) -> str:
     """What the utilization of a link is a share of."""
-    spec = next((spec for spec in run.scenario.resolve()["links"] if spec["name"] == link), {})
+    links = run.scenario.resolve()["links"]
+    spec: dict[str, Any] = next((spec for spec in links if spec["name"] == link), {})
     timed = "shaper" in spec or "access_s" in spec.get("rate", {})
     return "its capacity" if not timed and ("rate" in spec or "outages" in spec) else "the time"
 
