@@ -5,7 +5,9 @@ use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record};
-use tightlink_sim::scenario::{Duration, Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{
+    CourseSpec, Duration, Pace, Profile, QueueLimit, RateSpec, Recovery, TrafficSpec, TransportSpec,
+};
 use tightlink_sim::tables::{Column, Table};
 
 fn assert_close(what: &str, value: f64, expected: f64, tolerance: f64) {
@@ -53,6 +55,72 @@ fn poisson_arrivals_wait_as_long_as_queueing_theory_says() {
         assert!(error_s < 0.01 * expected_s, "the sample says little: {error_s} of {expected_s}");
         assert!((mean_s - expected_s).abs() < 3.0 * error_s, "ρ = {rho}: {mean_s} ± {error_s} instead of {expected_s}");
     }
+}
+
+/// A rate that has two values, each for long: packets wait as at an M/D/1 queue of each, which forgets the other within a
+/// hundredth of a second, of twenty.
+#[test]
+fn poisson_arrivals_wait_at_two_rates_as_queueing_theory_says() {
+    const RUNS: u32 = 20;
+    let delays_s: Vec<f64> = (0..RUNS)
+        .map(|seed| {
+            let mut scenario = poisson(0.3, u64::from(seed));
+            let (at_s, values) = (vec![0.0, 20.0], vec![1e6, 5e5]);
+            let course = CourseSpec::Schedule { at_s, values, linear: false, period_s: Some(40.0) };
+            scenario.links[0].rate = Some(RateSpec::Course(course));
+            floats(&run(&scenario).flows, "one_way_delay_mean_s")[0] - 0.01
+        })
+        .collect();
+    let runs = f64::from(RUNS);
+    let mean_s = delays_s.iter().sum::<f64>() / runs;
+    let variance = delays_s.iter().map(|delay| (delay - mean_s) * (delay - mean_s)).sum::<f64>() / (runs - 1.0);
+    let error_s = (variance / runs).sqrt();
+    let at = |rho: f64, per_s: f64| 1.0 / per_s + rho / (2.0 * per_s * (1.0 - rho));
+    let expected_s = 0.5 * (at(0.3, 1000.0) + at(0.6, 500.0));
+    assert!(error_s < 0.01 * expected_s, "the sample says little: {error_s} of {expected_s}");
+    assert!((mean_s - expected_s).abs() < 3.0 * error_s, "{mean_s} ± {error_s} instead of {expected_s}");
+}
+
+/// A window that is longer than the path waits in its queue: whatever the rate was before, a round trip later it takes what
+/// its packets take at the new one.
+#[test]
+fn a_round_trip_of_a_window_follows_a_step_of_the_rate() {
+    const WINDOW: f64 = 40.0;
+    let mut scenario = scenario(Profile::Rfc, 30.0, 2);
+    scenario.links = wire("wire", (0, 1), 20e6, 0.01, QueueLimit::Unlimited).to_vec();
+    let (at_s, values) = (vec![0.0, 10.0, 20.0], vec![20e6, 2e6, 20e6]);
+    let course = CourseSpec::Schedule { at_s, values, linear: false, period_s: None };
+    scenario.links[0].rate = Some(RateSpec::Course(course));
+    let mut spec = tcp(Profile::Rfc, Recovery::Newreno);
+    (spec.window_packets, spec.delayed_ack_s) = (WINDOW, None);
+    let packet_s = |rate_bps: f64| 8.0 * f64::from(spec.payload_bytes + spec.header_bytes) / rate_bps;
+    let (fast_s, slow_s) = (packet_s(20e6), packet_s(2e6));
+    let ack_s = 8.0 * f64::from(spec.ack_bytes) / 20e6;
+    scenario.flows =
+        vec![flow(&scenario, "tcp", 0, (0, 1), TrafficSpec::Bulk { bytes: None }, TransportSpec::Tcp(spec))];
+    scenario.observe.interval_s = Some(0.1);
+    let series = run(&scenario).series.expect("samples");
+    let Column::Category(metrics, names) = column(&series, "metric") else { panic!("words") };
+    let (times_s, values) = (floats(&series, "time_s"), floats(&series, "value"));
+    let rtt_s = |from_s: f64, until_s: f64| -> Vec<f64> {
+        (0..values.len())
+            .filter(|&row| names[metrics[row] as usize] == "rtt_s" && times_s[row] > from_s && times_s[row] < until_s)
+            .map(|row| values[row])
+            .collect()
+    };
+    // The path itself, which is longer than the window at 20 Mbit/s and shorter at 2.
+    let path_s = 0.02 + ack_s;
+    assert!(WINDOW * fast_s < path_s + fast_s && WINDOW * slow_s > path_s + slow_s);
+    let close = |from_s: f64, until_s: f64, expected_s: f64| {
+        let found = rtt_s(from_s, until_s);
+        assert!(found.len() > 50);
+        assert!(found.iter().all(|rtt_s| (rtt_s - expected_s).abs() < 1e-9), "{expected_s}: {found:?}");
+    };
+    // After a sample's interval and a round trip.
+    close(10.1 + WINDOW * slow_s + path_s, 20.0, WINDOW * slow_s);
+    let settled_s = 20.1 + WINDOW * slow_s + path_s;
+    let after = rtt_s(settled_s, 30.0);
+    assert!(after.iter().all(|&rtt_s| rtt_s < WINDOW * fast_s + path_s), "{after:?}");
 }
 
 /// The same in packets: bytes of any size wait no longer, and framing costs nothing.
