@@ -93,6 +93,8 @@ fn run<P: Port>(
     let mut world = System::new([one?, other?], names, stop, spec.spin_share)?;
     let cpu_s = thread_s();
     world.say_ready();
+    let begins_s = spec.begins_ns.map_or(0.0, |begins_ns| (begins_ns as f64 - world.origin_ns() as f64) / 1e9);
+    let spec = &RelaySpec { begins_s: begins_s.max(0.0), ..spec.clone() };
     let outcome = real_time::run(spec, &mut world, &mut journal)?;
     let cpu_s = thread_s() - cpu_s;
     let mut flows = Vec::new();

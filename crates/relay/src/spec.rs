@@ -17,6 +17,13 @@ pub struct RelaySpec {
     pub profile: Profile,
     /// Of the scenario: losses on the wire hang on it.
     pub seed: u64,
+    /// When the scenario begins, in nanoseconds of the monotonic clock: until then the link is constant and loses nothing;
+    /// none: when the relay begins.
+    #[serde(default)]
+    pub begins_ns: Option<u64>,
+    /// The same in seconds since the relay began.
+    #[serde(skip)]
+    pub begins_s: f64,
     /// How long the relay works, in seconds; none: until it is told to stop.
     pub duration_s: Option<f64>,
     /// Names of the nodes at the ends of the link, which the ends of [`LinkSpec`] index.

@@ -197,10 +197,11 @@ impl Way {
         let (bytes, most) = room(direction, modelled.map(|router| router.processor.input_ring));
         let near = modelled.is_some_and(|router| router.port == port);
         let output_ring = near && modelled.is_some_and(|router| router.processor.output_ring);
-        // What never leaves is never granted again.
         let numbers = || VecDeque::with_capacity(most);
+        let mut link = Link::new(link, port as u32, site, Time::NEVER);
+        link.begin_at(spec.begins_s);
         Self {
-            link: Link::new(link, port as u32, site, Time::NEVER),
+            link,
             near,
             latest: Time::ZERO,
             packets: Packets {

@@ -46,6 +46,8 @@ fn spec(duration_s: Option<f64>) -> RelaySpec {
     RelaySpec {
         profile: Profile::Linux,
         seed: 1,
+        begins_ns: None,
+        begins_s: 0.0,
         duration_s,
         nodes: vec!["a".to_owned(), "b".to_owned()],
         directions: [direction("wire", (0, 1)), direction("wire.reverse", (1, 0))],

@@ -47,6 +47,9 @@ SENDERS: Final[dict[str, Callable[[], Sender]]] = {"probe": Probe, "iperf3": Ipe
 _NS: Final = 1e9
 #: From the beginning of the relay to the beginning of the scenario, in seconds.
 _LEAD_S: Final = 0.3
+#: When a scenario begins whose link changes, from the begin of the link, and how long before that all must be ready.
+_READY_S: Final = 2.5
+_SHORTEST_S: Final = 0.1
 #: How often senders are asked what is due, in seconds.
 _STEP_S: Final = 0.005
 #: How often it is told how far it is, in seconds.
@@ -190,9 +193,15 @@ def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
     duration_s, interval_s = plan.resolved["duration_s"], plan.resolved["observe"]["interval_s"]
     sender = work.sender
     try:
-        with Relay(work.relay, hosts.ports, trace=True) as relay:
+        # A link that changes must know beforehand when the scenario begins.
+        planned_ns = time.monotonic_ns() + int(_READY_S * _NS) if plan.changes else None
+        with Relay(work.relay | {"begins_ns": planned_ns}, hosts.ports, trace=True) as relay:
             sender.prepare(bed, work.jobs, sample_s=min(_SAMPLES_S, interval_s or _SAMPLES_S))
-            begin_ns, began = time.monotonic_ns() + int(_LEAD_S * _NS), time.time() + _LEAD_S
+            now_ns = time.monotonic_ns()
+            begin_ns = planned_ns or now_ns + int(_LEAD_S * _NS)
+            if begin_ns < now_ns + int(_SHORTEST_S * _NS):
+                raise SpoiledError(f"lateness: the hosts were not ready within {_READY_S:g} s")
+            began = time.time() + (begin_ns - now_ns) / _NS
             sender.begin(begin_ns)
             before = relay.scheduled
             with _echoes(bed, work) as echoes:

@@ -35,6 +35,10 @@ _MOST_HOSTS: Final = 250
 _REVERSE: Final = ".reverse"
 
 
+#: Keys of links that change.
+_CHANGING: Final = frozenset({"rate", "delay", "jitter", "outages", "shaper", "arq"})
+
+
 @dataclass(frozen=True)
 class Host:
     """A node that sends or receives."""
@@ -81,6 +85,12 @@ class Plan:
             return _planned(scenario, link)
         except ScenarioError as error:
             raise error.located(scenario.file) from None
+
+    @property
+    def changes(self) -> bool:
+        """Whether the link hangs on the time since the scenario began, or on what has passed it since then."""
+        links = [each["link"] for each in self.directions]
+        return any(isinstance(link["loss"], dict) or link.keys() & _CHANGING for link in links)
 
     @property
     def round_trip_s(self) -> float:

@@ -270,6 +270,8 @@ pub fn spec(given: &Given) -> RelaySpec {
     RelaySpec {
         profile: Profile::Rfc,
         seed: 1,
+        begins_ns: None,
+        begins_s: 0.0,
         duration_s: Some(DURATION_S),
         nodes: ["sender", "router", "receiver"].map(str::to_owned).to_vec(),
         directions: bottleneck(given).map(|link| DirectionSpec { link, beyond_s: 0.0 }),

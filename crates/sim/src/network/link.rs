@@ -52,6 +52,8 @@ pub struct Link {
 #[derive(Clone, Debug)]
 struct Rare {
     loss: Option<Loss>,
+    /// When it begins to lose packets, in seconds.
+    begins_s: f64,
     /// Packets that the wire lost before the end of the run.
     packets_lost: u64,
     /// Packets admitted that do not come out at the other end before the run ends.
@@ -87,7 +89,15 @@ impl Link {
             confluence: 0,
             host_reacts_until: Time::ZERO,
             managed: Managed::new(&spec.queue, site).map(Box::new),
-            rare: Box::new(Rare { loss, packets_lost: 0, packets_late: 0 }),
+            rare: Box::new(Rare { loss, begins_s: 0.0, packets_lost: 0, packets_late: 0 }),
+        }
+    }
+
+    /// It begins to change and to lose packets at `begins_s` only, from which their times are counted.
+    pub fn begin_at(&mut self, begins_s: f64) {
+        self.rare.begins_s = begins_s;
+        if let Some(changes) = self.server.changes() {
+            changes.begin_at(begins_s);
         }
     }
 
@@ -126,7 +136,8 @@ impl Link {
             changes.has_lost()
         });
         let rare = &mut *self.rare;
-        let loses = flushed || rare.loss.as_mut().is_some_and(|loss| loss.loses(size, start.seconds()));
+        let since_s = start.seconds() - rare.begins_s;
+        let loses = flushed || since_s >= 0.0 && rare.loss.as_mut().is_some_and(|loss| loss.loses(size, since_s));
         rare.packets_lost += u64::from(loses);
         loses
     }

@@ -1,14 +1,15 @@
 //! Links that change, in whole runs.
 
 use crate::engine::common::{
-    Unfused, column, floats, flow, integers, packets, run, run_with, scenario, trace, udp, wire,
+    Unfused, column, floats, flow, integers, link, packets, run, run_with, scenario, trace, udp, wire,
 };
+use tightlink_sim::network::changes::Changes;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::strict::StrictSpec;
 use tightlink_sim::probe::trace::Event;
 use tightlink_sim::scenario::{
-    AggregatingSpec, ArqSpec, CourseSpec, OutageSpec, OutageTimes, Pace, Profile, RateSpec, Scenario, ShaperSpec,
-    TraceSpec, TrafficSpec,
+    AggregatingSpec, ArqSpec, CourseSpec, JitterDistribution, JitterSpec, OutageSpec, OutageTimes, Pace, Profile,
+    RateSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec,
 };
 use tightlink_sim::tables::Column;
 
@@ -196,4 +197,25 @@ fn utilization_is_of_the_capacity_that_was_there() {
     // 0.64 Mbit. One may be on the line at the end.
     let share = share_of(&datagrams(steps(), 0.025));
     assert!((share - 0.64 / 4.5).abs() <= 0.004 / 4.5, "{share}");
+}
+
+/// A link in real time is there before the scenario begins: until then it is constant, and then it does what it would have
+/// done from the start.
+#[test]
+fn it_may_begin_to_change_later() {
+    let mut spec = link("wire", (0, 1), 1e6, 0.01, packets(50));
+    spec.rate = Some(schedule(&[0.0, 0.5], &[2e6, 5e5]));
+    spec.jitter = Some(JitterSpec { distribution: JitterDistribution::Uniform { most_s: 0.003 }, correlation_s: None });
+    let changes = || Changes::new(&spec, 1).expect("it changes");
+    let (mut now, mut later) = (changes(), changes());
+    later.begin_at(4.0);
+    assert_eq!(later.grant(1.0, 1.0, 125), (1.001, 1.011));
+    for packet in 0..100 {
+        let at_s = f64::from(packet) * 0.015625;
+        let (departure_s, delivery_s) = now.grant(at_s, at_s, 125);
+        let shifted = later.grant(4.0 + at_s, 4.0 + at_s, 125);
+        assert!((shifted.0 - 4.0 - departure_s).abs() < 1e-12 && (shifted.1 - 4.0 - delivery_s).abs() < 1e-12);
+    }
+    let (one, other) = (now.work(2.0, 1.9).expect("its rate changes"), later.work(6.0, 5.9).expect("its rate changes"));
+    assert!((one.done - other.done).abs() < 1e-6 && (one.possible - other.possible).abs() < 1e-6);
 }

@@ -54,6 +54,12 @@ impl Line {
         }
     }
 
+    /// The wire of its nominal rate.
+    #[must_use]
+    pub fn wire(&self) -> &Wire {
+        &self.wire
+    }
+
     /// Whether it may lose packets.
     #[must_use]
     pub fn loses(&self) -> bool {

@@ -44,6 +44,8 @@ pub struct Changes {
     busy_s: f64,
     account: Option<Account>,
     estimate: Option<Estimate>,
+    /// When it begins to change, in seconds.
+    begins_s: f64,
 }
 
 /// What is sampled of what changes.
@@ -72,15 +74,42 @@ impl Changes {
         let account = Account::of(&line);
         let estimate = account.clone().map(|account| Estimate::new(account, spec.rate_bps));
         let deliveries = VecDeque::new();
-        Some(Self { line, propagation, arq, deliveries, lost: false, busy_s: 0.0, account, estimate })
+        Some(Self { line, propagation, arq, deliveries, lost: false, busy_s: 0.0, account, estimate, begins_s: 0.0 })
+    }
+
+    /// It begins to change at `begins_s` only, from which its times are counted; before, nothing is granted yet.
+    pub fn begin_at(&mut self, begins_s: f64) {
+        self.begins_s = begins_s;
     }
 
     /// A packet that came at `now_s` enters the line at `start_s`: when it has left, and when it reaches the other end.
     /// Each leaves later than the one before it, as keys of events tell packets apart by when their service began.
+    #[inline]
     pub fn grant(&mut self, now_s: f64, start_s: f64, size: u32) -> (f64, f64) {
+        if self.begins_s > 0.0 {
+            return self.grant_since_it_began(now_s, start_s, size);
+        }
         let (end, retransmitted_s) = self.transmit(now_s, start_s, size);
         let departure_s = end.at_s().max(start_s.next_up());
         let delivery_s = self.propagation.delivery_s(departure_s, retransmitted_s);
+        self.busy_s += departure_s - start_s;
+        self.keep(start_s, delivery_s);
+        (departure_s, delivery_s)
+    }
+
+    /// The same, where it begins to change later: until then it is constant.
+    #[cold]
+    fn grant_since_it_began(&mut self, now_s: f64, start_s: f64, size: u32) -> (f64, f64) {
+        let begins_s = self.begins_s;
+        let (departure_s, delivery_s) = if start_s < begins_s {
+            self.lost = false;
+            let departure_s = start_s + self.line.wire().transmission_s(size);
+            (departure_s, departure_s + self.line.wire().delay_s)
+        } else {
+            let (end, retransmitted_s) = self.transmit(now_s - begins_s, start_s - begins_s, size);
+            let delivery_s = self.propagation.delivery_s(end.at_s(), retransmitted_s);
+            ((end.at_s() + begins_s).max(start_s.next_up()), delivery_s + begins_s)
+        };
         self.busy_s += departure_s - start_s;
         self.keep(start_s, delivery_s);
         (departure_s, delivery_s)
@@ -156,18 +185,27 @@ impl Changes {
     /// What was done until `at_s` and what was possible, where all that was granted has left at `departure_s`; neither falls
     /// from call to call.
     pub fn work(&mut self, at_s: f64, departure_s: f64) -> Option<Work> {
-        self.account.as_mut().map(|account| account.work(&self.line, at_s, departure_s))
+        let begins_s = self.begins_s;
+        self.account
+            .as_mut()
+            .map(|account| account.work(&self.line, (at_s - begins_s).max(0.0), departure_s - begins_s))
     }
 
     /// What it is at `at_s`, which does not fall from call to call, where all that was granted has left at `departure_s`.
     pub fn sample(&mut self, at_s: f64, departure_s: f64) -> ChangesSample {
-        ChangesSample { work: self.work(at_s, departure_s), delay_s: self.propagation.seen_s(at_s) }
+        ChangesSample {
+            work: self.work(at_s, departure_s),
+            delay_s: self.propagation.seen_s((at_s - self.begins_s).max(0.0)),
+        }
     }
 
     /// When the line is free, as far as one knows at `now_s`, where all that was granted has left at `departure_s`.
     pub fn believed_free_s(&mut self, now_s: f64, departure_s: f64) -> f64 {
         match &mut self.estimate {
-            Some(estimate) if departure_s > now_s => estimate.free_s(&self.line, now_s, departure_s),
+            Some(estimate) if departure_s > now_s && now_s >= self.begins_s => {
+                let begins_s = self.begins_s;
+                estimate.free_s(&self.line, now_s - begins_s, departure_s - begins_s) + begins_s
+            }
             _ => departure_s,
         }
     }
@@ -180,6 +218,7 @@ impl Changes {
         }
         let mut line = self.line.clone();
         let size = (bytes / packets as u64) as u32;
+        let free_s = (free_s - self.begins_s).max(0.0);
         let mut end_s = free_s;
         for _ in 0..packets {
             end_s = line.transmit(free_s, end_s, size).at_s();
