@@ -141,9 +141,9 @@ impl CongestionControl for Cubic {
         self.beta * loss.in_use
     }
 
-    fn on_mark(&mut self, window: &Window, loss: &Loss) -> f64 {
+    fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
         self.on_loss(window, loss);
-        self.beta_ecn * loss.in_use
+        Some(self.beta_ecn * loss.in_use)
     }
 
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {

@@ -167,9 +167,9 @@ pub trait CongestionControl: Sized {
     fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64;
 
     /// A packet was marked (RFC 3168), the first of its window: the window to continue with, before any lower
-    /// bound. [`Self::measure`] has seen the ACK that tells of it.
-    fn on_mark(&mut self, window: &Window, loss: &Loss) -> f64 {
-        self.on_loss(window, loss)
+    /// bound; none: the mark is no news to it. [`Self::measure`] has seen the ACK that tells of it.
+    fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
+        Some(self.on_loss(window, loss))
     }
 
     /// The retransmission timer expired: the new threshold, before any lower bound.
@@ -314,7 +314,7 @@ macro_rules! controls {
             }
 
             /// See [`CongestionControl::on_mark`].
-            pub fn on_mark(&mut self, handle: Handle, window: &Window, loss: &Loss) -> f64 {
+            pub fn on_mark(&mut self, handle: Handle, window: &Window, loss: &Loss) -> Option<f64> {
                 match handle.kind {
                     $(Kind::$type => self.$arena[handle.index as usize].on_mark(window, loss),)+
                 }

@@ -146,7 +146,7 @@ impl CongestionControl for Prices {
         loss.in_use / 2.0
     }
 
-    fn on_mark(&mut self, window: &Window, loss: &Loss) -> f64 {
+    fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
         if window.in_slow_start() {
             // The first mark ends slow start. What came before it was cheaper: a mark in a window is what is known.
             self.rest();
@@ -154,7 +154,7 @@ impl CongestionControl for Prices {
         }
         // What is left of a window's way is made up for here, as an ACK that tells
         // of a mark brings none, and where prices are high there are few others.
-        self.follow(window.cwnd, loss.in_use + 1.0 > window.cwnd)
+        Some(self.follow(window.cwnd, loss.in_use + 1.0 > window.cwnd))
     }
 }
 
@@ -195,6 +195,7 @@ mod tests {
                     } else if through > self.told {
                         let in_use = self.window.cwnd;
                         let cwnd = self.control.on_mark(&self.window, &Loss { now: Time::ZERO, in_use });
+                        let cwnd = cwnd.expect("every mark is news");
                         self.window = Window { cwnd, ssthresh: cwnd };
                         self.told = newest;
                     }
@@ -239,7 +240,7 @@ mod tests {
         let mut connection = Connection::new(&[], 0.1, 0.0);
         assert_eq!(connection.run(4).window.cwnd, 32.0);
         let ends = connection.control.on_mark(&connection.window, &loss(32.0));
-        assert_eq!(ends, 32.0);
+        assert_eq!(ends, Some(32.0));
         assert_eq!(connection.control.on_loss(&connection.window, &loss(32.0)), 16.0);
     }
 

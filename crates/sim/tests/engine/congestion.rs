@@ -130,7 +130,7 @@ impl Driver {
         let ack = Ack { marked: true, ..self.ack(packets, rtt_s) };
         self.controls.measure(self.handle, &ack);
         let loss = Loss { now: Time::new(self.now_s), in_use: self.window.cwnd };
-        let window = self.controls.on_mark(self.handle, &self.window, &loss);
+        let Some(window) = self.controls.on_mark(self.handle, &self.window, &loss) else { return };
         assert!(window.is_finite() && window >= 0.0, "{window}");
         self.window.ssthresh = window.max(2.0);
         self.window.cwnd = self.window.ssthresh;

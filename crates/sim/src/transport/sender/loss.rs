@@ -22,9 +22,10 @@ impl Sender {
         Loss { now: env.now.time, in_use }
     }
 
-    /// A loss was detected without the timer: cuts window and threshold, unless a mark of the same window has.
+    /// A loss was detected without the timer: cuts window and threshold, unless a mark of the same window has. A scalable
+    /// control answers marks by less, so that it answers the loss, too (RFC 9331 §4.3, item 2).
     pub fn cut<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        if self.marks.answered(self.acked) {
+        if self.marks.answered(self.acked) && !env.controls.is_scalable(self.control) {
             return;
         }
         let loss = self.loss(env);

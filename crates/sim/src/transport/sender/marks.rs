@@ -16,7 +16,7 @@ impl Sender {
             // In flight are whole packets; the part of one that the window is larger is in use as well.
             loss = Loss { in_use: (ack.in_flight + 1.0).min(self.window.cwnd), ..loss };
         }
-        let window = env.controls.on_mark(self.control, &self.window, &loss);
+        let Some(window) = env.controls.on_mark(self.control, &self.window, &loss) else { return };
         self.set_threshold(env, window);
         self.marks.reduced(self.highest, true);
         self.window.cwnd = if env.ns2() { window } else { self.window.ssthresh };
