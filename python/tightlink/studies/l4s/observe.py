@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import exp, sqrt
+from math import sqrt
 from statistics import fmean, geometric_mean
 from typing import Any, Final
 
@@ -60,7 +60,6 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
         "overload": overload.select(pl.format("{}-{}", "side", pl.col("load").cast(pl.String)).alias("case"),
                                     pl.all()),
         "apart": {"ratio": _ratio(runs[setup.APART], "near", "far")},
-        "real_rounds": {rtt: cut_each_round(rtt) for rtt in setup.PAIRS.levels["rtt_ms"]},
         "small": setup.SMALL.table(runs, _small),
     }  # fmt: skip
 
@@ -188,40 +187,21 @@ def _many(run: Run, classic: str, rtt_ms: float) -> dict[str, float]:
     return {
         "formula": expected_ratio(classic, rtt_ms),
         "measured": measured,
-        "real_rounds": measured * cut_each_round(rtt_ms),
         "ratio": _ratio(run, "prague", "classic"),
         "window_ratio": _ratio(run, "prague", "classic", "cwnd_packets"),
         "coupled": _coupled(run),
     }
 
 
-def _small(run: Run) -> dict[str, float]:
-    """Flows that have windows of two packets."""
+def _small(run: Run, flows: int) -> dict[str, float]:
+    """More flows than windows of two packets fit into the path; their windows are what they have in a round trip."""
     flow = _flow(run, "prague")
     return {
         "mean_s": flow["queueing_delay_mean_s"],
         "rtt_s": flow["rtt_mean_s"],
-        "window": _mean(run, "prague", "cwnd_packets"),
+        "window": flow["packets_delivered"] / flows / setup.DURATION_S * flow["rtt_mean_s"],
         "marked": flow["packets_marked"] / flow["packets_delivered"],
     }
-
-
-def cut_each_round(rtt_ms: float) -> float:
-    """Rate of Prague that cuts in each real round trip with a mark, over that with one cut in the reference.
-
-    A window of w packets that are marked with p has a mark in a round trip with 1 - exp(-w p), grows by 1 / M² and
-    gives up w p / 2, where M is the reference over the round trip (draft, §2.4.2 and §2.4.4).
-
-    >>> cut_each_round(25), round(cut_each_round(5), 2)
-    (1.0, 0.68)
-    """
-    from scipy.optimize import brentq
-
-    def marks(growth: float) -> float:
-        return float(brentq(lambda wp: wp * (1 - exp(-wp)) / 2 - growth, 1e-9, 10))
-
-    ratio = max(1.0, setup.REFERENCE_RTT_S / (rtt_ms / 1e3))
-    return ratio * marks(1 / ratio**2) / marks(1)
 
 
 def _delays(run: Run) -> pl.DataFrame:

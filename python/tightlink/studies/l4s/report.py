@@ -108,9 +108,9 @@ def _tables(observed: Mapping[str, Any]) -> dict[str, Table]:
     """Ten flows of each kind, small windows, the Classic queue, and traffic that does not respond."""
     several = {
         "classic": "beside", "rtt_ms": "round trip (ms)", "formula": "formula", "measured": "real round trips",
-        "real_rounds": "and cuts", "ratio": "found", "window_ratio": "windows", "coupled": "marks",
+        "ratio": "found", "window_ratio": "windows", "coupled": "marks",
     }  # fmt: skip
-    small = {"flows": "flows", "window": "mean window", "marked": "marked", "mean_s": "packets wait"}
+    small = {"flows": "flows", "window": "packets in a round trip", "marked": "marked", "mean_s": "packets wait"}
     overload = {
         "load": "share of the link", "side": "its queue", "ratio": "Prague / CUBIC", "prague_s": "Prague waits",
         "classic_s": "CUBIC waits", "unresponsive_s": "it waits", "prague_lost": "Prague loses",
