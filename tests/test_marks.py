@@ -77,3 +77,64 @@ def test_dctcp_holds_the_queue_at_its_threshold() -> None:
         assert found.links["utilization"][0] > {"dctcp": 0.97, "reno": 0.85}[congestion]
     assert 15 < queues["dctcp"] < 35
     assert queues["reno"] < queues["dctcp"]
+
+
+@pytest.mark.parametrize("congestion", ["cubic", "dctcp", "prague"])
+def test_counted_marks_do_what_told_marks_do(congestion: str) -> None:
+    """RFC 9768: of one flow, the counter tells of the same marks, if some sooner, and each window is cut once. A tenth is ours:
+    which packets have marks differs, and two flows would share otherwise."""
+    found = {}
+    for ecn in (True, "accecn"):
+        table = {"kind": "threshold", "limit": "150 packets", **KINDS["threshold"]}
+        scenario = tl.loads(BASE.format(profile="linux")).set_all(
+            {QUEUE: table, CONTROL: congestion, ECN: ecn, "traffic.ftp.flows": 1}
+        )
+        found[ecn] = tl.simulate(scenario).links.row(0, named=True)
+    assert found["accecn"]["packets_marked"] == pytest.approx(found[True]["packets_marked"], rel=0.1)
+    assert found["accecn"]["queue_mean_packets"] == pytest.approx(found[True]["queue_mean_packets"], rel=0.1)
+
+
+ASYMMETRIC = """\
+profile = "linux"
+duration = "20 s"
+link.wire = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "20 ms", queue = { kind = "threshold", limit = "400 packets", mark = "30 packets" }, reverse = { rate = "0.2 Mbit/s", queue = QUEUE } }
+traffic.ftp = { kind = "bulk", from = "a", to = "b", tcp = { congestion = "dctcp", ecn = "accecn" } }
+"""
+
+
+@pytest.mark.parametrize(
+    "queue",
+    ['"20 packets"', '{ kind = "cake", limit = "100 packets", ack_filter = "normal" }'],
+    ids=["lost ACKs", "filtered ACKs"],
+)
+def test_marks_are_counted_though_acks_are_lost(queue: str) -> None:
+    """At 1:100 most ACKs are dropped; the queue stays at its threshold, as DCTCP hears of the marks."""
+    run = tl.simulate(tl.loads(ASYMMETRIC.replace("QUEUE", queue)))
+    wire, back = run.links.to_dicts()
+    assert back["packets_dropped"] > 100
+    assert wire["packets_dropped"] == 0
+    assert wire["utilization"] > 0.9
+    assert 10 < wire["queue_mean_packets"] < 60
+
+
+L4S = """\
+profile = "linux"
+duration = "30 s"
+link.wire = { ends = ["a", "b"], rate = "40 Mbit/s", delay = "10 ms", queue = { kind = "dualpi2", limit = "1000 packets" }, ecn = "KEEP" }
+traffic.prague = { kind = "bulk", from = "a", to = "b", tcp = { congestion = "prague", ecn = ECN } }
+traffic.cubic = { kind = "bulk", from = "a", to = "b" }
+"""
+
+
+def test_a_path_that_bleaches_is_seen_with_accurate_ecn() -> None:
+    """RFC 9768 §3.2.2.3: without the test of the SYN a sender that hears of no marks pushes others aside."""
+
+    def rates(ecn: str, field: str) -> float:
+        flows = tl.simulate(tl.loads(L4S.replace("ECN", ecn).replace("KEEP", field))).flows
+        assert (flows["packets_marked"][0] > 0) == (field == "keep")
+        prague, cubic = flows["goodput_bps"]
+        return float(prague / cubic)
+
+    assert 0.5 < rates('"accecn"', "keep") < 2
+    assert 0.5 < rates('"accecn"', "bleach") < 2
+    assert rates("true", "bleach") > 5

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,11 @@ class Packet:
     @property
     def flags(self) -> int:
         return self.above[13]
+
+    @property
+    def ace(self) -> int:
+        """The flags AE, CWR and ECE as a number (RFC 9768 §3.2)."""
+        return (self.above[12] & 1) << 2 | self.flags >> 6
 
     @property
     def seq(self) -> int:
@@ -233,6 +239,42 @@ def test_marks_are_seen_where_they_arrive(tmp_path: Path) -> None:
     assert (echoed.interface, echoed.time_ns >= marked.time_ns) == ("b", True)
     reduced = next(p for p in packets if p.flags & CWR and p.payload)
     assert reduced.time_ns > echoed.time_ns
+
+
+def test_accurate_ecn_counts_marks_in_three_flags(tmp_path: Path) -> None:
+    text = (
+        LINUX.replace('loss = "0.5 %"', 'loss = "0 %"')
+        .replace("1000000 B", "10 MB")
+        .replace("3 s", "9 s")
+        .replace("limit", "ecn = true, limit")
+        .replace("tcp.ecn = true", 'tcp.ecn = "accecn"')
+    )
+    run, packets = captured(text, tmp_path / "out.pcapng", pcap_at=["a", "b"])
+    syn, answer, bare = packets[0:5:2]
+    # RFC 9768 §3.1.1: all three flags ask; the answer says that the SYN arrived with ECT(0), the third step that the answer
+    # was Not-ECT.
+    assert [p.ace for p in (syn, answer, bare)] == [0b111, 0b100, 0b010]
+    assert [p.ecn for p in (syn, answer, bare)] == [2, 0, 0]
+    data = [p for p in packets if p.interface == "a" and p.payload]
+    # No ACK is marked, so that the other counter stays where it begins.
+    assert {p.ace for p in data} == {5}
+    arrived = sum(p.ecn == 3 for p in packets if p.interface == "b" and p.payload)
+    told = [5, *(p.ace for p in packets if p.interface == "a" and not p.outbound and not p.flags & SYN)]
+    counted = sum((after - before) % 8 for before, after in itertools.pairwise(told))
+    assert counted == arrived == run.flows["packets_marked"][0]
+    assert counted > 8
+
+
+def test_a_path_that_bleaches_shows_in_its_captures(tmp_path: Path) -> None:
+    text = LINUX.replace("loss", 'ecn = "bleach", loss').replace("tcp.ecn = true", 'tcp.ecn = "accecn"')
+    run, packets = captured(text, tmp_path / "out.pcapng", pcap_at=["a", "b"])
+    syn, arrived, answer = packets[:3]
+    assert (syn.ecn, arrived.ecn, answer.ace) == (2, 0, 0b010)
+    assert {p.ecn for p in packets if p.payload} == {0}
+    # Not knowing of accurate ECN, ends say ECT although it never arrives.
+    _, packets = captured(text.replace('"accecn"', "true"), tmp_path / "classic.pcapng", pcap_at=["a", "b"])
+    assert [{p.ecn for p in packets if p.payload and p.interface == at} for at in ("a", "b")] == [{0, 2}, {0}]
+    assert run.flows["packets_marked"][0] == 0
 
 
 FRAGMENTS = """
@@ -409,8 +451,9 @@ def scenarios(draw: st.DrawFn) -> str:
                     st.sampled_from(["tahoe", "reno", "newreno", "sack", *(["rack"] if profile != "ns2" else [])])
                 )
                 window, payload = draw(st.integers(1, 200)), draw(st.integers(100, 1448))
-                ecn, delayed = draw(st.booleans()), draw(st.booleans())
-                tcp = f'tcp = {{ recovery = "{recovery}", window = "{window} packets", payload = "{payload} B", ecn = {str(ecn).lower()}, delayed_acks = {str(delayed).lower()} }}'
+                ecn = draw(st.sampled_from(["false", "true", *(['"accecn"'] if profile != "ns2" else [])]))
+                delayed = draw(st.booleans())
+                tcp = f'tcp = {{ recovery = "{recovery}", window = "{window} packets", payload = "{payload} B", ecn = {ecn}, delayed_acks = {str(delayed).lower()} }}'
                 what = {
                     "bulk": 'kind = "bulk"',
                     "bytes": 'kind = "bulk", bytes = "50 kB"',

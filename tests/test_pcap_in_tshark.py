@@ -3,6 +3,7 @@ tables count."""
 
 from __future__ import annotations
 
+import itertools
 import struct
 import subprocess
 from typing import TYPE_CHECKING, Any, Final
@@ -73,6 +74,7 @@ SCENARIOS: Final = {
     "rfc": lossy("rfc", "sack"),
     "linux": lossy("linux", "rack"),
     "marks": MARKED,
+    "counted marks": MARKED.replace("true", '"accecn"'),
     "datagrams": DATAGRAMS,
     "two ways": TWO_WAYS,
     "window": WINDOW,
@@ -171,6 +173,16 @@ def _duplicates(run: tl.Run, row: dict[str, Any]) -> int:
         & (run.packets["to"] == row["from"])
     )["seq"]
     return int((acks.diff() == 0).sum())
+
+
+@needs_tshark
+def test_it_counts_marks_by_their_flags(tmp_path: Path) -> None:
+    """RFC 9768 §3.2.2: what ACKs add to the field ACE is what arrived with CE."""
+    run = tl.simulate(tl.loads(SCENARIOS["counted marks"]), pcap=tmp_path / "out.pcapng")
+    acks = fields(tmp_path / "out.pcapng", "tcp.flags", only="tcp.srcport == 5201 and tcp.flags.syn == 0")
+    told = [5, *(int(flags, 16) >> 6 & 0b111 for (flags,) in acks)]
+    counted = sum((after - before) % 8 for before, after in itertools.pairwise(told))
+    assert counted == run.flows["packets_marked"][0] > 8
 
 
 @needs_tshark

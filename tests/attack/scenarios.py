@@ -123,7 +123,7 @@ _KEYS: Final[dict[str, Callable[[Random], object]]] = {
     "traffic.t.tcp.window": _LIMIT,
     "traffic.t.tcp.initial_window": _LIMIT,
     "traffic.t.tcp.congestion": _control,
-    "traffic.t.tcp.ecn": lambda chance: chance.random() < 0.5,
+    "traffic.t.tcp.ecn": lambda chance: chance.choice([False, True, "accecn"]),
     "traffic.t.tcp.rto.min": _TIME,
     "traffic.t.tcp.rto.granularity": _TIME,
     "traffic.t.tcp.delayed_ack_timeout": _TIME,

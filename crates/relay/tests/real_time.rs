@@ -29,6 +29,7 @@ fn direction(name: &str, (from, to): (u32, u32)) -> DirectionSpec {
         queue: QueueSpec::DropTail(DropTailSpec { limit: QueueLimit::Packets(5) }),
         framing: FramingSpec::default(),
         loss: 0.0.into(),
+        bleaches_ecn: false,
         mtu_bytes: None,
         flow_control: false,
         rate: None,

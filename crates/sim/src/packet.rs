@@ -56,12 +56,14 @@ pub struct Packet {
 const KIND: u64 = 0b11 << TAG;
 /// In the place of a kind: a segment that says ECT(1).
 const SCALABLE: u64 = KIND;
-const BARE: u64 = 1 << (TAG + 2);
-const LOST: u64 = 1 << (TAG + 3);
-const BLOCKS: u64 = 1 << (TAG + 4);
-const CAPABLE: u64 = 1 << (TAG + 5);
-const MARKED: u64 = 1 << (TAG + 6);
-const REDUCED: u64 = 1 << (TAG + 7);
+const LOST: u64 = 1 << (TAG + 2);
+const BLOCKS: u64 = 1 << (TAG + 3);
+const CAPABLE: u64 = 1 << (TAG + 4);
+const MARKED: u64 = 1 << ACE;
+const REDUCED: u64 = 1 << (ACE + 1);
+const BARE: u64 = 1 << (ACE + 2);
+/// Of an ACK, three bits: ECE, CWR and AE, from the lowest on.
+const ACE: u32 = TAG + 5;
 
 /// Where the parts of `state` begin: the size in bytes at 0, then these.
 const TRANSFER: u32 = 16;
@@ -323,6 +325,31 @@ impl Packet {
         self.state & CAPABLE != 0
     }
 
+    /// As a path forwards it that clears the ECN field of what carries data, to Not-ECT.
+    #[must_use]
+    pub fn bleached(self) -> Self {
+        match self.kind() {
+            Kind::Ack => self,
+            Kind::Segment => Self { state: self.state & !(SCALABLE | CAPABLE | MARKED), ..self },
+            Kind::Datagram => Self { state: self.state & !(CAPABLE | MARKED), ..self },
+        }
+    }
+
+    /// Of an ACK: the flags AE, CWR and ECE as a number, ECE as its lowest bit (RFC 9768 §3.2.2: ACE).
+    #[inline]
+    #[must_use]
+    pub fn ace(&self) -> u8 {
+        (self.state >> ACE) as u8 & 0b111
+    }
+
+    /// The ACK with these flags, of which it has none.
+    #[inline]
+    #[must_use]
+    pub fn with_ace(self, ace: u8) -> Self {
+        debug_assert!(self.is_reverse() && ace <= 0b111 && self.ace() == 0);
+        Self { state: self.state | u64::from(ace) << ACE, ..self }
+    }
+
     /// Marks congestion (RFC 3168): CE on a data packet; on an ACK, ECE.
     #[inline]
     #[must_use]
@@ -395,6 +422,17 @@ mod tests {
                 prop_assert_eq!((ack.blocks(), ack.size(), ack.position()), (Some(7), size + 24, begin + hops));
                 prop_assert_eq!((packet.arriving(flow).flow(), packet.arriving(flow).seq()), (flow, seq));
                 prop_assert!(packet.lost().is_lost());
+                if kind == Kind::Ack {
+                    let plain = Packet::new(kind, flow, seq, size, 0.5);
+                    for ace in 0..8 {
+                        let ack = plain.with_ace(ace);
+                        prop_assert_eq!((ack.ace(), ack.seq(), ack.size(), ack.kind()), (ace, seq, size, kind));
+                        prop_assert_eq!((ack.is_marked(), ack.is_capable(), ack.bleached().ace()), (ace & 1 == 1, false, ace));
+                    }
+                }
+                let bleached = packet.capable().bleached();
+                prop_assert_eq!((bleached.kind(), bleached.size(), bleached.seq()), (kind, size, seq));
+                prop_assert!(kind == Kind::Ack || !bleached.is_capable() && !packet.capable().marked().bleached().is_marked());
                 if kind == Kind::Segment {
                     let ending = packet.ending_round();
                     prop_assert!(ending.ends_round() && !packet.ends_round() && !ending.is_reverse());
@@ -403,6 +441,9 @@ mod tests {
                     prop_assert!(scalable.is_scalable() && scalable.is_capable() && !scalable.is_marked() && !scalable.is_reverse());
                     prop_assert_eq!((scalable.kind(), scalable.size(), scalable.seq()), (kind, size, seq));
                     prop_assert!(scalable.marked().is_scalable() && !packet.capable().is_scalable());
+                    let bleached = scalable.marked().bleached();
+                    prop_assert!(!bleached.is_scalable() && !bleached.is_capable() && !bleached.is_marked());
+                    prop_assert_eq!(bleached.kind(), kind);
                 }
                 let told = packet.capable().marked().reduced();
                 prop_assert!(told.is_capable() && told.is_marked() && told.is_reduced() && !told.is_lost());

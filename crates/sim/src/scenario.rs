@@ -106,6 +106,9 @@ pub struct LinkSpec {
     pub framing: FramingSpec,
     /// Which packets are lost on the wire, after they were transmitted.
     pub loss: LossSpec,
+    /// Whether the ECN field of what it delivers is cleared to Not-ECT.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bleaches_ecn: bool,
     /// Largest IP packet that the link carries, in bytes; none: any.
     pub mtu_bytes: Option<u32>,
     /// Whether the transmitter pauses while the input ring at the far end is full (IEEE 802.3x).
@@ -377,8 +380,59 @@ pub struct TcpSpec {
     pub limited_transmit: bool,
     /// Whether packets are paced; with a congestion control that needs it they always are.
     pub pacing: bool,
-    /// Whether queues may mark packets instead of dropping them (RFC 3168).
-    pub ecn: bool,
+    /// Whether queues may mark packets instead of dropping them, and how ACKs tell of it.
+    pub ecn: Ecn,
+}
+
+/// Whether queues may mark packets instead of dropping them, and how ACKs tell of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "EcnForm", into = "EcnForm")]
+pub enum Ecn {
+    /// They may not.
+    #[default]
+    Off,
+    /// By one flag (RFC 3168); each of them alike, where the control reads marks (RFC 8257).
+    Classic,
+    /// By a counter (RFC 9768).
+    Accurate,
+}
+
+/// How a scenario says it: false, true or `"accecn"`.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(untagged)]
+enum EcnForm {
+    Switch(bool),
+    Named(EcnName),
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum EcnName {
+    AccEcn,
+}
+
+impl From<EcnForm> for Ecn {
+    fn from(form: EcnForm) -> Self {
+        match form {
+            EcnForm::Switch(on) => on.into(),
+            EcnForm::Named(EcnName::AccEcn) => Self::Accurate,
+        }
+    }
+}
+
+impl From<Ecn> for EcnForm {
+    fn from(ecn: Ecn) -> Self {
+        match ecn {
+            Ecn::Off | Ecn::Classic => Self::Switch(ecn == Ecn::Classic),
+            Ecn::Accurate => Self::Named(EcnName::AccEcn),
+        }
+    }
+}
+
+impl From<bool> for Ecn {
+    fn from(on: bool) -> Self {
+        if on { Self::Classic } else { Self::Off }
+    }
 }
 
 /// How slow start grows and ends.

@@ -39,6 +39,8 @@ _LEAST_SEGMENT: Final = 48
 _LEAST_MTU: Final = 68
 #: Recoveries as Linux has them: with selective ACKs or without.
 _SACK: Final = {"reno": "0", "newreno": "0", "sack": "1", "rack": "1"}
+#: Values of tcp_ecn: not, and asked for (RFC 3168; from Linux 6.18 on RFC 9768).
+_ECN: Final = {False: "0", True: "1", "accecn": "3"}
 #: Congestion controls that are Linux's own, as ours are made after them.
 CONTROLS: Final = ("reno", "cubic", "bbr")
 
@@ -110,7 +112,7 @@ def _of_flow(key: str, tcp: Mapping[str, Any], sender: str, receiver: str) -> It
     for host in (sender, receiver):
         yield host, "net.ipv4.tcp_sack", sack, f"{key}.recovery"
         yield host, "net.ipv4.tcp_timestamps", str(int(timestamps)), f"{key}.payload"
-        yield host, "net.ipv4.tcp_ecn", str(int(tcp["ecn"])), f"{key}.ecn"
+        yield host, "net.ipv4.tcp_ecn", _ECN[tcp["ecn"]], f"{key}.ecn"
 
 
 def control(key: str, tcp: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Final, Self, cast
+from typing import Annotated, Any, Final, Literal, Self, cast
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
 
@@ -23,7 +23,7 @@ from tightlink.scenario.queues import Queue
 from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.shaper import AnyShaper
 from tightlink.scenario.table import NAME, Table, merged, wrong
-from tightlink.scenario.values import Mtu, Overhead
+from tightlink.scenario.values import Mtu, Overhead, choice
 
 _ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
@@ -56,6 +56,8 @@ class Medium(Table):
     """When the link is down, by a schedule or at random (default never)."""
     shaper: AnyShaper | None = None
     """A token bucket in front of the line (default there is none)."""
+    ecn: Annotated[Literal["keep", "bleach"], choice("keep", "bleach")] | None = None
+    """What becomes of the ECN field of packets: bleach clears it to Not-ECT at the far end (default "keep")."""
     mtu: Mtu | None = None
     """Largest IP packet that fits (default: the profile's)."""
     flow_control: StrictBool | None = None

@@ -241,6 +241,7 @@ def _properties(hop: Hop) -> dict[str, Any]:
         "queue": {"kind": kind_of(queue), "limit": _limit(hop, queue.limit), **queue.spec()},
         "framing": _framing(hop.wire),
         "loss": loss,
+        **({"bleaches_ecn": True} if hop.wire.ecn == "bleach" else {}),
         "mtu_bytes": hop.mtu,
         **_changes(hop),
     }

@@ -12,7 +12,7 @@ from typing import Annotated, Self
 from pydantic import StrictBool, model_validator
 
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Congestion, Period, Size, Threshold, Window, choice
+from tightlink.scenario.values import Congestion, Ecn, Period, Size, Threshold, Window, choice
 
 
 class Rto(Table):
@@ -64,8 +64,9 @@ class Tcp(Table):
     """Whether the first two duplicate ACKs release a new packet each (RFC 3042)."""
     pacing: StrictBool | None = None
     """Whether packets leave one by one, spread over the round trip; a congestion control that needs it always paces."""
-    ecn: StrictBool | None = None
-    """Whether queues may mark packets instead of dropping them (RFC 3168); a control that reads marks sets it."""
+    ecn: Ecn | None = None
+    """Whether queues may mark packets instead of dropping them: true (RFC 3168) or "accecn", so that ACKs count marks
+    (RFC 9768); a control that reads marks sets it."""
     rto: Rto | None = None
     """Retransmission timer."""
 

@@ -233,6 +233,22 @@ def choice(*names: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def _check_ecn(value: object) -> bool | str:
+    if isinstance(value, bool) or value == ACCURATE_ECN:
+        return value
+    meant = f'"{ACCURATE_ECN}"' if isinstance(value, str) and closest(value, (ACCURATE_ECN,)) else None
+    raise wrong(f'true, false or "{ACCURATE_ECN}"', value=value, suggestion=meant)
+
+
+#: Accurate ECN, by its usual name (RFC 9768).
+ACCURATE_ECN: Final = "accecn"
+Ecn = Annotated[
+    bool | str,
+    BeforeValidator(_check_ecn),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": [ACCURATE_ECN]}], "examples": [True, ACCURATE_ECN]}),
+]
+
+
 def _is_control(value: object) -> TypeGuard[type[CongestionControl]]:
     return isinstance(value, type) and issubclass(value, CongestionControl)
 

@@ -87,6 +87,11 @@ impl Headers {
         headers
     }
 
+    /// Clears the ECN field.
+    pub fn bleach(&mut self) {
+        self.bytes[TOS] &= !CE;
+    }
+
     /// The bytes that are captured.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]

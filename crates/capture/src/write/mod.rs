@@ -130,6 +130,9 @@ impl<'a, W: Write> Capture<'a, W> {
         let Some(packet) = self.in_flight.get_mut(&record.uid) else { return };
         packet.links += 1;
         let marked = record.marked && record.kind != Kind::Ack;
+        if self.scenario.links[record.link as usize].bleaches_ecn {
+            packet.headers.bleach();
+        }
         let headers = packet.headers.after(packet.links - 1, marked);
         let flow = &self.scenario.flows[record.flow as usize];
         if node == if record.kind == Kind::Ack { flow.from } else { flow.to } {

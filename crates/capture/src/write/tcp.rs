@@ -4,8 +4,9 @@
 //! begins n − 1 payloads behind it. Nobody closes a connection: the engine does not.
 
 use tightlink_sim::packet::{Kind, Packet};
-use tightlink_sim::scenario::{FlowSpec, Profile, Recovery, TcpSpec, TrafficSpec};
+use tightlink_sim::scenario::{Ecn, FlowSpec, Profile, Recovery, TcpSpec, TrafficSpec};
 use tightlink_sim::time::Time;
+use tightlink_sim::transport::accecn;
 use tightlink_sim::transport::connection::Connection;
 use tightlink_sim::transport::sack::SackSlab;
 
@@ -24,11 +25,12 @@ const TIME_IN_HANDSHAKE: usize = HEADER_BYTES + 8;
 const MOST_BYTES: usize = HEADER_BYTES + 40;
 const FLAGS: usize = 13;
 
-const SYN: u8 = 0x02;
-const ACK: u8 = 0x10;
-/// ECN-Echo and Congestion Window Reduced (RFC 3168 §6.1).
-const ECE: u8 = 0x40;
-const CWR: u8 = 0x80;
+const SYN: u16 = 0x02;
+const ACK: u16 = 0x10;
+/// ECN-Echo and Congestion Window Reduced (RFC 3168 §6.1), with AE before them the field ACE (RFC 9768 §3.2).
+const ECE: u16 = 0x40;
+const CWR: u16 = 0x80;
+const AE: u16 = 0x100;
 
 /// Kinds of options.
 const NO_OPERATION: u8 = 1;
@@ -47,7 +49,7 @@ pub struct Tcp {
     ports: Ports,
     timestamps: bool,
     sack: bool,
-    ecn: bool,
+    ecn: Ecn,
     /// The receiver's window, as the SYN says it and as others do; and the power of two between them, if it is told.
     windows: (u16, u16),
     scale: Option<u8>,
@@ -107,9 +109,9 @@ impl Tcp {
     pub fn arrived(&mut self, header: &[u8]) {
         let from_sender = header[0..2] == self.ports.source.to_be_bytes();
         if from_sender {
-            self.established |= header[FLAGS] & SYN == 0;
+            self.established |= u16::from(header[FLAGS]) & SYN == 0;
         } else if self.timestamps {
-            let place = if header[FLAGS] & SYN != 0 { TIME_IN_HANDSHAKE } else { TIME };
+            let place = if u16::from(header[FLAGS]) & SYN != 0 { TIME_IN_HANDSHAKE } else { TIME };
             let value = [0, 1, 2, 3].map(|byte| header[place + byte]);
             self.recent = self.recent.max(u32::from_be_bytes(value));
         }
@@ -118,12 +120,22 @@ impl Tcp {
     fn segment(&self, packet: &Packet, ip: &Ip) -> Headers {
         let (seq, value) = (packet.seq(), timestamp(packet.sent()));
         if seq == 0 && !packet.is_bare() {
-            let flags = if self.ecn { SYN | ECE | CWR } else { SYN };
+            let flags = match self.ecn {
+                Ecn::Off => SYN,
+                Ecn::Classic => SYN | ECE | CWR,
+                Ecn::Accurate => SYN | ECE | CWR | AE,
+            };
             let mut header = Header::new(self.ports, (0, 0), flags, self.windows.0);
             self.add_handshake(&mut header, (value, 0));
             return header.in_packet(ip, 0);
         }
-        let flags = if packet.is_reduced() { ACK | CWR } else { ACK };
+        let flags = match self.ecn {
+            // No ACK says ECT, so that none comes marked; the third step of the handshake tells of the second.
+            Ecn::Accurate if packet.is_bare() => ACK | ace(accecn::handshake::NOT_ECT),
+            Ecn::Accurate => ACK | ace(accecn::INITIAL),
+            _ if packet.is_reduced() => ACK | CWR,
+            _ => ACK,
+        };
         let mut header = Header::new(self.ports, (self.bytes_before(seq), 1), flags, self.windows.1);
         if self.timestamps {
             header.add_timestamps(value, self.recent);
@@ -142,16 +154,16 @@ impl Tcp {
         };
         let times = (timestamp(now), timestamp(echo));
         let ports = self.ports.back();
-        let echoed = if packet.is_marked() { ECE } else { 0 };
+        let told = ace(packet.ace());
         // What answers a SYN has the number of an ACK of no data.
         if packet.seq() == 0 && !self.established {
-            let agrees = if self.ecn { ECE } else { 0 };
+            let agrees = if self.ecn == Ecn::Classic { ECE } else { told };
             let mut header = Header::new(ports, (0, 1), SYN | ACK | agrees, self.windows.0);
             self.add_handshake(&mut header, times);
             return header.in_packet(ip, 0);
         }
         let acknowledged = self.bytes_before(packet.seq() + 1);
-        let mut header = Header::new(ports, (1, acknowledged), ACK | echoed, self.windows.1);
+        let mut header = Header::new(ports, (1, acknowledged), ACK | told, self.windows.1);
         if self.timestamps {
             header.add_timestamps(times.0, times.1);
         }
@@ -195,13 +207,13 @@ impl Tcp {
 }
 
 impl Header {
-    fn new(ports: Ports, (seq, ack): (u32, u32), flags: u8, window: u16) -> Self {
+    fn new(ports: Ports, (seq, ack): (u32, u32), flags: u16, window: u16) -> Self {
         let mut bytes = [0; MOST_BYTES];
         bytes[0..2].copy_from_slice(&ports.source.to_be_bytes());
         bytes[2..4].copy_from_slice(&ports.destination.to_be_bytes());
         bytes[4..8].copy_from_slice(&seq.to_be_bytes());
         bytes[8..12].copy_from_slice(&ack.to_be_bytes());
-        bytes[FLAGS] = flags;
+        bytes[FLAGS - 1..=FLAGS].copy_from_slice(&flags.to_be_bytes());
         bytes[14..16].copy_from_slice(&window.to_be_bytes());
         Self { bytes, length: HEADER_BYTES }
     }
@@ -231,11 +243,16 @@ impl Header {
 
     /// The packet with this header and `payload` bytes.
     fn in_packet(mut self, ip: &Ip, payload: u32) -> Headers {
-        self.bytes[12] = (self.length as u8 / 4) << 4;
+        self.bytes[FLAGS - 1] |= (self.length as u8 / 4) << 4;
         let sum = transport_checksum(ip, &self.bytes[..self.length], self.length as u32 + payload);
         self.bytes[16..18].copy_from_slice(&sum.to_be_bytes());
         Headers::new(*ip, &self.bytes[..self.length], payload)
     }
+}
+
+/// The field ACE among the flags.
+fn ace(value: u8) -> u16 {
+    u16::from(value) << ECE.trailing_zeros()
 }
 
 /// A clock of milliseconds that never shows zero (RFC 7323 §5.4; zero stands for "nothing yet").

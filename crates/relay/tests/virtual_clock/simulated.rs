@@ -231,6 +231,7 @@ fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueL
         queue: QueueSpec::DropTail(DropTailSpec { limit }),
         framing: FramingSpec::default(),
         loss: 0.0.into(),
+        bleaches_ecn: false,
         mtu_bytes: None,
         flow_control: false,
         rate: None,

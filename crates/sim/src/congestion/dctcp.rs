@@ -40,10 +40,10 @@ impl CongestionControl for Dctcp {
 
     fn measure(&mut self, ack: &Ack) {
         self.acked += ack.delivered;
-        self.marked += if ack.marked { ack.delivered } else { 0.0 };
+        self.marked += ack.marked;
         if self.rounds.is_over(ack) {
             // §3.3, steps 4 to 7.
-            self.alpha += self.g * (self.marked / self.acked - self.alpha);
+            self.alpha += self.g * ((self.marked / self.acked).min(1.0) - self.alpha);
             self.rounds.begin(ack);
             (self.acked, self.marked) = (0.0, 0.0);
         }
@@ -75,7 +75,12 @@ mod tests {
         for round in 0..count {
             for place in 1..=10 {
                 let through = 10 * round + place;
-                control.measure(&Ack { through, highest: through + 9, marked: place <= marked, ..ack(0.1) });
+                control.measure(&Ack {
+                    through,
+                    highest: through + 9,
+                    marked: f64::from(u8::from(place <= marked)),
+                    ..ack(0.1)
+                });
             }
         }
     }
@@ -100,7 +105,7 @@ mod tests {
         control.measure(&Ack { through: 1, highest: 11, ..ack(0.1) });
         assert_eq!(control.alpha, 0.5);
         for through in 2..=12 {
-            control.measure(&Ack { through, highest: 30, marked: true, ..ack(0.1) });
+            control.measure(&Ack { through, highest: 30, marked: 1.0, ..ack(0.1) });
         }
         assert_eq!(control.alpha, 0.75);
     }

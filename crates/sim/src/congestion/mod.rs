@@ -82,8 +82,9 @@ pub struct Ack {
     pub acked: f64,
     /// Packets acknowledged.
     pub delivered: f64,
-    /// It tells of congestion marks. For controls that read marks, all packets that it acknowledges had one.
-    pub marked: bool,
+    /// Packets that had a congestion mark, as far as it tells: where nothing counts them, it stands for all that it
+    /// acknowledges. With accurate ECN it may tell of more, as marks of packets behind a gap are among them.
+    pub marked: f64,
     /// The round-trip time that its timestamp tells, in seconds.
     pub rtt_s: f64,
     /// Packets outstanding before it came.

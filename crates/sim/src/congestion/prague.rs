@@ -109,8 +109,8 @@ impl CongestionControl for Prague {
     fn measure(&mut self, ack: &Ack) {
         self.srtt_s += if self.srtt_s > 0.0 { SRTT_GAIN } else { 1.0 } * (ack.rtt_s - self.srtt_s);
         self.acked += ack.delivered;
-        if ack.marked {
-            self.marked += ack.delivered;
+        if ack.marked > 0.0 {
+            self.marked += ack.marked;
             // §2.4.2: nothing is known before the first mark; then the worst is assumed.
             self.alpha.get_or_insert(1.0);
         }
@@ -122,7 +122,7 @@ impl CongestionControl for Prague {
         self.first_half = past_s < self.round_s() / 2.0;
         if past_s >= self.round_s() {
             if let Some(alpha) = &mut self.alpha {
-                *alpha += EWMA_GAIN * (self.marked / self.acked - *alpha);
+                *alpha += EWMA_GAIN * ((self.marked / self.acked).min(1.0) - *alpha);
             }
             (self.round_at, self.acked, self.marked, self.first_half) = (ack.now, 0.0, 0.0, true);
         }
@@ -176,7 +176,7 @@ impl CongestionControl for Prague {
 mod tests {
     use super::*;
     use crate::congestion::tests::{Path, ack, fresh, loss, with};
-    use crate::scenario::{Profile, Recovery, TcpSpec};
+    use crate::scenario::{Ecn, Profile, Recovery, TcpSpec};
     use crate::transport::tests::{Ends, Fate, tcp};
 
     /// §2.4.2: the first mark halves; then by half of the share, which follows in sixteenths of a round trip.
@@ -189,7 +189,13 @@ mod tests {
             for place in 1..=10 {
                 through += 1;
                 let now = Time::new(now_s + 0.005 * f64::from(place));
-                control.measure(&Ack { now, through, highest: through + 10, marked: place <= marked, ..ack(0.05) });
+                control.measure(&Ack {
+                    now,
+                    through,
+                    highest: through + 10,
+                    marked: f64::from(u8::from(place <= marked)),
+                    ..ack(0.05)
+                });
             }
         };
         round(&mut control, 1.0, 0);
@@ -252,7 +258,7 @@ mod tests {
     fn below_two_packets_the_rate_follows_the_fraction() {
         let mut control: Prague = with(&[("transition", 1000.0)]);
         let mut window = Window { cwnd: 3.0, ssthresh: 3.0 };
-        control.measure(&Ack { now: Time::new(1.0), marked: true, ..ack(0.05) });
+        control.measure(&Ack { now: Time::new(1.0), marked: 1.0, ..ack(0.05) });
         // The share of marks stays 1: each cut halves. 0.375 packets in 50 ms are less than 100 kbit/s.
         for left in [1.5, 0.75, LEAST_RATE * 0.05] {
             assert_eq!(control.on_mark(&window, &loss(window.cwnd)), Some(2.0));
@@ -271,7 +277,7 @@ mod tests {
     /// A path that marks everything: at two packets in a round trip of 101 ms they would stay.
     #[test]
     fn where_all_is_marked_it_sends_100_kbit() {
-        let spec = TcpSpec { ecn: true, ..tcp("prague", Recovery::Rack) };
+        let spec = TcpSpec { ecn: Ecn::Classic, ..tcp("prague", Recovery::Rack) };
         let mut ends = Ends::new(&spec, Profile::Linux, 200);
         ends.talk(|_, _| Fate::Marked);
         let late = &ends.sent[150..];
@@ -282,7 +288,7 @@ mod tests {
     /// RFC 9331 §4.3, item 2: a loss halves, also in the window of data that a smaller cut for a mark was for.
     #[test]
     fn a_loss_halves_also_where_a_mark_was_answered() {
-        let spec = TcpSpec { ecn: true, initial_ssthresh_packets: Some(10.0), ..tcp("prague", Recovery::Rack) };
+        let spec = TcpSpec { ecn: Ecn::Classic, initial_ssthresh_packets: Some(10.0), ..tcp("prague", Recovery::Rack) };
         let least = |fate: fn(usize) -> Fate| {
             let mut ends = Ends::new(&spec, Profile::Rfc, 400);
             ends.talk(|place, _| fate(place));

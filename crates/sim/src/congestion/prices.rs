@@ -116,7 +116,8 @@ impl CongestionControl for Prices {
 
     fn measure(&mut self, ack: &Ack) {
         self.rounds.sample(ack);
-        *(if ack.marked { &mut self.marked } else { &mut self.unmarked }) += ack.delivered;
+        self.marked += ack.marked;
+        self.unmarked += (ack.delivered - ack.marked).max(0.0);
         self.pending += ack.delivered;
         if let (true, Some(mean_s)) = (self.rounds.is_over(ack), self.rounds.mean_s()) {
             self.forget();
@@ -188,7 +189,8 @@ mod tests {
                     let marked =
                         (f64::from(through) * self.share).floor() > (f64::from(through - 1) * self.share).floor();
                     let newest = through + self.window.cwnd as i32 - 1;
-                    let ack = Ack { through, highest: newest, marked, ..ack(self.rtt_s) };
+                    let told = f64::from(u8::from(marked));
+                    let ack = Ack { through, highest: newest, marked: told, ..ack(self.rtt_s) };
                     self.control.measure(&ack);
                     if !marked {
                         self.control.on_ack(&mut self.window, &ack);

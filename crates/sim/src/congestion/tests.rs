@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// The ACK of one packet after `rtt_s`, at time zero, with all of the window in use.
 pub(crate) fn ack(rtt_s: f64) -> Ack {
     let (in_flight, through, highest) = (1e9, 1, 1);
-    Ack { now: Time::ZERO, acked: 1.0, delivered: 1.0, marked: false, rtt_s, in_flight, through, highest }
+    Ack { now: Time::ZERO, acked: 1.0, delivered: 1.0, marked: 0.0, rtt_s, in_flight, through, highest }
 }
 
 /// A loss of a window of `in_use` packets.

@@ -1,7 +1,7 @@
 //! What only the engine can see to be wrong with traffic: it knows what controls and queues need.
 
 use crate::error::ScenarioError;
-use crate::scenario::{FlowSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec};
+use crate::scenario::{Ecn, FlowSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec};
 use crate::transport::ecn::Feedback;
 use crate::warnings::takes;
 
@@ -76,17 +76,20 @@ pub(crate) fn check_recovery(label: &str, recovery: Recovery, profile: Profile) 
 }
 
 /// How the receiver tells of congestion marks: exactly, if the control reads them.
-pub(crate) fn feedback(label: &str, ecn: bool, reads_marks: bool) -> Result<Feedback, ScenarioError> {
+pub(crate) fn feedback(label: &str, ecn: Ecn, profile: Profile, reads_marks: bool) -> Result<Feedback, ScenarioError> {
+    let wrong = |value: &str, expected: &str| {
+        let (flow, value, expected) = (label.to_owned(), value.to_owned(), expected.to_owned());
+        Err(ScenarioError::Flow { flow, key: "tcp.ecn", value, expected })
+    };
     match (ecn, reads_marks) {
-        (false, false) => Ok(Feedback::None),
-        (true, false) => Ok(Feedback::Latched),
-        (true, true) => Ok(Feedback::Accurate),
-        (false, true) => Err(ScenarioError::Flow {
-            flow: label.to_owned(),
-            key: "tcp.ecn",
-            value: "false".into(),
-            expected: "its congestion control reads congestion marks: true, or another control".into(),
-        }),
+        (Ecn::Off, false) => Ok(Feedback::None),
+        (Ecn::Classic, false) => Ok(Feedback::Latched),
+        (Ecn::Classic, true) => Ok(Feedback::Accurate),
+        (Ecn::Accurate, _) if profile == Profile::Ns2 => {
+            wrong("\"accecn\"", "profile ns2 has no accurate ECN: true or false, or another profile")
+        }
+        (Ecn::Accurate, _) => Ok(Feedback::Counted),
+        (Ecn::Off, true) => wrong("false", "its congestion control reads congestion marks: true, or another control"),
     }
 }
 

@@ -167,8 +167,8 @@ impl Hosts {
                 };
                 let flow = &mut self.tcp[index as usize];
                 let connection = &self.connections[flow.connection as usize];
-                let (controls, marked) = (&mut self.controls, packet.is_marked());
-                let mut env = Env { network, controls, connection, now: now(), echo, marked };
+                let (controls, told) = (&mut self.controls, packet.ace());
+                let mut env = Env { network, controls, connection, now: now(), echo, told };
                 flow.sender.receive(&mut env, packet.seq(), blocks);
                 flow.tell_reaction(network, Time::new(time));
             }
@@ -217,7 +217,7 @@ impl Hosts {
         let flow = &mut self.tcp[index as usize];
         let connection = &self.connections[flow.connection as usize];
         let controls = &mut self.controls;
-        let mut env = Env { network: &mut *network, controls, connection, now, echo: Time::ZERO, marked: false };
+        let mut env = Env { network: &mut *network, controls, connection, now, echo: Time::ZERO, told: 0 };
         act(&mut flow.sender, &mut env);
         flow.tell_reaction(network, now.time);
     }

@@ -41,7 +41,7 @@ pub struct Link {
     /// Until when the host at its end does nothing but react to what this link delivers: until then it is
     /// evaluated together with this link. Before every time, where the host has a life of its own.
     pub host_reacts_until: Time,
-    /// The wire may lose packets, or its rate or its delay changes.
+    /// The wire may lose packets, or its rate or its delay changes, or it clears the ECN field.
     pub irregular: bool,
     /// The packets that wait, where the queue decides at departure which is next.
     pub managed: Option<Box<Managed>>,
@@ -54,6 +54,8 @@ struct Rare {
     loss: Option<Loss>,
     /// When it begins to lose packets, in seconds.
     begins_s: f64,
+    /// The ECN field of what it delivers is cleared.
+    bleaches_ecn: bool,
     /// Packets that the wire lost before the end of the run.
     packets_lost: u64,
     /// Packets admitted that do not come out at the other end before the run ends.
@@ -82,14 +84,20 @@ impl Link {
         let loss = if spec.arq.is_none() { Loss::new(&spec.loss, wire, site.seed, &spec.name) } else { None };
         let changes = Changes::new(spec, site.seed);
         Self {
-            irregular: loss.is_some() || changes.is_some(),
+            irregular: loss.is_some() || changes.is_some() || spec.bleaches_ecn,
             server: Server::new(entity, wire, queue, end).changing(changes),
             flight: Ring::default(),
             goes_on: false,
             confluence: 0,
             host_reacts_until: Time::ZERO,
             managed: Managed::new(&spec.queue, site).map(Box::new),
-            rare: Box::new(Rare { loss, begins_s: 0.0, packets_lost: 0, packets_late: 0 }),
+            rare: Box::new(Rare {
+                loss,
+                bleaches_ecn: spec.bleaches_ecn,
+                begins_s: 0.0,
+                packets_lost: 0,
+                packets_late: 0,
+            }),
         }
     }
 
@@ -120,6 +128,8 @@ impl Link {
             (packet, Passage::Late)
         } else if self.irregular && self.loses_next(packet.size(), service.start) {
             (packet.lost(), Passage::Lost)
+        } else if self.irregular && self.rare.bleaches_ecn {
+            (packet.bleached(), Passage::Through)
         } else {
             (packet, Passage::Through)
         }

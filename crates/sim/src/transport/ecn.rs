@@ -1,10 +1,12 @@
 //! Explicit congestion notification in the ends of a connection: what a sender has to know of marks, and how
-//! a receiver tells of them (RFC 3168 §6.1; RFC 8257 §3.2).
+//! a receiver tells of them (RFC 3168 §6.1; RFC 8257 §3.2; by a counter: `accecn.rs`).
 //!
 //! The handshake is taken to agree on it: both ends of a flow are set by one key. Only data packets sent for
-//! the first time are capable (RFC 3168 §6.1.4 and §6.1.5): no SYN, no ACK, no retransmission.
+//! the first time are capable (RFC 3168 §6.1.4 and §6.1.5): no ACK, no retransmission, and no SYN without accurate ECN.
 
+use super::accecn::{Counted, Counter, handshake};
 use crate::packet::Packet;
+use crate::scenario::Ecn;
 
 /// What a packet says of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub struct Signs {
     pub marked: bool,
     /// The sender has reduced its window (CWR).
     pub reduced: bool,
+    /// A scalable congestion control sends it (ECT(1)).
+    pub scalable: bool,
 }
 
 impl Signs {
@@ -22,12 +26,13 @@ impl Signs {
     #[inline]
     #[must_use]
     pub fn of(packet: &Packet) -> Self {
-        Self { capable: packet.is_capable(), marked: packet.is_marked(), reduced: packet.is_reduced() }
+        let (capable, scalable) = (packet.is_capable(), packet.is_scalable());
+        Self { capable, marked: packet.is_marked(), reduced: packet.is_reduced(), scalable }
     }
 }
 
 /// What a sender knows of marks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Marks {
     /// Packets say that they may be marked.
     pub capable: bool,
@@ -37,30 +42,52 @@ pub struct Marks {
     by_mark: bool,
     /// The last packet sent before the last reduction: what is told of packets up to it is old news.
     through: i32,
+    /// With accurate ECN.
+    pub(super) counter: Option<Box<Counter>>,
 }
 
 impl Marks {
     /// Nothing was marked yet.
     #[must_use]
-    pub fn new(capable: bool) -> Self {
-        Self { capable, tell: false, by_mark: false, through: -1 }
+    pub fn new(ecn: Ecn) -> Self {
+        let counter = (ecn == Ecn::Accurate).then(Box::default);
+        Self { capable: ecn != Ecn::Off, tell: false, by_mark: false, through: -1, counter }
     }
 
-    /// What a new data packet has to say.
-    pub fn signs(&mut self) -> Signs {
-        Signs { capable: self.capable, marked: false, reduced: std::mem::take(&mut self.tell) && self.capable }
+    /// What packet `seq`, which is new, has to say. With accurate ECN nobody waits to hear of reduced windows.
+    pub fn signs(&mut self, seq: i32) -> Signs {
+        let counts = self.counter.is_some();
+        let reduced = seq > 0 && std::mem::take(&mut self.tell) && self.capable && !counts;
+        Signs { capable: self.capable && (seq > 0 || counts), reduced, ..Signs::default() }
+    }
+
+    /// The SYN was acknowledged with these flags; `again` says that it was not the first. True if it was marked on its way.
+    pub fn open(&mut self, ace: u8, again: bool) -> bool {
+        let Some(counter) = &mut self.counter else { return false };
+        // RFC 9768 §3.2.2.3: a path that clears the field is not worth using it.
+        self.capable &= again || ace != handshake::NOT_ECT;
+        let marked = ace == handshake::CE;
+        if marked {
+            counter.open_marked();
+        }
+        marked
+    }
+
+    /// Of `delivered` packets that an ACK with news of marks acknowledges, those that were marked: all, where nobody counts.
+    pub fn news(&mut self, delivered: f64) -> f64 {
+        self.counter.as_mut().map_or(delivered, |counter| counter.take_news())
     }
 
     /// The window was reduced when `highest` was the highest packet sent, for a mark or for a loss.
     pub fn reduced(&mut self, highest: i32, by_mark: bool) {
-        *self = Self { tell: true, by_mark, through: highest, ..*self };
+        (self.tell, self.by_mark, self.through) = (true, by_mark, highest);
     }
 
-    /// Whether a mark that the ACK of `ack` tells of is news: one reduction in a window of data
-    /// (RFC 3168 §6.1.2).
+    /// Whether a mark that the ACK of `ack` after that of `before` tells of is news: one reduction in a window of data
+    /// (RFC 3168 §6.1.2). Where marks are counted, any packet of those that it acknowledges may have had it.
     #[must_use]
-    pub fn is_news(&self, ack: i32) -> bool {
-        ack > self.through
+    pub fn is_news(&self, before: i32, ack: i32) -> bool {
+        if self.counter.is_some() { before >= self.through } else { ack > self.through }
     }
 
     /// Whether the window of data after `acked` was answered already, because of a mark.
@@ -79,21 +106,24 @@ pub enum Feedback {
     Latched,
     /// ACKs of marked packets do, and only they (RFC 8257 §3.2).
     Accurate,
+    /// All ACKs do, by a counter (RFC 9768).
+    Counted,
 }
 
 /// What a receiver knows of marks.
 #[derive(Clone, Copy, Debug)]
 pub struct Echo {
     feedback: Feedback,
-    /// ACKs tell of congestion now (ECE).
-    pub on: bool,
+    /// The flags AE, CWR and ECE of ACKs now.
+    ace: u8,
+    counted: Counted,
 }
 
 impl Echo {
     /// Nothing was marked yet.
     #[must_use]
     pub fn new(feedback: Feedback) -> Self {
-        Self { feedback, on: false }
+        Self { feedback, ace: 0, counted: Counted::default() }
     }
 
     /// Whether the receiver looks at marks at all.
@@ -114,21 +144,42 @@ impl Echo {
     /// A packet that could not be marked says nothing.
     #[must_use]
     pub fn changes_with(&self, signs: Signs) -> bool {
-        self.feedback == Feedback::Accurate && signs.capable && signs.marked != self.on
+        self.feedback == Feedback::Accurate && signs.capable && signs.marked != self.on()
     }
 
-    /// Takes note of a data packet. True if it must be acknowledged at once (RFC 8257 figure 1).
-    pub fn see(&mut self, signs: Signs) -> bool {
+    /// ACKs tell of congestion now (ECE).
+    fn on(&self) -> bool {
+        self.ace != 0
+    }
+
+    /// The flags AE, CWR and ECE of an ACK that leaves now.
+    #[inline]
+    pub fn tell(&mut self) -> u8 {
+        self.counted.told();
+        self.ace
+    }
+
+    /// Takes note of packet `seq`. True if it must be acknowledged at once (RFC 8257 figure 1).
+    pub fn see(&mut self, seq: u32, signs: Signs) -> bool {
         match self.feedback {
             Feedback::None => false,
             Feedback::Latched => {
-                self.on = signs.marked || self.on && !signs.reduced;
+                self.ace = u8::from(signs.marked || self.on() && !signs.reduced);
                 false
             }
             Feedback::Accurate => {
                 let changes = self.changes_with(signs);
-                self.on ^= changes;
+                self.ace ^= u8::from(changes);
                 changes
+            }
+            Feedback::Counted if seq == 0 => {
+                self.ace = self.counted.open(signs);
+                true
+            }
+            Feedback::Counted => {
+                let at_once;
+                (self.ace, at_once) = self.counted.see(signs);
+                at_once
             }
         }
     }
@@ -138,7 +189,7 @@ impl Echo {
 mod tests {
     use super::*;
 
-    const PLAIN: Signs = Signs { capable: true, marked: false, reduced: false };
+    const PLAIN: Signs = Signs { capable: true, marked: false, reduced: false, scalable: false };
     const MARKED: Signs = Signs { marked: true, ..PLAIN };
     const REDUCED: Signs = Signs { reduced: true, ..PLAIN };
 
@@ -147,8 +198,8 @@ mod tests {
     fn a_mark_is_echoed_until_the_sender_has_reduced_its_window() {
         let mut echo = Echo::new(Feedback::Latched);
         let mut after = |signs: Signs| {
-            echo.see(signs);
-            echo.on
+            echo.see(1, signs);
+            echo.on()
         };
         assert!(!after(PLAIN));
         assert!(after(MARKED));
@@ -165,7 +216,7 @@ mod tests {
         let mut echo = Echo::new(Feedback::Accurate);
         let retransmission = Signs::default();
         let packets = [PLAIN, MARKED, MARKED, retransmission, REDUCED, PLAIN];
-        let seen: Vec<(bool, bool)> = packets.iter().map(|&signs| (echo.see(signs), echo.on)).collect();
+        let seen: Vec<(bool, bool)> = packets.iter().map(|&signs| (echo.see(1, signs), echo.on())).collect();
         let quiet = (false, false);
         assert_eq!(seen, [quiet, (true, true), (false, true), (false, true), (true, false), quiet]);
     }
@@ -173,14 +224,17 @@ mod tests {
     /// RFC 3168 §6.1.2: one reduction in a window, which the next new packet tells of, once.
     #[test]
     fn a_sender_answers_once_in_a_window_and_says_so_once() {
-        let mut marks = Marks::new(true);
-        assert!(marks.is_news(0) && !marks.signs().reduced);
+        let mut marks = Marks::new(Ecn::Classic);
+        assert!(marks.is_news(-1, 0) && !marks.signs(1).reduced);
         marks.reduced(20, true);
-        assert!(!marks.is_news(20) && marks.is_news(21));
+        assert!(!marks.is_news(18, 20) && marks.is_news(19, 21));
+        let mut counting = Marks::new(Ecn::Accurate);
+        counting.reduced(20, true);
+        assert!(!counting.is_news(19, 21) && counting.is_news(20, 22));
         assert!(marks.answered(19) && !marks.answered(20));
-        assert!(marks.signs().reduced && !marks.signs().reduced);
+        assert!(marks.signs(2).reduced && !marks.signs(3).reduced);
         // A loss of that window is the same congestion; a second loss is the recovery's matter.
         marks.reduced(40, false);
-        assert!(!marks.is_news(40) && !marks.answered(30));
+        assert!(!marks.is_news(39, 40) && !marks.answered(30));
     }
 }

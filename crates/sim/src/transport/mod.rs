@@ -1,5 +1,6 @@
 //! Transports: TCP's two ends, and datagrams.
 
+pub mod accecn;
 pub mod accounting;
 pub mod connection;
 pub mod datagram;

@@ -130,7 +130,7 @@ impl Receiver {
         if packet.sent().seconds() >= self.echo_s && i64::from(seq) <= self.last_ack_sent + 1 {
             self.echo_s = packet.sent().seconds();
         }
-        let at_once = self.echo.looks() && self.see_signs(Signs::of(packet));
+        let at_once = self.echo.looks() && self.see_signs(seq, Signs::of(packet));
         let duplicate = self.take(seq, now.time);
         // In sequence, nothing missing behind it, not the SYN, and no ACK owed: wait for the next one
         // (RFC 5681 §4.2; ns-2's DelAck sink does the same).
@@ -192,14 +192,15 @@ impl Receiver {
         let ack = self.next - 1;
         self.last_ack_sent = i64::from(ack);
         let ack = Packet::new(Kind::Ack, self.flow, ack, self.ack_bytes, self.echo_s);
-        if self.echo.on { ack.marked() } else { ack }
+        let ace = self.echo.tell();
+        if ace == 0 { ack } else { ack.with_ace(ace) }
     }
 
     /// Takes note of the mark of a packet, or of its absence. True if it must be acknowledged at once.
     #[cold]
-    fn see_signs(&mut self, signs: Signs) -> bool {
+    fn see_signs(&mut self, seq: u32, signs: Signs) -> bool {
         self.totals.packets_marked += u64::from(signs.marked);
-        self.echo.see(signs)
+        self.echo.see(seq, signs)
     }
 
     /// Notes that `seq` arrived `now`. True if it had arrived before.

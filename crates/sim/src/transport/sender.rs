@@ -9,7 +9,7 @@ use crate::congestion::slow_start::SlowStart;
 use crate::congestion::{Ack, Controls, Handle, Window};
 use crate::events::{Entity, Key};
 use crate::packet::{Kind, Packet};
-use crate::scenario::{Profile, Recovery};
+use crate::scenario::{Ecn, Profile, Recovery};
 use crate::time::Time;
 use crate::transport::accounting::{Account, LIMITS};
 use crate::transport::connection::Connection;
@@ -140,8 +140,8 @@ pub struct Env<'a, N> {
     pub now: Key,
     /// When it is an ACK: when the packet was sent that it answers.
     pub echo: Time,
-    /// When it is an ACK: it tells of congestion marks (ECE).
-    pub marked: bool,
+    /// When it is an ACK: its flags AE, CWR and ECE; from where marks are counted on, one if there is news of them.
+    pub told: u8,
 }
 
 impl<N> Env<'_, N> {
@@ -195,7 +195,7 @@ impl Sender {
             rto: Timer::default(),
             control,
             slow_start: SlowStart::new(tcp.slow_start, tcp.max_ssthresh_packets),
-            takes_notes: tcp.ecn || tcp.recovery == Recovery::Rack || connection.profile == Profile::Linux,
+            takes_notes: tcp.ecn != Ecn::Off || tcp.recovery == Recovery::Rack || connection.profile == Profile::Linux,
             window_use: (connection.profile == Profile::Linux)
                 .then(|| Box::new(WindowUse::new(tcp.initial_window_packets))),
             account: Account::new(start),
@@ -331,6 +331,9 @@ impl Sender {
                 self.sample_rtt(env, env.now.time.since(env.echo), ack);
             }
         }
+        if self.takes_notes && !env.connection.tcp.recovery.acknowledges_each() {
+            self.count_marks_of_one(env, ack);
+        }
         if self.paced.is_some() {
             self.take_sample(env, ack, blocks);
         }
@@ -347,6 +350,7 @@ impl Sender {
     /// The SYN was acknowledged: the third step of the handshake, then data.
     fn establish<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let tcp = &env.connection.tcp;
+        let marked = self.marks.open(env.told, self.rtt.is_backed_off());
         self.acked = 0;
         self.last_ack = 0;
         self.next = 1;
@@ -361,7 +365,8 @@ impl Sender {
             self.rtt.end_backoff(&tcp.rto);
             self.rtt.distrust_handshake(&tcp.rto);
         } else {
-            self.window.cwnd = tcp.initial_window_packets;
+            // draft-ietf-tcpm-generalized-ecn §3.2.1.4: as little after a marked SYN.
+            self.window.cwnd = if marked { 1.0 } else { tcp.initial_window_packets };
         }
         self.rto.cancel();
         let now = env.now.time.seconds();
@@ -393,10 +398,8 @@ impl Sender {
         } else {
             self.restart_rto(env);
         }
-        if env.marked {
-            // RFC 3168 §6.1.2: no growth by an ACK that tells of a mark.
-            env.controls.measure(self.control, &news);
-            self.answer_mark(env, &news);
+        if news.marked > 0.0 {
+            self.take_marked(env, &news, grow);
         } else if grow {
             if env.ns2() && self.acked == 0 {
                 // ns-2's delay_growth_: the initial window opens when the SYN is acknowledged. The small
@@ -421,14 +424,14 @@ impl Sender {
 
     /// What an ACK of new data tells a congestion control.
     #[inline]
-    fn news<N>(&self, env: &Env<'_, N>, ack: i32) -> Ack {
+    fn news<N>(&mut self, env: &Env<'_, N>, ack: i32) -> Ack {
         let delivered = f64::from(ack - self.acked);
         Ack {
             now: env.now.time,
             // ns-2 counts ACKs, whatever they acknowledge.
             acked: if env.ns2() { 1.0 } else { self.counted(env, delivered) },
             delivered,
-            marked: env.marked,
+            marked: if env.told == 0 { 0.0 } else { self.marks.news(delivered) },
             rtt_s: env.now.time.since(env.echo),
             in_flight: self.in_flight(),
             through: ack,

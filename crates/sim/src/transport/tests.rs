@@ -7,7 +7,7 @@ use crate::congestion::Controls;
 use crate::events::{Entity, EventQueue, Key};
 use crate::packet::{Kind, Packet};
 use crate::random::Stream;
-use crate::scenario::{Profile, Recovery, RtoSpec, SlowStartKind, TcpSpec};
+use crate::scenario::{Ecn, Profile, Recovery, RtoSpec, SlowStartKind, TcpSpec};
 use crate::time::Time;
 use crate::transport::connection::Connection;
 use crate::transport::ecn::{Feedback, Signs};
@@ -21,6 +21,8 @@ use crate::transport::sender::{Env, Sender};
 pub(crate) enum Fate {
     Arrives,
     Marked,
+    /// With its ECN field cleared.
+    Bleached,
     Lost,
     /// So many seconds later, behind others.
     Late(f64),
@@ -152,7 +154,7 @@ pub(crate) fn tcp(congestion: &str, recovery: Recovery) -> TcpSpec {
         rto: RtoSpec { initial_s: 1.0, min_s: 1.0, max_s: 60.0, granularity_s: 0.001 },
         limited_transmit: true,
         pacing: false,
-        ecn: false,
+        ecn: Ecn::Off,
         slow_start: SlowStartKind::Standard,
         max_ssthresh_packets: None,
     }
@@ -165,9 +167,10 @@ impl Ends {
         let mut controls = Controls::default();
         let control = controls.add(&tcp.congestion).expect("the control is known");
         let feedback = match (tcp.ecn, controls.reads_marks(control)) {
-            (false, _) => Feedback::None,
-            (true, false) => Feedback::Latched,
-            (true, true) => Feedback::Accurate,
+            (Ecn::Off, _) => Feedback::None,
+            (Ecn::Classic, false) => Feedback::Latched,
+            (Ecn::Classic, true) => Feedback::Accurate,
+            (Ecn::Accurate, _) => Feedback::Counted,
         };
         let connection = Connection::new(tcp, profile, bytes);
         let mut sender = Sender::new(&connection, 0, RETRANSMISSION, control, 0.0, Time::ZERO);
@@ -190,12 +193,12 @@ impl Ends {
 
     /// The sender begins, with all that it has.
     pub(crate) fn start(&mut self) {
-        self.with_sender(Key::FIRST, Time::ZERO, false, |sender, env| sender.start(env));
+        self.with_sender(Key::FIRST, Time::ZERO, 0, |sender, env| sender.start(env));
     }
 
     /// The sender begins, with `packets` of what it has; more by [`Self::offer`].
     pub(crate) fn start_with(&mut self, packets: i32) {
-        self.with_sender(Key::FIRST, Time::ZERO, false, |sender, env| sender.begin(env, packets));
+        self.with_sender(Key::FIRST, Time::ZERO, 0, |sender, env| sender.begin(env, packets));
     }
 
     /// The application has one packet more at `at_s`.
@@ -212,7 +215,7 @@ impl Ends {
 
     /// One packet more at `at_s`, and all that follows from it, over a perfect wire.
     pub(crate) fn say_more(&mut self, at_s: f64) {
-        self.with_sender(Key::planned(Time::new(at_s), 0), Time::ZERO, false, |sender, env| sender.push(env));
+        self.with_sender(Key::planned(Time::new(at_s), 0), Time::ZERO, 0, |sender, env| sender.push(env));
         self.run(|_, _| Fate::Arrives);
     }
 
@@ -224,9 +227,9 @@ impl Ends {
     pub(crate) fn step(&mut self, mut fate: impl FnMut(usize, &Packet) -> Fate) -> Option<f64> {
         let key = self.wire.events.pop()?;
         match key.entity() {
-            RETRANSMISSION => self.with_sender(key, Time::ZERO, false, |sender, env| sender.timer(env)),
-            PACING => self.with_sender(key, Time::ZERO, false, |sender, env| sender.pacing_timer(env)),
-            APPLICATION => self.with_sender(key, Time::ZERO, false, |sender, env| sender.push(env)),
+            RETRANSMISSION => self.with_sender(key, Time::ZERO, 0, |sender, env| sender.timer(env)),
+            PACING => self.with_sender(key, Time::ZERO, 0, |sender, env| sender.pacing_timer(env)),
+            APPLICATION => self.with_sender(key, Time::ZERO, 0, |sender, env| sender.push(env)),
             DELAYED_ACK => {
                 self.receiver.timer(&mut self.wire, key);
             }
@@ -253,7 +256,7 @@ impl Ends {
                 }
                 None => (Vec::new(), packet.sent()),
             };
-            return self.with_sender(key, echo, packet.is_marked(), |sender, env| {
+            return self.with_sender(key, echo, packet.ace(), |sender, env| {
                 sender.receive(env, packet.seq(), &blocks);
             });
         }
@@ -268,6 +271,7 @@ impl Ends {
                 return;
             }
             Fate::Marked if packet.is_capable() => packet.marked(),
+            Fate::Bleached => packet.bleached(),
             _ => packet,
         };
         self.reach(key, packet);
@@ -280,8 +284,8 @@ impl Ends {
         self.receiver.receive(&mut self.wire, key, &packet);
     }
 
-    fn with_sender(&mut self, now: Key, echo: Time, marked: bool, act: impl FnOnce(&mut Sender, &mut Env<'_, Wire>)) {
+    fn with_sender(&mut self, now: Key, echo: Time, told: u8, act: impl FnOnce(&mut Sender, &mut Env<'_, Wire>)) {
         let (network, controls, connection) = (&mut self.wire, &mut self.controls, &self.connection);
-        act(&mut self.sender, &mut Env { network, controls, connection, now, echo, marked });
+        act(&mut self.sender, &mut Env { network, controls, connection, now, echo, told });
     }
 }

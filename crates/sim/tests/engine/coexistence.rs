@@ -26,7 +26,7 @@ fn path(controls: &[&str], buffer: f64, mark: Option<u32>, duration_s: f64) -> S
     for (index, &control) in (0..).zip(controls) {
         let mut tcp = tcp(Profile::Rfc, Recovery::Rack);
         tcp.congestion = control.into();
-        tcp.ecn = mark.is_some();
+        tcp.ecn = mark.is_some().into();
         tcp.rto.min_s = 0.2;
         let traffic = TrafficSpec::Bulk { bytes: None };
         let mut flow = flow(&scenario, "tcp", index, (0, 1), traffic, TransportSpec::Tcp(tcp));

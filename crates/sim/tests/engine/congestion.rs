@@ -65,7 +65,7 @@ impl Driver {
             now: Time::new(self.now_s),
             acked: f64::from(packets),
             delivered: f64::from(packets),
-            marked: false,
+            marked: 0.0,
             rtt_s,
             in_flight,
             through: self.through,
@@ -127,7 +127,7 @@ impl Driver {
     }
 
     fn mark(&mut self, packets: u32, rtt_s: f64) {
-        let ack = Ack { marked: true, ..self.ack(packets, rtt_s) };
+        let ack = Ack { marked: f64::from(packets), ..self.ack(packets, rtt_s) };
         self.controls.measure(self.handle, &ack);
         let loss = Loss { now: Time::new(self.now_s), in_use: self.window.cwnd };
         let Some(window) = self.controls.on_mark(self.handle, &self.window, &loss) else { return };

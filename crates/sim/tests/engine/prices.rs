@@ -9,7 +9,7 @@ use tightlink_sim::Scenario;
 use tightlink_sim::congestion::ControlSpec;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::rem::RemSpec;
-use tightlink_sim::scenario::{Profile, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{Ecn, Profile, Recovery, TrafficSpec, TransportSpec};
 
 const TOLERANCE: f64 = 0.055;
 const WEIGHT: f64 = 50_000.0;
@@ -59,7 +59,7 @@ fn row(links: u32, sources: &[Source], duration_s: f64) -> Scenario {
         scenario.links.extend(wire(&format!("left{index}"), (left, source.from), 1e9, delay_s, packets(5000)));
         scenario.links.extend(wire(&format!("right{index}"), (source.to, right), 1e9, delay_s, packets(5000)));
         let mut tcp = tcp(Profile::Rfc, Recovery::Sack);
-        (tcp.payload_bytes, tcp.ecn) = (948, true);
+        (tcp.payload_bytes, tcp.ecn) = (948, Ecn::Classic);
         let options = [("weight".to_owned(), source.weight)].into();
         tcp.congestion = ControlSpec { kind: "prices".into(), external: None, options };
         let bulk = TrafficSpec::Bulk { bytes: None };

@@ -52,7 +52,8 @@ impl Sender {
         let rack = self.rack_state();
         let delivered = rack.flight.deliver(ack, blocks, env.now.time);
         rack.delivered = delivered;
-        let lost_before = rack.flight.lost();
+        let (held, lost_before) = (rack.flight.held(), rack.flight.lost());
+        self.count_marks(env, ack, held);
         if advances {
             self.rack_undo(env);
             self.rack_advance(env, ack);

@@ -8,6 +8,8 @@ impl Sender {
     pub(crate) fn sack_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {
         let acked = ack.max(self.acked);
         let news = self.board().update(acked, blocks);
+        let held = self.board().held();
+        self.count_marks(env, ack, held);
         if ack > self.acked {
             self.sack_new_ack(env, ack);
         } else if ack == self.acked && news && self.acked < self.highest && !self.recovering {

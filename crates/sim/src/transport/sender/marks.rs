@@ -5,10 +5,42 @@ use super::{Env, Sender};
 use crate::congestion::{Ack, Loss};
 
 impl Sender {
+    /// An ACK came, after which the receiver holds `held` packets beyond what it acknowledges: what its counter tells of
+    /// marks, if there is one, whatever else the ACK does (RFC 9768 §3.2.2.5.2).
+    #[inline]
+    pub(in crate::transport) fn count_marks<N>(&mut self, env: &mut Env<'_, N>, ack: i32, held: i32) {
+        if let Some(counter) = &mut self.marks.counter {
+            env.told = u8::from(counter.take(env.told, self.acked.max(ack) + held));
+        }
+    }
+
+    /// The same where no ACK says what is held: each stands for a packet at least.
+    #[inline]
+    pub(super) fn count_marks_of_one<N>(&mut self, env: &mut Env<'_, N>, ack: i32) {
+        if let Some(counter) = &mut self.marks.counter {
+            let delivered = ack.max(counter.delivered() + 1).min(self.highest);
+            env.told = u8::from(counter.take(env.told, delivered));
+        }
+    }
+
+    /// An ACK that tells of marks has moved the window on.
+    #[cold]
+    pub(super) fn take_marked<N>(&mut self, env: &mut Env<'_, N>, ack: &Ack, grow: bool) {
+        // RFC 3168 §6.1.2: no growth by an ACK that tells of a mark; where a control reads marks, none by marked packets.
+        let unmarked = ack.acked - ack.marked;
+        if grow && unmarked > 0.0 && env.controls.reads_marks(self.control) {
+            let used = self.window_use.as_ref().map(|window_use| window_use.is_limited(&self.window));
+            env.controls.on_ack(self.control, &mut self.window, &Ack { acked: unmarked, ..*ack }, used);
+        } else {
+            env.controls.measure(self.control, ack);
+        }
+        self.answer_mark(env, ack);
+    }
+
     /// An ACK that tells of a mark has moved the window on. What it acknowledges was in use, too.
     #[cold]
     pub(super) fn answer_mark<N>(&mut self, env: &mut Env<'_, N>, ack: &Ack) {
-        if !self.marks.is_news(ack.through) {
+        if !self.marks.is_news(ack.through - ack.delivered as i32, ack.through) {
             return;
         }
         let mut loss = self.loss(env);
@@ -26,14 +58,19 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use crate::packet::Packet;
-    use crate::scenario::{Profile, Recovery, TcpSpec};
+    use crate::scenario::{Ecn, Profile, Recovery, TcpSpec};
     use crate::transport::tests::{Ends, Fate, tcp};
+    use proptest::prelude::*;
 
     /// Behind the SYN and the third step of the handshake.
     const DATA: usize = 2;
 
     fn with_marks(congestion: &str, recovery: Recovery) -> TcpSpec {
-        TcpSpec { ecn: true, ..tcp(congestion, recovery) }
+        TcpSpec { ecn: Ecn::Classic, ..tcp(congestion, recovery) }
+    }
+
+    fn accurate(congestion: &str, recovery: Recovery) -> TcpSpec {
+        TcpSpec { ecn: Ecn::Accurate, ..tcp(congestion, recovery) }
     }
 
     fn marked(places: &[usize]) -> impl Fn(usize, &Packet) -> Fate {
@@ -111,11 +148,76 @@ mod tests {
     /// window, and growth by the ACKs without a mark gives seven eighths of a packet back: 14 packets stay.
     #[test]
     fn dctcp_settles_where_growth_balances_the_marks() {
-        let mut ends = Ends::new(&with_marks("dctcp", Recovery::Sack), Profile::Rfc, 6000);
-        ends.talk(|place, _| if place % 8 == 0 { Fate::Marked } else { Fate::Arrives });
-        let late = &ends.sent[3000..];
-        let mean = late.iter().map(|sent| sent.cwnd).sum::<f64>() / late.len() as f64;
-        assert!((13.0..15.0).contains(&mean), "{mean}");
-        assert_eq!(ends.sender.totals.packets_retransmitted, 0);
+        for spec in [with_marks("dctcp", Recovery::Sack), accurate("dctcp", Recovery::Sack)] {
+            let mut ends = Ends::new(&spec, Profile::Rfc, 6000);
+            ends.talk(|place, _| if place % 8 == 0 { Fate::Marked } else { Fate::Arrives });
+            let late = &ends.sent[3000..];
+            let mean = late.iter().map(|sent| sent.cwnd).sum::<f64>() / late.len() as f64;
+            assert!((13.0..15.0).contains(&mean), "{mean}");
+            assert_eq!(ends.sender.totals.packets_retransmitted, 0);
+        }
+    }
+
+    /// RFC 9768 §3.2.2: with a counter a mark halves a window once as well, and nobody says that it was reduced (CWR).
+    #[test]
+    fn a_counted_mark_halves_the_window_once() {
+        for recovery in Recovery::ALL {
+            let mut ends = Ends::new(&accurate("reno", recovery), Profile::Rfc, 60);
+            ends.talk(marked(&[DATA + 2, DATA + 5]));
+            assert_eq!(ends.sender.window.ssthresh, 6.0, "{recovery:?}");
+            assert!(ends.sent.iter().all(|sent| !sent.packet.is_reduced()));
+            let counts: Vec<u8> = ends.acks.iter().map(|ack| ack.1.ace()).collect();
+            // Table 2: the SYN came as ECT(0). Then five, and a mark more each.
+            assert_eq!(counts[..8], [0b100, 5, 5, 6, 6, 6, 7, 7], "{recovery:?}");
+        }
+    }
+
+    /// RFC 9768 §3.2.2.3: a path that clears the ECN field shows by the SYN, and nothing says ECT from then on. A SYN that is
+    /// sent again says nothing of the path.
+    #[test]
+    fn a_path_that_bleaches_is_not_used_for_marks() {
+        let capable = |fate: fn(usize) -> Fate| {
+            let mut ends = Ends::new(&accurate("cubic", Recovery::Rack), Profile::Linux, 30);
+            ends.talk(|place, _| fate(place));
+            assert_eq!(ends.receiver.in_order(), 30);
+            ends.sent.iter().filter(|sent| sent.packet.seq() > 0 && sent.packet.is_capable()).count()
+        };
+        assert_eq!(capable(|_| Fate::Arrives), 30);
+        assert_eq!(capable(|place| if place == 0 { Fate::Bleached } else { Fate::Arrives }), 0);
+        assert_eq!(capable(|place| if place == 0 { Fate::Lost } else { Fate::Arrives }), 30);
+    }
+
+    /// draft-ietf-tcpm-generalized-ecn §3.2.1.4: a SYN that was marked is answered by a window of one packet.
+    #[test]
+    fn a_marked_syn_begins_with_one_packet() {
+        for (fate, first) in [(Fate::Arrives, 10), (Fate::Marked, 1)] {
+            let mut ends = Ends::new(&accurate("reno", Recovery::Rack), Profile::Rfc, 30);
+            ends.talk(|place, _| if place == 0 { fate } else { Fate::Arrives });
+            let data: Vec<f64> = ends.sent.iter().filter(|sent| sent.packet.seq() > 0).map(|sent| sent.at_s).collect();
+            assert_eq!(data.iter().filter(|&&at_s| at_s == data[0]).count(), first);
+            assert_eq!(ends.acks[0].1.ace(), if fate == Fate::Marked { 0b110 } else { 0b100 });
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever is marked and lost, whatever the recovery and however ACKs are delayed: a congestion control hears of as
+        /// many marks as came, and what it has counted is what the receiver has.
+        #[test]
+        fn a_control_hears_of_every_mark(
+            fates in prop::collection::vec(prop_oneof![6 => Just(Fate::Arrives), 3 => Just(Fate::Marked), 1 => Just(Fate::Lost)], 400),
+            recovery in prop::sample::select(Recovery::ALL.to_vec()),
+            delayed: bool,
+        ) {
+            let mut spec = accurate("dctcp", recovery);
+            spec.delayed_ack_s = delayed.then_some(0.2);
+            let mut ends = Ends::new(&spec, Profile::Rfc, 150);
+            // The end is told without losses.
+            ends.talk(|place, _| fates.get(place).copied().filter(|_| place > 0).unwrap_or(Fate::Arrives));
+            prop_assert_eq!(ends.receiver.in_order(), 150);
+            let counter = ends.sender.marks.counter.as_ref().expect("it counts");
+            prop_assert_eq!(counter.told, ends.receiver.totals.packets_marked as f64);
+        }
     }
 }

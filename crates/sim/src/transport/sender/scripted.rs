@@ -85,7 +85,7 @@ impl Script {
 
     fn act(&mut self, now: Key, echo: Time, what: impl FnOnce(&mut Sender, &mut Env<'_, Tape>)) {
         let (network, controls, connection) = (&mut self.tape, &mut self.controls, &self.connection);
-        what(&mut self.sender, &mut Env { network, controls, connection, now, echo, marked: false });
+        what(&mut self.sender, &mut Env { network, controls, connection, now, echo, told: 0 });
     }
 
     /// Time passes, and timers expire.

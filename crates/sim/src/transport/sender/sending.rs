@@ -149,8 +149,8 @@ impl Sender {
                 window_use.sent_new(&self.window, outstanding);
             }
         }
-        // RFC 3168 §6.1.5: only packets with data, and only the first time.
-        if seq > 0 && !again { self.marks.signs() } else { Signs::default() }
+        // RFC 3168 §6.1.5: only the first time.
+        if again { Signs::default() } else { self.marks.signs(seq) }
     }
 
     /// Profile `linux`, before an ACK changes anything: a window that the application did not use shrinks. One that

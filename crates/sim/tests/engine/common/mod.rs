@@ -11,7 +11,7 @@ use tightlink_sim::network::queue::drop_tail::DropTailSpec;
 use tightlink_sim::probe::trace::{Record, Trace};
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::{
-    FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec,
+    Ecn, FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec,
     Scenario, SlowStartKind, TcpSpec, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
@@ -45,6 +45,7 @@ pub fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: Qu
         queue: QueueSpec::DropTail(DropTailSpec { limit }),
         framing: FramingSpec::default(),
         loss: 0.0.into(),
+        bleaches_ecn: false,
         mtu_bytes: None,
         flow_control: false,
         rate: None,
@@ -95,6 +96,11 @@ pub fn known(recovery: Recovery, profile: Profile) -> Recovery {
     if profile == Profile::Ns2 && recovery == Recovery::Rack { Recovery::Sack } else { recovery }
 }
 
+/// ECN of which the profile knows.
+pub fn known_ecn(ecn: Ecn, profile: Profile) -> Ecn {
+    if profile == Profile::Ns2 && ecn == Ecn::Accurate { Ecn::Classic } else { ecn }
+}
+
 /// TCP with the defaults of a profile, but packets of 1000 bytes and a window that does not limit.
 pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
     let ns2 = profile == Profile::Ns2;
@@ -117,7 +123,7 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
         },
         limited_transmit: true,
         pacing: false,
-        ecn: false,
+        ecn: Ecn::Off,
         slow_start: SlowStartKind::Standard,
         max_ssthresh_packets: None,
     }

@@ -20,8 +20,8 @@ use tightlink_sim::network::queue::rem::RemSpec;
 use tightlink_sim::network::queue::strict::StrictSpec;
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::scenario::{
-    Duration, FlowSpec, FramingSpec, LinkSpec, Pace, Profile, QueueLimit, Recovery, Scenario, SizeShare, SlowStartKind,
-    TrafficSpec, TransportSpec, UdpSpec, VideoSpec,
+    Duration, Ecn, FlowSpec, FramingSpec, LinkSpec, Pace, Profile, QueueLimit, Recovery, Scenario, SizeShare,
+    SlowStartKind, TrafficSpec, TransportSpec, UdpSpec, VideoSpec,
 };
 
 /// What one step of the grid is.
@@ -57,6 +57,8 @@ struct Wire {
     framing: u32,
     smallest: u32,
     loss: f64,
+    /// It clears the ECN field.
+    bleaches: bool,
     mtu: Option<u32>,
 }
 
@@ -75,13 +77,14 @@ fn wire() -> impl Strategy<Value = Wire> {
     ];
     let rate = (prop_oneof![Just(1u32), Just(2), Just(4), Just(8)], prop::bool::weighted(0.2));
     let loss = prop_oneof![4 => Just(0.0), 1 => Just(0.02), 1 => Just(0.2)];
+    let loss = (loss, prop::bool::weighted(0.1));
     let mtu = prop_oneof![6 => Just(None), 1 => (2u32..4).prop_map(Some)];
     // A link without delay delivers a packet in the same instant in which its transmission ends.
     (rate, 0u32..6, limit, 0u32..2, 0u32..3, loss, mtu).prop_map(
-        |((rate, in_packets), delay, limit, framing, smallest, loss, mtu)| {
+        |((rate, in_packets), delay, limit, framing, smallest, (loss, bleaches), mtu)| {
             let framed = |units: u32| if in_packets { 0 } else { units };
             let (framing, smallest) = (framed(framing), framed(smallest));
-            Wire { rate, in_packets, delay, limit, framing, smallest, loss, mtu }
+            Wire { rate, in_packets, delay, limit, framing, smallest, loss, bleaches, mtu }
         },
     )
 }
@@ -118,6 +121,7 @@ fn build(grid: Grid, name: String, ends: (u32, u32), wire: &Wire) -> LinkSpec {
         rate_pps,
         framing: FramingSpec { overhead_bytes: wire.framing * grid.bytes, smallest_bytes: wire.smallest * grid.bytes },
         loss: wire.loss.into(),
+        bleaches_ecn: wire.bleaches,
         mtu_bytes: wire.mtu.map(|units| units * grid.bytes),
         ..super::link(&name, ends, rate_bps, delay_s, limit)
     }
@@ -244,7 +248,7 @@ struct Connection {
     to: prop::sample::Index,
     recovery: Recovery,
     slow_start: SlowStartKind,
-    ecn: bool,
+    ecn: Ecn,
     size: u32,
     window: u32,
     initial_window: u32,
@@ -267,8 +271,8 @@ fn connection() -> impl Strategy<Value = Connection> {
         SlowStartKind::Search,
         SlowStartKind::Limited,
     ];
-    let options =
-        (prop_oneof![3 => Just(SlowStartKind::Standard), 1 => prop::sample::select(kinds.to_vec())], any::<bool>());
+    let ecn = prop::sample::select(vec![Ecn::Off, Ecn::Classic, Ecn::Accurate]);
+    let options = (prop_oneof![3 => Just(SlowStartKind::Standard), 1 => prop::sample::select(kinds.to_vec())], ecn);
     let limits = (prop::option::weighted(0.3, 1u64..200), 0u32..300, prop::option::weighted(0.2, 100u32..1500));
     // Half of the connections are what they were before there was pacing.
     let paced = (prop::bool::weighted(0.3), prop_oneof![4 => Just("reno"), 1 => Just("bbr"), 1 => Just("bbr3")]);
@@ -308,7 +312,7 @@ fn tcp_flow(grid: Grid, scenario: &Scenario, index: u32, connection: &Connection
     tcp.congestion = connection.control.into();
     tcp.slow_start = connection.slow_start;
     tcp.max_ssthresh_packets = Some(8.0);
-    tcp.ecn = connection.ecn;
+    tcp.ecn = super::known_ecn(connection.ecn, scenario.profile);
     // Short, so that a run of two seconds sees many expiries.
     tcp.rto.min_s = 0.1;
     tcp.rto.initial_s = 0.3;

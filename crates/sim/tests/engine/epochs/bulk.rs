@@ -5,7 +5,7 @@ use crate::engine::common::{floats, flow, integers, link, packets, scenario, wir
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::red::RedSpec;
-use tightlink_sim::scenario::{LongLived, Profile, QueueLimit, Recovery, TcpSpec, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{Ecn, LongLived, Profile, QueueLimit, Recovery, TcpSpec, TrafficSpec, TransportSpec};
 
 /// Three routers in a row, numbered from 0.
 fn routers(profile: Profile, seed: u64, loss: f64) -> Scenario {
@@ -94,9 +94,12 @@ fn a_long_transfer_is_the_event_loops_bulk_flow() {
                 tcp.pacing = true;
                 tcp.delayed_ack_s = None;
                 has_the_same_flow(&routers, &tcp);
-                (tcp.pacing, tcp.ecn) = (false, true);
+                tcp.pacing = false;
                 routers.links[2].queue = random_early_detection();
-                has_the_same_flow(&routers, &tcp);
+                for ecn in [Ecn::Classic, Ecn::Accurate] {
+                    tcp.ecn = ecn;
+                    has_the_same_flow(&routers, &tcp);
+                }
             }
         }
     }
@@ -109,9 +112,11 @@ fn every_congestion_control_is_the_event_loops() {
         let mut routers = routers(Profile::Rfc, 5, 0.003);
         let mut tcp = crate::engine::common::tcp(Profile::Rfc, Recovery::Sack);
         tcp.congestion = control.into();
-        tcp.ecn = matches!(control, "dctcp" | "prices");
-        if tcp.ecn {
+        if matches!(control, "dctcp" | "prices") {
             routers.links[2].queue = random_early_detection();
+            tcp.ecn = Ecn::Accurate;
+            has_the_same_flow(&routers, &tcp);
+            tcp.ecn = Ecn::Classic;
         }
         has_the_same_flow(&routers, &tcp);
     }

@@ -130,7 +130,7 @@ fn every_congestion_control_sees_no_epochs() {
         let group = &mut scenario.users[0];
         group.controls[0].congestion = control.name.into();
         group.tcp.congestion = control.name.into();
-        group.tcp.ecn = control.reads_marks;
+        group.tcp.ecn = control.reads_marks.into();
         let one = run(&scenario);
         assert!(one.total("users", "transfers_completed") > 20, "{}: {:#?}", control.name, one.table("users"));
         let other = run_as(&scenario, 2, 4e-4).expect("it ran before");

@@ -5,7 +5,7 @@ use proptest::sample::{Index, select};
 use tightlink_sim::Scenario;
 use tightlink_sim::congestion::CONTROLS;
 use tightlink_sim::scenario::{
-    ControlShare, Crowd, Duration, FileSpec, InterfaceSpec, LinkSpec, LongLived, Patience, PeriodSpec, Profile,
+    ControlShare, Crowd, Duration, Ecn, FileSpec, InterfaceSpec, LinkSpec, LongLived, Patience, PeriodSpec, Profile,
     QueueLimit, Recovery, ScatterSpec, SizeShare, UserSite, UsersSpec,
 };
 
@@ -32,6 +32,8 @@ struct Wire {
     delays: (u32, u32),
     limit: QueueLimit,
     loss: f64,
+    /// It clears the ECN field.
+    bleaches: bool,
     /// Its rate is one of packets.
     in_packets: bool,
 }
@@ -45,8 +47,17 @@ fn wire() -> impl Strategy<Value = Wire> {
         1 => Just(QueueLimit::Unlimited),
     ];
     let loss = prop_oneof![4 => Just(0.0), 1 => Just(0.02), 1 => Just(0.2)];
+    let loss = (loss, prop::bool::weighted(0.1));
     (any::<(Index, Index)>(), (rate(), rate()), (delay(), delay()), limit, loss, prop::bool::weighted(0.2)).prop_map(
-        |(ends, rates, delays, limit, loss, in_packets)| Wire { ends, rates, delays, limit, loss, in_packets },
+        |(ends, rates, delays, limit, (loss, bleaches), in_packets)| Wire {
+            ends,
+            rates,
+            delays,
+            limit,
+            loss,
+            bleaches,
+            in_packets,
+        },
     )
 }
 
@@ -61,6 +72,7 @@ fn links(grid: Grid, (branches, chords): &(Vec<Wire>, Vec<Wire>)) -> Vec<LinkSpe
     let both = |name: String, ends: (u32, u32), wire: &Wire| {
         let one = |name: String, ends, rate: u32, delay| LinkSpec {
             loss: wire.loss.into(),
+            bleaches_ecn: wire.bleaches,
             rate_pps: wire.in_packets.then_some(125.0 * f64::from(rate)),
             ..crate::engine::common::link(&name, ends, grid.rate_bps * f64::from(rate), seconds(delay), wire.limit)
         };
@@ -134,7 +146,7 @@ fn habits() -> impl Strategy<Value = Habits> {
 struct Manner {
     recovery: Recovery,
     controls: Vec<Index>,
-    ecn: bool,
+    ecn: Ecn,
     delayed_acks: bool,
     limited_transmit: bool,
     pacing: bool,
@@ -143,7 +155,8 @@ struct Manner {
 }
 
 fn manner() -> impl Strategy<Value = Manner> {
-    let flags = any::<(bool, bool, bool)>();
+    let ecn = select(vec![Ecn::Off, Ecn::Classic, Ecn::Accurate]);
+    let flags = (ecn, any::<bool>(), any::<bool>());
     let tcp = (select(Recovery::ALL.to_vec()), prop::collection::vec(any::<Index>(), 1..4), 1_u32..9, 2_u32..60);
     (tcp, flags, prop::bool::weighted(0.3)).prop_map(
         |((recovery, controls, size, window), (ecn, delayed_acks, limited_transmit), pacing)| Manner {
@@ -178,11 +191,11 @@ fn group(
     users.tcp.limited_transmit = manner.limited_transmit;
     users.tcp.pacing = manner.pacing;
     users.tcp.window_packets = f64::from(manner.window);
-    users.tcp.ecn = manner.ecn;
+    users.tcp.ecn = crate::engine::common::known_ecn(manner.ecn, profile);
     // Short, so that a run of some seconds sees many expiries.
     (users.tcp.rto.min_s, users.tcp.rto.initial_s) = (0.1, 0.3);
     let known: Vec<&str> = (CONTROLS.iter())
-        .filter(|control| control.works_with(recovery) && (manner.ecn || !control.reads_marks))
+        .filter(|control| control.works_with(recovery) && (manner.ecn != Ecn::Off || !control.reads_marks))
         .map(|control| control.name)
         .collect();
     let control = |pick: &Index| ControlShare {

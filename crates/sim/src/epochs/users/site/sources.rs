@@ -47,9 +47,7 @@ impl Site {
         };
         let (acked, window) = (self.transfers[local].sender.acked, self.transfers[local].sender.window.cwnd);
         let ack = packet.unaddressed().seq().min(self.transfers[local].sender.highest.max(0) as u32);
-        self.with_sender(local, now, (echo, packet.is_marked()), shared, |sender, env| {
-            sender.receive(env, ack, blocks)
-        });
+        self.with_sender(local, now, (echo, packet.ace()), shared, |sender, env| sender.receive(env, ack, blocks));
         let (transfer, source, counts) = (&mut self.transfers[local], &mut self.sources[local], &mut self.counts);
         let sender = &transfer.sender;
         if ack as i32 > acked {
@@ -79,7 +77,7 @@ impl Site {
         &mut self,
         local: usize,
         now: Key,
-        (echo, marked): (Time, bool),
+        (echo, told): (Time, u8),
         shared: &mut Shared<'_>,
         act: impl FnOnce(&mut Sender, &mut Env<'_, Outlet<'_, '_>>),
     ) {
@@ -90,7 +88,7 @@ impl Site {
         let there = Address { destination, transfer: source.transfer, last: false };
         let mut outlet = self.hosts.outlet(group, local, (there, source.packets), shared);
         let (controls, connection) = (&mut self.controls, &group.connection);
-        act(sender, &mut Env { network: &mut outlet, controls, connection, now, echo, marked });
+        act(sender, &mut Env { network: &mut outlet, controls, connection, now, echo, told });
         let totals = &sender.totals;
         // Not the SYN, nor the third step of the handshake, which ns-2 leaves out.
         let bare = u64::from(sender.acked >= 0 && !connected && connection.profile != Profile::Ns2);

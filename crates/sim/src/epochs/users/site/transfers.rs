@@ -65,7 +65,7 @@ impl Site {
             self.transfers[local].sender.pace(group.timer_entity(number, PACING), random);
         }
         self.set_alarm(local, alarm, now, shared.calendar);
-        self.with_sender(local, now, (Time::ZERO, false), shared, |sender, env| sender.begin(env, packets));
+        self.with_sender(local, now, (Time::ZERO, 0), shared, |sender, env| sender.begin(env, packets));
     }
 
     /// All of a file is acknowledged.

@@ -39,20 +39,20 @@ fn find(line: &Fifo, aggressive: bool) -> Option<usize> {
             continue;
         }
         // What it tells of congestion must not be lost with it, if the next tells otherwise.
-        if first.is_some_and(|(_, marked)| marked != old.packet.is_marked()) {
+        if first.is_some_and(|(_, ace)| ace != old.packet.ace()) {
             (first, found) = (None, found - 1);
         }
         if !says_less(old, new) {
             continue;
         }
-        let (candidate, _) = *first.get_or_insert((place, old.packet.is_marked()));
+        let (candidate, _) = *first.get_or_insert((place, old.packet.ace()));
         found += 1;
         if found > 1 {
             return Some(candidate);
         }
     }
-    let (only, marked) = first?;
-    (aggressive && only + 1 == last && marked == new.packet.is_marked()).then_some(only)
+    let (only, ace) = first?;
+    (aggressive && only + 1 == last && ace == new.packet.ace()).then_some(only)
 }
 
 /// Whether all that an ACK says is said by a later one.

@@ -147,20 +147,19 @@ fn a_tin_has_priority_up_to_its_share() {
     assert!((voice - 0.25).abs() < 0.01, "{voice}");
 }
 
-fn ack(number: u64, seq: u32, marked: bool, blocks: bool) -> Waiting {
-    let packet = Packet::new(Kind::Ack, 0, seq, 40, 0.0);
-    let packet = if marked { packet.marked() } else { packet };
+fn ack(number: u64, seq: u32, ace: u8, blocks: bool) -> Waiting {
+    let packet = Packet::new(Kind::Ack, 0, seq, 40, 0.0).with_ace(ace);
     let packet = if blocks { packet.with_blocks(0, 12) } else { packet };
     // The time tells them apart.
     Waiting { packet, since_s: number as f64, key: FlowKey::default(), marked: false }
 }
 
 /// Which of ACKs in a row are dropped, as their numbers.
-fn filtered(filter: AckFilter, acks: &[(u32, bool, bool)]) -> Vec<u64> {
+fn filtered(filter: AckFilter, acks: &[(u32, u8, bool)]) -> Vec<u64> {
     let mut queue = cake(CakeSpec { ack_filter: filter, ..SPEC });
     let mut lost = Lost::new();
-    for (number, &(seq, marked, blocks)) in (0..).zip(acks) {
-        queue.join(ack(number, seq, marked, blocks), IDLE, &mut lost).expect("it takes all");
+    for (number, &(seq, ace, blocks)) in (0..).zip(acks) {
+        queue.join(ack(number, seq, ace, blocks), IDLE, &mut lost).expect("it takes all");
     }
     assert_eq!(queue.len() + lost.len(), acks.len());
     lost.iter().map(|(waiting, _)| waiting.since_s as u64).collect()
@@ -169,7 +168,7 @@ fn filtered(filter: AckFilter, acks: &[(u32, bool, bool)]) -> Vec<u64> {
 /// Linux's `cake_ack_filter`.
 #[test]
 fn superfluous_acks_are_dropped() {
-    let plain = |seqs: &[u32]| seqs.iter().map(|&seq| (seq, false, false)).collect::<Vec<_>>();
+    let plain = |seqs: &[u32]| seqs.iter().map(|&seq| (seq, 0, false)).collect::<Vec<_>>();
     // Two must wait before the one that comes; with each that comes the first goes.
     assert_eq!(filtered(AckFilter::Normal, &plain(&[1, 2, 3, 4, 5])), [0, 1, 2]);
     assert_eq!(filtered(AckFilter::Aggressive, &plain(&[1, 2, 3, 4])), [0, 1, 2]);
@@ -177,14 +176,16 @@ fn superfluous_acks_are_dropped() {
     // Duplicates say that packets are missing.
     assert_eq!(filtered(AckFilter::Aggressive, &plain(&[3, 3, 3, 3])), [] as [u64; 0]);
     // What changes is kept: marks begin with the third.
-    let marks = [(1, false, false), (2, false, false), (3, true, false), (4, true, false)];
+    let marks = [(1, 0, false), (2, 0, false), (3, 1, false), (4, 1, false)];
     assert_eq!(filtered(AckFilter::Aggressive, &marks), [0, 2]);
+    // So do counters: a mark more with the third, and none with the fourth.
+    let counters = [(1, 5, false), (2, 5, false), (3, 6, false), (4, 6, false)];
+    assert_eq!(filtered(AckFilter::Aggressive, &counters), [0, 2]);
+    let all_marked = [(1, 5, false), (2, 6, false), (3, 7, false), (4, 0, false), (5, 1, false)];
+    assert_eq!(filtered(AckFilter::Aggressive, &all_marked), [] as [u64; 0]);
     // SACK blocks are not thrown away, but say more than none.
-    assert_eq!(
-        filtered(AckFilter::Aggressive, &[(1, false, true), (2, false, true), (3, false, false)]),
-        [] as [u64; 0]
-    );
-    assert_eq!(filtered(AckFilter::Aggressive, &[(1, false, false), (1, false, true)]), [0]);
+    assert_eq!(filtered(AckFilter::Aggressive, &[(1, 0, true), (2, 0, true), (3, 0, false)]), [] as [u64; 0]);
+    assert_eq!(filtered(AckFilter::Aggressive, &[(1, 0, false), (1, 0, true)]), [0]);
 }
 
 /// Data, other flows' ACKs: none of them is an ACK that waits behind.
@@ -192,7 +193,7 @@ fn superfluous_acks_are_dropped() {
 fn only_acks_of_the_same_flow_are_superfluous() {
     let mut tin = Tin::new(Law { target_s: 1.0, interval_s: 2.0, packet_s: 0.0, ecn: true }, 1e6, 1.0, SPEC.isolation);
     for number in 0..20u64 {
-        let waiting = if number % 2 == 0 { packet(0, 0.0, 1000) } else { ack(number, number as u32, false, false) };
+        let waiting = if number % 2 == 0 { packet(0, 0.0, 1000) } else { ack(number, number as u32, 0, false) };
         // One queue for all.
         let key = FlowKey { flow: number % 4, ..FlowKey::default() };
         let shared = Waiting { key: FlowKey { flow: 0, ..key }, ..waiting };

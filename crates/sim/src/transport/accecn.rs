@@ -1,0 +1,214 @@
+//! Accurate ECN (RFC 9768): ACKs carry the number of marked packets that came, modulo eight, in the flags AE, CWR and ECE
+//! (ACE), so that a sender knows of each mark although ACKs are delayed, merged or lost.
+//!
+//! The two ends agree as one key of the scenario sets both. The SYN says ECT (draft-ietf-tcpm-generalized-ecn §3.2.1) and what
+//! answers it says how it arrived, by which a sender sees that a path clears the field (§3.2.2.3). The TCP option (§3.2.3),
+//! which counts bytes, is not there.
+
+use super::ecn::Signs;
+
+/// Where both ends begin to count (§3.2.1), so that a flag that is cleared on the way does not look like a beginning.
+pub const INITIAL: u8 = 5;
+/// The counter wraps at so many marks.
+const WRAP: u32 = 8;
+/// Marks that may be untold: the second is acknowledged at once (§3.2.2.5.1).
+const MOST_UNTOLD: u8 = 2;
+
+/// What the ACK of a SYN says of the ECN field with which that arrived (§3.1.1, table 2).
+pub mod handshake {
+    /// Not-ECT.
+    pub const NOT_ECT: u8 = 0b010;
+    /// ECT(1).
+    pub const ECT1: u8 = 0b011;
+    /// ECT(0).
+    pub const ECT0: u8 = 0b100;
+    /// CE.
+    pub const CE: u8 = 0b110;
+}
+
+/// What a receiver counts of marks.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// Marked packets that came, modulo eight (r.cep).
+    ace: u8,
+    /// How many of them no ACK has told of.
+    untold: u8,
+    /// The last packet was one of them.
+    marked: bool,
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        Self { ace: INITIAL, untold: 0, marked: false }
+    }
+}
+
+impl Counted {
+    /// The SYN came: what its ACK says.
+    pub fn open(&mut self, signs: Signs) -> u8 {
+        *self = Self { ace: (INITIAL + u8::from(signs.marked)) % WRAP as u8, ..Self::default() };
+        match signs {
+            Signs { marked: true, .. } => handshake::CE,
+            Signs { scalable: true, .. } => handshake::ECT1,
+            Signs { capable: true, .. } => handshake::ECT0,
+            _ => handshake::NOT_ECT,
+        }
+    }
+
+    /// Another packet came: what ACKs say from now on, and whether one is due at once (§3.2.2.5.1): at the first mark, and
+    /// where enough are untold.
+    pub fn see(&mut self, signs: Signs) -> (u8, bool) {
+        let changes = signs.marked && !self.marked;
+        self.marked = signs.marked;
+        if signs.marked {
+            self.ace = (self.ace + 1) % WRAP as u8;
+            self.untold += 1;
+        }
+        (self.ace, changes || signs.marked && self.untold >= MOST_UNTOLD)
+    }
+
+    /// An ACK leaves.
+    pub fn told(&mut self) {
+        self.untold = 0;
+    }
+}
+
+/// What a sender counts of marks.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    /// The last ACE that came (s.cep, modulo eight).
+    ace: u8,
+    /// Packets that the receiver is known to have had.
+    delivered: i32,
+    /// Marks that no congestion control has heard of.
+    news: u32,
+    /// All of which one has.
+    #[cfg(test)]
+    pub told: f64,
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self {
+            ace: INITIAL,
+            delivered: 0,
+            news: 0,
+            #[cfg(test)]
+            told: 0.0,
+        }
+    }
+}
+
+impl Counter {
+    /// The SYN arrived with a mark, which both ends count.
+    pub fn open_marked(&mut self) {
+        self.ace = INITIAL + 1;
+    }
+
+    /// Packets that the receiver is known to have had.
+    pub fn delivered(&self) -> i32 {
+        self.delivered
+    }
+
+    /// An ACK came, after which the receiver is known to have had `delivered` packets. True if there is news of marks.
+    pub fn take(&mut self, ace: u8, delivered: i32) -> bool {
+        let packets = (delivered - self.delivered).max(0) as u32;
+        self.delivered = self.delivered.max(delivered);
+        self.news += newly_marked(self.ace, ace, packets);
+        self.ace = ace;
+        self.news > 0
+    }
+
+    /// Marks of which a congestion control hears now.
+    pub fn take_news(&mut self) -> f64 {
+        let news = f64::from(std::mem::take(&mut self.news));
+        #[cfg(test)]
+        {
+            self.told += news;
+        }
+        news
+    }
+}
+
+/// How many of `packets` that an ACK tells of for the first time were marked, where it has `ace` after `before`: where the
+/// counter may have wrapped as ACKs were lost, the most (§3.2.2.5.2 and Appendix A.2). Linux takes the least where ACKs tell
+/// of many packets all the time.
+fn newly_marked(before: u8, ace: u8, packets: u32) -> u32 {
+    let least = (u32::from(ace) + WRAP - u32::from(before)) % WRAP;
+    if packets < WRAP { least } else { packets - (packets - least) % WRAP }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PLAIN: Signs = Signs { capable: true, marked: false, reduced: false, scalable: false };
+    const MARKED: Signs = Signs { marked: true, ..PLAIN };
+
+    /// Table 2.
+    #[test]
+    fn the_handshake_tells_how_the_syn_arrived() {
+        let code = |signs| Counted::default().open(signs);
+        let scalable = Signs { scalable: true, ..PLAIN };
+        let codes = [Signs::default(), scalable, PLAIN, MARKED].map(code);
+        assert_eq!(codes, [0b010, 0b011, 0b100, 0b110]);
+        assert_eq!([scalable, Signs { marked: true, ..scalable }].map(code), [0b011, 0b110]);
+    }
+
+    /// §3.2.2.5.1: at once on the first mark after none, then on every second.
+    #[test]
+    fn marks_are_acknowledged_before_three_are_untold() {
+        let mut counted = Counted::default();
+        let mut seen = Vec::new();
+        for signs in [PLAIN, MARKED, MARKED, MARKED, MARKED, PLAIN, MARKED] {
+            let (ace, at_once) = counted.see(signs);
+            if at_once {
+                counted.told();
+            }
+            seen.push((ace, at_once));
+        }
+        assert_eq!(seen, [(5, false), (6, true), (7, false), (0, true), (1, false), (1, false), (2, true)]);
+    }
+
+    /// Appendix A.2: up to seven packets the counter is exact; beyond, as many wraps as fit.
+    #[test]
+    fn where_the_counter_may_have_wrapped_the_most_is_taken() {
+        for (before, ace, packets, expected) in
+            [(5, 5, 7, 0), (5, 4, 7, 7), (5, 5, 8, 8), (5, 6, 8, 1), (5, 6, 9, 9), (5, 6, 16, 9), (7, 1, 20, 18)]
+        {
+            assert_eq!(newly_marked(before, ace, packets), expected, "{before} {ace} {packets}");
+        }
+    }
+
+    proptest! {
+        /// Whatever packets were marked and whatever ACKs are lost: what a sender has counted is what the receiver has,
+        /// where no ACK tells of more than seven packets; otherwise not less, and not more than came.
+        #[test]
+        fn a_sender_counts_what_the_receiver_does(
+            marks in prop::collection::vec(any::<bool>(), 1..300),
+            lost in prop::collection::vec(prop::bool::weighted(0.6), 300),
+        ) {
+            let (mut counted, mut counter) = (Counted::default(), Counter::default());
+            let (mut came, mut heard, mut within) = (0, 0, true);
+            let (mut told_of, mut last) = (0, 0);
+            for (place, &marked) in marks.iter().enumerate() {
+                let (ace, _) = counted.see(if marked { MARKED } else { PLAIN });
+                counted.told();
+                came += i32::from(marked);
+                last = place as i32 + 1;
+                if lost[place] && last < marks.len() as i32 {
+                    continue;
+                }
+                within &= last - told_of < WRAP as i32;
+                told_of = last;
+                counter.take(ace, last);
+                heard += counter.take_news() as i32;
+                let bounds = if within { came..=came } else { came..=last };
+                prop_assert!(bounds.contains(&heard));
+            }
+            prop_assert_eq!((heard - came) % WRAP as i32, 0);
+            prop_assert_eq!(last, marks.len() as i32);
+        }
+    }
+}
