@@ -204,7 +204,7 @@ _NAMES: Final = {
     "profile": tuple(PROFILES),
     "congestion": tuple(name for name, _ in _core.congestion()),
     "recovery": tuple(name for name, _ in _core.recoveries()),
-    "slow_start": ("standard", "hystart", "hystart++", "limited"),
+    "slow_start": ("standard", "byte-counting", "hystart", "hystart++", "search", "rapid", "limited"),
     "distribution": ("exponential", "pareto"),
     "average": ("window", "exponential"),
     "from": ("sender", "net.left[*]"),

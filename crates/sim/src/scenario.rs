@@ -384,6 +384,14 @@ pub struct TcpSpec {
     pub ecn: Ecn,
 }
 
+impl TcpSpec {
+    /// Whether the scenario wants packets to be paced, whatever its congestion control wants.
+    #[must_use]
+    pub fn paces(&self) -> bool {
+        self.pacing || self.slow_start == SlowStartKind::Rapid
+    }
+}
+
 /// Whether queues may mark packets instead of dropping them, and how ACKs tell of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "EcnForm", into = "EcnForm")]
@@ -451,6 +459,8 @@ pub enum SlowStartKind {
     HyStartPlusPlus,
     /// Until deliveries no longer double (draft-chung-ccwg-search).
     Search,
+    /// Three times in a round trip while no queue shows (draft-kazuho-ccwg-rapid-start).
+    Rapid,
     /// More slowly above a limit (RFC 3742).
     Limited,
 }

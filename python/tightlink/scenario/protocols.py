@@ -50,10 +50,10 @@ class Tcp(Table):
     initial_ssthresh: Threshold | None = None
     """Slow-start threshold at the start, or "unlimited"."""
     slow_start: (
-        Annotated[str, choice("standard", "byte-counting", "hystart", "hystart++", "search", "limited")] | None
+        Annotated[str, choice("standard", "byte-counting", "hystart", "hystart++", "search", "rapid", "limited")] | None
     ) = None
     """Slow start: standard (RFC 5681), byte-counting (Linux's), hystart (Linux's CUBIC's), hystart++ (RFC 9406), search
-    (draft-chung-ccwg-search) or limited (RFC 3742)."""
+    (draft-chung-ccwg-search), rapid (draft-kazuho-ccwg-rapid-start; always paces) or limited (RFC 3742)."""
     max_ssthresh: Window | None = None
     """Window above which limited slow start is slower; needs ``slow_start`` = "limited"."""
     delayed_acks: StrictBool | None = None

@@ -108,7 +108,7 @@ impl Builder<'_> {
         if samples {
             check_samples(flow, tcp)?;
         }
-        if self.hosts.controls.is_paced(control) || tcp.pacing {
+        if self.hosts.controls.is_paced(control) || tcp.paces() {
             let random = || Stream::new(self.scenario.seed, &flow.group, flow.index, "congestion");
             sender.pace(self.hosts.entities.timer(index, PACING), samples.then(random));
         }

@@ -110,7 +110,7 @@ pub struct Sender {
     rto: Timer,
     control: Handle,
     /// Slow start, where it is not the standard one.
-    slow_start: Option<Box<SlowStart>>,
+    pub(super) slow_start: Option<Box<SlowStart>>,
     /// It has to take note of what it sends, beyond what all senders do.
     takes_notes: bool,
     /// Profile `linux`: how much of the window is used.

@@ -174,7 +174,7 @@ impl Ends {
         };
         let connection = Connection::new(tcp, profile, bytes);
         let mut sender = Sender::new(&connection, 0, RETRANSMISSION, control, 0.0, Time::ZERO);
-        if tcp.pacing || controls.is_paced(control) {
+        if tcp.paces() || controls.is_paced(control) {
             let random = controls.samples_delivery(control).then(|| Stream::new(1, "test", 0, "congestion"));
             sender.pace(PACING, random);
         }

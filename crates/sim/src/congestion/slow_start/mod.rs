@@ -3,10 +3,12 @@
 
 mod hystart;
 mod hystart_plus_plus;
+pub mod rapid;
 mod search;
 
 use self::hystart::HyStart;
 use self::hystart_plus_plus::HyStartPlusPlus;
+use self::rapid::Rapid;
 use self::search::Search;
 use super::{Ack, Window};
 use crate::scenario::SlowStartKind;
@@ -29,6 +31,8 @@ enum Kind {
     HyStartPlusPlus(HyStartPlusPlus),
     /// Ends when deliveries no longer double.
     Search(Search),
+    /// Triples while no queue shows.
+    Rapid(Rapid),
     /// Slower above so many packets.
     Limited(f64),
 }
@@ -43,6 +47,7 @@ impl SlowStart {
             SlowStartKind::HyStart => Kind::HyStart(HyStart::default()),
             SlowStartKind::HyStartPlusPlus => Kind::HyStartPlusPlus(HyStartPlusPlus::default()),
             SlowStartKind::Search => Kind::Search(Search::default()),
+            SlowStartKind::Rapid => Kind::Rapid(Rapid::default()),
             SlowStartKind::Limited => Kind::Limited(max_ssthresh?),
         };
         Some(Box::new(Self { kind, before: None }))
@@ -65,9 +70,10 @@ impl SlowStart {
     #[cold]
     pub fn after(&mut self, window: &mut Window, ack: &Ack) {
         let Some(before) = self.before else { return };
-        let factor = match &self.kind {
+        let factor = match &mut self.kind {
             Kind::ByteCounting | Kind::HyStart(_) | Kind::Search(_) => ack.acked.max(1.0),
             Kind::HyStartPlusPlus(state) => state.factor(ack),
+            Kind::Rapid(state) => state.growth(ack),
             Kind::Limited(most) => limited(*most, before),
         };
         let growth = window.cwnd - before;
@@ -77,7 +83,7 @@ impl SlowStart {
         let found = match &mut self.kind {
             Kind::HyStartPlusPlus(state) => state.finds_limit(ack),
             Kind::Search(state) => state.finds_limit(ack),
-            Kind::ByteCounting | Kind::HyStart(_) | Kind::Limited(_) => false,
+            Kind::ByteCounting | Kind::HyStart(_) | Kind::Rapid(_) | Kind::Limited(_) => false,
         };
         if found && window.in_slow_start() {
             window.ssthresh = window.cwnd;
@@ -86,9 +92,23 @@ impl SlowStart {
 
     /// A loss, a mark or a timeout set the threshold.
     pub fn congestion(&mut self) {
-        if let Kind::HyStartPlusPlus(state) = &mut self.kind {
-            state.end();
+        match &mut self.kind {
+            Kind::HyStartPlusPlus(state) => state.end(),
+            Kind::Rapid(state) => state.ended = true,
+            Kind::ByteCounting | Kind::HyStart(_) | Kind::Search(_) | Kind::Limited(_) => {}
         }
+    }
+
+    /// Whether the window converges where losses show now, rather than being cut at once.
+    #[must_use]
+    pub fn converges(&self) -> bool {
+        matches!(&self.kind, Kind::Rapid(state) if !state.ended)
+    }
+
+    /// Whether it spreads the first window over a whole round trip.
+    #[must_use]
+    pub fn spreads_first_window(&self) -> bool {
+        matches!(self.kind, Kind::Rapid(_))
     }
 }
 

@@ -8,6 +8,7 @@ use super::flight::Flight;
 use super::prr::Prr;
 use super::tail_probe::Probe as TailProbe;
 use super::undo::Undo;
+use crate::congestion::slow_start::rapid::Convergence;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sender::{Env, LastCut, Sender};
 
@@ -33,6 +34,8 @@ pub struct Rack {
     /// How many packets the present ACK told of for the first time.
     pub(in crate::transport) delivered: i32,
     pub(super) prr: Option<Prr>,
+    /// In its place, how the window of rapid start comes down.
+    pub(super) convergence: Option<Convergence>,
     /// What the last reduction of the window may be undone to.
     pub(in crate::transport) undo: Option<Undo>,
 }
@@ -75,6 +78,8 @@ impl Sender {
                 if self.rack_state().prr.take().is_some() {
                     // RFC 6937 §3.1: what the control keeps, whatever was sent.
                     self.window.cwnd = self.window.ssthresh;
+                } else if let Some(convergence) = self.rack_state().convergence.take() {
+                    (self.window.cwnd, self.window.ssthresh) = (convergence.cwnd(), convergence.cwnd());
                 }
                 self.last_cut = LastCut::Recovered;
             }
@@ -96,18 +101,25 @@ impl Sender {
             self.recover = self.highest;
             self.recovering = true;
             self.last_cut = LastCut::DuplicateAcks;
-            let window = self.window;
+            let (window, in_use) = (self.window, self.loss(env).in_use);
             let rack = self.rack_state();
             rack.tail_probe = None;
             rack.undo = Some(Undo::to(window));
+            let converges = window.in_slow_start() && self.slow_start.as_ref().is_some_and(|kind| kind.converges());
             self.cut(env);
+            let kept = (self.window.ssthresh / in_use).min(1.0);
             // A control that knows how fast packets are delivered sets the window in recovery, too.
-            if !self.samples_delivery() {
+            if converges {
+                self.rack_state().convergence = Some(Convergence::new(&window, kept));
+            } else if !self.samples_delivery() {
                 let rack = self.rack_state();
                 // RFC 9937: what is to be delivered in recovery, by the ACK at hand and later. Linux: its window.
                 let flight = if env.linux() { window.cwnd as i32 } else { rack.flight.missing() + delivered };
                 rack.prr = Some(Prr::new(flight));
             }
+        }
+        if let Some(convergence) = &mut self.rack_state().convergence {
+            convergence.take(0, found.len() as i32);
         }
         wait_s
     }
@@ -120,6 +132,9 @@ impl Sender {
         if let Some(prr) = &mut rack.prr {
             let count = prr.allowance(delivered, pipe, ssthresh, safe);
             self.window.cwnd = f64::from((pipe + count).max(1));
+        } else if let Some(convergence) = &mut rack.convergence {
+            convergence.take(delivered, 0);
+            self.window.cwnd = convergence.cwnd();
         }
     }
 
@@ -219,7 +234,7 @@ impl Sender {
         self.recovering = false;
         self.timed_out = true;
         let rack = self.rack_state();
-        rack.prr = None;
+        (rack.prr, rack.convergence) = (None, None);
         rack.tail_probe = None;
         rack.flight.lose_by_timeout(env.now.time);
         let found = rack.flight.take_found();

@@ -42,7 +42,7 @@ impl Sender {
             return;
         }
         rack.undo = None;
-        rack.prr = None;
+        (rack.prr, rack.convergence) = (None, None);
         rack.flight.find_again();
         self.recovering = false;
         self.timed_out = false;

@@ -11,7 +11,7 @@ impl Sender {
     /// in use; Linux's grows to twice that. RFC 5681 eq. 4 cuts what is in flight; but what is beyond the congestion window only is in
     /// flight because duplicate ACKs let it out (limited transmit, which §3.2 excludes, and fast
     /// recovery, of which it does not speak: a timeout at its end would set a threshold far too high).
-    pub(super) fn loss<N>(&self, env: &Env<'_, N>) -> Loss {
+    pub(in crate::transport) fn loss<N>(&self, env: &Env<'_, N>) -> Loss {
         let in_use = if env.ns2() {
             (self.window.cwnd + f64::from(self.inflation)).min(env.connection.tcp.window_packets)
         } else if env.linux() {

@@ -71,6 +71,9 @@ impl Sender {
     pub fn pacing_rate(&self, controls: &Controls, connection: &Connection) -> Option<f64> {
         self.paced.as_ref()?;
         let srtt_s = self.srtt_s(connection)?;
+        if self.acked == 0 && self.slow_start.as_ref().is_some_and(|slow_start| slow_start.spreads_first_window()) {
+            return Some(self.window.cwnd / srtt_s);
+        }
         Some(controls.pacing_rate(self.control, &self.window, self.in_flight(), srtt_s))
     }
 

@@ -269,6 +269,7 @@ fn connection() -> impl Strategy<Value = Connection> {
         SlowStartKind::HyStart,
         SlowStartKind::HyStartPlusPlus,
         SlowStartKind::Search,
+        SlowStartKind::Rapid,
         SlowStartKind::Limited,
     ];
     let ecn = prop::sample::select(vec![Ecn::Off, Ecn::Classic, Ecn::Accurate]);

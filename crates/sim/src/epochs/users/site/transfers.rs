@@ -60,7 +60,7 @@ impl Site {
         self.controls.renew(handle, self.fresh[control as usize]);
         self.transfers[local].sender = self.sender(number, handle);
         let samples = self.controls.samples_delivery(handle);
-        if self.controls.is_paced(handle) || group.spec.tcp.pacing {
+        if self.controls.is_paced(handle) || group.spec.tcp.paces() {
             let random = samples.then(|| self.sources[local].stream.branch());
             self.transfers[local].sender.pace(group.timer_entity(number, PACING), random);
         }
