@@ -4,7 +4,8 @@
 //! Every other round trip the window moves towards its target, in equal steps on the ACKs of the following round.
 //! The round-trip time is smoothed as the paper says, with a weight of 3 / w and at most 1/4. Slow start is
 //! Reno's until the queueing delay exceeds `mi_threshold`; the paper leaves it open, and the module of ns-2 adds
-//! a packet per ACK while the delay is smaller. Losses halve the window.
+//! a packet per ACK while the delay is smaller. NIST 2010 says that all its controls share one slow start: with a long
+//! `mi_threshold` FAST does. Losses halve the window.
 
 use super::rounds::Rounds;
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};

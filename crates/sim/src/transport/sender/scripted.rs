@@ -20,6 +20,8 @@ enum Line {
     Write(i32),
     /// So many seconds later, an ACK of everything through a packet, with one block, half-open; none: (0, 0).
     Ack(f64, u32, (u32, u32)),
+    /// The same with several blocks.
+    Sack(f64, u32, &'static [(u32, u32)]),
     /// So many seconds pass.
     Pause(f64),
     /// What was sent since the last such line.
@@ -29,7 +31,7 @@ enum Line {
     /// Window and threshold, in whole packets; threshold 0: infinite.
     Window(u32, u32),
 }
-use Line::{Ack, Count, Pause, Sent, Window, Write};
+use Line::{Ack, Count, Pause, Sack, Sent, Window, Write};
 
 const NONE: (u32, u32) = (0, 0);
 
@@ -79,7 +81,7 @@ impl Script {
         let tape = Tape { events: EventQueue::for_size(0), sacks: SackSlab::default(), sent: Vec::new(), told: 0 };
         let mut script = Self { sender, tape, controls, connection, now_s: 0.0 };
         script.act(Key::FIRST, Time::ZERO, |sender, env| sender.begin(env, 0));
-        script.ack(rtt_s, 0, NONE, Time::ZERO);
+        script.ack(rtt_s, 0, &[], Time::ZERO);
         script
     }
 
@@ -96,11 +98,9 @@ impl Script {
         }
     }
 
-    fn ack(&mut self, after_s: f64, through: u32, block: (u32, u32), echo: Time) {
+    fn ack(&mut self, after_s: f64, through: u32, blocks: &[(u32, u32)], echo: Time) {
         self.pause(after_s);
         let now = Key::planned(Time::new(self.now_s), 1);
-        let blocks = [block];
-        let blocks = if block == NONE { &[][..] } else { &blocks[..] };
         self.act(now, echo, |sender, env| sender.receive(env, through, blocks));
     }
 
@@ -120,8 +120,12 @@ impl Script {
                     // The packet that caused it: the newest in the block, or the first that was missing.
                     let cause = if block == NONE { self.sender.acked as u32 + 1 } else { block.1 - 1 };
                     let sent = self.tape.sent.iter().rfind(|sent| sent.0 == cause).map_or(0.0, |sent| sent.1);
-                    self.ack(after_s, through, block, Time::new(sent));
+                    let blocks = [block];
+                    let blocks = if block == NONE { &[][..] } else { &blocks[..] };
+                    self.ack(after_s, through, blocks, Time::new(sent));
                 }
+                // It moves nothing on, so that nobody asks when what it answers was sent.
+                Sack(after_s, through, blocks) => self.ack(after_s, through, blocks, Time::new(self.now_s)),
                 Pause(seconds) => self.pause(seconds),
                 Sent(expected) => {
                     assert_eq!(new, expected, "{place}");
@@ -267,6 +271,22 @@ fn recovery_sends_what_linux_sends() {
             Ack(0.1, 0, (2, 3)), Ack(0.0, 0, (2, 4)), Sent(&[]), Ack(0.0, 0, (2, 5)), Sent(&[1]), Ack(0.1, 4, NONE),
             Sent(&[]),
         ]),
+        ("sack-shift-sacked-7-5-6-8-9-fack", &[
+            Write(10), Count(10), Ack(0.1, 0, (8, 9)), Sent(&[]), Pause(0.027), Sent(&[1]),
+            Sack(0.0, 0, &[(6, 7), (8, 9)]), Sent(&[2]), Ack(0.0, 0, (6, 9)), Sent(&[3]), Ack(0.0, 0, (6, 10)), Sent(&[4]),
+            Ack(0.0, 0, (6, 11)), Sent(&[5]),
+        ]),
+        ("sack-shift-sacked-7-3-4-8-9-fack", &[
+            Write(10), Count(10), Ack(0.1, 0, (8, 9)), Sent(&[]), Pause(0.027), Sent(&[1]),
+            Sack(0.002, 0, &[(4, 5), (8, 9)]), Sent(&[2]), Sack(0.002, 0, &[(4, 6), (8, 9)]), Sent(&[3]),
+            // The script has it with the next ACK, which its tolerance of 4 ms lets come before.
+            Sack(0.002, 0, &[(4, 6), (8, 10)]), Sent(&[6]),
+        ]),
+        ("sack-shift-sacked-2-6-8-3-9-nofack", &[
+            Write(10), Count(10), Ack(0.1, 0, (3, 4)), Sack(0.001, 0, &[(3, 4), (7, 8)]),
+            Sent(&[]), Sack(0.001, 0, &[(3, 4), (7, 8), (9, 10)]), Sent(&[1]),
+            Sack(0.007, 0, &[(3, 5), (7, 8), (9, 10)]), Sent(&[2]),
+        ]),
         ("limited-transmit-sack", &[
             Write(15), Count(10),
             Ack(0.11, 0, (2, 3)), Sent(&[11]), Ack(0.01, 0, (2, 4)), Sent(&[12]),
@@ -276,4 +296,28 @@ fn recovery_sends_what_linux_sends() {
     for (name, lines) in table {
         Script::new(cubic(), SlowStartKind::HyStart, 0.1).run(name, lines);
     }
+    let twice: &[Line] = &[
+        Write(20), Count(10), Ack(0.01, 0, (5, 6)), Sent(&[11]), Ack(0.002, 0, (5, 7)), Sent(&[12]),
+        Ack(0.002, 0, (5, 8)), Sent(&[1]), Ack(0.002, 0, (5, 9)), Sent(&[2]), Ack(0.002, 0, (5, 10)), Sent(&[3]),
+        Ack(0.002, 0, (5, 11)), Sent(&[4]), Ack(0.002, 0, (5, 12)), Sent(&[13]), Ack(0.002, 0, (5, 13)), Sent(&[14]),
+        Ack(0.01, 1, (5, 13)), Sent(&[15, 16]), Ack(0.002, 1, (3, 13)), Sent(&[2, 17]),
+        Ack(0.002, 1, (3, 14)), Sent(&[18]), Ack(0.002, 1, (3, 15)), Sent(&[19]),
+    ];
+    Script::new(cubic(), SlowStartKind::HyStart, 0.01).run("prr-ss-30pkt-lost-1_4-11_16", twice);
+}
+
+/// A probe of the tail in the place of the timer, the timer, slow start up to the threshold of CUBIC, and growth towards the
+/// window of the loss.
+#[test]
+#[rustfmt::skip]
+fn a_timeout_is_followed_by_slow_start_as_in_linux() {
+    let lines: &[Line] = &[
+        Write(1), Sent(&[1]), Ack(0.1, 1, NONE), Window(10, 0), Write(1), Sent(&[2]),
+        Pause(0.303), Sent(&[2]), Pause(0.303), Sent(&[2]), Ack(0.1, 2, NONE), Window(2, 7),
+        Write(200), Count(2), Window(2, 7), Ack(0.1, 3, NONE), Count(2), Window(3, 7), Ack(0.002, 4, NONE), Count(2),
+        Window(4, 7), Ack(0.098, 5, NONE), Count(2), Window(5, 7), Ack(0.002, 6, NONE), Count(2), Window(6, 7),
+        Ack(0.002, 7, NONE), Count(2), Window(7, 7), Ack(0.002, 8, NONE), Count(1), Ack(0.098, 9, NONE), Count(1),
+        Ack(0.002, 10, NONE), Count(1), Ack(0.002, 11, NONE), Count(1), Ack(0.002, 12, NONE), Count(1),
+    ];
+    Script::new(cubic(), SlowStartKind::HyStart, 0.1).run("cubic-rto-ss-ca-cwnd-bump", lines);
 }
