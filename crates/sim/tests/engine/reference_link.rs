@@ -196,12 +196,12 @@ fn a_run_that_was_interrupted_can_be_continued() {
     assert!(interrupted >= 5, "{interrupted}");
 }
 
-/// The first 100 networks of a kind.
+/// The first 300 networks of a kind.
 fn some_of(networks: impl Strategy<Value = Scenario>) -> Vec<Scenario> {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
-    (0..100).map(|_| networks.new_tree(&mut runner).expect("a network").current()).collect()
+    (0..300).map(|_| networks.new_tree(&mut runner).expect("a network").current()).collect()
 }
 
 /// The comparison means something: random networks do have drops, losses, ties and fused links.
