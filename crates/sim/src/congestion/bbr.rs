@@ -2,12 +2,13 @@
 //! 60(2), 2017; draft-cardwell-iccrg-bbr-congestion-control-00, whose sections stand beside): sends at the rate at
 //! which packets are delivered, and keeps about one bandwidth-delay product in flight.
 //!
-//! Beyond the draft, as in Linux: it paces 1 % below the bandwidth, so that queues drain. Without: Linux's long-term
-//! bandwidth of policers, its allowance for aggregated ACKs and its windows in even numbers. Packets leave one by
-//! one, so the send quantum is a packet.
+//! Beyond the draft, as in Linux: it paces 1 % below the bandwidth, so that queues drain. Packets leave one by one, so the
+//! send quantum is a packet; with `batches` its window has the room that Linux's has for segments that leave in pairs, and for
+//! ACKs that come together. Without: Linux's long-term bandwidth of policers.
 
+use super::aggregation::Aggregation;
 use super::rate_sample::{DeliveryRounds, LostPacket, RateSample, WindowedMax};
-use super::{Ack, CongestionControl, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::random::Stream;
 use crate::time::Time;
 
@@ -31,6 +32,8 @@ pub(super) const FULL_GROWTH: f64 = 1.25;
 pub(super) const FULL_ROUNDS: u32 = 3;
 /// Packets that the sending and the receiving host hold back: three send quanta (§4.2.3.2).
 pub(super) const QUANTA: f64 = 3.0;
+/// From this rate on Linux sends pairs, in packets of 1500 B per second: 1.2 Mbit/s (bbr_min_tso_rate).
+const PAIRS_FROM: f64 = 1.2e6 / (8.0 * 1500.0);
 /// Share of the bandwidth that is paced (Linux: bbr_pacing_margin_percent; draft-ietf-ccwg-bbr-04 §5.6.2).
 pub(super) const PACING_MARGIN: f64 = 0.99;
 
@@ -72,6 +75,8 @@ pub struct Bbr {
     in_flight: f64,
     newly_delivered: f64,
     total_delivered: f64,
+    /// ACKs that come together; none: no room is made for them.
+    aggregation: Option<Aggregation>,
 }
 
 impl Bbr {
@@ -89,7 +94,14 @@ impl Bbr {
         if self.rtprop_s.is_infinite() {
             return self.initial_window;
         }
-        gain * self.bandwidth.get() * self.rtprop_s + QUANTA
+        let product = gain * self.bandwidth.get() * self.rtprop_s;
+        if self.aggregation.is_none() {
+            return product + QUANTA;
+        }
+        // bbr_quantization_budget: three send quanta (bbr_min_tso_segs), an even number, and room to probe.
+        let quantum = if self.rate < PAIRS_FROM { 1.0 } else { 2.0 };
+        let even = 2.0 * libm::ceil((product + QUANTA * quantum) / 2.0);
+        if self.state == State::ProbeBw(0) { even + 2.0 } else { even }
     }
 
     /// §4.1.1.3, BBRUpdateBtlBw.
@@ -207,7 +219,9 @@ impl Bbr {
 
     /// §4.2.3.6, BBRSetCwnd, with §4.2.3.4 and §4.2.3.5.
     fn set_window(&mut self, window: &mut Window, sample: &RateSample, gain: f64) {
-        let target = self.inflight(gain);
+        let allowance =
+            self.aggregation.filter(|_| self.filled).map_or(0.0, |found| found.allowance(self.bandwidth.get()));
+        let target = self.inflight(gain) + allowance;
         if self.recovering {
             window.cwnd = (window.cwnd - sample.newly_lost).max(1.0);
         }
@@ -237,7 +251,14 @@ impl CongestionControl for Bbr {
     const SAMPLES_DELIVERY: bool = true;
     const PHASES: &'static [&'static str] = &["startup", "drain", "probe-bw", "probe-rtt"];
 
-    fn new(_options: &Options<'_>) -> Self {
+    const OPTIONS: &'static [ControlOption] = &[ControlOption::switch(
+        "batches",
+        false,
+        "Room in the window for packets and ACKs that come together, as in Linux.",
+    )];
+
+    fn new(options: &Options<'_>) -> Self {
+        let [batches] = options.values();
         Self {
             state: State::Startup,
             rounds: DeliveryRounds::default(),
@@ -259,6 +280,7 @@ impl CongestionControl for Bbr {
             in_flight: 0.0,
             newly_delivered: 0.0,
             total_delivered: 0.0,
+            aggregation: (batches > 0.0).then(Aggregation::default),
         }
     }
 
@@ -284,6 +306,10 @@ impl CongestionControl for Bbr {
             window.cwnd = window.cwnd.max(self.window_before);
         }
         self.update_bandwidth(sample);
+        if let Some(aggregation) = &mut self.aggregation {
+            let (now_s, bandwidth) = (sample.now.seconds(), self.bandwidth.get());
+            aggregation.update(now_s, sample.newly_delivered, bandwidth, window.cwnd, self.rounds.begins);
+        }
         self.check_cycle(sample);
         self.check_full(sample, random);
         self.check_probe_rtt(window, sample, random);

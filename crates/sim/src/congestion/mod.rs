@@ -5,6 +5,7 @@ use crate::random::Stream;
 use crate::scenario::Recovery;
 use crate::time::Time;
 
+mod aggregation;
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;

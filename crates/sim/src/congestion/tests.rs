@@ -89,7 +89,7 @@ fn options_are_checked() {
             assert!((option.least..=option.most).contains(&option.default), "{} {}", control.name, option.name);
         }
     }
-    let unknown = ControlSpec { kind: "bbr".into(), external: None, options: [("alpha".to_owned(), 1.0)].into() };
+    let unknown = ControlSpec { kind: "bbr3".into(), external: None, options: [("alpha".to_owned(), 1.0)].into() };
     assert_eq!(controls.add(&unknown), Err("no option \"alpha\"; it has none".into()));
     assert_eq!(controls.add(&"no".into()), Err("no such congestion control".into()));
 }
