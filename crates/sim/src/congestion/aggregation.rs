@@ -55,8 +55,8 @@ mod tests {
     fn more(aggregation: &mut Aggregation, batch: u32, packets: std::ops::Range<u32>) {
         for (count, packet) in packets.step_by(batch as usize).enumerate() {
             let now_s = f64::from(packet + batch) / 100.0;
-            // The bandwidth is the most that was seen, and a little more than now.
-            aggregation.update(now_s, f64::from(batch), 101.0, 50.0, count % 10 == 0);
+            // The bandwidth is the most that was seen, and more than now.
+            aggregation.update(now_s, f64::from(batch), 120.0, 50.0, count % 10 == 0);
         }
     }
 
@@ -68,13 +68,13 @@ mod tests {
         }
     }
 
-    /// Five to ten round trips of ten samples.
+    /// Five to ten round trips of ten samples, after those in which the bandwidth would have delivered it.
     #[test]
     fn what_came_together_is_forgotten() {
         let mut aggregation = most(8, 20);
         more(&mut aggregation, 1, 2000..2040);
         assert!((aggregation.allowance(100.0) - 8.0).abs() < 1e-9);
-        more(&mut aggregation, 1, 2040..2120);
+        more(&mut aggregation, 1, 2040..2200);
         assert!((aggregation.allowance(100.0) - 1.0).abs() < 1e-9);
     }
 }
