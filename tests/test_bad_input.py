@@ -125,7 +125,7 @@ CHANGES = [
     ("traffic.t.tcp.congestion", {"alpha": 1}, "expected the name of a congestion control, or a table"),
     ("traffic.t.tcp.congestion", {"kind": "fast", "alhpa": "20 packets"}, 'did you mean "alpha"?'),
     ("traffic.t.tcp.congestion", {"kind": "fast", "alpha": 20}, 'expected a value from "0.1 packets"'),
-    ("traffic.t.tcp.congestion", {"kind": "bbr", "beta": 0.5}, "bbr has no options"),
+    ("traffic.t.tcp.congestion", {"kind": "bbr3", "beta": 0.5}, "bbr3 has no options"),
     ("traffic.t.tcp.congestion", {"kind": "cubic", "fast_convergence": 1}, "expected true or false"),
     ("traffic.t.tcp.congestion", {"kind": "cubic", "beta": 2}, "expected a value from 0.1 to 0.99, such as 0.7"),
     ("traffic.t.tcp.recovery", "sak", 'expected one of tahoe, reno, newreno, sack, rack; did you mean "sack"?'),
