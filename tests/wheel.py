@@ -49,6 +49,8 @@ COMMANDS: Final = """
         --vary traffic.bulk.tcp.delayed_acks=false,true
     study one-flow -j 2 -o studied
     evaluate cubic reno --test ramp-up -o evaluated
+    new network lte -o lte.toml
+    run lte.toml --set duration="2 s"
     four-tier --set sources=high --set duration="2 s" --scale 0.01
     maxflow examples/slow-router.toml --set duration="1 s"
     packetize --bitrate "64 kbit/s" --limit-pps 4000
