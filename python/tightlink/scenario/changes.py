@@ -18,7 +18,7 @@ from tightlink.scenario.table import Table, known_kind, wrong
 from tightlink.scenario.values import Delay, Period, choice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pydantic import BaseModel
 
@@ -111,6 +111,17 @@ class RampedSchedule(Schedule):
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
         return self.times() | {"values": self.values(), "linear": self.linear}
+
+
+def mean_of(times: Sequence[float], values: Sequence[float], end: float, *, linear: bool) -> float:
+    """The mean of values in steps or ramps, from the first time to ``end``.
+
+    >>> mean_of([0.0, 1.0], [4.0, 1.0], 3.0, linear=False), mean_of([0.0, 1.0], [4.0, 1.0], 3.0, linear=True)
+    (2.0, 1.5)
+    """
+    afters = [*values[1:], values[-1]] if linear else values
+    spans = [after - before for before, after in itertools.pairwise([*times, end])]
+    return sum(span * (value + after) / 2 for span, value, after in zip(spans, values, afters, strict=True)) / end
 
 
 def check_step(every: str) -> None:

@@ -11,16 +11,19 @@ Example:
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
+
+from pydantic import StrictBool
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.scenario.changes import Changing
+from tightlink.scenario.values import Period, choice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import polars as pl
 
 _LARGEST: Final = 512 * 2**20
@@ -48,19 +51,43 @@ def read_course(name: str, key: str, columns: Mapping[str, float]) -> Course:
         raise _unreadable(name, key, f"a file that can be read: {(error.strerror or str(error)).lower()}") from None
 
 
-def check_period(period: str | None, times: tuple[float, ...], key: str) -> None:
-    """An error where a table is to begin anew before its last row."""
-    if period is not None and units.time(period) <= times[-1]:
-        raise ScenarioError(
-            f"a time after the last row, which is at {times[-1]:g} s", key=f"{key}.period", value=period
-        )
+class CourseTable(Changing):
+    """A quantity by a table in a file."""
+
+    #: The key of the quantity, for errors; names of its column, and how much their unit is in SI units.
+    quantity: ClassVar[str]
+    columns: ClassVar[Mapping[str, float]]
+
+    kind: Annotated[Literal["table"], choice("table")] = "table"
+    """How it changes."""
+    table: str
+    """Name of the file, relative to the scenario's; its first row is at 0 s, and its last value holds to the end."""
+    period: Period | None = None
+    """After how long the table begins anew (default never)."""
+
+    def course(self) -> Course:
+        """Times in seconds and values in SI units."""
+        times, values = read_course(self.table, self.quantity, self.columns)
+        if self.period is not None and units.time(self.period) <= times[-1]:
+            expected = f"a time after the last row, which is at {times[-1]:g} s"
+            raise ScenarioError(expected, key=f"{self.quantity}.period", value=self.period)
+        return times, values
+
+    def times(self) -> dict[str, Any]:
+        """The kind and the times as the engine reads them."""
+        period_s = None if self.period is None else units.time(self.period)
+        return {"kind": "schedule", "at_s": list(self.course()[0]), "period_s": period_s}
 
 
-def table_spec(course: Course, *, linear: bool, period: str | None) -> dict[str, Any]:
-    """A table as the engine reads it."""
-    times, values = course
-    period_s = None if period is None else units.time(period)
-    return {"kind": "schedule", "at_s": list(times), "values": list(values), "linear": linear, "period_s": period_s}
+class RampedTable(CourseTable):
+    """A quantity by a table in a file, in steps or ramps."""
+
+    linear: StrictBool = False
+    """Whether it goes straight from each value to the next."""
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return self.times() | {"values": list(self.course()[1]), "linear": self.linear}
 
 
 def _unreadable(name: str, key: str, expected: str) -> ScenarioError:

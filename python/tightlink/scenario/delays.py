@@ -8,19 +8,17 @@ Example:
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step, check_step, kinds
-from tightlink.scenario.course_files import check_period, read_course, table_spec
+from tightlink.scenario.course_files import RampedTable
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, Period, PropagationDelay, choice, number
-
-if TYPE_CHECKING:
-    from tightlink.scenario.course_files import Course
 
 _GAMMA_SHAPE: Final = number(lambda value: 0.1 <= value <= 1000, "a number from 0.1 to 1000, such as 2")  # noqa: PLR2004
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
@@ -48,34 +46,27 @@ class DelaySchedule(RampedSchedule):
         return min(self.values())
 
 
-class DelayTable(Changing):
+class DelayTable(RampedTable):
     """A delay by a table in a file, CSV or Parquet: ``time_s`` and ``delay_s`` (or ``delay_ms``)."""
 
-    kind: Annotated[Literal["table"], choice("table")] = "table"
-    """How the delay changes."""
-    table: str
-    """Name of the file, relative to the scenario's; its first row is at 0 s, and its last delay holds to the end."""
-    linear: StrictBool = False
-    """Whether it goes straight from each delay to the next."""
-    period: Period | None = None
-    """After how long the table begins anew (default never)."""
-
-    def course(self) -> Course:
-        """Times and delays in seconds."""
-        course = read_course(self.table, "delay", {"delay_s": 1.0, "delay_ms": 1e-3})
-        check_period(self.period, course[0], "delay")
-        return course
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return table_spec(self.course(), linear=self.linear, period=self.period)
+    quantity: ClassVar[str] = "delay"
+    columns: ClassVar[Mapping[str, float]] = {"delay_s": 1.0, "delay_ms": 1e-3}
 
     def least_value(self) -> float:
         """The smallest delay, in seconds."""
         return min(self.course()[1])
 
 
-class DelayRandomWalk(Walk):
+class _InSeconds:
+    """What is written is a time."""
+
+    @staticmethod
+    def si(value: Any) -> float:
+        """What was written, in seconds."""
+        return units.time(value)
+
+
+class DelayRandomWalk(_InSeconds, Walk):
     """A delay that wanders: each step multiplies it by a random factor, between two delays that throw it back."""
 
     start: Period
@@ -84,11 +75,6 @@ class DelayRandomWalk(Walk):
     """The smallest delay."""
     most: Period
     """The largest delay."""
-
-    @staticmethod
-    def si(value: Any) -> float:
-        """What was written, in seconds."""
-        return units.time(value)
 
 
 class DelayState(State):
@@ -109,7 +95,7 @@ class DelayMarkov(Jumps):
     """The states, of which it begins in any."""
 
 
-class DelayOrnsteinUhlenbeck(Returning):
+class DelayOrnsteinUhlenbeck(_InSeconds, Returning):
     """A delay that is pulled back to its mean: noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
     mean: Period
@@ -118,11 +104,6 @@ class DelayOrnsteinUhlenbeck(Returning):
     """Standard deviation in the long run."""
     least: Delay
     """The smallest delay: what would be below it is it."""
-
-    @staticmethod
-    def si(value: Any) -> float:
-        """What was written, in seconds."""
-        return units.time(value)
 
 
 class DelayRedraw(Changing):
@@ -162,7 +143,7 @@ class LeoDelay(DelayRedraw):
     change it takes 30 to 50 ms longer (Huston 2024, "A transport protocol's view of Starlink").
     """
 
-    kind: Annotated[Literal["leo"], choice("leo")] = "leo"  # type: ignore[assignment]
+    kind: Annotated[Literal["leo"], choice("leo")] = "leo"  # type: ignore[assignment]  # another of the kinds
     """How the delay changes."""
     shortest: Delay = "10 ms"
     """The smallest delay."""

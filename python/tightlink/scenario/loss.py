@@ -8,14 +8,15 @@ Example:
 from __future__ import annotations
 
 import itertools
-from typing import Annotated, Any, Final, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest
 from tightlink.scenario.changes import Changing, Schedule, Step, kinds
-from tightlink.scenario.course_files import check_period, read_course, table_spec
+from tightlink.scenario.course_files import CourseTable
 from tightlink.scenario.table import tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Delay, Fraction, Period, choice, whole
 
@@ -139,25 +140,19 @@ class LossSchedule(Schedule, LossModel):
         return self.times() | {"loss": [units.fraction(step.loss) for step in self.schedule]}
 
 
-class LossTable(LossModel):
+class LossTable(CourseTable, LossModel):
     """Losses by a table in a file, CSV or Parquet, in steps: ``time_s`` and ``loss``, a probability."""
 
-    kind: Annotated[Literal["table"], choice("table")] = "table"
-    """Model of the losses."""
-    table: str
-    """Name of the file, relative to the scenario's; its first row is at 0 s, and its last one holds to the end."""
-    period: Period | None = None
-    """After how long the table begins anew (default never)."""
+    quantity: ClassVar[str] = "loss"
+    columns: ClassVar[Mapping[str, float]] = {"loss": 1.0}
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        times, losses = read_course(self.table, "loss", {"loss": 1.0})
-        check_period(self.period, times, "loss")
+        losses = self.course()[1]
         if max(losses) > 1:
             expected = f"probabilities from 0 to 1, of which {max(losses):g} is none"
             raise ScenarioError(expected, key="loss.table", value=self.table)
-        spec = table_spec((times, losses), linear=False, period=self.period)
-        return {"kind": spec["kind"], "at_s": spec["at_s"], "loss": spec["values"], "period_s": spec["period_s"]}
+        return self.times() | {"loss": list(losses)}
 
 
 _MODELS: Final = {

@@ -8,17 +8,17 @@ Example:
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.changes import Changing, RampedSchedule, Step, kinds
-from tightlink.scenario.course_files import check_period, read_course, table_spec
+from tightlink.scenario.changes import Changing, RampedSchedule, Step, kinds, mean_of
+from tightlink.scenario.course_files import RampedTable
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import tag_of_text_or_kind, wrong
 from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, choice, line_rate
@@ -31,8 +31,6 @@ _MOST_INSTANTS: Final = 10**9
 _LARGEST_TRACE: Final = 512 * 2**20
 #: What leaves at each instant of a trace, in bits.
 _OPPORTUNITY_BITS: Final = 8 * 1504
-#: Columns of rates, and how many bit/s their unit is.
-_RATE_COLUMNS: Final = {"rate_bps": 1.0, "rate_kbps": 1e3, "rate_mbps": 1e6}
 
 
 class RateStep(Step):
@@ -68,11 +66,7 @@ class RateSchedule(RampedSchedule):
         rates = self.values()
         if self.period is None:
             return next(rate for rate in rates if rate > 0)
-        period = units.time(self.period)
-        times: list[float] = self.times()["at_s"]
-        ends = [*rates[1:], rates[-1]] if self.linear else rates
-        spans = [after - before for before, after in itertools.pairwise([*times, period])]
-        return sum(span * (rate + end) / 2 for span, rate, end in zip(spans, rates, ends, strict=True)) / period
+        return mean_of(self.times()["at_s"], rates, units.time(self.period), linear=self.linear)
 
 
 class RateTrace(Changing):
@@ -137,22 +131,15 @@ def _instants(name: str, _changed_ns: int, size: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-class RateTable(Changing):
+class RateTable(RampedTable):
     """A rate by a table in a file, CSV or Parquet: ``time_s`` and ``rate_bps`` (or ``rate_kbps``, ``rate_mbps``)."""
 
-    kind: Annotated[Literal["table"], choice("table")] = "table"
-    """How the rate changes."""
-    table: str
-    """Name of the file, relative to the scenario's; its first row is at 0 s, and its last rate holds to the end."""
-    linear: StrictBool = False
-    """Whether it goes straight from each rate to the next."""
-    period: Period | None = None
-    """After how long the table begins anew (default never)."""
+    quantity: ClassVar[str] = "rate"
+    columns: ClassVar[Mapping[str, float]] = {"rate_bps": 1.0, "rate_kbps": 1e3, "rate_mbps": 1e6}
 
     def course(self) -> Course:
         """Times in seconds and rates in bit/s."""
-        times, rates = read_course(self.table, "rate", _RATE_COLUMNS)
-        check_period(self.period, times, "rate")
+        times, rates = super().course()
         if self.period is None and rates[-1] == 0:
             expected = "a last rate above zero, as it holds for ever, or a period"
             raise ScenarioError(expected, key="rate.table", value=self.table)
@@ -160,20 +147,11 @@ class RateTable(Changing):
             raise ScenarioError("a rate above zero: else no packet ever leaves", key="rate.table", value=self.table)
         return times, rates
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return table_spec(self.course(), linear=self.linear, period=self.period)
-
     def nominal(self) -> float:
         """The mean rate, of a table that does not begin anew up to its last row."""
         times, rates = self.course()
-        ends = [*times, units.time(self.period)] if self.period else list(times)
-        if len(ends) == 1:
-            return rates[0]
-        afters = [*rates[1:], rates[-1]] if self.linear else rates
-        spans = [after - before for before, after in itertools.pairwise(ends)]
-        done = sum(span * (rate + after) / 2 for span, rate, after in zip(spans, rates, afters, strict=False))
-        return done / ends[-1] or max(rates)
+        end = times[-1] if self.period is None else units.time(self.period)
+        return (mean_of(times, rates, end, linear=self.linear) if end > 0 else rates[0]) or max(rates)
 
 
 class AggregatingRate(Changing):
@@ -201,7 +179,16 @@ class AggregatingRate(Changing):
         return units.rate(self.rate)
 
 
-class RandomWalk(Walk):
+class _InBits:
+    """What is written is a rate."""
+
+    @staticmethod
+    def si(value: Any) -> float:
+        """What was written, in bit/s."""
+        return units.rate(value)
+
+
+class RandomWalk(_InBits, Walk):
     """A rate that wanders: each step multiplies it by a random factor, between two rates that throw it back."""
 
     start: Rate
@@ -210,11 +197,6 @@ class RandomWalk(Walk):
     """The smallest rate."""
     most: Rate
     """The largest rate."""
-
-    @staticmethod
-    def si(value: Any) -> float:
-        """What was written, in bit/s."""
-        return units.rate(value)
 
 
 class RateState(State):
@@ -242,7 +224,7 @@ class Markov(Jumps):
         return self
 
 
-class OrnsteinUhlenbeck(Returning):
+class OrnsteinUhlenbeck(_InBits, Returning):
     """A rate that is pulled back to its mean: normal noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
     mean: Rate
@@ -251,11 +233,6 @@ class OrnsteinUhlenbeck(Returning):
     """Standard deviation in the long run."""
     least: Rate
     """The smallest rate: what would be below it is it."""
-
-    @staticmethod
-    def si(value: Any) -> float:
-        """What was written, in bit/s."""
-        return units.rate(value)
 
 
 _RATES: Final = {
