@@ -14,33 +14,10 @@ use tightlink_relay::record::{Fate, Record};
 use tightlink_relay::relay::{self, Outcome};
 use tightlink_relay::spec::{Device, DirectionSpec, RelaySpec};
 use tightlink_relay::system::System;
-use tightlink_sim::network::queue::QueueSpec;
-use tightlink_sim::network::queue::drop_tail::DropTailSpec;
-use tightlink_sim::scenario::{FramingSpec, LinkSpec, Profile, QueueLimit};
+use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit};
 
-fn direction(name: &str, (from, to): (u32, u32)) -> DirectionSpec {
-    let link = LinkSpec {
-        name: name.to_owned(),
-        from,
-        to,
-        rate_bps: 2e5,
-        rate_pps: None,
-        delay_s: 0.02,
-        queue: QueueSpec::DropTail(DropTailSpec { limit: QueueLimit::Packets(5) }),
-        framing: FramingSpec::default(),
-        loss: 0.0.into(),
-        bleaches_ecn: false,
-        mtu_bytes: None,
-        flow_control: false,
-        rate: None,
-        delay: None,
-        jitter: None,
-        outages: None,
-        shaper: None,
-        arq: None,
-        drawn_with: None,
-    };
-    DirectionSpec { link, beyond_s: 0.0 }
+fn direction(name: &str, ends: (u32, u32)) -> DirectionSpec {
+    DirectionSpec { link: LinkSpec::plain(name, ends, 2e5, 0.02, QueueLimit::Packets(5)), beyond_s: 0.0 }
 }
 
 fn spec(duration_s: Option<f64>) -> RelaySpec {

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::congestion::ControlSpec;
 use crate::network::processor::ProcessorSpec;
-use crate::network::queue::QueueSpec;
 
 mod changes;
+mod links;
 mod loss;
 mod transfers;
 mod users;
@@ -19,6 +19,7 @@ pub use changes::{
     AggregatingSpec, ArqSpec, CourseSpec, JitterDistribution, JitterSpec, OutageSpec, OutageTimes, RateSpec,
     ShaperSpec, TraceSpec,
 };
+pub use links::{FramingSpec, LinkSpec, QueueLimit};
 pub use loss::{LossModel, LossSpec};
 pub use transfers::{SizeClass, TransfersSpec};
 pub use users::{
@@ -82,123 +83,6 @@ pub struct NodeSpec {
     pub name: String,
     /// What each packet costs that it forwards or sends; none: nothing.
     pub processor: Option<ProcessorSpec>,
-}
-
-/// One direction of a wire.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinkSpec {
-    /// Unique name: `bottleneck`, `bottleneck.reverse`, `net.access_left[3]`.
-    pub name: String,
-    /// Index of the node that transmits.
-    pub from: u32,
-    /// Index of the node that receives.
-    pub to: u32,
-    /// Transmission rate in bit/s; with `rate_pps` that of packets of 1500 bytes.
-    pub rate_bps: f64,
-    /// Packets per second, where every packet takes as long, whatever its size and framing; none: bits decide.
-    pub rate_pps: Option<f64>,
-    /// Propagation delay in seconds.
-    pub delay_s: f64,
-    /// The queue in front of the transmitter.
-    pub queue: QueueSpec,
-    /// What the link adds to each packet on the line.
-    pub framing: FramingSpec,
-    /// Which packets are lost on the wire, after they were transmitted.
-    pub loss: LossSpec,
-    /// Whether the ECN field of what it delivers is cleared to Not-ECT.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub bleaches_ecn: bool,
-    /// Largest IP packet that the link carries, in bytes; none: any.
-    pub mtu_bytes: Option<u32>,
-    /// Whether the transmitter pauses while the input ring at the far end is full (IEEE 802.3x).
-    pub flow_control: bool,
-    /// How the rate changes, of which `rate_bps` is the mean or the first; none: it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<RateSpec>,
-    /// How the delay changes, of which `delay_s` is the smallest; none: it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<CourseSpec>,
-    /// What is added to the delay of each packet; none: nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<JitterSpec>,
-    /// When it is down; none: never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outages: Option<OutageSpec>,
-    /// A token bucket in front of the line; none: there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shaper: Option<ShaperSpec>,
-    /// What the wire loses is sent again; none: it is lost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arq: Option<ArqSpec>,
-    /// The link whose random outages and delays it shares, such as the other direction of a satellite's; none: its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drawn_with: Option<String>,
-}
-
-impl LinkSpec {
-    /// Under which name its random outages and delays are drawn.
-    #[must_use]
-    pub fn drawn_as(&self) -> &str {
-        self.drawn_with.as_deref().unwrap_or(&self.name)
-    }
-
-    /// What it carries of packets of `size` bytes, in bit/s, framing aside.
-    #[must_use]
-    pub fn carries_bps(&self, size: u32) -> f64 {
-        self.rate_pps.map_or(self.rate_bps, |packets_per_s| packets_per_s * 8.0 * f64::from(size))
-    }
-}
-
-/// The size of a queue. The packet in service counts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueueLimit {
-    /// Packets, waiting and in service.
-    Packets(u32),
-    /// Bytes, waiting and in service.
-    Bytes(u64),
-    /// No limit.
-    Unlimited,
-}
-
-impl QueueLimit {
-    /// Whether a packet of `size` bytes fits behind so many packets and bytes.
-    #[inline]
-    #[must_use]
-    pub fn takes(self, packets: usize, bytes: u64, size: u32) -> bool {
-        match self {
-            Self::Packets(limit) => packets < limit as usize,
-            Self::Bytes(limit) => bytes + u64::from(size) <= limit,
-            Self::Unlimited => true,
-        }
-    }
-
-    /// Whether so many packets and bytes are not too many.
-    #[must_use]
-    pub fn holds(self, packets: usize, bytes: u64) -> bool {
-        match self {
-            Self::Packets(limit) => packets <= limit as usize,
-            Self::Bytes(limit) => bytes <= limit,
-            Self::Unlimited => true,
-        }
-    }
-
-    /// Whether bytes matter.
-    #[must_use]
-    pub fn counts_bytes(self) -> bool {
-        matches!(self, Self::Bytes(_))
-    }
-}
-
-/// Line overhead: it costs time on the line and is not counted in any byte total.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FramingSpec {
-    /// Bytes added to each packet.
-    pub overhead_bytes: u32,
-    /// Smallest frame, overhead included.
-    pub smallest_bytes: u32,
 }
 
 /// One transport connection and the application that drives it.

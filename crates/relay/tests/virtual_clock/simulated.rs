@@ -221,27 +221,7 @@ pub fn given() -> impl Strategy<Value = Given> {
 }
 
 fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueLimit) -> LinkSpec {
-    LinkSpec {
-        name: name.to_owned(),
-        from: ends.0,
-        to: ends.1,
-        rate_bps,
-        rate_pps: None,
-        delay_s,
-        queue: QueueSpec::DropTail(DropTailSpec { limit }),
-        framing: FramingSpec::default(),
-        loss: 0.0.into(),
-        bleaches_ecn: false,
-        mtu_bytes: None,
-        flow_control: false,
-        rate: None,
-        delay: None,
-        jitter: None,
-        outages: None,
-        shaper: None,
-        arq: None,
-        drawn_with: None,
-    }
+    LinkSpec::plain(name, ends, rate_bps, delay_s, limit)
 }
 
 /// The link from node 1 to node 2, and back.

@@ -6,13 +6,11 @@ pub mod reference;
 pub mod steps;
 
 use tightlink_sim::network::processor::ProcessorSpec;
-use tightlink_sim::network::queue::QueueSpec;
-use tightlink_sim::network::queue::drop_tail::DropTailSpec;
 use tightlink_sim::probe::trace::{Record, Trace};
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::{
-    Ecn, FlowSpec, FramingSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec,
-    Scenario, SlowStartKind, TcpSpec, TrafficSpec, TransportSpec, UdpSpec,
+    Ecn, FlowSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec, Scenario,
+    SlowStartKind, TcpSpec, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::{ScenarioError, Simulation};
@@ -35,27 +33,7 @@ pub fn scenario(profile: Profile, duration_s: f64, nodes: u32) -> Scenario {
 
 /// One direction of a wire with a drop-tail queue.
 pub fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueLimit) -> LinkSpec {
-    LinkSpec {
-        name: name.into(),
-        from: ends.0,
-        to: ends.1,
-        rate_bps,
-        rate_pps: None,
-        delay_s,
-        queue: QueueSpec::DropTail(DropTailSpec { limit }),
-        framing: FramingSpec::default(),
-        loss: 0.0.into(),
-        bleaches_ecn: false,
-        mtu_bytes: None,
-        flow_control: false,
-        rate: None,
-        delay: None,
-        jitter: None,
-        outages: None,
-        shaper: None,
-        arq: None,
-        drawn_with: None,
-    }
+    LinkSpec::plain(name, ends, rate_bps, delay_s, limit)
 }
 
 /// Both directions of a wire.
