@@ -378,6 +378,12 @@ impl Packet {
         self.state & REDUCED != 0
     }
 
+    /// The copy of a packet that comes a second time: it ends no round.
+    #[must_use]
+    pub fn again(self) -> Self {
+        if self.is_addressed() { self } else { Self { state: self.state & !ROUND, ..self } }
+    }
+
     /// Marks a packet that the wire will lose.
     #[inline]
     #[must_use]

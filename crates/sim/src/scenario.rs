@@ -17,7 +17,7 @@ mod users;
 
 pub use changes::{
     AggregatingSpec, ArqSpec, CourseSpec, JitterDistribution, JitterSpec, OutageSpec, OutageTimes, RateSpec,
-    ShaperSpec, TraceSpec,
+    ReorderSpec, ShaperSpec, TraceSpec,
 };
 pub use links::{FramingSpec, LinkSpec, QueueLimit};
 pub use loss::{LossModel, LossSpec};

@@ -228,10 +228,11 @@ impl<'a> FlowTotals<'a> {
                 totals.bytes_delivered = sink.bytes_delivered;
                 totals.payload_delivered = sink.payload_delivered;
                 totals.datagram_flows = 1;
-                totals.loss_runs = sink.playout.loss_runs;
-                totals.lost_in_runs = sink.playout.lost;
-                totals.longest_run = sink.playout.longest_run;
-                totals.rfc3550_jitter_s = sink.playout.jitter_s;
+                let playout = sink.playout.settled();
+                totals.loss_runs = playout.loss_runs;
+                totals.lost_in_runs = playout.lost;
+                totals.longest_run = playout.longest_run;
+                totals.rfc3550_jitter_s = playout.jitter_s;
                 if let Some(frames) = sink.frames() {
                     totals.videos = 1;
                     totals.frames_sent = frames.sent;

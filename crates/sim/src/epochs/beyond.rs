@@ -42,6 +42,27 @@ impl Beyond<'_> {
         }
     }
 
+    /// A packet that the link has served goes on to its next stop at once, or is kept until it comes out.
+    #[inline]
+    fn deliver(&mut self, link: &mut Link, packet: Packet, delivery: Key) {
+        let epoch = self.clock.epoch(delivery.time);
+        if epoch < self.ahead {
+            self.router.pass_on(epoch, Arrival::served(delivery.time, packet, link.server.entity()));
+        } else {
+            link.keep(packet, delivery);
+        }
+    }
+
+    /// The copy of a packet that the link has served comes out at `delivery`.
+    #[cold]
+    fn duplicate(&mut self, link: &mut Link, packet: Packet, delivery: Key, service: &Service) {
+        if let Some(group) = self.scatter.iter_mut().find(|group| packet.is_addressed() && group.has(&packet)) {
+            group.duplicate(service.delivery);
+        }
+        let copy = self.sacks.copy(packet);
+        self.deliver(link, copy, delivery);
+    }
+
     #[cold]
     fn lose(&mut self, packet: &Packet, at: Time) {
         if let Some(handle) = packet.blocks() {
@@ -82,12 +103,11 @@ impl Surroundings for Beyond<'_> {
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         match passage {
             Passage::Through => {
-                let epoch = self.clock.epoch(service.delivery);
-                if epoch < self.ahead {
-                    self.router.pass_on(epoch, Arrival::served(service.delivery, packet, link.server.entity()));
-                } else {
-                    link.flight.push_back(packet);
+                if let Some(delivery) = link.duplicate(&packet, service) {
+                    self.duplicate(link, packet, delivery, service);
                 }
+                let Service { start, precedence, delivery, .. } = *service;
+                self.deliver(link, packet, Key::new(delivery, start, precedence, link.server.entity()));
             }
             Passage::Late => {}
             Passage::Lost => self.lose(&packet, service.delivery),

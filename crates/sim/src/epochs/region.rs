@@ -208,14 +208,18 @@ impl Region {
         keeping.turn();
         for index in again.drain(..) {
             let link = &mut links[index as usize];
+            link.seen(epoch);
             let next = next(paths.as_deref(), routes, ends[index as usize]);
             let mut router = Router { next, inboxes, active };
             while let Some(key) = link.next_delivery() {
                 if key.time >= until {
-                    keeping.push(clock.epoch(key.time).max(epoch + 1), index);
+                    let next = clock.epoch(key.time).max(epoch + 1);
+                    if link.is_awaited(next) {
+                        keeping.push(next, index);
+                    }
                     break;
                 }
-                if let Some(packet) = link.flight.pop_front() {
+                if let Some((packet, _)) = link.take() {
                     router.pass_on(epoch, Arrival::served(key.time, packet, key.entity()));
                 }
             }
@@ -231,7 +235,7 @@ impl Region {
         let messages = &mut self.messages;
         inboxes[index as usize].swap(epoch, arrivals);
         let link = &mut links[index as usize];
-        let kept = !link.flight.is_empty();
+        let kept = link.is_announced();
         let abroad = self.abroad[index as usize];
         let router = Router { next: next(paths.as_deref(), routes, self.ends[index as usize]), inboxes, active };
         // What comes out soon goes to its next stop at once.
@@ -277,7 +281,7 @@ impl Region {
     fn export(&mut self, link: u32, part: u32) {
         let Self { links, messages, sacks, .. } = self;
         while let Some(key) = links[link as usize].next_delivery()
-            && let Some(packet) = links[link as usize].flight.pop_front()
+            && let Some((packet, _)) = links[link as usize].take()
         {
             let blocks = packet.blocks().map(|handle| sacks.take(handle));
             messages[part as usize].push(Export::Packet { link, packet, delivery: key.time, blocks });
@@ -307,12 +311,11 @@ impl Region {
                 Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
             };
             let here = &mut links[link as usize];
-            let kept = !here.flight.is_empty();
             if let Some(changes) = here.server.changes() {
                 changes.keep(packet.start, delivery.seconds());
             }
-            here.flight.push_back(packet);
-            if !kept {
+            let key = Key::new(delivery, Time::new(packet.start), packet.precedence(), here.server.entity());
+            if here.keep(packet, key) {
                 watch(link, &mut links[link as usize], keeping, *clock);
             }
         });
@@ -450,10 +453,13 @@ fn next<'a>(paths: Option<&'a FlowPaths>, routes: &'a Routes, node: u32) -> Next
     Next { by_destination: routes.from_node(node), by_position: paths.map_or(&[], FlowPaths::stops) }
 }
 
-/// A link that kept nothing may keep packets now.
+/// A link that kept nothing may keep packets now, or one that comes out before the others.
 #[inline]
 fn watch(index: u32, link: &mut Link, keeping: &mut Wheel<u32>, clock: Clock) {
     if let Some(next) = link.next_delivery() {
-        keeping.push(clock.epoch(next.time), index);
+        let epoch = clock.epoch(next.time);
+        if link.is_awaited(epoch) {
+            keeping.push(epoch, index);
+        }
     }
 }

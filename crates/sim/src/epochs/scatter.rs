@@ -20,6 +20,8 @@ pub struct ScatterCounts {
     pub delivered: u64,
     /// Lost.
     pub dropped: u64,
+    /// Of which a link made two.
+    pub duplicated: u64,
     /// Latencies of those that arrived, summed, in nanoseconds.
     pub latency_ns: u64,
     /// Links that they crossed, summed.
@@ -31,6 +33,7 @@ impl std::ops::AddAssign for ScatterCounts {
         self.sent += other.sent;
         self.delivered += other.delivered;
         self.dropped += other.dropped;
+        self.duplicated += other.duplicated;
         self.latency_ns += other.latency_ns;
         self.hops += other.hops;
     }
@@ -166,6 +169,11 @@ impl Scatter {
     /// A datagram was lost.
     pub fn lose(&mut self, now: Time) {
         self.counts.at(now).dropped += 1;
+    }
+
+    /// A packet comes out of a link twice.
+    pub fn duplicate(&mut self, now: Time) {
+        self.counts.at(now).duplicated += 1;
     }
 
     /// Random numbers drawn.

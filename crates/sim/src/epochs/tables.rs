@@ -159,7 +159,7 @@ impl EpochSimulation<'_> {
         for (index, spec) in self.scenario.scatter.iter().enumerate() {
             let mut in_network = 0_u64;
             for (interval, counts) in self.scatter_counts(index).into_iter().enumerate() {
-                in_network = in_network + counts.sent - counts.delivered - counts.dropped;
+                in_network = in_network + counts.sent + counts.duplicated - counts.delivered - counts.dropped;
                 rows.push((self.end_of_interval(interval), &spec.label, counts, in_network));
             }
         }

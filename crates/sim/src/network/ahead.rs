@@ -7,13 +7,13 @@ use crate::network::topology::Paths;
 use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
 
 /// For each link, the only link that feeds it, if it can be evaluated together with that one: unless a queue decides at
-/// departure.
+/// departure, or what feeds it comes out of order.
 #[must_use]
 pub fn fused_links(paths: &Paths, links: &[Link]) -> Vec<Option<u32>> {
     let managed = |link: u32| links[link as usize].managed.is_some();
     let mut feeders = paths.only_feeders();
     for (link, feeder) in (0..).zip(&mut feeders) {
-        *feeder = feeder.filter(|&feeder| !managed(link) && !managed(feeder));
+        *feeder = feeder.filter(|&feeder| !managed(link) && !managed(feeder) && !links[feeder as usize].reorders());
     }
     feeders
 }
@@ -38,7 +38,7 @@ pub fn confluences(
     let managed = |link: u32| links[link as usize].managed.is_some();
     // What it grants comes out at its other end, and is known there at once.
     let plain =
-        |link: u32| !managed(link) && !links[link as usize].loses() && !scenario.links[link as usize].flow_control;
+        |link: u32| !managed(link) && !links[link as usize].is_unsure() && !scenario.links[link as usize].flow_control;
     let mut confluences = Vec::new();
     for link in (0..links.len() as u32).filter(|&link| !managed(link)) {
         let here = |step: &Onward| matches!(step, Onward::Ahead) || *step == Onward::Link(link);
@@ -182,7 +182,7 @@ pub fn links_to_answering_hosts(scenario: &Scenario, paths: &Paths) -> Vec<bool>
     let mut answering = vec![false; scenario.links.len()];
     for host in hosts {
         if let Host::Answers { by, on } = host {
-            answering[by as usize] = !transit[on as usize];
+            answering[by as usize] = !transit[on as usize] && !scenario.links[by as usize].reorders();
         }
     }
     answering

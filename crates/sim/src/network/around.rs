@@ -50,13 +50,19 @@ impl<P: Probe> Surroundings for Around<'_, P> {
         }
     }
 
-    fn served(&mut self, link: &mut Link, packet: Packet, _: Passage, service: &Service) {
+    fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         let key = |time| Key::new(time, service.start, service.precedence, self.entity);
-        if link.flight.is_empty() {
+        if link.keep(packet, key(service.delivery)) {
             self.queue.push(key(service.delivery));
         }
-        link.flight.push_back(packet);
-        if P::SEES_PACKETS {
+        if passage == Passage::Through
+            && let Some(delivery) = link.duplicate(&packet, service)
+        {
+            link.keep(self.sacks.copy(packet), delivery);
+            self.queue.push(delivery);
+        }
+        // The delivery of one that others overtake is too late for the next to go.
+        if P::SEES_PACKETS || link.reorders() {
             self.queue.push(key(service.departure));
         }
     }

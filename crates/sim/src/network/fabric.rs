@@ -195,19 +195,31 @@ impl<P: Probe> Fabric<P> {
                 // What the link delivered before, the host must have seen before.
                 if let Some(flow) = next.flow()
                     && service.delivery < link.host_reacts_until
-                    && link.flight.is_empty()
+                    && !link.is_announced()
+                    && !link.reorders()
                 {
                     self.arrived.push(Arrived::new(delivery(), packet.arriving(flow)));
                     return;
                 }
             }
-            let first = link.flight.is_empty();
-            link.flight.push_back(packet);
-            if first {
+            let copy = if passage == Passage::Through { link.duplicate(&packet, &service) } else { None };
+            if link.keep(packet, delivery()) {
                 self.queue.push(delivery());
+            }
+            if let Some(delivery) = copy {
+                self.keep_copy(index, packet, delivery);
             }
             return;
         }
+    }
+
+    /// A packet comes out twice.
+    #[cold]
+    #[inline(never)]
+    fn keep_copy(&mut self, index: u32, packet: Packet, delivery: Key) {
+        let copy = self.sacks.copy(packet);
+        self.links[index as usize].keep(copy, delivery);
+        self.queue.push(delivery);
     }
 
     /// A packet comes to the confluence at a link. Returns the packet that goes on in its place, most often the one that
@@ -263,8 +275,8 @@ impl<P: Probe> Fabric<P> {
                 return None;
             }
         }
-        let packet = link.flight.pop_front()?;
-        if let Some(next) = link.next_delivery() {
+        let (packet, next) = link.take()?;
+        if let Some(next) = next {
             self.queue.push(next);
         }
         if packet.is_lost() {

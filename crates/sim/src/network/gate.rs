@@ -11,6 +11,7 @@ use crate::delays::Delays;
 use crate::error::ScenarioError;
 use crate::events::{Entity, Key};
 use crate::network::fabric::Fabric;
+use crate::network::link::Passage;
 use crate::network::node::Nodes;
 use crate::network::queue::{Arrival, Queue, QueueSpec, Site, Verdict};
 use crate::network::server::{ServerTotals, Wire, wait_s};
@@ -306,11 +307,17 @@ impl<P: Probe> Fabric<P> {
         gate.departure = service.departure.seconds();
         let key = |time, entity| Key::new(time, service.start, service.precedence, entity);
         self.queue.push(key(service.departure, gate_entity));
-        let (packet, _) = link.pass(packet.forwarded(), &service);
-        if link.flight.is_empty() {
-            self.queue.push(key(service.delivery, self.first_link + gate.link));
+        let (packet, passage) = link.pass(packet.forwarded(), &service);
+        let delivery = key(service.delivery, self.first_link + gate.link);
+        if link.keep(packet, delivery) {
+            self.queue.push(delivery);
         }
-        link.flight.push_back(packet);
+        if passage == Passage::Through
+            && let Some(again) = link.duplicate(&packet, &service)
+        {
+            self.links[gate.link as usize].keep(self.sacks.copy(packet), again);
+            self.queue.push(again);
+        }
     }
 
     /// A packet has left the line: there may be room for those that its host's processor has set aside or

@@ -5,6 +5,7 @@ use crate::events::{Entity, Key};
 use crate::network::changes::Changes;
 use crate::network::loss::Loss;
 use crate::network::managed::Managed;
+use crate::network::out_of_order::OutOfOrder;
 use crate::network::queue::{Queue, QueueSpec, Site};
 use crate::network::server::{Server, ServerTotals, Service, Wire};
 use crate::packet::Packet;
@@ -31,8 +32,8 @@ pub enum Passage {
 pub struct Link {
     /// The transmitter and its waiting line.
     pub server: Server,
-    /// Packets that were admitted and wait for their delivery event, oldest first.
-    pub flight: Ring<Packet>,
+    /// Packets that were admitted and wait for their delivery event, oldest first, where they keep to their order.
+    flight: Ring<Packet>,
     /// What it delivers goes on at once, to a link that takes all its packets from this one or to a confluence: it is
     /// evaluated together with it, exactly, and the delivery between the two needs no event.
     pub goes_on: bool,
@@ -41,7 +42,7 @@ pub struct Link {
     /// Until when the host at its end does nothing but react to what this link delivers: until then it is
     /// evaluated together with this link. Before every time, where the host has a life of its own.
     pub host_reacts_until: Time,
-    /// The wire may lose packets, or its rate or its delay changes, or it clears the ECN field.
+    /// The wire may lose packets or bring them out of order, or its rate or its delay changes, or it clears the ECN field.
     pub irregular: bool,
     /// The packets that wait, where the queue decides at departure which is next.
     pub managed: Option<Box<Managed>>,
@@ -52,6 +53,8 @@ pub struct Link {
 #[derive(Clone, Debug)]
 struct Rare {
     loss: Option<Loss>,
+    /// Where packets do not keep to their order: those that were admitted.
+    out_of_order: Option<OutOfOrder>,
     /// When it begins to lose packets, in seconds.
     begins_s: f64,
     /// The ECN field of what it delivers is cleared.
@@ -82,9 +85,9 @@ impl Link {
         let (queue, wire) = (Queue::new(&spec.queue, site), Wire::new(spec));
         // What is sent again is lost for the last time on the line.
         let loss = if spec.arq.is_none() { Loss::new(&spec.loss, wire, site.seed, &spec.name) } else { None };
-        let changes = Changes::new(spec, site.seed);
+        let (changes, out_of_order) = (Changes::new(spec, site.seed), OutOfOrder::new(spec, site.seed));
         Self {
-            irregular: loss.is_some() || changes.is_some() || spec.bleaches_ecn,
+            irregular: loss.is_some() || changes.is_some() || spec.bleaches_ecn || out_of_order.is_some(),
             server: Server::new(entity, wire, queue, end).changing(changes),
             flight: Ring::default(),
             goes_on: false,
@@ -93,6 +96,7 @@ impl Link {
             managed: Managed::new(&spec.queue, site).map(Box::new),
             rare: Box::new(Rare {
                 loss,
+                out_of_order,
                 bleaches_ecn: spec.bleaches_ecn,
                 begins_s: 0.0,
                 packets_lost: 0,
@@ -132,6 +136,79 @@ impl Link {
             (packet.bleached(), Passage::Through)
         } else {
             (packet, Passage::Through)
+        }
+    }
+
+    /// Whether packets are on their way that keep to their order, of which the first is announced.
+    #[inline]
+    #[must_use]
+    pub fn is_announced(&self) -> bool {
+        !self.flight.is_empty()
+    }
+
+    /// Whether packets need not come out in the order in which they went in, or come out twice.
+    #[inline]
+    #[must_use]
+    pub fn reorders(&self) -> bool {
+        self.irregular && self.rare.out_of_order.is_some()
+    }
+
+    /// A packet that was granted a service is on its way and comes out at `delivery`: whether that is to be announced. Each
+    /// is where they do not keep to their order; else the first, and each when the one before it has come out.
+    #[inline(always)]
+    pub fn keep(&mut self, packet: Packet, delivery: Key) -> bool {
+        if self.irregular
+            && let Some(out_of_order) = &mut self.rare.out_of_order
+        {
+            out_of_order.keep(packet, delivery);
+            return true;
+        }
+        let first = self.flight.is_empty();
+        self.flight.push_back(packet);
+        first
+    }
+
+    /// The packet that is granted `service` last comes out twice: when the second time.
+    #[inline]
+    pub fn duplicate(&mut self, packet: &Packet, service: &Service) -> Option<Key> {
+        if self.irregular { self.draw_duplicate(packet.size(), service) } else { None }
+    }
+
+    #[cold]
+    fn draw_duplicate(&mut self, size: u32, service: &Service) -> Option<Key> {
+        let out_of_order = self.rare.out_of_order.as_mut()?;
+        // As soon as a line of this rate could bring it.
+        let at = service.delivery + self.server.wire().transmission_s(size);
+        if !out_of_order.duplicates() || self.server.ends_before(at) {
+            return None;
+        }
+        out_of_order.count_copy();
+        Some(Key::new(at, service.start, service.precedence, self.server.entity()))
+    }
+
+    /// Takes the packet that comes out next, and the key of the delivery that is to be announced then.
+    #[inline]
+    pub fn take(&mut self) -> Option<(Packet, Option<Key>)> {
+        match self.flight.pop_front() {
+            Some(packet) => Some((packet, self.next_delivery())),
+            None => self.take_out_of_order().map(|packet| (packet, None)),
+        }
+    }
+
+    #[cold]
+    fn take_out_of_order(&mut self) -> Option<Packet> {
+        self.rare.out_of_order.as_mut()?.take()
+    }
+
+    /// The next packet comes out in `epoch`: whether somebody must be told to look at it then.
+    pub fn is_awaited(&mut self, epoch: u64) -> bool {
+        self.rare.out_of_order.as_mut().is_none_or(|out_of_order| out_of_order.is_awaited(epoch))
+    }
+
+    /// Somebody looks at it in `epoch`.
+    pub fn seen(&mut self, epoch: u64) {
+        if let Some(out_of_order) = &mut self.rare.out_of_order {
+            out_of_order.seen(epoch);
         }
     }
 
@@ -183,10 +260,10 @@ impl Link {
         self.managed.as_ref().map_or_else(|| self.server.queueing().summary(), |managed| managed.queueing().summary())
     }
 
-    /// Whether the wire may lose packets.
+    /// Whether it is not sure that what is granted comes out at the other end, in order and once.
     #[must_use]
-    pub fn loses(&self) -> bool {
-        self.rare.loss.is_some() || self.server.loses()
+    pub fn is_unsure(&self) -> bool {
+        self.rare.loss.is_some() || self.server.loses() || self.reorders()
     }
 
     /// Packets that the wire lost before the end of the run.
@@ -199,7 +276,8 @@ impl Link {
     #[must_use]
     pub fn packets_delivered(&self) -> u64 {
         let totals = self.server.totals();
-        totals.packets_in - totals.packets_dropped - self.rare.packets_lost - self.rare.packets_late
+        let delivered = totals.packets_in - totals.packets_dropped - self.rare.packets_lost - self.rare.packets_late;
+        delivered + self.rare.out_of_order.as_ref().map_or(0, OutOfOrder::copies)
     }
 
     /// Packets waiting at `now`, up to which decisions are made, without the one in service.
@@ -229,15 +307,22 @@ impl Link {
     #[must_use]
     pub fn random_draws(&self) -> u64 {
         let queue = self.managed.as_ref().map_or_else(|| self.server.random_draws(), |managed| managed.random_draws());
-        queue + self.rare.loss.as_ref().map_or(0, Loss::random_draws)
+        queue
+            + self.rare.loss.as_ref().map_or(0, Loss::random_draws)
+            + self.rare.out_of_order.as_ref().map_or(0, OutOfOrder::random_draws)
     }
 
     /// The key of the next delivery, if a packet is in flight.
     #[inline]
     pub fn next_delivery(&mut self) -> Option<Key> {
-        let packet = self.flight.front()?;
+        let Some(packet) = self.flight.front() else { return self.next_out_of_order() };
         let (start, precedence) = (Time::new(packet.start), packet.precedence());
         let delivery = self.server.delivery(start, packet.size());
         Some(Key::new(delivery, start, precedence, self.server.entity()))
+    }
+
+    #[cold]
+    fn next_out_of_order(&self) -> Option<Key> {
+        self.rare.out_of_order.as_ref()?.next()
     }
 }

@@ -4,9 +4,9 @@
 //! When the line is free the queue says which packet is next, and loses others. A decision hangs on what
 //! waits, and nothing that waits comes later than the next event: so the decisions that precede an event are
 //! made at that event, in order, and the link has one event for each packet, its delivery, as others have. A
-//! packet that is on the line has a delivery to come, so none is made too late. Two cost an event more: a probe that
-//! must see packets in order, at each departure; and a queue that shapes, where no delivery comes after the next packet
-//! may go. Where links are processed epoch by epoch, the decisions of an epoch are made when all that arrives in it
+//! packet that is on the line has a delivery to come, so none is made too late. Three cost an event more: a probe that
+//! must see packets in order, at each departure; a link whose packets overtake each other, there too; and a queue that
+//! shapes, where no delivery comes after the next packet may go. Where links are processed epoch by epoch, the decisions of an epoch are made when all that arrives in it
 //! is there.
 
 use crate::delays::Delays;
@@ -179,7 +179,8 @@ impl Managed {
     fn wake_shaped<S: Surroundings>(&mut self, link: &Link, around: &mut S) {
         let Some(due) = self.next_due(link) else { return };
         let waits = due.time > link.server.free().time;
-        if waits && (S::SEES_DEPARTURES || due.time > self.delivery) && due != self.woken {
+        let seen = !S::SEES_DEPARTURES && !link.reorders() && due.time <= self.delivery;
+        if waits && !seen && due != self.woken {
             self.woken = due;
             around.wake(due);
         }

@@ -135,6 +135,16 @@ pub struct ArqSpec {
     pub most: u32,
 }
 
+/// Some packets take longer than others, which overtake them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReorderSpec {
+    /// Share of the packets.
+    pub probability: f64,
+    /// How much longer each takes, in seconds.
+    pub delay_s: f64,
+}
+
 /// Instants at each of which up to 1504 bytes leave (Netravali et al. 2015, §4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -143,7 +153,7 @@ pub struct TraceSpec {
     pub trace_ms: Vec<u32>,
 }
 
-/// What is added to the delay of each packet, which never overtakes another.
+/// What is added to the delay of each packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JitterSpec {

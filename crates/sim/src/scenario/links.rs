@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ArqSpec, CourseSpec, JitterSpec, LossSpec, OutageSpec, RateSpec, ShaperSpec};
+use super::{ArqSpec, CourseSpec, JitterSpec, LossSpec, OutageSpec, RateSpec, ReorderSpec, ShaperSpec};
 use crate::network::queue::QueueSpec;
 use crate::network::queue::drop_tail::DropTailSpec;
 
@@ -53,6 +53,15 @@ pub struct LinkSpec {
     /// What the wire loses is sent again; none: it is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arq: Option<ArqSpec>,
+    /// Share of the packets that arrive twice, the second time right behind the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub duplicate: f64,
+    /// Which packets others overtake on the wire; none: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<ReorderSpec>,
+    /// Whether packets overtake each other where delay and jitter change: else none does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overtaking: bool,
     /// The link whose random outages and delays it shares, such as the other direction of a satellite's; none: its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn_with: Option<String>,
@@ -81,6 +90,9 @@ impl LinkSpec {
             outages: None,
             shaper: None,
             arq: None,
+            duplicate: 0.0,
+            reorder: None,
+            overtaking: false,
             drawn_with: None,
         }
     }
@@ -91,11 +103,21 @@ impl LinkSpec {
         self.drawn_with.as_deref().unwrap_or(&self.name)
     }
 
+    /// Whether packets may come out in another order than they went in, or twice.
+    #[must_use]
+    pub fn reorders(&self) -> bool {
+        self.duplicate > 0.0 || self.reorder.is_some() || self.overtaking
+    }
+
     /// What it carries of packets of `size` bytes, in bit/s, framing aside.
     #[must_use]
     pub fn carries_bps(&self, size: u32) -> f64 {
         self.rate_pps.map_or(self.rate_bps, |packets_per_s| packets_per_s * 8.0 * f64::from(size))
     }
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// The size of a queue. The packet in service counts.

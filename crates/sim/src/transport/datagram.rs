@@ -1,5 +1,7 @@
 //! UDP: datagrams without feedback, in fragments where the path's MTU demands it.
 
+use std::collections::VecDeque;
+
 use crate::events::Key;
 use crate::packet::{Kind, Packet};
 use crate::random::Stream;
@@ -10,6 +12,10 @@ use crate::traffic::video::Cut;
 use crate::transport::accounting::{LIMITS, Limit};
 use crate::transport::network::{Backpressure, Network};
 use crate::transport::playout::{Frames, Playout};
+
+/// Datagrams that a receiver puts together from fragments at a time; of more, it gives the oldest up (RFC 791 §3.2 has a
+/// timer instead).
+const MOST_ASSEMBLED: usize = 128;
 
 /// How one datagram is cut: all fragments but the last have `size` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +97,8 @@ pub struct DatagramFlow {
     fragment: u32,
     /// Of a flow that sends as fast as it can.
     pushed_back: Option<Box<PushedBack>>,
-    /// The datagram of which fragments arrived last, and how many of them.
-    assembling: (u32, u32),
+    /// Datagrams of which fragments arrived, not all, and how many of them; in their order.
+    assembling: VecDeque<(u32, u32)>,
     /// Packets offered to the first link.
     pub packets_sent: u64,
     /// Their bytes.
@@ -122,7 +128,7 @@ impl DatagramFlow {
             next: 0,
             fragment: 0,
             pushed_back: None,
-            assembling: (u32::MAX, 0),
+            assembling: VecDeque::new(),
             packets_sent: 0,
             bytes_sent: 0,
             packets_delivered: 0,
@@ -267,28 +273,38 @@ impl DatagramFlow {
         }
     }
 
-    /// A packet arrived. A datagram counts when its last fragment does; links keep order, so that
-    /// fragments of two datagrams never mix.
+    /// A packet arrived. A datagram counts when its last fragment does, and again when it comes again: UDP hands on both.
     pub fn receive<N: Network>(&mut self, network: &mut N, now: Key, packet: &Packet) {
         self.packets_delivered += 1;
         self.bytes_delivered += u64::from(packet.size());
         let transit_s = now.time.since(packet.sent());
         network.note_one_way_delay(self.flow, transit_s);
-        if let Some(frames) = &mut self.frames {
-            frames.arrive(packet.seq());
-        }
         if self.frames.is_some() || self.fragments.count == 1 {
             self.payload_delivered += u64::from(packet.size() - self.header_bytes);
-            self.playout.count(packet.seq(), transit_s);
-            return;
-        }
-        let (seq, arrived) = self.assembling;
-        let arrived = if seq == packet.seq() { arrived + 1 } else { 1 };
-        self.assembling = (packet.seq(), arrived);
-        if arrived == self.fragments.count {
+            let fresh = self.playout.count(packet.seq(), transit_s);
+            if let Some(frames) = self.frames.as_mut().filter(|_| fresh) {
+                frames.arrive(packet.seq());
+            }
+        } else if self.assemble(packet.seq()) {
             self.payload_delivered += u64::from(self.payload_bytes);
             self.playout.count(packet.seq(), transit_s);
         }
+    }
+
+    /// A fragment of datagram `seq` arrived: whether it was the last that was missing.
+    fn assemble(&mut self, seq: u32) -> bool {
+        let place = self.assembling.partition_point(|open| open.0 < seq);
+        if self.assembling.get(place).is_none_or(|open| open.0 > seq) {
+            self.assembling.insert(place, (seq, 0));
+        }
+        self.assembling[place].1 += 1;
+        let complete = self.assembling[place].1 == self.fragments.count;
+        if complete {
+            self.assembling.remove(place);
+        } else if self.assembling.len() > MOST_ASSEMBLED {
+            self.assembling.pop_front();
+        }
+        complete
     }
 }
 

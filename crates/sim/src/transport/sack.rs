@@ -75,6 +75,14 @@ impl SackSlab {
         }
     }
 
+    /// The copy of a packet on its way, with blocks of its own if that has some.
+    #[must_use]
+    pub fn copy(&mut self, packet: Packet) -> Packet {
+        let Some(handle) = packet.blocks() else { return packet.again() };
+        let (blocks, echo) = *self.get(handle);
+        packet.with_blocks(self.put(blocks, echo), 0)
+    }
+
     /// The blocks of an ACK on its way, and its timestamp.
     #[must_use]
     pub fn get(&self, handle: u32) -> &(SackBlocks, Time) {

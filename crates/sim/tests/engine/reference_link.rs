@@ -2,6 +2,7 @@
 //! may show: its tables are those of a plain simulator with two events for each hop, and those of a run
 //! in which every link keeps its own events.
 
+use crate::engine::common::changing::with_disorder;
 use crate::engine::common::networks::{
     ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_processors,
     with_queues, with_series,
@@ -65,6 +66,19 @@ proptest! {
     fn links_that_change_in_steps_equal_the_plain_simulators(scenario in with_steps(open_loop())) {
         equals_reference(&scenario, Totals)?;
         equals_reference(&scenario, Unfused)?;
+    }
+
+    #[test]
+    fn links_without_order_equal_the_plain_simulators(scenario in with_disorder(with_steps(open_loop()))) {
+        equals_reference(&scenario, Totals)?;
+        equals_reference(&scenario, Unfused)?;
+    }
+
+    #[test]
+    fn decisions_at_departures_of_links_without_order_equal_the_plain_simulators(
+        scenario in with_disorder(with_queues(open_loop(), &AT_DEPARTURE))
+    ) {
+        equals_reference(&scenario, Totals)?;
     }
 
     #[test]

@@ -61,9 +61,9 @@ impl Changes {
     /// What changes of a link; nothing if nothing does.
     #[must_use]
     pub fn new(spec: &LinkSpec, seed: u64) -> Option<Self> {
-        let LinkSpec { rate, delay, jitter, outages, shaper, arq, .. } = spec;
+        let LinkSpec { rate, delay, jitter, outages, shaper, arq, reorder, .. } = spec;
         let line_changes = rate.is_some() || outages.is_some() || shaper.is_some();
-        if !(line_changes || delay.is_some() || jitter.is_some() || arq.is_some()) {
+        if !(line_changes || delay.is_some() || jitter.is_some() || arq.is_some() || reorder.is_some()) {
             return None;
         }
         let (line, propagation) = (Line::new(spec, seed), Propagation::new(spec, seed));

@@ -1,9 +1,9 @@
-//! How long packets take on a wire whose delay changes, or differs from packet to packet: in order, always.
+//! How long packets take on a wire whose delay changes, or differs from packet to packet: in order, unless they may overtake.
 
 use super::course::Course;
 use super::gamma::quantile;
 use crate::random::Stream;
-use crate::scenario::{JitterDistribution, JitterSpec, LinkSpec};
+use crate::scenario::{JitterDistribution, JitterSpec, LinkSpec, ReorderSpec};
 
 /// The delay of a wire.
 #[derive(Clone, Debug)]
@@ -13,7 +13,11 @@ pub struct Propagation {
     /// The same, behind what is granted.
     watched: Option<Course>,
     jitter: Option<Jitter>,
-    /// When the last packet reached the other end.
+    /// Which packets take longer than others, and may be overtaken.
+    reorder: Option<(ReorderSpec, Stream)>,
+    /// All may be.
+    overtaking: bool,
+    /// When the last packet reached the other end that keeps to the order.
     last_s: f64,
 }
 
@@ -28,6 +32,8 @@ impl Propagation {
             watched: course.clone(),
             course,
             jitter: spec.jitter.as_ref().map(|jitter| Jitter::new(jitter, stream(&spec.name, "jitter"))),
+            reorder: spec.reorder.map(|reorder| (reorder, stream(&spec.name, "reorder"))),
+            overtaking: spec.overtaking,
             last_s: 0.0,
         }
     }
@@ -43,10 +49,19 @@ impl Propagation {
     }
 
     /// When a packet reaches the other end that has left at `departure_s` and takes `longer_s` longer than others: not before
-    /// the one that left before it.
+    /// the one that left before it, unless it may overtake that.
     pub fn delivery_s(&mut self, departure_s: f64, longer_s: f64) -> f64 {
         let jitter_s = self.jitter.as_mut().map_or(0.0, |jitter| jitter.next_s(departure_s));
-        self.last_s = (departure_s + (self.at(departure_s) + jitter_s + longer_s)).max(self.last_s);
+        let delivery_s = departure_s + (self.at(departure_s) + jitter_s + longer_s);
+        if let Some((reorder, stream)) = &mut self.reorder
+            && stream.chance(reorder.probability)
+        {
+            return delivery_s.max(self.last_s) + reorder.delay_s;
+        }
+        if self.overtaking {
+            return delivery_s;
+        }
+        self.last_s = delivery_s.max(self.last_s);
         self.last_s
     }
 
@@ -55,6 +70,7 @@ impl Propagation {
     pub fn random_draws(&self) -> u64 {
         self.course.as_ref().map_or(0, Course::random_draws)
             + self.jitter.as_ref().map_or(0, |jitter| jitter.stream.draws())
+            + self.reorder.as_ref().map_or(0, |(_, stream)| stream.draws())
     }
 }
 

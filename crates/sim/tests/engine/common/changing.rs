@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tightlink_sim::scenario::{
     AggregatingSpec, ArqSpec, CourseSpec, JitterDistribution, JitterSpec, LossModel, LossSpec, OutageSpec, OutageTimes,
-    RateSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec,
+    RateSpec, ReorderSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec,
 };
 
 /// How a value of about `mean` changes, and seldom is zero.
@@ -64,10 +64,10 @@ fn outages(kind: u8, step_s: f64) -> OutageSpec {
 
 /// The same networks, in which rates, delays and losses of most links change.
 pub fn with_changes(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
-    let change = ((0u8..16, 0u8..10, 0u8..10, 0u8..8), (0u8..8, 0u8..4, 0u8..4), 0.004..0.3f64);
+    let change = ((0u8..16, 0u8..10, 0u8..10, 0u8..8), (0u8..8, 0u8..4, 0u8..4, 0u8..16), 0.004..0.3f64);
     (networks, prop::collection::vec(change, 16)).prop_map(|(mut scenario, changes)| {
         let saturated = scenario.flows.iter().any(|flow| matches!(flow.traffic, TrafficSpec::Saturate {}));
-        for (link, ((rate, delay, more, losses), (down, shaped, again), step_s)) in
+        for (link, ((rate, delay, more, losses), (down, shaped, again, disorder), step_s)) in
             scenario.links.iter_mut().zip(changes)
         {
             link.rate = match rate {
@@ -95,11 +95,32 @@ pub fn with_changes(networks: impl Strategy<Value = Scenario>) -> impl Strategy<
                 course
             });
             link.jitter = (more < 6).then(|| jitter(more, 0.1 * step_s));
+            link.overtaking = disorder % 4 == 0;
+            link.reorder = (disorder % 5 == 0).then_some(ReorderSpec { probability: 0.1, delay_s: 0.2 * step_s });
+            if disorder % 7 == 0 {
+                (link.duplicate, link.mtu_bytes) = (0.1, None);
+            }
             if losses == 0 || again == 0 {
                 let (loss_good, loss_bad) = (0.0, 0.7);
                 link.loss =
                     LossSpec::Model(LossModel::GilbertElliott { to_bad: 0.02, to_good: 0.3, loss_good, loss_bad });
             }
+        }
+        scenario
+    })
+}
+
+/// The same networks, in which most links bring packets out of order or twice.
+pub fn with_disorder(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
+    let disorder = (0u8..4, 0u8..4, any::<bool>(), 0.0001..0.1f64);
+    (networks, prop::collection::vec(disorder, 16)).prop_map(|(mut scenario, disorders)| {
+        for (link, (twice, reordered, overtaking, delay_s)) in scenario.links.iter_mut().zip(disorders) {
+            // A copy of a fragment would count as another one.
+            link.mtu_bytes = None;
+            link.duplicate = [0.0, 0.0, 0.05, 0.5][usize::from(twice)];
+            let probability = [0.0, 0.02, 0.2, 0.7][usize::from(reordered)];
+            link.reorder = (probability > 0.0).then_some(ReorderSpec { probability, delay_s });
+            link.overtaking = overtaking;
         }
         scenario
     })

@@ -55,7 +55,8 @@ struct Link {
     bits: f64,
     /// When the packet in service, or the last before, began to be served, and what came of it.
     last_served: Option<Key>,
-    on_the_wire: VecDeque<Packet>,
+    /// By the keys of their arrivals; the wire loses some of them.
+    on_the_wire: BTreeMap<Key, (Packet, bool)>,
     packets_in: u64,
     packets_out: u64,
     packets_dropped: u64,
@@ -90,6 +91,8 @@ pub struct Reference<'a> {
     flows: Vec<Flow>,
     pending: BTreeSet<(Key, Event)>,
     losses: Vec<Stream>,
+    duplicates: Vec<Stream>,
+    detours: Vec<Stream>,
     on_lengths: Vec<Stream>,
     off_lengths: Vec<Stream>,
     sizes: Vec<Stream>,
@@ -102,12 +105,18 @@ impl<'a> Reference<'a> {
     /// Runs a scenario whose flows are UDP, to the end.
     pub fn run(scenario: &'a Scenario) -> Self {
         let stream = |flow: &FlowSpec, purpose| Stream::new(scenario.seed, &flow.group, flow.index, purpose);
+        let of_links = |purpose| {
+            let of = |link: &LinkSpec| Stream::new(scenario.seed, &link.name, 0, purpose);
+            scenario.links.iter().map(of).collect::<Vec<_>>()
+        };
         let mut reference = Self {
             scenario,
             links: scenario.links.iter().map(|link| new_link(scenario, link)).collect(),
             flows: scenario.flows.iter().map(|flow| new_flow(scenario, flow)).collect(),
             pending: BTreeSet::new(),
-            losses: scenario.links.iter().map(|link| Stream::new(scenario.seed, &link.name, 0, "loss")).collect(),
+            losses: of_links("loss"),
+            duplicates: of_links("duplicate"),
+            detours: of_links("reorder"),
             on_lengths: scenario.flows.iter().map(|flow| stream(flow, "on")).collect(),
             off_lengths: scenario.flows.iter().map(|flow| stream(flow, "off")).collect(),
             sizes: scenario.flows.iter().map(|flow| stream(flow, "sizes")).collect(),
@@ -304,18 +313,35 @@ impl<'a> Reference<'a> {
         let (link, delay_s) = (&mut self.links[index], self.scenario.links[index].delay_s);
         let departure_s = link.steps.departure_s(start_s, bits, transmission_s);
         link.in_service = Some((packet, start_s, departure_s));
-        let delivery_s = if link.steps.is_none() {
+        let spec = &self.scenario.links[index];
+        let delivery_s = if link.steps.is_none() && spec.reorder.is_none() {
             start_s + (transmission_s + delay_s)
         } else {
-            link.delivered_s = link.delivered_s.max(departure_s + link.steps.delay_s(departure_s, delay_s));
-            link.delivered_s
+            let delivery_s = departure_s + link.steps.delay_s(departure_s, delay_s);
+            match spec.reorder {
+                Some(reorder) if self.detours[index].chance(reorder.probability) => {
+                    delivery_s.max(link.delivered_s) + reorder.delay_s
+                }
+                _ if spec.overtaking => delivery_s,
+                _ => {
+                    link.delivered_s = link.delivered_s.max(delivery_s);
+                    link.delivered_s
+                }
+            }
         };
+        let LossSpec::Independent(probability) = spec.loss else { panic!("independent losses only") };
+        let before_end = delivery_s < self.scenario.duration_s;
+        let lost = before_end && probability > 0.0 && self.losses[index].chance(probability);
         let departure = Self::effect(now, departure_s, entity);
         let delivery = Self::effect(now, delivery_s, entity);
         self.links[index].last_served = Some(departure);
-        self.links[index].on_the_wire.push_back(packet);
         self.pending.insert((departure, Event::Departure(index)));
-        self.pending.insert((delivery, Event::Delivery(index)));
+        let again = Self::effect(now, delivery_s + transmission_s, entity);
+        let twice = before_end && !lost && spec.duplicate > 0.0 && self.duplicates[index].chance(spec.duplicate);
+        for key in [delivery].into_iter().chain(twice.then_some(again)) {
+            self.links[index].on_the_wire.insert(key, (packet, lost));
+            self.pending.insert((key, Event::Delivery(index)));
+        }
     }
 
     fn depart(&mut self, now: Key, index: usize) {
@@ -330,11 +356,8 @@ impl<'a> Reference<'a> {
     }
 
     fn deliver(&mut self, now: Key, index: usize) {
-        let mut packet = self.links[index].on_the_wire.pop_front().expect("a packet on the wire");
-        let LossSpec::Independent(probability) = self.scenario.links[index].loss else {
-            panic!("independent losses only")
-        };
-        if probability > 0.0 && self.losses[index].chance(probability) {
+        let (mut packet, lost) = self.links[index].on_the_wire.remove(&now).expect("a packet on the wire");
+        if lost {
             self.links[index].packets_lost += 1;
             self.flows[packet.flow].packets_dropped += 1;
             return;
@@ -353,7 +376,7 @@ impl<'a> Reference<'a> {
         let udp = udp(&self.scenario.flows[packet.flow]);
         if !udp.sizes.is_empty() {
             flow.payload_delivered += u64::from(packet.size - udp.header_bytes);
-        } else if *arrived == flow.fragments.len() {
+        } else if *arrived == flow.fragments.len() || flow.fragments.len() == 1 {
             flow.payload_delivered += u64::from(udp.payload_bytes);
         }
     }
