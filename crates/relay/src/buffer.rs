@@ -56,6 +56,13 @@ impl Buffer {
         place
     }
 
+    /// Keeps a copy of a packet as well; nothing if there is no room.
+    pub fn copy(&mut self, place: Place) -> Option<Place> {
+        self.room()?;
+        self.bytes.copy_within(place.begin..place.begin + place.length, self.tail);
+        Some(self.keep(place.length))
+    }
+
     /// The bytes of a packet.
     #[must_use]
     pub fn packet(&self, place: Place) -> &[u8] {

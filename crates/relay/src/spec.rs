@@ -135,7 +135,9 @@ pub fn room(direction: &DirectionSpec, ring: Option<QueueLimit>) -> (usize, usiz
     const MOST_BYTES: f64 = 256.0 * 1024.0 * 1024.0;
     const MOST_PACKETS: f64 = 1024.0 * 1024.0;
     let DirectionSpec { link, beyond_s } = direction;
-    let flying_s = link.delay_s + beyond_s;
+    // With what others overtake, and each as often as it comes out.
+    let flying_s =
+        (link.delay_s + beyond_s + link.reorder.map_or(0.0, |reorder| reorder.delay_s)) * (1.0 + link.duplicate);
     let (mut bytes, mut packets) =
         (link.carries_bps(1500) / 8.0 * flying_s, link.carries_bps(28) / 8.0 / SMALLEST * flying_s);
     for limit in [Some(link.queue.limit()), ring].into_iter().flatten() {

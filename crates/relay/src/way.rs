@@ -35,6 +35,8 @@ struct Transit {
     place: Place,
     record: Record,
     stage: Stage,
+    /// The wire made it of another one.
+    copied: bool,
 }
 
 /// What a direction did.
@@ -110,27 +112,63 @@ impl Packets {
     fn serve(&mut self, packet: Packet, passage: Passage, service: &Service) {
         let number = self.number(packet.seq());
         let (follows, beyond_s, header_bytes) = (self.processor_follows, self.beyond_s, self.header_bytes);
-        let Some(Transit { place, record, stage }) = self.get(number) else { return };
+        let Some(Transit { place, record, stage, .. }) = self.get(number) else { return };
         (record.start_s, record.departure_s) = (service.start.seconds(), service.departure.seconds());
         let place = *place;
         if passage == Passage::Lost {
             record.fate = Fate::Wire;
             *stage = Stage::Due(service.delivery);
-            self.lost.push_back(number);
+            self.line_up(|packets| &mut packets.lost, number);
             return;
         }
         if follows {
             *stage = Stage::Link(service.delivery);
-            self.on_link.push_back(number);
+            self.line_up(|packets| &mut packets.on_link, number);
         } else {
             *stage = Stage::Due(service.delivery + beyond_s);
-            self.due.push_back(number);
+            self.line_up(|packets| &mut packets.due, number);
         }
         if packet.is_marked()
             && let Some(bytes) = self.buffer.packet_mut(place).get_mut(header_bytes..)
         {
             mark(bytes);
         }
+    }
+
+    /// When a packet leaves where it is, if that is known.
+    fn leaves(&self, number: u64) -> Option<Time> {
+        match self.transits.get(number.checked_sub(self.gone)? as usize)?.stage {
+            Stage::Link(at) | Stage::Due(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Puts a packet among others by when they leave: most often behind them.
+    fn line_up(&mut self, queue: fn(&mut Self) -> &mut VecDeque<u64>, number: u64) {
+        let leaves = self.leaves(number);
+        let mut place = queue(self).len();
+        while let Some(before) = place.checked_sub(1)
+            && let other = queue(self)[before]
+            && self.leaves(other) > leaves
+        {
+            place = before;
+        }
+        queue(self).insert(place, number);
+    }
+
+    /// The packet that was served last comes out twice, the second time at `delivery`; not if there is no room.
+    fn duplicate(&mut self, packet: &Packet, delivery: Time) {
+        if self.transits.len() >= self.most {
+            return;
+        }
+        let (number, follows, beyond_s) = (self.number(packet.seq()), self.processor_follows, self.beyond_s);
+        let Some(&Transit { place, ref record, .. }) = self.transits.get((number - self.gone) as usize) else { return };
+        let record = *record;
+        let Some(place) = self.buffer.copy(place) else { return };
+        let stage = if follows { Stage::Link(delivery) } else { Stage::Due(delivery + beyond_s) };
+        self.transits.push_back(Transit { place, record, stage, copied: true });
+        let number = self.gone + self.transits.len() as u64 - 1;
+        self.line_up(if follows { |packets| &mut packets.on_link } else { |packets| &mut packets.due }, number);
     }
 
     /// A packet is lost at `at`.
@@ -180,8 +218,13 @@ impl<S: Sink> Surroundings for Around<'_, S> {
 
     fn enters_line(&mut self, _: &Packet, _: Key, _: &Server) {}
 
-    fn served(&mut self, _: &mut Link, packet: Packet, passage: Passage, service: &Service) {
+    fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         self.packets.serve(packet, passage, service);
+        if passage == Passage::Through
+            && let Some(delivery) = link.duplicate(&packet, service)
+        {
+            self.packets.duplicate(&packet, delivery.time);
+        }
     }
 
     fn wake(&mut self, _: Key) {}
@@ -234,7 +277,7 @@ impl Way {
         let place = packets.buffer.keep(length);
         let bytes = packets.buffer.packet(place).get(packets.header_bytes..).unwrap_or_default();
         let record = Record::new(port as u8, bytes.len() as u32, Header::of(bytes), at.seconds());
-        packets.transits.push_back(Transit { place, record, stage: Stage::Waiting });
+        packets.transits.push_back(Transit { place, record, stage: Stage::Waiting, copied: false });
         packets.gone + packets.transits.len() as u64 - 1
     }
 
@@ -289,7 +332,7 @@ impl Way {
         match link.server.offer(now, packet.size(), packet.is_capable()) {
             Ok(service) => {
                 let (packet, passage) = link.pass(packet, &service);
-                packets.serve(packet, passage, &service);
+                Around { packets, sink }.served(link, packet, passage, &service);
             }
             Err(Refusal::Managed) => packets.lose(number, Fate::Management, at, sink),
             Err(_) => packets.lose(number, packets.full, at, sink),
@@ -374,17 +417,17 @@ impl Way {
         let work = self.link.server.work(end.seconds());
         let mut totals = ServerTotals { work, ..self.link.totals_until(end) };
         for number in self.packets.gone..self.packets.gone + self.packets.transits.len() as u64 {
-            let Some(Transit { record, stage, .. }) = self.packets.get(number) else { continue };
-            if *stage == Stage::Gone {
+            let Some(&mut Transit { ref record, stage, copied, .. }) = self.packets.get(number) else { continue };
+            if stage == Stage::Gone {
                 continue;
             }
-            if record.departure_s >= end.seconds() {
+            if record.departure_s >= end.seconds() && !copied {
                 totals.packets_out -= 1;
                 totals.bytes_out -= u64::from(record.size);
                 totals.busy_s -= record.departure_s - record.start_s.max(end.seconds());
                 totals.waiting_s -= (record.start_s - end.seconds()).max(0.0);
             }
-            let lost = record.fate == Fate::Wire && matches!(*stage, Stage::Due(due) if due < end);
+            let lost = record.fate == Fate::Wire && matches!(stage, Stage::Due(due) if due < end);
             self.packets.end(number, if lost { Fate::Wire } else { Fate::UnderWay }, f64::NAN, sink);
         }
         LinkTotals { server: totals, lost_on_wire: self.packets.lost_on_wire }

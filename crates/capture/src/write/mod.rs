@@ -35,6 +35,7 @@ pub enum Places {
 }
 
 /// A packet on its way.
+#[derive(Clone, Copy)]
 struct InFlight {
     headers: Headers,
     /// Links behind it.
@@ -160,6 +161,12 @@ impl<W: Write> Listener for Capture<'_, W> {
         // Of datagrams, nobody has to know at their sender that they arrived.
         if !self.at_senders || packet.packet.kind() != Kind::Datagram {
             self.in_flight.insert(uid, InFlight { headers, links: 0 });
+        }
+    }
+
+    fn duplicated(&mut self, uid: u64, copy: u64) {
+        if let Some(&packet) = self.in_flight.get(&uid) {
+            self.in_flight.insert(copy, packet);
         }
     }
 

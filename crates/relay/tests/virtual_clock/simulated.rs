@@ -1,5 +1,7 @@
 //! The same link and the same arrivals in the simulator.
 
+use std::collections::HashMap;
+
 use proptest::prelude::*;
 use tightlink_relay::spec::{Device, DirectionSpec, RelaySpec, RouterSpec};
 use tightlink_sim::Simulation;
@@ -15,7 +17,7 @@ use tightlink_sim::probe::trace::{Event, Record, Trace};
 use tightlink_sim::scenario::{
     AggregatingSpec, ArqSpec, CourseSpec, FlowSpec, FramingSpec, JitterDistribution, JitterSpec, LinkSpec, LossModel,
     LossSpec, NodeSpec, ObserveFlows, ObserveSpec, OutageSpec, OutageTimes, Pace, Profile, QueueLimit, RateSpec,
-    Scenario, ShaperSpec, TraceSpec, TrafficSpec, TransportSpec, UdpSpec,
+    ReorderSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::time::Time;
@@ -87,6 +89,9 @@ pub struct Given {
     pub outages: Option<OutageSpec>,
     pub shaper: Option<ShaperSpec>,
     pub arq: Option<ArqSpec>,
+    pub duplicate: f64,
+    pub reorder: Option<ReorderSpec>,
+    pub overtaking: bool,
     pub overhead_bytes: u32,
     pub processor: Option<ProcessorSpec>,
     pub streams: Vec<Stream>,
@@ -107,6 +112,9 @@ impl Given {
             outages: None,
             shaper: None,
             arq: None,
+            duplicate: 0.0,
+            reorder: None,
+            overtaking: false,
             overhead_bytes: 0,
             processor: None,
             streams: Vec::new(),
@@ -170,6 +178,15 @@ fn mechanisms() -> impl Strategy<Value = (Option<OutageSpec>, Option<ShaperSpec>
     )
 }
 
+/// Packets that come twice, take a longer way, or overtake each other.
+fn disorder() -> impl Strategy<Value = (f64, Option<ReorderSpec>, bool)> {
+    (
+        prop_oneof![2 => Just(0.0), 1 => Just(0.2)],
+        prop::option::weighted(0.3, Just(ReorderSpec { probability: 0.1, delay_s: 0.008 })),
+        any::<bool>(),
+    )
+}
+
 /// Links that are overloaded or not, with long and short queues.
 pub fn given() -> impl Strategy<Value = Given> {
     let stream = (0..2usize, 40..1500u32, 0.001..0.02f64, 0.0..0.1f64)
@@ -186,7 +203,7 @@ pub fn given() -> impl Strategy<Value = Given> {
         [0.0..0.05f64, 0.0..0.05f64],
         [1..30u32, 1..30u32],
         (any::<bool>(), disciplines()),
-        (losses(), rates(), jitters(), mechanisms()),
+        (losses(), rates(), jitters(), mechanisms(), disorder()),
         0..50u32,
         prop::option::of(costs),
         prop::collection::vec(stream, 1..6),
@@ -197,7 +214,7 @@ pub fn given() -> impl Strategy<Value = Given> {
                 delays_s,
                 limits,
                 (in_bytes, discipline),
-                (loss, rate, jitter, (outages, shaper, arq)),
+                (loss, rate, jitter, (outages, shaper, arq), (duplicate, reorder, overtaking)),
                 overhead_bytes,
                 processor,
                 streams,
@@ -213,6 +230,9 @@ pub fn given() -> impl Strategy<Value = Given> {
                 outages,
                 shaper,
                 arq,
+                duplicate,
+                reorder,
+                overtaking,
                 overhead_bytes,
                 processor,
                 streams,
@@ -239,6 +259,9 @@ fn bottleneck(given: &Given) -> [LinkSpec; 2] {
             outages: given.outages.clone(),
             shaper: given.shaper,
             arq: given.arq,
+            duplicate: given.duplicate,
+            reorder: given.reorder,
+            overtaking: given.overtaking,
             framing,
             queue: given.discipline.spec(limit),
             ..link(name, ends, given.rates_bps[way], given.delays_s[way], limit)
@@ -351,13 +374,18 @@ pub fn simulate(given: &Given) -> Simulated {
     simulation.run(|_| false).expect("nobody interrupts");
     let (links, nodes) = (tables::links(&simulation), tables::nodes(&simulation));
     drop(simulation);
+    // What came twice is the same packet.
+    let mut first = HashMap::new();
+    for record in &records {
+        first.entry((record.flow, record.seq)).or_insert(record.uid);
+    }
     let packets = |link: u32, event: Event| -> Vec<Packet> {
         let found = records.iter().filter(|record| (record.link, record.event) == (link, event));
         found
             .map(|record| Packet {
                 at: record.time,
                 size: record.size,
-                number: record.uid as u32,
+                number: first[&(record.flow, record.seq)] as u32,
                 flow: record.flow + 1,
             })
             .collect()

@@ -58,7 +58,9 @@ impl<P: Probe> Surroundings for Around<'_, P> {
         if passage == Passage::Through
             && let Some(delivery) = link.duplicate(&packet, service)
         {
-            link.keep(self.sacks.copy(packet), delivery);
+            let copy = self.sacks.copy(packet);
+            self.probe.duplicated(self.index, Seen::new(&copy, self.paths));
+            link.keep(copy, delivery);
             self.queue.push(delivery);
         }
         // The delivery of one that others overtake is too late for the next to go.

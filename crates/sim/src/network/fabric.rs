@@ -216,8 +216,9 @@ impl<P: Probe> Fabric<P> {
     /// A packet comes out twice.
     #[cold]
     #[inline(never)]
-    fn keep_copy(&mut self, index: u32, packet: Packet, delivery: Key) {
+    pub(super) fn keep_copy(&mut self, index: u32, packet: Packet, delivery: Key) {
         let copy = self.sacks.copy(packet);
+        self.probe.duplicated(index, Seen::new(&copy, &self.paths));
         self.links[index as usize].keep(copy, delivery);
         self.queue.push(delivery);
     }

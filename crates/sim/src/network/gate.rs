@@ -315,8 +315,8 @@ impl<P: Probe> Fabric<P> {
         if passage == Passage::Through
             && let Some(again) = link.duplicate(&packet, &service)
         {
-            self.links[gate.link as usize].keep(self.sacks.copy(packet), again);
-            self.queue.push(again);
+            let index = gate.link;
+            self.keep_copy(index, packet, again);
         }
     }
 

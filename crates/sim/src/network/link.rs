@@ -128,7 +128,7 @@ impl Link {
         let packet = packet.served(service.start, service.precedence);
         let packet = if service.marked { packet.marked() } else { packet };
         if self.server.ends_before(service.delivery) {
-            self.note_late();
+            self.note_late(packet.size(), service.start);
             (packet, Passage::Late)
         } else if self.irregular && self.loses_next(packet.size(), service.start) {
             (packet.lost(), Passage::Lost)
@@ -231,8 +231,16 @@ impl Link {
 
     /// A packet was admitted that does not come out at the other end before the run ends.
     #[cold]
-    fn note_late(&mut self) {
+    fn note_late(&mut self, size: u32, start: Time) {
         self.rare.packets_late += 1;
+        // Those behind it may come out in time, with what they draw however long the run is.
+        if self.reorders() {
+            let lost = self.loses_next(size, start);
+            self.rare.packets_lost -= u64::from(lost);
+            if let Some(out_of_order) = self.rare.out_of_order.as_mut().filter(|_| !lost) {
+                out_of_order.duplicates();
+            }
+        }
     }
 
     /// What it did before the end of the run.

@@ -110,6 +110,9 @@ pub trait Probe {
     /// A packet came out at the other end of a link.
     fn received(&mut self, _key: Key, _link: u32, _packet: Seen<'_>) {}
 
+    /// A packet on a link will come out twice; this is the copy.
+    fn duplicated(&mut self, _link: u32, _copy: Seen<'_>) {}
+
     /// A packet came into the ring of a processor, or was set aside before a gate: the stop `stop` of its path.
     fn joined(&mut self, _stop: u32, _packet: Seen<'_>) {}
 

@@ -10,7 +10,6 @@ use super::{DropReason, Probe, Seen};
 use crate::events::{Key, first_link};
 use crate::network::server::Service;
 use crate::packet::Kind;
-use crate::ring::Ring;
 use crate::time::Time;
 use crate::transport::sack::SackSlab;
 
@@ -66,7 +65,7 @@ pub struct Record {
     pub flow: u32,
     /// Its sequence number, or the one that it acknowledges.
     pub seq: u32,
-    /// Its number, in the order in which packets joined their first queue.
+    /// Its number, in the order in which packets joined their first queue; a copy that a link made has its own.
     pub uid: u64,
     /// Whether it tells of congestion: CE on a data packet; on an ACK, ECE.
     pub marked: bool,
@@ -76,6 +75,9 @@ pub struct Record {
 pub trait Listener {
     /// A packet was sent, and will have this number; the blocks of ACKs are in `sacks`. Its records follow.
     fn sent(&mut self, _time: Time, _uid: u64, _packet: Seen<'_>, _sacks: &SackSlab) {}
+
+    /// A packet on a link will come out twice: the number of its copy, which no record begins.
+    fn duplicated(&mut self, _uid: u64, _copy: u64) {}
 
     /// The next line of the trace.
     fn record(&mut self, record: &Record);
@@ -102,8 +104,10 @@ pub struct Trace<L> {
     ahead: BinaryHeap<Reverse<Place>>,
     parked: Vec<Record>,
     free: Vec<u32>,
-    /// Numbers of the packets in each link and each other stop, in order.
-    uids: Vec<Ring<u64>>,
+    /// When the packets on each link began to be served, not falling, and their numbers.
+    on_link: Vec<VecDeque<(f64, u64)>>,
+    /// Numbers of the packets at each other stop, in order.
+    at_stop: BTreeMap<u32, VecDeque<u64>>,
     /// The records of packets that joined a queue, and whose departure from it is not known yet.
     queued: BTreeMap<u32, VecDeque<Record>>,
     /// Number of the packet that the current event carries from link to link.
@@ -123,7 +127,8 @@ impl<L: Listener> Trace<L> {
             ahead: BinaryHeap::new(),
             parked: Vec::new(),
             free: Vec::new(),
-            uids: vec![Ring::default(); links],
+            on_link: vec![VecDeque::new(); links],
+            at_stop: BTreeMap::new(),
             queued: BTreeMap::new(),
             carried: 0,
             next_uid: 0,
@@ -170,6 +175,19 @@ impl<L: Listener> Trace<L> {
         queued.remove(place)
     }
 
+    /// Where a packet on a link is among the others, which may have overtaken it.
+    fn place_on(&self, link: u32, packet: Seen<'_>) -> Option<usize> {
+        let (others, start) = (&self.on_link[link as usize], packet.packet.start);
+        let place = others.partition_point(|other| other.0 < start);
+        (others.get(place)?.0 == start).then_some(place)
+    }
+
+    /// The number of a packet that comes out of a link, or is lost there.
+    fn take_from(&mut self, link: u32, packet: Seen<'_>) -> u64 {
+        let place = self.place_on(link, packet);
+        place.and_then(|place| self.on_link[link as usize].remove(place)).map_or(0, |taken| taken.1)
+    }
+
     /// The number of a packet that is offered to a stop: a new one at its first, the carried one after.
     fn uid(&mut self, packet: Seen<'_>) -> u64 {
         if packet.is_at_begin() {
@@ -198,7 +216,7 @@ impl<L: Listener> Probe for Trace<L> {
     fn enqueued(&mut self, key: Key, link: u32, packet: Seen<'_>, service: Service) {
         self.catch_up(key);
         let uid = self.uid(packet);
-        self.uids[link as usize].push_back(uid);
+        self.on_link[link as usize].push_back((service.start.seconds(), uid));
         self.listener.record(&record(Event::Enqueue, key.time, link, packet, uid));
         let dequeue = record(Event::Dequeue, service.start, link, packet, uid);
         // Straight into service, or when the packet before it has left: at that departure's place.
@@ -222,7 +240,7 @@ impl<L: Listener> Probe for Trace<L> {
     fn dequeued(&mut self, key: Key, link: u32, packet: Seen<'_>) {
         self.catch_up(key);
         if let Some(record) = self.take_queued(link, packet) {
-            self.uids[link as usize].push_back(record.uid);
+            self.on_link[link as usize].push_back((key.time.seconds(), record.uid));
             self.listener.record(&Record { time: key.time, ..record });
         }
     }
@@ -236,20 +254,26 @@ impl<L: Listener> Probe for Trace<L> {
 
     fn received(&mut self, key: Key, link: u32, packet: Seen<'_>) {
         self.catch_up(key);
-        self.carried = self.uids[link as usize].pop_front().unwrap_or_default();
+        self.carried = self.take_from(link, packet);
         self.listener.record(&record(Event::Receive, key.time, link, packet, self.carried));
+    }
+
+    fn duplicated(&mut self, link: u32, copy: Seen<'_>) {
+        let Some(place) = self.place_on(link, copy) else { return };
+        let on_link = &mut self.on_link[link as usize];
+        let (start, uid) = on_link[place];
+        on_link.insert(place + 1, (start, self.next_uid));
+        self.listener.duplicated(uid, self.next_uid);
+        self.next_uid += 1;
     }
 
     fn joined(&mut self, stop: u32, packet: Seen<'_>) {
         let uid = self.uid(packet);
-        if self.uids.len() <= stop as usize {
-            self.uids.resize_with(stop as usize + 1, Ring::default);
-        }
-        self.uids[stop as usize].push_back(uid);
+        self.at_stop.entry(stop).or_default().push_back(uid);
     }
 
     fn left(&mut self, stop: u32) {
-        self.carried = self.uids[stop as usize].pop_front().unwrap_or_default();
+        self.carried = self.at_stop.get_mut(&stop).and_then(VecDeque::pop_front).unwrap_or_default();
     }
 
     fn dropped(&mut self, key: Key, link: u32, packet: Seen<'_>, reason: DropReason) {
@@ -266,7 +290,7 @@ impl<L: Listener> Probe for Trace<L> {
                 self.listener.record(&record(Event::Drop(reason), key.time, link, packet, uid));
             }
             DropReason::Wire => {
-                let uid = self.uids[link as usize].pop_front().unwrap_or_default();
+                let uid = self.take_from(link, packet);
                 self.listener.record(&record(Event::Drop(reason), key.time, link, packet, uid));
             }
         }

@@ -330,14 +330,13 @@ impl<'a> Reference<'a> {
             }
         };
         let LossSpec::Independent(probability) = spec.loss else { panic!("independent losses only") };
-        let before_end = delivery_s < self.scenario.duration_s;
-        let lost = before_end && probability > 0.0 && self.losses[index].chance(probability);
+        let lost = probability > 0.0 && self.losses[index].chance(probability);
         let departure = Self::effect(now, departure_s, entity);
         let delivery = Self::effect(now, delivery_s, entity);
         self.links[index].last_served = Some(departure);
         self.pending.insert((departure, Event::Departure(index)));
         let again = Self::effect(now, delivery_s + transmission_s, entity);
-        let twice = before_end && !lost && spec.duplicate > 0.0 && self.duplicates[index].chance(spec.duplicate);
+        let twice = !lost && spec.duplicate > 0.0 && self.duplicates[index].chance(spec.duplicate);
         for key in [delivery].into_iter().chain(twice.then_some(again)) {
             self.links[index].on_the_wire.insert(key, (packet, lost));
             self.pending.insert((key, Event::Delivery(index)));
