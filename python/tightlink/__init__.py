@@ -217,6 +217,7 @@ __all__ = [
     "Red",
     "Rem",
     "Report",
+    "Reorder",
     "Reverse",
     "Routing",
     "Rto",

@@ -55,6 +55,7 @@ from tightlink.scenario.rates import (
 )
 from tightlink.scenario.routing import Routing
 from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.reorder import Reorder
 from tightlink.scenario.shaper import Shaper
 from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.sizes import DatagramSize
@@ -148,6 +149,7 @@ __all__ = [
     "RateTrace",
     "Red",
     "Rem",
+    "Reorder",
     "Reverse",
     "Routing",
     "Rto",

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step, check_step, kinds
@@ -31,8 +31,15 @@ class DelayStep(Step):
     """Propagation delay."""
 
 
-class DelaySchedule(RampedSchedule):
-    """A delay that changes in steps or ramps; no packet overtakes another where it falls."""
+class _Delay(Changing):
+    """What delays that change have in common."""
+
+    reorder: StrictBool = False
+    """Whether packets overtake each other where it falls; else they stay in order."""
+
+
+class DelaySchedule(_Delay, RampedSchedule):
+    """A delay that changes in steps or ramps."""
 
     schedule: Annotated[list[DelayStep], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
@@ -46,7 +53,7 @@ class DelaySchedule(RampedSchedule):
         return min(self.values())
 
 
-class DelayTable(RampedTable):
+class DelayTable(_Delay, RampedTable):
     """A delay by a table in a file, CSV or Parquet: ``time_s`` and ``delay_s`` (or ``delay_ms``)."""
 
     quantity: ClassVar[str] = "delay"
@@ -66,7 +73,7 @@ class _InSeconds:
         return units.time(value)
 
 
-class DelayRandomWalk(_InSeconds, Walk):
+class DelayRandomWalk(_InSeconds, _Delay, Walk):
     """A delay that wanders: each step multiplies it by a random factor, between two delays that throw it back."""
 
     start: Period
@@ -88,14 +95,14 @@ class DelayState(State):
         return units.time(self.delay)
 
 
-class DelayMarkov(Jumps):
+class DelayMarkov(_Delay, Jumps):
     """A delay that jumps between states, such as routes: each lasts a random time, then comes another one."""
 
     states: Annotated[list[DelayState], Field(min_length=2)]
     """The states, of which it begins in any."""
 
 
-class DelayOrnsteinUhlenbeck(_InSeconds, Returning):
+class DelayOrnsteinUhlenbeck(_InSeconds, _Delay, Returning):
     """A delay that is pulled back to its mean: noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
     mean: Period
@@ -106,7 +113,7 @@ class DelayOrnsteinUhlenbeck(_InSeconds, Returning):
     """The smallest delay: what would be below it is it."""
 
 
-class DelayRedraw(Changing):
+class DelayRedraw(_Delay):
     """A delay that is drawn anew at equal times, uniform between two: a path by other satellites, for example."""
 
     kind: Annotated[Literal["redraw"], choice("redraw")] = "redraw"
@@ -175,6 +182,8 @@ class Jitter(Changing):
 
     correlation: Period | None = None
     """In this time the correlation of the jitter of two packets falls to 1/e (default there is none)."""
+    reorder: StrictBool = False
+    """Whether a packet overtakes another of which the jitter is larger; else packets stay in order."""
 
     def distribution(self) -> dict[str, Any]:
         """The distribution as the engine reads it."""
@@ -187,7 +196,7 @@ class Jitter(Changing):
 
 
 class UniformJitter(Jitter):
-    """Jitter from zero to a largest value, each as likely; packets stay in order."""
+    """Jitter from zero to a largest value, each as likely."""
 
     kind: Annotated[Literal["uniform"], choice("uniform")] = "uniform"
     """Distribution of the jitter."""
@@ -200,7 +209,7 @@ class UniformJitter(Jitter):
 
 
 class NormalJitter(Jitter):
-    """Jitter with a normal distribution, of which what is below zero is zero; packets stay in order."""
+    """Jitter with a normal distribution, of which what is below zero is zero."""
 
     kind: Annotated[Literal["normal"], choice("normal")] = "normal"
     """Distribution of the jitter."""
@@ -215,7 +224,7 @@ class NormalJitter(Jitter):
 
 
 class ParetoJitter(Jitter):
-    """Jitter with a heavy tail from zero on (Lomax's distribution); packets stay in order."""
+    """Jitter with a heavy tail from zero on (Lomax's distribution)."""
 
     kind: Annotated[Literal["pareto"], choice("pareto")] = "pareto"
     """Distribution of the jitter."""
@@ -230,7 +239,7 @@ class ParetoJitter(Jitter):
 
 
 class GammaJitter(Jitter):
-    """Jitter with a gamma distribution; packets stay in order."""
+    """Jitter with a gamma distribution."""
 
     kind: Annotated[Literal["gamma"], choice("gamma")] = "gamma"
     """Distribution of the jitter."""
@@ -245,7 +254,7 @@ class GammaJitter(Jitter):
 
 
 class JitterTable(Jitter):
-    """Jitter by its quantiles, such as those of a measurement; packets stay in order."""
+    """Jitter by its quantiles, such as those of a measurement."""
 
     kind: Annotated[Literal["quantiles"], choice("quantiles")] = "quantiles"
     """Distribution of the jitter."""

@@ -21,9 +21,10 @@ from tightlink.scenario.networks import like_network
 from tightlink.scenario.outages import LinkOutages
 from tightlink.scenario.queues import Queue
 from tightlink.scenario.rates import ChangingRate
+from tightlink.scenario.reorder import AnyReorder
 from tightlink.scenario.shaper import AnyShaper
 from tightlink.scenario.table import NAME, Table, merged, wrong
-from tightlink.scenario.values import Mtu, Overhead, choice
+from tightlink.scenario.values import Fraction, Mtu, Overhead, choice
 
 _ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
@@ -47,7 +48,11 @@ class Medium(Table):
     framing: Framing | None = None
     """What the link layer adds to each packet (default nothing)."""
     jitter: AnyJitter | None = None
-    """What is added to the delay of each packet, in order (default nothing)."""
+    """What is added to the delay of each packet (default nothing)."""
+    reorder: AnyReorder | None = None
+    """Some packets take longer than others, which overtake them (default none does)."""
+    duplicate: Fraction | None = None
+    """Share of the packets that come out twice (default 0)."""
     loss: Loss | None = None
     """What the wire loses after its transmission: a share of the packets, or a table of a model (default 0)."""
     arq: AnyArq | None = None

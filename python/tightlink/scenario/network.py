@@ -256,10 +256,14 @@ def _is_drawn_once(hop: Hop, before: Hop) -> bool:
 
 def _changes(hop: Hop) -> dict[str, Any]:
     wire, found = hop.wire, {}
-    for key in ("rate", "delay", "jitter", "outages", "shaper", "arq"):
+    for key in ("rate", "delay", "jitter", "reorder", "outages", "shaper", "arq"):
         table = getattr(wire, key)
         if isinstance(table, Changing):
             found[key] = table.spec()
+    if any(isinstance(table, Changing) and table.reorder for table in (wire.delay, wire.jitter)):
+        found["overtaking"] = True
+    if duplicate := units.fraction(given(wire.duplicate)):
+        found["duplicate"] = duplicate
     if isinstance(wire.delay, LeoDelay) and (outages := wire.delay.outages()):
         if isinstance(wire.outages, Changing):
             expected = 'nothing here: the delay of kind "leo" says when the link is down'

@@ -1,6 +1,8 @@
 //! From a scenario to hosts at which nothing has happened.
 
-use super::checks::{check_pushes_back, check_recovery, check_samples, check_tcp_size, check_udp_size, feedback};
+use super::checks::{
+    check_fragments, check_pushes_back, check_recovery, check_samples, check_tcp_size, check_udp_size, feedback,
+};
 use super::{Endpoint, Entities, Hosts, TcpFlow};
 use crate::congestion::{Controls, Maker};
 use crate::error::ScenarioError;
@@ -130,6 +132,7 @@ impl Builder<'_> {
         let mtu = path.iter().filter_map(|&link| self.scenario.links[link as usize].mtu_bytes).min();
         check_udp_size(flow, udp, mtu)?;
         let fragments = Fragments::new(udp, mtu);
+        check_fragments(self.scenario, fragments.count, &path)?;
         let mut datagrams = DatagramFlow::new(index, udp, fragments);
         if let Some(sizes) = Sizes::new(&udp.sizes) {
             datagrams = datagrams.mixed(sizes, Stream::new(self.scenario.seed, &flow.group, flow.index, "sizes"));

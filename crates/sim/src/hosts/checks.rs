@@ -1,7 +1,9 @@
 //! What only the engine can see to be wrong with traffic: it knows what controls and queues need.
 
 use crate::error::ScenarioError;
-use crate::scenario::{Ecn, FlowSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec};
+use crate::scenario::{
+    Ecn, FlowSpec, LinkSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec,
+};
 use crate::transport::ecn::Feedback;
 use crate::warnings::takes;
 
@@ -24,6 +26,19 @@ pub(super) fn check_udp_size(flow: &FlowSpec, udp: &UdpSpec, mtu: Option<u32>) -
         key: "sizes",
         value: format!("\"{} B\"", wrong.bytes),
         expected: format!("datagrams from {least} B to {most} B"),
+    })
+}
+
+/// Datagrams that are cut into fragments take links that bring each packet once: nobody could tell a fragment from its copy.
+pub(super) fn check_fragments(scenario: &Scenario, fragments: u32, path: &[u32]) -> Result<(), ScenarioError> {
+    let duplicates = |&&link: &&u32| scenario.links[link as usize].duplicate > 0.0;
+    let Some(&link) = path.iter().find(duplicates).filter(|_| fragments > 1) else { return Ok(()) };
+    let LinkSpec { name, duplicate, .. } = &scenario.links[link as usize];
+    Err(ScenarioError::Link {
+        link: name.clone(),
+        key: "duplicate",
+        value: duplicate.to_string(),
+        expected: "no duplicates of datagrams that the MTU of their path cuts into fragments".to_owned(),
     })
 }
 

@@ -1,0 +1,33 @@
+"""Packets that others overtake on the wire of a link.
+
+Example:
+    >>> Reorder(probability="1 %", delay="5 ms").spec()
+    {'probability': 0.01, 'delay_s': 0.005}
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Tag
+
+from tightlink import units
+from tightlink.scenario.changes import Changing, Nothing, tag_of_text_or_table
+from tightlink.scenario.values import Fraction, Period
+
+
+class Reorder(Changing):
+    """Some packets take longer than others, which overtake them, as where a path has several ways of unlike length."""
+
+    probability: Fraction
+    """Share of the packets that take longer."""
+    delay: Period
+    """How much longer each of them takes."""
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return {"probability": units.fraction(self.probability), "delay_s": units.time(self.delay)}
+
+
+#: Packets that others overtake, or none.
+AnyReorder = Annotated[Nothing | Annotated[Reorder, Tag("<table>")], Discriminator(tag_of_text_or_table)]
