@@ -292,3 +292,56 @@ def test_a_source_that_saturates_a_link_is_not_flushed() -> None:
     scenario = scenario.set("traffic", {"t": {"kind": "saturate", "from": "a", "to": "b"}})
     with pytest.raises(tl.ScenarioError, match=r"outages\.flush"):
         tl.simulate(scenario)
+
+
+def test_packets_overtake_each_other_where_a_link_says_so() -> None:
+    assert resolved(reorder={"probability": "1 %", "delay": "5 ms"})["reorder"] == {"probability": 0.01, "delay_s": 0.005}
+    jitter = {"kind": "uniform", "most": "5 ms"}
+    assert "overtaking" not in resolved(jitter=jitter)
+    assert resolved(jitter=jitter | {"reorder": True})["overtaking"]
+    assert resolved(delay={"shortest": "5 ms", "longest": "9 ms", "kind": "redraw", "reorder": True})["overtaking"]
+    assert resolved(duplicate="1 %")["duplicate"] == 0.01
+    assert "duplicate" not in resolved(duplicate=0)
+
+
+@pytest.mark.parametrize(
+    ("wire", "says"),
+    [
+        ({"reorder": {"delay": "5 ms"}}, "reorder.probability"),
+        ({"reorder": {"probability": 2, "delay": "5 ms"}}, "reorder.probability = 2"),
+        ({"reorder": "1 %"}, 'reorder = "1 %": expected a table, or "none"'),
+        ({"duplicate": "200 %"}, 'duplicate = "200 %"'),
+        ({"jitter": {"kind": "uniform", "most": "5 ms", "reorder": "yes"}}, 'jitter.reorder = "yes"'),
+    ],
+)
+def test_disorder_is_said_wrong(wire: dict[str, object], says: str) -> None:
+    with pytest.raises(tl.ScenarioError, match=r"link\.wire\.") as error:
+        over(**wire)
+    assert says in str(error.value)
+
+
+def test_fragments_are_not_duplicated() -> None:
+    scenario = tl.Scenario.from_dict({
+        "duration": "1 s",
+        "link": {"wire": {"ends": ["a", "b"], "rate": "2 Mbit/s", "mtu": "1500 B", "duplicate": 0.1}},
+        "traffic": {"t": {"kind": "cbr", "from": "a", "to": "b", "rate": "1 Mbit/s", "udp": {"datagram": "4000 B"}}},
+    })  # fmt: skip
+    with pytest.raises(tl.ScenarioError, match="link.wire.duplicate = 0.1: no duplicates of datagrams that the MTU"):
+        tl.simulate(scenario)
+
+
+def test_rack_waits_for_what_others_take_for_lost() -> None:
+    link = {"rate": "20 Mbit/s", "delay": "20 ms", "queue": "200 packets", "reorder": {"probability": "1 %", "delay": "5 ms"}}
+
+    def run(recovery: str) -> dict[str, Any]:
+        scenario = over(**link).set("traffic.t.tcp.recovery", recovery).set("duration", "30 s")
+        return tl.simulate(scenario).flows.row(0, named=True)
+
+    # Three duplicate ACKs come sooner than 5 ms: one of a hundred packets is a loss (Mathis et al. 1997, and as much again).
+    rtt_s = 2 * 0.02
+    assert run("sack")["goodput_bps"] < 2 * (1.5 / 0.01) ** 0.5 * 1460 * 8 / rtt_s
+    rack = run("rack")
+    assert rack["goodput_bps"] > 0.9 * 20e6 * 1460 / 1538
+    # Once it has seen them overtake each other, a quarter of a round trip is longer than 5 ms.
+    needless = rack["packets_retransmitted"] - rack["packets_dropped"]
+    assert needless < 0.01 * 0.01 * rack["packets_sent"]

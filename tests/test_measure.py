@@ -100,6 +100,19 @@ def test_datagrams_are_dropped_as_in_the_simulator() -> None:
 
 
 @live
+def test_datagrams_come_twice_and_out_of_order_as_in_the_simulator() -> None:
+    disorder = 'reorder = { probability = "10 %", delay = "7 ms" }, duplicate = "20 %"'
+    text = VOICE.replace("3 Mbit/s", "1 Mbit/s").replace("queue", f"{disorder}, queue")
+    flow, simulated = (each.flows.row(0, named=True) for each in (_measured(text), tl.simulate(tl.loads(text))))
+    # Drawn packet by packet alike: about 100 datagrams and 20 copies, of which the last may come after the end.
+    assert flow["packets_sent"] == pytest.approx(simulated["packets_sent"], abs=3)
+    assert flow["packets_delivered"] == pytest.approx(simulated["packets_delivered"], abs=4)
+    assert simulated["packets_delivered"] > 1.1 * simulated["packets_sent"]
+    # One of ten takes 7 ms longer.
+    assert flow["one_way_delay_p95_s"] == pytest.approx(simulated["one_way_delay_p95_s"], abs=0.003)
+
+
+@live
 def test_flows_of_a_group_end_with_their_bytes() -> None:
     run = _measured(PAIRS)
     assert run.flows["label"].to_list() == ["bulk[0]", "bulk[1]"]

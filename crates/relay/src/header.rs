@@ -195,17 +195,27 @@ pub fn dscp(packet: &[u8]) -> u8 {
     traffic_class(packet) >> 2
 }
 
-/// Writes on an IP packet that it experienced congestion, and mends the checksum of IPv4 (RFC 1624, eq. 3).
+/// Writes on an IP packet that it experienced congestion.
 pub fn mark(packet: &mut [u8]) {
+    write(packet, 0b11);
+}
+
+/// Clears the ECN field of an IP packet.
+pub fn bleach(packet: &mut [u8]) {
+    write(packet, 0b00);
+}
+
+/// Writes the ECN field of an IP packet, unless it is Not-ECT, and mends the checksum of IPv4 (RFC 1624, eq. 3).
+fn write(packet: &mut [u8], field: u8) {
     if congestion(packet) == Congestion::NotCapable {
         return;
     }
     match packet {
-        [first, second, ..] if *first >> 4 == 6 => *second |= 3 << 4,
+        [first, second, ..] if *first >> 4 == 6 => *second = *second & !(0b11 << 4) | field << 4,
         [first, second, _, _, _, _, _, _, _, _, high, low, ..] if *first >> 4 == 4 => {
             let word = |second: u8| u32::from(u16::from_be_bytes([*first, second]));
             let before = word(*second);
-            *second |= 3;
+            *second = *second & !0b11 | field;
             let sum = u32::from(!u16::from_be_bytes([*high, *low])) + u32::from(!before as u16) + word(*second);
             let folded = (sum & 0xffff) + (sum >> 16);
             [*high, *low] = (!((folded & 0xffff) + (folded >> 16)) as u16).to_be_bytes();
@@ -240,6 +250,9 @@ mod tests {
             assert!(is_sound(&packet), "{ecn}");
             let expected = if ecn == 0 { Congestion::NotCapable } else { Congestion::Experienced };
             assert_eq!((congestion(&packet), dscp(&packet)), (expected, 46));
+            bleach(&mut packet);
+            assert!(is_sound(&packet), "{ecn}");
+            assert_eq!((congestion(&packet), dscp(&packet)), (Congestion::NotCapable, 46));
         }
     }
 
@@ -249,6 +262,8 @@ mod tests {
         assert_eq!((congestion(&packet), dscp(&packet)), (Congestion::Scalable, 0xb9 >> 2));
         mark(&mut packet);
         assert_eq!(packet, [0x6b, 0xb5, 0x67, 0x89]);
+        bleach(&mut packet);
+        assert_eq!(packet, [0x6b, 0x85, 0x67, 0x89]);
         let mut nothing = [0x12, 0x34];
         mark(&mut nothing);
         assert_eq!((congestion(&nothing), nothing), (Congestion::NotCapable, [0x12, 0x34]));

@@ -11,7 +11,7 @@ use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::time::Time;
 
 use crate::buffer::{Buffer, Place};
-use crate::header::{Congestion, Header, congestion, dscp, mark};
+use crate::header::{Congestion, Header, bleach, congestion, dscp, mark};
 use crate::record::{Fate, Record, Sink};
 use crate::spec::{DirectionSpec, RelaySpec, room};
 
@@ -128,10 +128,11 @@ impl Packets {
             *stage = Stage::Due(service.delivery + beyond_s);
             self.line_up(|packets| &mut packets.due, number);
         }
-        if packet.is_marked()
+        // What is not capable never was, or the link clears the field.
+        if (packet.is_marked() || !packet.is_capable())
             && let Some(bytes) = self.buffer.packet_mut(place).get_mut(header_bytes..)
         {
-            mark(bytes);
+            if packet.is_marked() { mark(bytes) } else { bleach(bytes) }
         }
     }
 

@@ -244,8 +244,6 @@ def _beyond(network: Network, ways: Sequence[_Way], both: tuple[int, int]) -> tu
 def _check_link(link: Mapping[str, Any], key: str) -> None:
     if link["queue"].get("ack_filter", "none") != "none":
         raise _refused("CAKE's ACK filter cannot be had in real time", key=f"{key}.queue.ack_filter")
-    if link.get("bleaches_ecn"):
-        raise _refused("the ECN field cannot be cleared in real time", key=f"{key}.ecn")
     if link["flow_control"]:
         raise _refused("flow control cannot be had in real time", key=f"{key}.flow_control")
 

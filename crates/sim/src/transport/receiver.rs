@@ -40,6 +40,8 @@ pub struct Receiver {
     /// Blocks reported last, the most recent first (RFC 2018 §4 repeats them).
     reported: Vec<(u32, u32)>,
     sack: bool,
+    /// Tells of packets that came twice (RFC 2883), as RACK needs it.
+    tells_twice: bool,
     /// Bytes that the SACK option adds to an ACK before its blocks.
     sack_option_bytes: u32,
     delayed_ack_s: Option<f64>,
@@ -67,6 +69,7 @@ impl Receiver {
             early: VecDeque::new(),
             reported: Vec::new(),
             sack: matches!(tcp.recovery, Recovery::Sack | Recovery::Rack),
+            tells_twice: tcp.recovery == Recovery::Rack,
             // RFC 2018 §3: kind, length and two bytes of padding; ns-2 counts the blocks alone.
             sack_option_bytes: if profile == Profile::Ns2 { 0 } else { 4 },
             delayed_ack_s: tcp.delayed_ack_s,
@@ -246,10 +249,13 @@ impl Receiver {
         false
     }
 
-    /// RFC 2018 §4: the block with the packet just received, then the ones reported before that it
+    /// RFC 2883 §4: a packet that came twice first. RFC 2018 §4: the block with the packet just received, then the ones reported before that it
     /// does not cover.
     fn blocks(&mut self, seq: u32, duplicate: bool) -> SackBlocks {
         let mut blocks = SackBlocks::default();
+        if duplicate && self.tells_twice {
+            blocks.push(seq, seq + 1);
+        }
         if self.early.is_empty() && !self.reported.is_empty() {
             self.reported.clear();
             return blocks;

@@ -41,6 +41,20 @@ impl SackBlocks {
     }
 }
 
+/// Whether the first SACK block tells of a packet that came twice (RFC 2883 §4: below the ACK, or within the second block),
+/// and the others.
+#[must_use]
+pub fn split_duplicate(ack: i32, blocks: &[(u32, u32)]) -> (bool, &[(u32, u32)]) {
+    match blocks {
+        [(left, right), rest @ ..]
+            if *right as i32 <= ack + 1 || rest.first().is_some_and(|other| other.0 <= *left && *right <= other.1) =>
+        {
+            (true, rest)
+        }
+        _ => (false, blocks),
+    }
+}
+
 /// Where the blocks of ACKs in flight lie, each with the ACK's timestamp.
 #[derive(Clone, Debug, Default)]
 pub struct SackSlab {

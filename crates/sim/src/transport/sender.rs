@@ -20,6 +20,7 @@ use crate::transport::pacing::Paced;
 use crate::transport::recovery::rack::Rack;
 use crate::transport::recovery::scoreboard::Scoreboard;
 use crate::transport::rtt::RttEstimator;
+use crate::transport::sack::split_duplicate;
 use crate::transport::timer::Timer;
 
 mod loss;
@@ -334,6 +335,7 @@ impl Sender {
         if self.takes_notes && !env.connection.tcp.recovery.acknowledges_each() {
             self.count_marks_of_one(env, ack);
         }
+        let (twice, blocks) = if self.rack.is_some() { split_duplicate(ack, blocks) } else { (false, blocks) };
         if self.paced.is_some() {
             self.take_sample(env, ack, blocks);
         }
@@ -343,7 +345,7 @@ impl Sender {
             Recovery::Newreno => self.newreno_ack(env, ack),
             Recovery::Sack if env.ns2() => self.sack1_ack(env, ack, blocks),
             Recovery::Sack => self.sack_ack(env, ack, blocks),
-            Recovery::Rack => self.rack_ack(env, ack, blocks),
+            Recovery::Rack => self.rack_ack(env, ack, blocks, twice),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The packets that are outstanding, each with when it was sent last: what RACK (RFC 8985 §6) knows, and how it
 //! finds losses in it.
 //!
-//! Duplicate SACKs are not used, so the reordering window stays a quarter of the smallest round trip. Of a
-//! retransmission that was acknowledged sooner than the smallest round trip, nothing is concluded; the echoed
-//! timestamp is no further test, as that of an ACK with SACK blocks is older.
+//! Of a retransmission that was acknowledged sooner than the smallest round trip, nothing is concluded; the echoed timestamp
+//! is no further test, as that of an ACK with SACK blocks is older.
 
 use std::collections::VecDeque;
 
+use super::reordering::Reordering;
 use crate::time::Time;
 
 /// Held packets that show a loss without waiting (RFC 8985 §6.2 step 4: DupThresh).
@@ -51,8 +51,8 @@ pub struct Flight {
     base_s: f64,
     /// The highest packet that arrived: RACK.fack.
     highest_arrived: i32,
-    /// A packet arrived after one that was sent later.
-    reordered: bool,
+    /// For how long packets may only be late.
+    pub reordering: Reordering,
     /// Packets found lost that nobody was told of yet.
     found: Vec<i32>,
 }
@@ -72,7 +72,7 @@ impl Default for Flight {
             rtt_s: 0.0,
             base_s: f64::INFINITY,
             highest_arrived: 0,
-            reordered: false,
+            reordering: Reordering::default(),
             found: Vec::new(),
         }
     }
@@ -175,7 +175,9 @@ impl Flight {
         let rtt_s = now.since(packet.sent);
         if !packet.again {
             self.base_s = self.base_s.min(rtt_s);
-            self.reordered |= seq < self.highest_arrived;
+            if seq < self.highest_arrived {
+                self.reordering.note();
+            }
         }
         self.highest_arrived = self.highest_arrived.max(seq);
         // Perhaps the packet sent before it arrived.
@@ -189,9 +191,8 @@ impl Flight {
     /// Finds packets that are lost (RFC 8985 §6.2, steps 4 and 5): those sent before one that has arrived, longer
     /// ago than its round trip and the reordering window. Returns after how many seconds others will be, if any.
     pub fn detect(&mut self, now: Time, recovering: bool, srtt_s: f64) -> Option<f64> {
-        let at_once = !self.reordered && (recovering || self.held >= DUPLICATES);
-        let window_s = if at_once { 0.0 } else { (self.base_s / 4.0).min(srtt_s) };
-        let limit_s = self.rtt_s + window_s;
+        let hasty = recovering || self.held >= DUPLICATES;
+        let limit_s = self.rtt_s + self.reordering.window_s(self.base_s, srtt_s, hasty);
         let mut wait_s = None;
         while let Some(&(sent, seq)) = self.order.front()
             && self.is_before_newest(sent, seq)

@@ -6,6 +6,7 @@ mod newreno;
 pub mod prr;
 pub mod rack;
 mod reno;
+mod reordering;
 mod sack;
 mod sack1;
 pub mod scoreboard;

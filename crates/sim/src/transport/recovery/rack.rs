@@ -46,11 +46,17 @@ impl Sender {
         self.rack.get_or_insert_default()
     }
 
-    pub(crate) fn rack_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {
+    pub(crate) fn rack_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)], twice: bool) {
         if ack < self.acked {
             return;
         }
         let advances = ack > self.acked;
+        if twice {
+            let (retransmitted, highest) = (self.totals.packets_retransmitted, self.highest);
+            let rack = self.rack_state();
+            let probe = rack.tail_probe.is_some_and(|probe| probe.is_again());
+            rack.flight.reordering.note_twice(retransmitted, highest, probe);
+        }
         self.rack_probed(env, ack, blocks.is_empty());
         let rack = self.rack_state();
         let delivered = rack.flight.deliver(ack, blocks, env.now.time);
@@ -58,7 +64,8 @@ impl Sender {
         let (held, lost_before) = (rack.flight.held(), rack.flight.lost());
         self.count_marks(env, ack, held);
         if advances {
-            self.rack_undo(env);
+            self.rack_undo(env, ack);
+            self.rack_state().flight.reordering.advance(ack);
             self.rack_advance(env, ack);
         }
         let wait_s = self.rack_detect(env, delivered);
@@ -73,6 +80,9 @@ impl Sender {
     fn rack_advance<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         let recovering = self.recovering;
         if ack >= self.recover {
+            if self.recovering || self.timed_out {
+                self.rack_state().flight.reordering.recovered();
+            }
             self.timed_out = false;
             if std::mem::take(&mut self.recovering) {
                 if self.rack_state().prr.take().is_some() {

@@ -17,6 +17,14 @@ pub struct Probe {
     again: bool,
 }
 
+impl Probe {
+    /// Whether it sent a packet again.
+    #[must_use]
+    pub fn is_again(&self) -> bool {
+        self.again
+    }
+}
+
 impl Sender {
     /// After how many seconds without an ACK to probe; none if there is no cause to (§7.2).
     pub(super) fn tail_probe_s(&mut self, connection: &Connection) -> Option<f64> {

@@ -31,13 +31,17 @@ impl Undo {
 
 impl Sender {
     /// An ACK moved on: undoes the reduction if what it answers was sent before anything was sent again, and if no other
-    /// packet is taken for lost, or was sent again and is missing (tcp_try_undo_partial). After a timeout, what is lost is
-    /// only known from it.
-    pub(super) fn rack_undo<N: Network>(&mut self, env: &mut Env<'_, N>) {
+    /// packet is taken for lost, or was sent again and is missing (tcp_try_undo_partial, which takes note that packets overtake
+    /// each other). After a timeout, what is lost is only known from it.
+    pub(super) fn rack_undo<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         let (recovering, timed_out) = (self.recovering, self.timed_out);
+        let recover = self.recover;
         let rack = self.rack_state();
         let Some(Undo { window, retransmitted_at: Some(at) }) = rack.undo else { return };
         let lost = rack.flight.lost() > 0 && !timed_out;
+        if recovering && env.echo < at && ack < recover {
+            rack.flight.reordering.note();
+        }
         if !(recovering || timed_out) || env.echo >= at || lost || rack.flight.awaits_again() {
             return;
         }
