@@ -295,7 +295,10 @@ def test_a_source_that_saturates_a_link_is_not_flushed() -> None:
 
 
 def test_packets_overtake_each_other_where_a_link_says_so() -> None:
-    assert resolved(reorder={"probability": "1 %", "delay": "5 ms"})["reorder"] == {"probability": 0.01, "delay_s": 0.005}
+    assert resolved(reorder={"probability": "1 %", "delay": "5 ms"})["reorder"] == {
+        "probability": 0.01,
+        "delay_s": 0.005,
+    }
     jitter = {"kind": "uniform", "most": "5 ms"}
     assert "overtaking" not in resolved(jitter=jitter)
     assert resolved(jitter=jitter | {"reorder": True})["overtaking"]
@@ -326,12 +329,19 @@ def test_fragments_are_not_duplicated() -> None:
         "link": {"wire": {"ends": ["a", "b"], "rate": "2 Mbit/s", "mtu": "1500 B", "duplicate": 0.1}},
         "traffic": {"t": {"kind": "cbr", "from": "a", "to": "b", "rate": "1 Mbit/s", "udp": {"datagram": "4000 B"}}},
     })  # fmt: skip
-    with pytest.raises(tl.ScenarioError, match="link.wire.duplicate = 0.1: no duplicates of datagrams that the MTU"):
+    with pytest.raises(
+        tl.ScenarioError, match=r"link\.wire\.duplicate = 0\.1: no duplicates of datagrams that the MTU"
+    ):
         tl.simulate(scenario)
 
 
 def test_rack_waits_for_what_others_take_for_lost() -> None:
-    link = {"rate": "20 Mbit/s", "delay": "20 ms", "queue": "200 packets", "reorder": {"probability": "1 %", "delay": "5 ms"}}
+    link = {
+        "rate": "20 Mbit/s",
+        "delay": "20 ms",
+        "queue": "200 packets",
+        "reorder": {"probability": "1 %", "delay": "5 ms"},
+    }
 
     def run(recovery: str) -> dict[str, Any]:
         scenario = over(**link).set("traffic.t.tcp.recovery", recovery).set("duration", "30 s")

@@ -221,8 +221,9 @@ impl<S: Sink> Surroundings for Around<'_, S> {
 
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         self.packets.serve(packet, passage, service);
+        let key = Key::new(service.delivery, service.start, service.precedence, link.server.entity());
         if passage == Passage::Through
-            && let Some(delivery) = link.duplicate(&packet, service)
+            && let Some(delivery) = link.duplicate(&packet, key)
         {
             self.packets.duplicate(&packet, delivery.time);
         }

@@ -40,6 +40,7 @@ CAUSES: Final = {
     "sender_packet_rate": "the sender's interface takes no more packets per second",
     "send_buffer": "the sender's socket buffer takes no more",
     "random_loss": "losses on a wire keep the congestion window below the path's BDP",
+    "reordering": "packets that overtake each other are taken for lost",
     "small_queue": "a queue below the BDP loses packets, and the link idles after each loss",
     "early_drops": "an active queue management drops before the window reaches the path's BDP",
     "losses": "losses keep the window small; a capture does not tell of which kind",

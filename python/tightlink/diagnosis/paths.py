@@ -55,6 +55,11 @@ class Link:
         """Share of the time in which its transmitter was busy."""
         return self.totals.get("utilization") or 0.0
 
+    @property
+    def reorders(self) -> bool:
+        """Whether its packets may overtake each other."""
+        return "reorder" in self.spec or "overtaking" in self.spec
+
     def service_s(self, size: int) -> float:
         """How long a packet of so many bytes is on the line."""
         if self.spec["rate_pps"] is not None:

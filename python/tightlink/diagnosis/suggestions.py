@@ -101,6 +101,12 @@ def _ignore_losses(path: Path, _: Cause) -> _Tried | None:
     return "BBR (does not take each loss for congestion)", {_key(path, "tcp.congestion"): "bbr"}
 
 
+def _wait_for_late(path: Path, _: Cause) -> _Tried | None:
+    if path.tcp is None or path.tcp["recovery"] == "rack":
+        return None
+    return "RACK (waits for late packets)", {_key(path, "tcp.recovery"): "rack"}
+
+
 def _begin_larger(path: Path, _: Cause) -> _Tried | None:
     first = 0 if path.tcp is None else path.tcp["initial_window_packets"]
     larger = next((packets for packets in _INITIAL if packets > first), None)
@@ -132,6 +138,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause], _Tried | None]]] = {
     "early_drops": _lengthen_queue,
     "congestion_marks": _lengthen_queue,
     "random_loss": _ignore_losses,
+    "reordering": _wait_for_late,
     "slow_start": _begin_larger,
     "window_growth": _lift_threshold,
     "control": _take_part,

@@ -57,6 +57,10 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     full = busy_processor(path)
     if full is not None:
         return router(row, path, full, share)
+    overtaken = next((link for link in path.forward if link.reorders), None)
+    needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
+    if overtaken is not None and needless > row["packets_dropped"]:
+        return _overtaken(row, path, overtaken, needless, share)
     if row["packets_dropped"]:
         return _losses(row, path, paths, share)
     if row["packets_marked"]:
@@ -129,6 +133,15 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
         f"of the BDP of {amount(bdp)} packets, leave the link idle after each: it is {percent(queue.utilization)} busy"
     )
     return Cause("small_queue", share, certainty, queue.name, text)
+
+
+def _overtaken(row: Mapping[str, Any], path: Path, link: Link, needless: int, share: float) -> Cause:
+    share_of_sent = small_percent(needless / max(1, row["packets_sent"]))
+    text = (
+        f"packets that overtake each other on the wire of {link.name} are taken for lost ({share_of_sent} "
+        f"retransmitted without need) and keep the window small{_of_bdp(row, path)}"
+    )
+    return Cause("reordering", share, "likely", link.name, text)
 
 
 def _busy(link: Link) -> str:

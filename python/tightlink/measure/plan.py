@@ -36,7 +36,9 @@ _REVERSE: Final = ".reverse"
 
 
 #: Keys of links that change.
-_CHANGING: Final = frozenset({"rate", "delay", "jitter", "outages", "shaper", "arq", "reorder", "overtaking", "duplicate"})
+_CHANGING: Final = frozenset(
+    {"rate", "delay", "jitter", "outages", "shaper", "arq", "reorder", "overtaking", "duplicate"}
+)
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,9 @@ from tightlink.scenario.rates import (
     RateTable,
     RateTrace,
 )
+from tightlink.scenario.reorder import Reorder
 from tightlink.scenario.routing import Routing
 from tightlink.scenario.scatter import Scatter
-from tightlink.scenario.reorder import Reorder
 from tightlink.scenario.shaper import Shaper
 from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.sizes import DatagramSize

@@ -85,7 +85,14 @@ def _place_traces(tables: list[Any], folder: Path) -> None:
 
 def _links(profile: Profile) -> dict[str, Any]:
     framing = {"overhead": "0 B", "smallest": "0 B"}
-    defaults = {"delay": "0 s", "queue": profile.queue, "framing": framing, "loss": 0.0, "duplicate": 0.0, "flow_control": False}
+    defaults = {
+        "delay": "0 s",
+        "queue": profile.queue,
+        "framing": framing,
+        "loss": 0.0,
+        "duplicate": 0.0,
+        "flow_control": False,
+    }
     return defaults if profile.mtu is None else defaults | {"mtu": profile.mtu}
 
 

@@ -103,11 +103,12 @@ impl Surroundings for Beyond<'_> {
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         match passage {
             Passage::Through => {
-                if let Some(delivery) = link.duplicate(&packet, service) {
-                    self.duplicate(link, packet, delivery, service);
-                }
                 let Service { start, precedence, delivery, .. } = *service;
-                self.deliver(link, packet, Key::new(delivery, start, precedence, link.server.entity()));
+                let delivery = Key::new(delivery, start, precedence, link.server.entity());
+                if let Some(again) = link.duplicate(&packet, delivery) {
+                    self.duplicate(link, packet, again, service);
+                }
+                self.deliver(link, packet, delivery);
             }
             Passage::Late => {}
             Passage::Lost => self.lose(&packet, service.delivery),

@@ -219,7 +219,7 @@ impl Region {
                     }
                     break;
                 }
-                if let Some((packet, _)) = link.take() {
+                if let Some(packet) = link.take() {
                     router.pass_on(epoch, Arrival::served(key.time, packet, key.entity()));
                 }
             }
@@ -281,7 +281,7 @@ impl Region {
     fn export(&mut self, link: u32, part: u32) {
         let Self { links, messages, sacks, .. } = self;
         while let Some(key) = links[link as usize].next_delivery()
-            && let Some((packet, _)) = links[link as usize].take()
+            && let Some(packet) = links[link as usize].take()
         {
             let blocks = packet.blocks().map(|handle| sacks.take(handle));
             messages[part as usize].push(Export::Packet { link, packet, delivery: key.time, blocks });
@@ -311,9 +311,6 @@ impl Region {
                 Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
             };
             let here = &mut links[link as usize];
-            if let Some(changes) = here.server.changes() {
-                changes.keep(packet.start, delivery.seconds());
-            }
             let key = Key::new(delivery, Time::new(packet.start), packet.precedence(), here.server.entity());
             if here.keep(packet, key) {
                 watch(link, &mut links[link as usize], keeping, *clock);

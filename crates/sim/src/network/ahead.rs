@@ -208,5 +208,11 @@ pub fn flows_alone_at_their_host(scenario: &Scenario, paths: &Paths) -> Vec<bool
     let alone = |node: u32| flows_at[node as usize] == 1 && scenario.nodes[node as usize].processor.is_none();
     // What a pause does is not known ahead.
     let on_a_link = |flow: u32| paths.stops(flow, false).next().is_some_and(|stop| stop < paths.number_of_links());
-    (0..).zip(&scenario.flows).map(|(index, flow)| reacts(flow) && alone(flow.from) && on_a_link(index)).collect()
+    // Nor is what comes between ACKs that overtake each other.
+    let in_order =
+        |flow: u32| !paths.links(flow, true).last().is_some_and(|&link| scenario.links[link as usize].reorders());
+    (0..)
+        .zip(&scenario.flows)
+        .map(|(index, flow)| reacts(flow) && alone(flow.from) && on_a_link(index) && in_order(index))
+        .collect()
 }

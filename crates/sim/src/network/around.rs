@@ -56,7 +56,7 @@ impl<P: Probe> Surroundings for Around<'_, P> {
             self.queue.push(key(service.delivery));
         }
         if passage == Passage::Through
-            && let Some(delivery) = link.duplicate(&packet, service)
+            && let Some(delivery) = link.duplicate(&packet, key(service.delivery))
         {
             let copy = self.sacks.copy(packet);
             self.probe.duplicated(self.index, Seen::new(&copy, self.paths));

@@ -196,27 +196,39 @@ impl<P: Probe> Fabric<P> {
                 if let Some(flow) = next.flow()
                     && service.delivery < link.host_reacts_until
                     && !link.is_announced()
-                    && !link.reorders()
                 {
                     self.arrived.push(Arrived::new(delivery(), packet.arriving(flow)));
                     return;
                 }
             }
-            let copy = if passage == Passage::Through { link.duplicate(&packet, &service) } else { None };
-            if link.keep(packet, delivery()) {
-                self.queue.push(delivery());
+            if link.notes_deliveries() {
+                return self.keep(index, packet, passage, delivery());
             }
-            if let Some(delivery) = copy {
-                self.keep_copy(index, packet, delivery);
+            if link.follow(packet) {
+                self.queue.push(delivery());
             }
             return;
         }
     }
 
-    /// A packet comes out twice.
+    /// A packet that was granted a service is on its way.
     #[cold]
     #[inline(never)]
-    pub(super) fn keep_copy(&mut self, index: u32, packet: Packet, delivery: Key) {
+    pub(super) fn keep(&mut self, index: u32, packet: Packet, passage: Passage, delivery: Key) {
+        let link = &mut self.links[index as usize];
+        if link.keep(packet, delivery) {
+            self.queue.push(delivery);
+        }
+        if passage == Passage::Through
+            && let Some(again) = link.duplicate(&packet, delivery)
+        {
+            self.keep_copy(index, packet, again);
+        }
+    }
+
+    /// A packet comes out twice.
+    #[cold]
+    fn keep_copy(&mut self, index: u32, packet: Packet, delivery: Key) {
         let copy = self.sacks.copy(packet);
         self.probe.duplicated(index, Seen::new(&copy, &self.paths));
         self.links[index as usize].keep(copy, delivery);
@@ -276,10 +288,15 @@ impl<P: Probe> Fabric<P> {
                 return None;
             }
         }
-        let (packet, next) = link.take()?;
-        if let Some(next) = next {
-            self.queue.push(next);
-        }
+        let packet = if link.notes_deliveries() {
+            self.take_noted(index)?
+        } else {
+            let packet = link.take_follower()?;
+            if let Some(next) = link.next_follower() {
+                self.queue.push(next);
+            }
+            packet
+        };
         if packet.is_lost() {
             self.probe.dropped(key, index, Seen::new(&packet, &self.paths), DropReason::Wire);
             self.lose(&packet);
@@ -294,6 +311,18 @@ impl<P: Probe> Fabric<P> {
             self.offer(next, packet.forwarded(), key);
         }
         None
+    }
+
+    /// Takes a packet off a link that notes deliveries.
+    #[cold]
+    #[inline(never)]
+    fn take_noted(&mut self, index: u32) -> Option<Packet> {
+        let link = &mut self.links[index as usize];
+        let packet = link.take()?;
+        if let Some(next) = link.next_in_order() {
+            self.queue.push(next);
+        }
+        Some(packet)
     }
 
     /// The server of a link takes no packet: it is lost, or waits elsewhere.

@@ -11,7 +11,6 @@ use crate::delays::Delays;
 use crate::error::ScenarioError;
 use crate::events::{Entity, Key};
 use crate::network::fabric::Fabric;
-use crate::network::link::Passage;
 use crate::network::node::Nodes;
 use crate::network::queue::{Arrival, Queue, QueueSpec, Site, Verdict};
 use crate::network::server::{ServerTotals, Wire, wait_s};
@@ -305,19 +304,11 @@ impl<P: Probe> Fabric<P> {
         let service = link.server.transmit(now, size);
         gate.on_line_bytes = size;
         gate.departure = service.departure.seconds();
-        let key = |time, entity| Key::new(time, service.start, service.precedence, entity);
-        self.queue.push(key(service.departure, gate_entity));
+        self.queue.push(Key::new(service.departure, service.start, service.precedence, gate_entity));
         let (packet, passage) = link.pass(packet.forwarded(), &service);
-        let delivery = key(service.delivery, self.first_link + gate.link);
-        if link.keep(packet, delivery) {
-            self.queue.push(delivery);
-        }
-        if passage == Passage::Through
-            && let Some(again) = link.duplicate(&packet, &service)
-        {
-            let index = gate.link;
-            self.keep_copy(index, packet, again);
-        }
+        let index = gate.link;
+        let delivery = Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
+        self.keep(index, packet, passage, delivery);
     }
 
     /// A packet has left the line: there may be room for those that its host's processor has set aside or

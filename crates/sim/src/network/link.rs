@@ -42,17 +42,31 @@ pub struct Link {
     /// Until when the host at its end does nothing but react to what this link delivers: until then it is
     /// evaluated together with this link. Before every time, where the host has a life of its own.
     pub host_reacts_until: Time,
-    /// The wire may lose packets or bring them out of order, or its rate or its delay changes, or it clears the ECN field.
-    pub irregular: bool,
+    /// What comes out may not be what went in: the wire may lose it, or clears its ECN field.
+    alters: bool,
+    order: Order,
     /// The packets that wait, where the queue decides at departure which is next.
     pub managed: Option<Box<Managed>>,
     rare: Box<Rare>,
+}
+
+/// How packets come out of a wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// In the order in which they went in, at times that follow from when their service began.
+    Kept,
+    /// In that order, at times that are noted.
+    Noted,
+    /// In any order, or twice.
+    Free,
 }
 
 /// What is seldom looked at.
 #[derive(Clone, Debug)]
 struct Rare {
     loss: Option<Loss>,
+    /// Where something changes: when the packets that keep to their order come out.
+    deliveries: Ring<f64>,
     /// Where packets do not keep to their order: those that were admitted.
     out_of_order: Option<OutOfOrder>,
     /// When it begins to lose packets, in seconds.
@@ -86,8 +100,15 @@ impl Link {
         // What is sent again is lost for the last time on the line.
         let loss = if spec.arq.is_none() { Loss::new(&spec.loss, wire, site.seed, &spec.name) } else { None };
         let (changes, out_of_order) = (Changes::new(spec, site.seed), OutOfOrder::new(spec, site.seed));
+        let order = match (&changes, &out_of_order) {
+            (_, Some(_)) => Order::Free,
+            (Some(_), None) => Order::Noted,
+            (None, None) => Order::Kept,
+        };
+        let flushes = changes.as_ref().is_some_and(Changes::loses);
         Self {
-            irregular: loss.is_some() || changes.is_some() || spec.bleaches_ecn || out_of_order.is_some(),
+            alters: loss.is_some() || flushes || spec.bleaches_ecn,
+            order,
             server: Server::new(entity, wire, queue, end).changing(changes),
             flight: Ring::default(),
             goes_on: false,
@@ -96,6 +117,7 @@ impl Link {
             managed: Managed::new(&spec.queue, site).map(Box::new),
             rare: Box::new(Rare {
                 loss,
+                deliveries: Ring::default(),
                 out_of_order,
                 bleaches_ecn: spec.bleaches_ecn,
                 begins_s: 0.0,
@@ -130,9 +152,9 @@ impl Link {
         if self.server.ends_before(service.delivery) {
             self.note_late(packet.size(), service.start);
             (packet, Passage::Late)
-        } else if self.irregular && self.loses_next(packet.size(), service.start) {
+        } else if self.alters && self.loses_next(packet.size(), service.start) {
             (packet.lost(), Passage::Lost)
-        } else if self.irregular && self.rare.bleaches_ecn {
+        } else if self.alters && self.rare.bleaches_ecn {
             (packet.bleached(), Passage::Through)
         } else {
             (packet, Passage::Through)
@@ -150,54 +172,78 @@ impl Link {
     #[inline]
     #[must_use]
     pub fn reorders(&self) -> bool {
-        self.irregular && self.rare.out_of_order.is_some()
+        self.order == Order::Free
     }
 
     /// A packet that was granted a service is on its way and comes out at `delivery`: whether that is to be announced. Each
     /// is where they do not keep to their order; else the first, and each when the one before it has come out.
-    #[inline(always)]
+    #[inline]
     pub fn keep(&mut self, packet: Packet, delivery: Key) -> bool {
-        if self.irregular
-            && let Some(out_of_order) = &mut self.rare.out_of_order
-        {
-            out_of_order.keep(packet, delivery);
-            return true;
-        }
+        if self.notes_deliveries() { self.note(packet, delivery) } else { self.follow(packet) }
+    }
+
+    /// Whether each delivery is noted as it is granted, since it does not follow from the beginning of its service.
+    #[inline]
+    #[must_use]
+    pub fn notes_deliveries(&self) -> bool {
+        self.order != Order::Kept
+    }
+
+    /// A packet is on its way that comes out when its delivery says: whether it is the first.
+    #[inline(always)]
+    pub fn follow(&mut self, packet: Packet) -> bool {
         let first = self.flight.is_empty();
         self.flight.push_back(packet);
         first
     }
 
-    /// The packet that is granted `service` last comes out twice: when the second time.
+    #[inline(never)]
+    fn note(&mut self, packet: Packet, delivery: Key) -> bool {
+        if let Some(out_of_order) = &mut self.rare.out_of_order {
+            out_of_order.keep(packet, delivery);
+            return true;
+        }
+        self.rare.deliveries.push_back(delivery.time.seconds());
+        self.follow(packet)
+    }
+
+    /// The packet that was granted a service last and comes out at `delivery` comes out twice: when the second time.
     #[inline]
-    pub fn duplicate(&mut self, packet: &Packet, service: &Service) -> Option<Key> {
-        if self.irregular { self.draw_duplicate(packet.size(), service) } else { None }
+    pub fn duplicate(&mut self, packet: &Packet, delivery: Key) -> Option<Key> {
+        if self.reorders() { self.draw_duplicate(packet.size(), delivery) } else { None }
     }
 
     #[cold]
-    fn draw_duplicate(&mut self, size: u32, service: &Service) -> Option<Key> {
+    fn draw_duplicate(&mut self, size: u32, delivery: Key) -> Option<Key> {
         let out_of_order = self.rare.out_of_order.as_mut()?;
         // As soon as a line of this rate could bring it.
-        let at = service.delivery + self.server.wire().transmission_s(size);
+        let at = delivery.time + self.server.wire().transmission_s(size);
         if !out_of_order.duplicates() || self.server.ends_before(at) {
             return None;
         }
         out_of_order.count_copy();
-        Some(Key::new(at, service.start, service.precedence, self.server.entity()))
+        Some(Key::new(at, delivery.caused_at, delivery.precedence(), self.server.entity()))
     }
 
-    /// Takes the packet that comes out next, and the key of the delivery that is to be announced then.
+    /// Takes the packet that comes out next.
     #[inline]
-    pub fn take(&mut self) -> Option<(Packet, Option<Key>)> {
-        match self.flight.pop_front() {
-            Some(packet) => Some((packet, self.next_delivery())),
-            None => self.take_out_of_order().map(|packet| (packet, None)),
-        }
+    pub fn take(&mut self) -> Option<Packet> {
+        if self.notes_deliveries() { self.take_noted() } else { self.take_follower() }
     }
 
-    #[cold]
-    fn take_out_of_order(&mut self) -> Option<Packet> {
-        self.rare.out_of_order.as_mut()?.take()
+    /// The same, where deliveries are not noted.
+    #[inline(always)]
+    pub fn take_follower(&mut self) -> Option<Packet> {
+        self.flight.pop_front()
+    }
+
+    fn take_noted(&mut self) -> Option<Packet> {
+        let Rare { out_of_order, deliveries, .. } = &mut *self.rare;
+        if let Some(out_of_order) = out_of_order {
+            return out_of_order.take();
+        }
+        deliveries.pop_front();
+        self.flight.pop_front()
     }
 
     /// The next packet comes out in `epoch`: whether somebody must be told to look at it then.
@@ -215,13 +261,7 @@ impl Link {
     /// Whether the wire loses the packet that it transmits next, from `start` on.
     #[cold]
     fn loses_next(&mut self, size: u32, start: Time) -> bool {
-        let under_way = !self.flight.is_empty();
-        let flushed = self.server.changes().is_some_and(|changes| {
-            if !under_way {
-                changes.forget();
-            }
-            changes.has_lost()
-        });
+        let flushed = self.server.changes().is_some_and(|changes| changes.has_lost());
         let rare = &mut *self.rare;
         let since_s = start.seconds() - rare.begins_s;
         let loses = flushed || since_s >= 0.0 && rare.loss.as_mut().is_some_and(|loss| loss.loses(size, since_s));
@@ -322,15 +362,32 @@ impl Link {
 
     /// The key of the next delivery, if a packet is in flight.
     #[inline]
-    pub fn next_delivery(&mut self) -> Option<Key> {
-        let Some(packet) = self.flight.front() else { return self.next_out_of_order() };
-        let (start, precedence) = (Time::new(packet.start), packet.precedence());
-        let delivery = self.server.delivery(start, packet.size());
-        Some(Key::new(delivery, start, precedence, self.server.entity()))
+    #[must_use]
+    pub fn next_delivery(&self) -> Option<Key> {
+        match &self.rare.out_of_order {
+            Some(out_of_order) if self.reorders() => out_of_order.next(),
+            _ => self.next_in_order(),
+        }
     }
 
-    #[cold]
-    fn next_out_of_order(&self) -> Option<Key> {
-        self.rare.out_of_order.as_ref()?.next()
+    /// The same, if packets keep to their order: it is to be announced when the one before it has come out.
+    #[inline]
+    #[must_use]
+    pub fn next_in_order(&self) -> Option<Key> {
+        if !self.notes_deliveries() {
+            return self.next_follower();
+        }
+        let (packet, &delivery) = self.flight.front().zip(self.rare.deliveries.front())?;
+        let start = Time::new(packet.start);
+        Some(Key::new(Time::new(delivery), start, packet.precedence(), self.server.entity()))
+    }
+
+    /// The same, where deliveries are not noted.
+    #[inline(always)]
+    #[must_use]
+    pub fn next_follower(&self) -> Option<Key> {
+        let packet = self.flight.front()?;
+        let (start, precedence) = (Time::new(packet.start), packet.precedence());
+        Some(Key::new(self.server.delivery(start, packet.size()), start, precedence, self.server.entity()))
     }
 }

@@ -229,13 +229,9 @@ impl Rare {
     }
 
     /// When a packet whose service began at `start` reaches the other end.
-    fn delivery(&mut self, start: Time, size: u32) -> Time {
-        let Self { wire, previous, changes, .. } = self;
-        match changes {
-            Some(changes) => Time::new(changes.delivery_s(start.seconds())),
-            None if previous.size == size => start + previous.crossing_s,
-            None => start + wire.crossing_s(size),
-        }
+    fn delivery(&self, start: Time, size: u32) -> Time {
+        let Self { wire, previous, .. } = self;
+        if previous.size == size { start + previous.crossing_s } else { start + wire.crossing_s(size) }
     }
 }
 
@@ -343,9 +339,9 @@ impl Server {
         previous
     }
 
-    /// When a packet whose service began at `start` reaches the other end.
+    /// When a packet whose service began at `start` reaches the other end, where nothing changes.
     #[inline]
-    pub fn delivery(&mut self, start: Time, size: u32) -> Time {
+    pub fn delivery(&self, start: Time, size: u32) -> Time {
         if self.recent.size == size { start + self.recent.crossing_s } else { self.rare.delivery(start, size) }
     }
 

@@ -12,8 +12,6 @@ mod outages;
 mod propagation;
 mod shaper;
 
-use std::collections::VecDeque;
-
 use self::account::{Account, Estimate, Work};
 use self::line::{End, Line};
 use self::propagation::Propagation;
@@ -35,9 +33,6 @@ pub struct Changes {
     line: Line,
     propagation: Propagation,
     arq: Option<Arq>,
-    /// Of packets under way: when their service began, and when they reach the other end. Those that nobody asked about are
-    /// forgotten with the next one that is asked about.
-    deliveries: VecDeque<(f64, f64)>,
     /// The packet that was granted last is lost on the line.
     lost: bool,
     /// Time that was spent transmitting what was admitted, in seconds.
@@ -73,8 +68,7 @@ impl Changes {
         });
         let account = Account::of(&line);
         let estimate = account.clone().map(|account| Estimate::new(account, spec.rate_bps));
-        let deliveries = VecDeque::new();
-        Some(Self { line, propagation, arq, deliveries, lost: false, busy_s: 0.0, account, estimate, begins_s: 0.0 })
+        Some(Self { line, propagation, arq, lost: false, busy_s: 0.0, account, estimate, begins_s: 0.0 })
     }
 
     /// It begins to change at `begins_s` only, from which its times are counted; before, nothing is granted yet.
@@ -93,7 +87,6 @@ impl Changes {
         let departure_s = end.at_s().max(start_s.next_up());
         let delivery_s = self.propagation.delivery_s(departure_s, retransmitted_s);
         self.busy_s += departure_s - start_s;
-        self.keep(start_s, delivery_s);
         (departure_s, delivery_s)
     }
 
@@ -111,7 +104,6 @@ impl Changes {
             ((end.at_s() + begins_s).max(start_s.next_up()), delivery_s + begins_s)
         };
         self.busy_s += departure_s - start_s;
-        self.keep(start_s, delivery_s);
         (departure_s, delivery_s)
     }
 
@@ -154,26 +146,6 @@ impl Changes {
     #[must_use]
     pub fn has_lost(&self) -> bool {
         self.lost
-    }
-
-    /// A packet is under way whose service began at `start_s`.
-    pub fn keep(&mut self, start_s: f64, delivery_s: f64) {
-        self.deliveries.push_back((start_s, delivery_s));
-    }
-
-    /// When the packet whose service began at `start_s` reaches the other end: it is under way.
-    pub fn delivery_s(&mut self, start_s: f64) -> f64 {
-        while self.deliveries.front().is_some_and(|&(start, _)| start < start_s) {
-            self.deliveries.pop_front();
-        }
-        self.deliveries.front().map_or(f64::INFINITY, |&(_, delivery_s)| delivery_s)
-    }
-
-    /// Nothing is under way that will be asked about, but perhaps what was granted last.
-    pub fn forget(&mut self) {
-        while self.deliveries.len() > 1 {
-            self.deliveries.pop_front();
-        }
     }
 
     /// Time that was spent transmitting what was admitted, in seconds.

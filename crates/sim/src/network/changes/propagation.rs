@@ -19,6 +19,8 @@ pub struct Propagation {
     overtaking: bool,
     /// When the last packet reached the other end that keeps to the order.
     last_s: f64,
+    /// Each packet takes as long.
+    constant: bool,
 }
 
 impl Propagation {
@@ -35,6 +37,7 @@ impl Propagation {
             reorder: spec.reorder.map(|reorder| (reorder, stream(&spec.name, "reorder"))),
             overtaking: spec.overtaking,
             last_s: 0.0,
+            constant: spec.delay.is_none() && spec.jitter.is_none() && spec.reorder.is_none() && spec.arq.is_none(),
         }
     }
 
@@ -50,7 +53,12 @@ impl Propagation {
 
     /// When a packet reaches the other end that has left at `departure_s` and takes `longer_s` longer than others: not before
     /// the one that left before it, unless it may overtake that.
+    #[inline(always)]
     pub fn delivery_s(&mut self, departure_s: f64, longer_s: f64) -> f64 {
+        if self.constant { departure_s + self.least_s } else { self.changing_delivery_s(departure_s, longer_s) }
+    }
+
+    fn changing_delivery_s(&mut self, departure_s: f64, longer_s: f64) -> f64 {
         let jitter_s = self.jitter.as_mut().map_or(0.0, |jitter| jitter.next_s(departure_s));
         let delivery_s = departure_s + (self.at(departure_s) + jitter_s + longer_s);
         if let Some((reorder, stream)) = &mut self.reorder
