@@ -40,6 +40,19 @@ class Table:
     widths: Mapping[str, str] = field(default_factory=dict)
     """By column, the column of half its confidence intervals: "9.00 ± 0.10"."""
 
+    @classmethod
+    def headed(cls, frame: pl.DataFrame, heads: Mapping[str, Any], caption: str = "") -> Table:
+        """A table by its heads: of each the column or the expression below it, alone or with its format.
+
+        >>> import polars as pl
+        >>> table = Table.headed(pl.DataFrame({"loss": [0.5]}), {"lost %": (100 * pl.col("loss"), ".1f")})
+        >>> table.frame.rows(named=True), table.formats
+        ([{'lost %': 50.0}], {'lost %': '.1f'})
+        """
+        given = {head: column if isinstance(column, tuple) else (column, None) for head, column in heads.items()}
+        shown = frame.select(**{head: column for head, (column, _) in given.items()})
+        return cls(shown, caption, {head: how for head, (_, how) in given.items() if how is not None})
+
 
 @dataclass(frozen=True)
 class Chart:

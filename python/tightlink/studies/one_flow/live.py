@@ -49,14 +49,6 @@ class _Pair:
     same: Measured
 
 
-@dataclass(frozen=True)
-class Observed:
-    """The cases that were measured."""
-
-    values: Mapping[str, object]
-    pairs: Mapping[str, _Pair]
-
-
 def scenario(case: Case) -> Scenario:
     """A case for Linux: packets, ACKs and windows as the document has them."""
     size = case.packet_bytes
@@ -84,7 +76,7 @@ def measurements() -> list[Measurement]:
     return [Measurement(case.name, scenario(case), trace=True) for case in CASES]
 
 
-def observe(runs: Mapping[str, Run]) -> Observed:
+def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to pairs, and values named live.CASE.… and linux.CASE.…."""
     pairs = {
         case.name: _Pair(measure(case, runs[f"live/{case.name}"]), measure(case, runs[f"linux/{case.name}"]))
@@ -94,22 +86,23 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     values: dict[str, object] = {}
     for name, pair in pairs.items():
         values |= {f"live.{name}": pair.live.names, f"linux.{name}": pair.same.names}
-    return Observed(values, pairs)
+    return values | {"pairs": pairs}
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The section, and the table beside the report, of those cases that were measured."""
-    if not observed.pairs:
+    pairs = list(observed["pairs"].values())
+    if not pairs:
         return Report(sections=[Section("Measured", "The machine was too busy for all of it.")])
-    table = pl.DataFrame([_row(pair, claims) for pair in observed.pairs.values()])
+    table = pl.DataFrame([_row(pair, claims) for pair in pairs])
     ratio = pl.col("goodput_measured_bps") / pl.col("goodput_simulated_bps") - 1
     worst = float(table.select(ratio.abs().max()).item())
     text = (
         "Linux's own TCP Reno, with the document's packets and its window of 20, sends over the document's link in "
         "real time, and is simulated under profile linux. "
-        f"{machine([pair.live.run for pair in observed.pairs.values()])}"
+        f"{machine([pair.live.run for pair in pairs])}"
     )
-    drawn = [_latencies(pair) for pair in observed.pairs.values()]
+    drawn = [_latencies(pair) for pair in pairs]
     section = Section(
         "Measured",
         f"Measured and simulated goodput differ by {percent(worst, 1)} at most.",

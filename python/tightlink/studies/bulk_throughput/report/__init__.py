@@ -16,7 +16,6 @@ from tightlink.analysis.residuals import by_flows as agreements_by_flows
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of
 from tightlink.report import Table, charts
-from tightlink.studies.bulk_throughput.observe import Observed
 from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
 from tightlink.studies.bulk_throughput.observe.linux import where
 from tightlink.studies.bulk_throughput.observe.residuals import COMPARED as WITH_NS2
@@ -58,41 +57,35 @@ _CELL_BYTES: Final = 48
 _AROUND_BYTES: Final = 8 + 8
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The whole report."""
     own = [claim for claim in claims.values() if claim.origin == "document"]
-    parts = (
-        {
-            "failed": sum(claim.holds is False for claim in own),
-            "held": sum(claim.holds is True for claim in own),
-            "setup": vars(paths),
-            "cross": CROSS,
-            "size": SIZE,
-        },
-        _notes(),
-    )
-    named: dict[str, Any] = {name: value for part in parts for name, value in part.items()}
-    blocks: dict[str, Any] = {
-        "measured": residuals.measured(
-            "Linux, measured", observed.measured, f"Measured and stored: {' '.join(where())}"
-        )
+    named: dict[str, Any] = {
+        "failed": sum(claim.holds is False for claim in own),
+        "held": sum(claim.holds is True for claim in own),
+        "setup": vars(paths),
+        "cross": CROSS,
+        "size": SIZE,
+        **_notes(),
     }
+    stored = f"Measured and stored: {' '.join(where())}"
+    blocks: dict[str, Any] = {"measured": residuals.measured("Linux, measured", observed["measured"], stored)}
     for names, made in (
-        _of_alternatives(observed.alternatives, observed.values),
-        of_grids(observed.grids),
-        of_factor(observed.grids),
-        of_windows(observed.grids[DARESBURY.name]),
-        of_properties(observed.one_property),
-        _of_recoveries(observed.variants),
-        _of_pings(observed.pings),
-        _of_cross_traffic(observed.cross, observed.intervals),
-        _of_observations(observed.points),
-        _of_unknowns(observed.explained),
-        _of_ns2(observed.reference, observed.values),
+        _of_alternatives(observed["weighed"], observed),
+        of_grids(observed["grids"]),
+        of_factor(observed["grids"]),
+        of_windows(observed["grids"][DARESBURY.name]),
+        of_properties(observed["properties"]),
+        _of_recoveries(observed["recoveries"]),
+        _of_pings(observed["pings"]),
+        _of_cross_traffic(observed["cross"], observed["intervals"]),
+        _of_observations(observed["points"]),
+        _of_unknowns(observed["explained"]),
+        _of_ns2(observed["reference"], observed),
     ):
         named |= names
         blocks |= made
-    grids = {place: two(observed.grids[place.name]) for place in PATHS}
+    grids = {place: two(observed["grids"][place.name]) for place in PATHS}
     figures = {
         "goodput": [over_windows.properties(title=place.title) for place, (over_windows, _) in grids.items()],
         "over-loss": [over_loss.properties(title=place.title) for place, (_, over_loss) in grids.items()],

@@ -60,14 +60,12 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
     over = {words: table.select("packets_per_s", pl.col(reading.throughput).alias("throughput_bps"), "payload_bytes")
             for words, reading in (("goodput", PAYLOAD), ("with headers", FRAME))}  # fmt: skip
     heads = {
-        "payload B": pl.col("datagram_bytes"), "packets/s": pl.col("packets_per_s"),
-        "goodput Mbit/s": pl.col("goodput_bps") / MBIT, "with headers Mbit/s": pl.col("frame_throughput_bps") / MBIT,
-        "line busy %": PERCENT * pl.col("utilization"),
-        "interface %": PERCENT * pl.col("load").clip(upper_bound=1), "lost %": PERCENT * pl.col("loss"),
-    }  # fmt: skip
-    formats = {
-        "packets/s": ",.0f", "goodput Mbit/s": ".2f", "with headers Mbit/s": ".2f", "line busy %": ".1f",
-        "interface %": ".1f", "lost %": ".2f",
+        "payload B": "datagram_bytes", "packets/s": ("packets_per_s", ",.0f"),
+        "goodput Mbit/s": (pl.col("goodput_bps") / MBIT, ".2f"),
+        "with headers Mbit/s": (pl.col("frame_throughput_bps") / MBIT, ".2f"),
+        "line busy %": (PERCENT * pl.col("utilization"), ".1f"),
+        "interface %": (PERCENT * pl.col("load").clip(upper_bound=1), ".1f"),
+        "lost %": (PERCENT * pl.col("loss"), ".2f"),
     }  # fmt: skip
     shown = (interface.SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 1000, 1200, interface.LARGEST_BYTES)
     return {
@@ -89,7 +87,7 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
             labelled(over, "counted as"), "packets_per_s", "throughput_bps", by="counted as",
             title="Throughput over packet rate", x_domain=RATES, y_domain=BITS,
         ),
-        "sizes": Table(table.filter(pl.col("datagram_bytes").is_in(shown)).select(**heads), formats=formats),
+        "sizes": Table.headed(table.filter(pl.col("datagram_bytes").is_in(shown)), heads),
     }  # fmt: skip
 
 
@@ -142,17 +140,15 @@ def of_laws(found: Found) -> dict[str, Any]:
 def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, Any]:
     """Both branches, and how disturbed links return to one."""
     heads = {
-        "payload B": pl.col("payload_bytes"), "stable branch": pl.col("branch"),
-        "starts %": PERCENT * pl.col("start"), "ends %": PERCENT * pl.col("end"), "returned": pl.col("returned"),
-        "back after s": pl.col("settled_s"), "queue empty after s": pl.col("drained_s"),
+        "payload B": "payload_bytes", "stable branch": "branch", "starts %": (PERCENT * pl.col("start"), "+.0f"),
+        "ends %": (PERCENT * pl.col("end"), "+.2f"), "returned": "returned", "back after s": ("settled_s", ".2f"),
+        "queue empty after s": ("drained_s", ".2f"),
     }  # fmt: skip
-    formats = {"starts %": "+.0f", "ends %": "+.2f", "back after s": ".2f", "queue empty after s": ".2f"}
-    filled = perturbed.filter(pl.col("disturbance") == variations.QUEUE).select(**heads)
     return {
         "branches": _branches(found, "packet_bytes", "frame (B), from large to small", (1520, 0)),
         # The size next to the critical one takes longest.
         "returns": [_returns(found, runs, size, 1.2 if size == 400 else 0.4) for size in (100, 400, 1000)],
-        "filled": Table(filled, formats=formats),
+        "filled": Table.headed(perturbed.filter(pl.col("disturbance") == variations.QUEUE), heads),
     }  # fmt: skip
 
 

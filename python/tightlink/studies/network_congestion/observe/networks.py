@@ -118,15 +118,6 @@ def balanced_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def balanced_values(found: pl.DataFrame) -> dict[str, object]:
-    """What claims compare, by name."""
-    return {
-        "balanced.off": float((found["normalised"] - 1).abs().to_numpy().max()),
-        "balanced.gain_least": float(found["gain"].to_numpy().min()),
-        "balanced.gain_most": float(found["gain"].to_numpy().max()),
-    }
-
-
 # What becomes of critical load and invariants as networks grow under load.
 
 #: The rule of graphs before anything grows.

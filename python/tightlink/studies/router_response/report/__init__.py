@@ -16,7 +16,6 @@ from tightlink.report import Format, Table, Text
 from tightlink.studies.claims_table import figure
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
-from tightlink.studies.router_response.observe import Observed
 from tightlink.studies.router_response.observe.regions import Routers, Videos, clear
 from tightlink.studies.router_response.observe.response import GRID_PER_S
 from tightlink.studies.router_response.report.charts import (
@@ -50,9 +49,9 @@ _DRAWN: Final = {
 }  # fmt: skip
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The whole report."""
-    found = observed.routers
+    found = observed["routers"]
     of_three = {law.title: law.fit(variants.IN_PACKETS).bic for law in variants.LAWS}
     of_six = {law.title: law.fit(variants.ALL).aicc for law in variants.LAWS}
     governs, laws = found.of_grid.governs, {law.name: law.title for law in variants.LAWS}
@@ -72,8 +71,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "best_law": min(of_three, key=of_three.__getitem__),
         "best_of_six": min(of_six, key=of_six.__getitem__),
         "simulated": "; ".join(
-            f"{laws[law]}: "
-            + ", ".join(f"{size} B {observed.values[f'{law}.{size}.per_s']:,.0f}" for size in ONSETS_PER_S)
+            f"{laws[law]}: " + ", ".join(f"{size} B {observed[f'{law}.{size}.per_s']:,.0f}" for size in ONSETS_PER_S)
             for law in found.by_law
         ),
         "twice": per_s(ONSETS_MBIT[SHORTEST] * MBIT, SHORTEST) / ONSETS_PER_S[SHORTEST] - 1,
@@ -82,17 +80,17 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
     }
     blocks = {
         "load-over-rate": load_over_rate(found, claims),
-        "true-and-reported": true_and_reported(observed),
+        "true-and-reported": true_and_reported(found, observed["watched"]),
         "load-over-bits": load_over_bits(found, claims),
         "router-b": router_b(found, claims),
         "loss": loss(found),
         "variant-curves": variant_curves(found, _DRAWN),
-        "videos": videos(observed.videos),
+        "videos": videos(observed["videos"]),
         "contradicted": _contradicted(claims),
         **_of_routers(found, claims),
         **_of_laws(of_three, of_six),
         **_of_variants(found),
-        **_of_videos(observed.videos),
+        **_of_videos(observed["videos"]),
     }
     over_rate, over_bits = blocks["router-b"]
     loss_over_bits, loss_over_rate = blocks["loss"]
@@ -104,9 +102,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "loss-over-bit-rate": loss_over_bits,
         "loss-over-packet-rate": loss_over_rate,
     }
-    return page(
-        Path(__file__).parent.with_suffix(".md"), Names(names, observed.values, observed), blocks, figures=figures
-    )
+    return page(Path(__file__).parent.with_suffix(".md"), Names(names, observed), blocks, figures=figures)
 
 
 def _contradicted(claims: Mapping[str, Claim]) -> Text:
@@ -305,12 +301,10 @@ def _of_videos(found: Videos) -> dict[str, Any]:
     slots = alone.select("payload_bytes", "loss_run_max_packets", lost_packets="loss").join(
         found.in_bytes.select("payload_bytes", lost_bytes="loss"), on="payload_bytes", maintain_order="left"
     )
-    table = slots.select(
-        pl.col("payload_bytes").alias("payload B"),
-        (100 * pl.col("lost_packets")).alias("lost %, rings in packets"),
-        pl.col("loss_run_max_packets").alias("longest loss run (packets)"),
-        (100 * pl.col("lost_bytes")).alias("lost %, rings in bytes"),
-    )
-    formats = {name: ".2f" for name in table.columns if name.startswith("lost")}
-    formats["longest loss run (packets)"] = ".0f"
-    return {"packetize": pl.DataFrame(rows), "slots": Table(table, formats=formats)}
+    heads = {
+        "payload B": "payload_bytes",
+        "lost %, rings in packets": (100 * pl.col("lost_packets"), ".2f"),
+        "longest loss run (packets)": ("loss_run_max_packets", ".0f"),
+        "lost %, rings in bytes": (100 * pl.col("lost_bytes"), ".2f"),
+    }
+    return {"packetize": pl.DataFrame(rows), "slots": Table.headed(slots, heads)}
