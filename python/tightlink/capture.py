@@ -36,13 +36,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.lazy import pl
 from tightlink.run import CAPTURE, TRACE, Framed, Run
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-    import polars as pl
 
 
 INTERVAL: Final = "1 s"
@@ -213,8 +212,6 @@ def _connections(connections: int | None) -> int | None:
 
 def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
     """A table with all its columns; those that a capture does not know are null."""
-    import polars as pl
-
     known = pl.DataFrame({key: _series(values) for key, values in columns.items()})
     return known.select(
         (pl.col(column.name) if column.name in columns else pl.lit(None))
@@ -226,8 +223,6 @@ def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
 
 def _series(values: Any) -> pl.Series:
     """A column as the engine gives it; NaN stands for what is not known."""
-    import polars as pl
-
     if isinstance(values, tuple):
         codes, words = values
         return pl.Series(words, dtype=pl.String).gather(pl.Series(codes))

@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.effects import in_si
 from tightlink.experiment.summary import width_of
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
 #: Levels of a geometric factor at least, and how far apart the first and the last.
 _FEWEST: Final = 3
@@ -47,8 +46,6 @@ def over_levels(cells: pl.DataFrame, key: str, metrics: Sequence[str]) -> pl.Dat
         The key, ``runs``, each metric and what `width_of` names; levels in the order of their numbers in SI, else as
         they come.
     """
-    import polars as pl
-
     widths = [pl.col(width_of(name)) for name in metrics]
     # Independent means of equal weight: half widths add up as standard errors do.
     together = (

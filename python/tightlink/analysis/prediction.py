@@ -17,14 +17,13 @@ from tightlink.analysis.bulk_cells import simulate_cells
 from tightlink.analysis.bulk_path import BOTTLENECK
 from tightlink.analysis.choice import LITTLE, Choice, choose
 from tightlink.errors import TightlinkError
+from tightlink.lazy import pl
 from tightlink.reduce import largest, smallest
 from tightlink.scenario.congestion import works_with
 from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import polars as pl
 
     from tightlink.analysis.bulk_path import BulkPath
 
@@ -193,8 +192,6 @@ def _unsuitable(path: BulkPath, name: str) -> str | None:
 
 
 def _with_p95(path: BulkPath, row: dict[str, Any]) -> dict[str, Any]:
-    import polars as pl
-
     scenario = path.scenario(row["window_packets"], row["flows"], seed=row["seed"], sample_s=path.duration_s / _SAMPLES)
     series = simulate(scenario).series
     queue = series.filter((pl.col("entity") == BOTTLENECK) & (pl.col("metric") == "queue_packets"))["value"]

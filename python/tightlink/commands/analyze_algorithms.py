@@ -9,11 +9,10 @@ from tightlink.commands.analyze_responses import listed, read_table
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from tightlink.analysis.clusters import Dendrogram
     from tightlink.analysis.designed import Designed
@@ -207,8 +206,6 @@ def _print_clusters(found: "Sequence[Dendrogram]") -> None:
 
 
 def _print_outliers(found: "pl.DataFrame") -> None:
-    import polars as pl
-
     from tightlink.analysis.outliers import EFFECTS, counts, effective
     from tightlink.console import print_table
 

@@ -13,12 +13,11 @@ from tightlink.commands.options import option
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.files import check_new
+from tightlink.lazy import pl
 from tightlink.run import CAPTURE
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import polars as pl
 
     from tightlink.analysis.over_time import Series
     from tightlink.analysis.traffic.burstiness import Burstiness
@@ -311,8 +310,6 @@ def _sentences(parts: dict[str, Any]) -> list[str]:
 
 def _places(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """Of packets, those that arrive at each link; of all else, everything."""
-    import polars as pl
-
     if not {"event", "from", "to"} <= set(frame.columns):
         return [("", frame)]
     # Of a capture all packets are received, where it was taken.
@@ -322,8 +319,6 @@ def _places(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _numbers(frame: pl.DataFrame, column: str) -> Any:
-    import polars as pl
-
     if column not in frame.columns:
         meant = closest(column, frame.columns)
         raise TightlinkError(

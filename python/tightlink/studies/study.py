@@ -197,8 +197,6 @@ class Study:
 
     def _plain_report(self, observed: Any, _: Mapping[str, Claim]) -> Report:
         """What was observed, as it is."""
-        import polars as pl
-
         values = _values(observed)
         shown = pl.DataFrame({"observed": list(values), "value": [claimed.number(value) for value in values.values()]})
         title = self.help[:1].upper() + self.help[1:]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, one_of, show
+from tightlink.lazy import nx
 from tightlink.scenario.table import NAME
 from tightlink.scenario.topologies.geography import Place, delay, is_on_earth
 from tightlink.scenario.values import FASTEST, LONGEST_TIME, SLOWEST
@@ -61,8 +62,6 @@ def read(path: Path) -> Any:
     Raises:
         ScenarioError: It cannot be read, or is no such file; the key is ``file``.
     """
-    import networkx as nx
-
     shape = _SUFFIXES.get(path.suffix.lower())
     if shape is None:
         raise ScenarioError(f"the name of a file that ends in {one_of(_SUFFIXES).removeprefix('one of ')}", key="file",
@@ -129,8 +128,6 @@ def joints(graph: Any, reading: Reading) -> list[Joint]:
 
 
 def _check(graph: Any, edges: list[Any]) -> None:
-    import networkx as nx
-
     if not edges:
         raise ScenarioError("a graph with edges")
     for first, second, _ in edges:

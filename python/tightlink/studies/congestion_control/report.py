@@ -15,6 +15,7 @@ import polars as pl
 
 from tightlink import plots
 from tightlink.experiment.claims import Claim
+from tightlink.lazy import alt
 from tightlink.reduce import largest, smallest
 from tightlink.report import Section, Table, charts
 from tightlink.scenario import PARAMETERS
@@ -238,8 +239,6 @@ def _thresholds(both: tuple[Mixed, Mixed], _: Mapping[str, Claim]) -> Filling:
 
 def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """The boundary: for each product of flows and alpha, the buffers at which windows oscillate."""
-    import altair as alt
-
     shown = table.with_columns(
         label=pl.when(pl.col("swing") > SWINGS).then(pl.lit("oscillates")).otherwise(pl.lit("comes to rest")),
         queued=pl.col("flows") * pl.col("alpha_packets"),
@@ -262,8 +261,6 @@ def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
 
 def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """What newcomers get, by control and setting."""
-    import altair as alt
-
     ordered = by_control(table)
     points = alt.Chart(table).mark_tick(thickness=2).encode(
         x=alt.X("share:Q", title="newcomer's goodput over an equal share"),
@@ -279,8 +276,6 @@ def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
 
 def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """Times to a full link by control and threshold, what a loss costs, and what a threshold does under congestion."""
-    import altair as alt
-
     alone = table.filter(pl.col("load") == "alone")
     points = alt.Chart(alone).mark_point(filled=True, size=60).encode(
         x=alt.X("full_s:Q", title="time to a full link (s)").scale(type="log"),

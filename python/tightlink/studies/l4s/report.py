@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.experiment.claims import Claim
+from tightlink.lazy import alt
 from tightlink.plots import palette
 from tightlink.report import Table, charts
 from tightlink.report.encoding import finished
@@ -18,9 +19,6 @@ from tightlink.studies.l4s.setup import SAWTOOTH
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
 from tightlink.studies.words import ms, percent
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _FRIENDLY: Final = 2
 _CELL: Final = 44
@@ -51,8 +49,6 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
 
 def plane(table: pl.DataFrame, most: float) -> alt.LayerChart:
     """Rate of Prague over that of the other flow, over round trip and rate of the link; colours reach up to a ratio."""
-    import altair as alt
-
     place: dict[str, Any] = {
         "x": alt.X("rtt_ms", type="ordinal", title="round trip of the empty path (ms)", axis=alt.Axis(labelAngle=0)),
         "y": alt.Y("rate_mbit", type="ordinal", sort="descending", title="rate of the link (Mbit/s)"),

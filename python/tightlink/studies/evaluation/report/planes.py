@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
+from tightlink.lazy import alt
 from tightlink.report.blocks import Chart, Row, Section
 from tightlink.report.charts import delay_throughput
 from tightlink.studies.evaluation.observe import Evaluation
 from tightlink.studies.evaluation.setup import aqm, company
 from tightlink.studies.evaluation.setup.pack import Test
-
-if TYPE_CHECKING:
-    import altair as alt
 
 TITLE: Final = "Delay and throughput"
 #: The test of which each queue has a plane, that of drop-tail the first of all.
@@ -57,8 +55,6 @@ def _settings(evaluation: Evaluation, test: Test) -> list[str]:
 
 def _plane(evaluation: Evaluation, test: Test, setting: str, title: str = "") -> alt.LayerChart:
     """A plane, which is small and without a legend if it has a title."""
-    import altair as alt
-
     rows = evaluation.measures.filter((pl.col("test") == test.name) & (pl.col("setting") == setting))
     wide = rows.pivot("measure", index=[evaluation.kind, "seed"], values="value")
     named = wide.select(evaluation.kind, "seed", "throughput_bps", queueing_delay_p95_s="queueing_p95_s")

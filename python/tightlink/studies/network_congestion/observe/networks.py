@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from tightlink.lazy import stats
 from tightlink.run import Run
 from tightlink.studies.network_congestion.observe.load import Measured
 from tightlink.studies.network_congestion.setup import cases
@@ -43,8 +44,6 @@ def invariants_table(runs: Mapping[str, Run]) -> pl.DataFrame:
 
 def correlations(found: pl.DataFrame) -> pl.DataFrame:
     """For each invariant how its order is that of λc (Spearman's ρ), and R² of a power law of it."""
-    from scipy import stats
-
     critical = np.log(found["critical"].to_numpy())
     rows = []
     for name, words in FACTORS.items():

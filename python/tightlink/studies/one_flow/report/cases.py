@@ -8,12 +8,13 @@ congestion control enters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.analysis.trace import smoothed
 from tightlink.experiment.claims import Claim
+from tightlink.lazy import alt
 from tightlink.plots.palette import SERIES
 from tightlink.reduce import largest, smallest
 from tightlink.report import Table, charts
@@ -21,9 +22,6 @@ from tightlink.run import Run
 from tightlink.studies.one_flow.observe.cases import GOOD, KEEP, Measured
 from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW, Case
 from tightlink.studies.words import KBIT, MS, ms, percent
-
-if TYPE_CHECKING:
-    import altair as alt
 
 #: The small figures, how they are headed, and what turns their units into those of the head.
 METRICS: Final = {
@@ -80,8 +78,6 @@ def domains(cases: Mapping[str, Measured]) -> Domains:
 
 def small_charts(measured: Measured, axes: Domains) -> list[alt.Chart]:
     """A chart for each metric."""
-    import altair as alt
-
     found = curves(measured)
     row = []
     for metric, (title, _) in METRICS.items():
