@@ -28,21 +28,18 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.lazy import pl
+from tightlink.lazy import _core, pl
 from tightlink.run import CAPTURE, TRACE, Framed, Run
 from tightlink.tables import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
 
 INTERVAL: Final = "1 s"
 #: Connections that are listed at most; half as many are followed at a time.
@@ -84,8 +81,6 @@ def capture(
         TightlinkError: The file is neither, or damaged before its first packet.
         ScenarioError: The interval or the rate is not above zero, or fewer than two connections are to be listed.
     """
-    from tightlink import _core
-
     asked = _Asked(_interval_ns(interval), _rate_bps(rate), _connections(connections), packets)
     limits = None if asked.connections is None else (asked.connections // 2, asked.connections)
     begin = time.monotonic()

@@ -26,17 +26,14 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 from tightlink.errors import TightlinkError
 from tightlink.files import whole, write_text
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+from tightlink.lazy import _core, pl
 
 #: Reads the bytes from one place to another.
 _Read: TypeAlias = "Callable[[int, int], bytes | memoryview]"
@@ -194,8 +191,6 @@ def write_table(path: Path, table: pl.DataFrame | pl.LazyFrame | Mapping[str, An
     """
     with whole(path) as temporary:
         if isinstance(table, Mapping):
-            from tightlink import _core
-
             _core.write_parquet(str(temporary), table)
         else:
             _write_frame(temporary, table)

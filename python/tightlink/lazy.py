@@ -1,4 +1,4 @@
-"""Libraries that are loaded when something of them is first used: help and errors do not wait for data frames.
+"""Libraries, and the engine, that are loaded when first used: help and errors do not wait for data frames.
 
 Example:
     >>> pl.Series([1, 2]).sum()
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import polars as pl
     from scipy import stats
 
-__all__ = ["alt", "np", "nx", "pl", "stats"]
+    from tightlink import _core
+
+__all__ = ["_core", "alt", "np", "nx", "pl", "stats"]
 
 
 class _Lazy(ModuleType):
@@ -33,4 +35,6 @@ class _Lazy(ModuleType):
 
 
 if not TYPE_CHECKING:
-    alt, nx, np, pl, stats = map(_Lazy, ("altair", "networkx", "numpy", "polars", "scipy.stats"))
+    _core, alt, nx, np, pl, stats = map(
+        _Lazy, ("tightlink._core", "altair", "networkx", "numpy", "polars", "scipy.stats")
+    )

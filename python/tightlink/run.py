@@ -19,7 +19,7 @@ from tightlink import units
 from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, seal, write_json, write_table
 from tightlink.errors import TightlinkError
 from tightlink.files import check_empty, of_file
-from tightlink.lazy import pl
+from tightlink.lazy import _core, pl
 from tightlink.scenario import Scenario, loads
 from tightlink.tables import CAPTURED, HOW_TO, TABLES
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from tightlink import _core
     from tightlink.diagnosis import Why
 
 _MANIFEST: Final = "manifest.json"

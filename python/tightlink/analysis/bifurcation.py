@@ -20,14 +20,12 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.measurements import MeasurementError, checked
 from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: Samples that a series needs, and samples away from the branch that a rate is fitted to.
 _FEWEST_SAMPLES: Final = 6

@@ -21,9 +21,10 @@ Example:
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.comparison_pairs import SIDES, common, means, paired, samples, totals, unpivoted
 from tightlink.analysis.comparison_summary import nothing, summary
@@ -33,9 +34,6 @@ from tightlink.experiment.folder import RUNS, Experiment
 from tightlink.experiment.summary import metric_names
 from tightlink.lazy import pl
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, open_run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 #: The table that the runs of a sweep make.
 RUNS_TABLE: Final = "runs"

@@ -15,13 +15,10 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from tightlink.analysis.effects import STRONG, WEAK
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def influence(effects: pl.DataFrame, by: Sequence[str] = ()) -> pl.DataFrame:

@@ -12,16 +12,13 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from tightlink.analysis.designed import numbers
 from tightlink.analysis.effects import contrast, levels, parts
 from tightlink.analysis.two_level import two_level
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def interactions(

@@ -15,16 +15,14 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.effects import in_si
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Levels of a geometric factor at least, and how far apart the first and the last.
 _FEWEST: Final = 3

@@ -19,15 +19,13 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tightlink.lazy import nx
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 #: A vertex of the graph that is searched: what it stands for and its name.
 _Vertex = tuple[str, str]

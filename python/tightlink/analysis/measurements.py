@@ -16,18 +16,16 @@ from __future__ import annotations
 
 import csv
 import math
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.columns import SPELLINGS, misspelt
 from tightlink.checksums import DamagedError, read_parquet
 from tightlink.errors import TightlinkError, closest, one_of, show
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Sequence
 
 #: Column of the frames that `read` returns: the line of the file, for messages.
 LINE: Final = "_line"

@@ -17,16 +17,14 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from tightlink.analysis.compared import compared
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.lazy import pl, stats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Relative effects by which NIST 2010 filters.
 EFFECTS: Final = (0.0, 0.1, 0.3)

@@ -29,17 +29,15 @@ import gzip
 import itertools
 import math
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from tightlink.analysis.response import mathis
 from tightlink.errors import TightlinkError, closest, one_of, show
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 #: By PingER's name: the column, and the factor to its unit.
 METRICS: Final = {

@@ -16,15 +16,13 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from tightlink.analysis.compared import compared
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.lazy import pl, stats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _FEWEST: Final = 2
 

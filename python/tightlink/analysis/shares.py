@@ -15,15 +15,13 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink.analysis.designed import numbers, present
 from tightlink.analysis.effects import in_si
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.lazy import pl, stats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: What the flows are called that compete with an alternative.
 STANDARD: Final = "standard TCP"

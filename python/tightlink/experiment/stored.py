@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.checksums import DamagedError, check, parsed_json, sealed, without_checksum, write_table
 from tightlink.errors import TightlinkError
-from tightlink.lazy import pl
+from tightlink.lazy import _core, pl
 from tightlink.run import Run
 from tightlink.scenario import loads
 from tightlink.tables import TABLES, schema
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from tightlink import _core
     from tightlink.scenario import Scenario
 
 #: Raised with every change that older versions cannot read.

@@ -14,13 +14,11 @@ Example:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink.experiment.precision import CONFIDENCE
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _UNITS: Final = ("bps", "s", "packets", "bytes")
 #: Deviations below this share of the mean are none.

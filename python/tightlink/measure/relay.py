@@ -25,7 +25,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from tightlink import units
 from tightlink.errors import TightlinkError
-from tightlink.lazy import pl
+from tightlink.lazy import _core, pl
 from tightlink.measure.awake import kept_awake
 from tightlink.tables import TABLES, schema
 
@@ -169,8 +169,6 @@ class Relay:
     """
 
     def __init__(self, spec: Mapping[str, Any], ports: tuple[int, int], *, trace: bool = False) -> None:
-        from tightlink import _core
-
         self._open = contextlib.ExitStack()
         #: Without a name, so that nothing is left of it.
         self._trace: IO[bytes] | None = tempfile.TemporaryFile() if trace else None  # noqa: SIM115

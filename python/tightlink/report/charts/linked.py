@@ -10,17 +10,13 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
-from tightlink.lazy import alt
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.encoding import axis_of, from_zero, largest, legend_columns, scaled, steps, thinned
 from tightlink.report.thin import thin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import polars as pl
 
 #: Points of a panel, and of a line of it: several panels of so many are a file that can be mailed.
 _MOST: Final = 12_000

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, one_of, show
@@ -16,10 +18,6 @@ from tightlink.lazy import nx
 from tightlink.scenario.table import NAME
 from tightlink.scenario.topologies.geography import Place, delay, is_on_earth
 from tightlink.scenario.values import FASTEST, LONGEST_TIME, SLOWEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 #: Attributes with the rate of an edge, the first that it has; the first is the Topology Zoo's, in bit/s.
 RATES: Final = ("LinkSpeedRaw", "capacity", "rate")

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.execute import Task
+from tightlink.lazy import alt
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.run import Run
 from tightlink.scenario import Bulk, Scenario, Tcp
@@ -27,9 +28,6 @@ from tightlink.studies.one_flow.observe.cases import Measured, measure
 from tightlink.studies.one_flow.setup import CASES, RECEIVER, SENDER, START_S, STOP_S, Case, link
 from tightlink.studies.study import Report
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    import altair as alt
 
 #: IP 20, TCP 20 and timestamps 12: what Linux adds where ns-2 adds 40.
 _HEADER_BYTES: Final = 52

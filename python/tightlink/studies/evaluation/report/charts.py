@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
+from tightlink.lazy import alt
 from tightlink.report import charts
 from tightlink.studies.evaluation.observe import Evaluation
 from tightlink.studies.evaluation.setup import alone, changing, company
 from tightlink.studies.evaluation.setup.path import Path
-
-if TYPE_CHECKING:
-    import altair as alt
 
 #: The buffer that tells controls apart.
 _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.errors import ScenarioError
+from tightlink.lazy import _core
 from tightlink.reduce import jain, mean_of
 from tightlink.run import Run
 from tightlink.scenario import Link, Scenario
@@ -136,8 +137,6 @@ _INTERVAL_MS: Final = 20
 
 def kinds() -> dict[str, str]:
     """The queue disciplines of the engine that are complete with a limit: those that need more have no defaults."""
-    from tightlink import _core
-
     return {name: name for name, _ in _core.queues() if _complete(name)}
 
 
