@@ -59,8 +59,6 @@ def chain(
         State in which a life begins (default: thinking; in a log the first).
     goal
         State that is to be reached (default: completed).
-    json_
-        Print what was found as JSON.
     output
         File for a figure: evolution, arrivals, perturbation and sensitivity; .png, .svg or .pdf.
     """

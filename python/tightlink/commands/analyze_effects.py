@@ -52,8 +52,6 @@ def effects(
         Also find interactions of two factors, and what they cannot be told apart from.
     draw_response
         Draw main effects on this response, not the map of all.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """
@@ -104,8 +102,6 @@ def ten_steps(
     factors
         Columns that were varied, separated by commas; without them, what the sweep varied, otherwise columns of
         two values.
-    json_
-        Print everything that was found as JSON.
     output
         File for a page with the ten figures: .png, .svg or .pdf.
     """

@@ -61,8 +61,6 @@ def traffic(
         Time after which nothing is looked at (default: none).
     interval
         Of the series of a capture file.
-    json_
-        Print what was found as JSON.
     output
         File for a figure, variance over time scales and spikes: .png, .svg or .pdf.
     """
@@ -116,8 +114,6 @@ def arrivals(
         Column of the time, in seconds.
     of
         Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s.
-    json_
-        Print what was found as JSON.
     output
         File for a figure, times between arrivals beside exponential ones: .png, .svg or .pdf.
     """
@@ -152,8 +148,6 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
         Folder of a run with flows, or a table with a row for each flow.
     column
         Column of the size.
-    json_
-        Print what was found as JSON.
     output
         File for a figure, the share of flows that are larger: .png, .svg or .pdf.
     """
@@ -195,8 +189,6 @@ def lags(
         The same of the other.
     longest
         Longest lag to look at (default: a quarter of the time).
-    json_
-        Print what was found as JSON.
     output
         File for a figure, the correlation over the lag: .png, .svg or .pdf.
     """

@@ -52,8 +52,6 @@ def compare(
         varied).
     pair
         FIRST=SECOND, to pair flows, links or nodes of two runs that have different names; may be repeated.
-    json_
-        Print everything that was found as JSON.
     output
         New folder for a report, figures and the table of all values.
     """

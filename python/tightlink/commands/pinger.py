@@ -37,8 +37,6 @@ def pinger(
         Year, month or day of all files, such as 2014-09-10 (default: what their names tell).
     fill
         Fill gaps by straight lines, for analyses that need a value at every time.
-    json_
-        Print all rows as JSON.
     output
         File for the table, for tightlink analyze: .csv or .parquet.
     """
