@@ -12,7 +12,7 @@ import polars as pl
 from tightlink.analysis import scaling
 from tightlink.analysis.backlog import master
 from tightlink.experiment.claims import Claim
-from tightlink.report import Table, charts
+from tightlink.report import Format, Table, charts
 from tightlink.studies.expressions import Names
 from tightlink.studies.network_congestion.observe import networks
 from tightlink.studies.network_congestion.observe.load import BELOW, Limited, Measured
@@ -83,26 +83,19 @@ def _of_graphs(found: list[Measured]) -> dict[str, Any]:
     rows = []
     for one in found:
         critical, at = one.case.critical, one.mean.row(by_predicate=pl.col("load") == 1.5, named=True)
-        rows.append(
-            {
-                "graph": f"{one.case.graph.family}, {one.case.graph.nodes} nodes",
-                "λc theory": critical.load,
-                "λc found": _found(one),
-                "from fluctuations": f"{one.rise.times(critical.load):.1f}",
-                "full at once": critical.links,
-                "η at 1.5 λc": at["order"],
-                "fluid model": at["fluid"],
-                "λc, equal paths sharing": CAPACITY
-                * (one.case.graph.nodes - 1)
-                / one.case.graph.invariants.link_betweenness_max,
-            }
-        )
-    formats = {"λc theory": ".1f", "η at 1.5 λc": ".3f", "fluid model": ".3f", "λc, equal paths sharing": ".1f"}
-    order = charts.points(
+        graph, rise = one.case.graph, f"{one.rise.times(critical.load):.1f}"
+        even = CAPACITY * (graph.nodes - 1) / graph.invariants.link_betweenness_max
+        named, order = f"{graph.family}, {graph.nodes} nodes", (at["order"], at["fluid"])
+        rows.append((named, critical.load, _found(one), rise, critical.links, *order, even))
+    heads: dict[str, Format] = {
+        "graph": "", "λc theory": ".1f", "λc found": "", "from fluctuations": "", "full at once": "",
+        "η at 1.5 λc": ".3f", "fluid model": ".3f", "λc, equal paths sharing": ".1f",
+    }  # fmt: skip
+    drawn = charts.points(
         points, "load", "order", by="graph", curves=lines, curve="model", x_title=_LOAD, y_title=_ORDER, height=380,
         x_domain=(0.7, 2.02),
     )  # fmt: skip
-    return {"order": order, "critical": Table(pl.DataFrame(rows), formats=formats)}
+    return {"order": drawn, "critical": Table.of(heads, rows)}
 
 
 def _curves(found: list[Measured]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -175,16 +168,15 @@ def _of_fluctuations(found: list[Measured], limited: Limited) -> dict[str, Any]:
 def _of_packet_sizes(found: Mapping[str, Measured]) -> dict[str, Any]:
     """Critical loads and queues by limit and sizes."""
     waiting = f"waiting at {BELOW:g} λc"
-    rows = [
-        {
-            "links limited in": "packets/s" if name.startswith("packets") else "bit/s",
-            "packets": "40, 576, 1500 B" if name.endswith("mixed") else f"{cases.ALIKE.mean:.0f} B",
-            "λc theory": one.case.critical.load,
-            "λc found": _found(one),
-            waiting: one.waiting(BELOW),
-        }
-        for name, one in found.items()
-    ]
+    units = {"packets": "packets/s", "bits": "bit/s"}
+    kinds = {"mixed": "40, 576, 1500 B", "alike": f"{cases.ALIKE.mean:.0f} B"}
+    rows = []
+    for name, one in found.items():
+        unit, _, kind = name.partition("-")
+        rows.append((units[unit], kinds[kind], one.case.critical.load, _found(one), one.waiting(BELOW)))
+    heads: dict[str, Format] = {
+        "links limited in": "", "packets": "", "λc theory": ".1f", "λc found": "", waiting: ".1f",
+    }  # fmt: skip
     points = pl.concat(
         one.mean.select("load", "order", "error", links=pl.lit(name.replace("-", ", "))) for name, one in found.items()
     )
@@ -193,7 +185,7 @@ def _of_packet_sizes(found: Mapping[str, Measured]) -> dict[str, Any]:
         points, "load", "order", by="links", curves=fluid, curve="model", height=260, x_title=_LOAD, y_title=_ORDER
     )
     return {
-        "packet-sizes": Table(pl.DataFrame(rows), formats={"λc theory": ".1f", waiting: ".1f"}),
+        "packet-sizes": Table.of(heads, rows),
         "order-by-size": order,
     }
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest
-from tightlink.report import Table, charts
+from tightlink.report import Format, Table, charts
 from tightlink.studies.expressions import Names
 from tightlink.studies.link_saturation.observe import saturation
 from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
@@ -98,18 +98,12 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
     tables, rows = observed["tables"], []
     for sweep in (SLOW, MAIN, GIGABIT):
         small, large = (row(tables[sweep.name], size) for size in (SMALLEST_BYTES, LARGEST_BYTES))
-        rows.append(
-            {
-                "link": sweep.name,
-                "packets/s at 25 B": small["packets_per_s"],
-                "goodput Mbit/s at 25 B": small["goodput_bps"] / MBIT,
-                "at 1450 B": large["goodput_bps"] / MBIT,
-                "interface % at 25 B": PERCENT * min(1.0, small["load"]),
-                "found (frames)": observed["found"].compared[sweep.name].sentence(),
-            }
-        )
-    formats = {
-        "packets/s at 25 B": ",.0f", "goodput Mbit/s at 25 B": ".2f", "at 1450 B": ".1f", "interface % at 25 B": ".0f",
+        goodputs = (each["goodput_bps"] / MBIT for each in (small, large))
+        said = observed["found"].compared[sweep.name].sentence()
+        rows.append((sweep.name, small["packets_per_s"], *goodputs, PERCENT * min(1.0, small["load"]), said))
+    heads: dict[str, Format] = {
+        "link": "", "packets/s at 25 B": ",.0f", "goodput Mbit/s at 25 B": ".2f", "at 1450 B": ".1f",
+        "interface % at 25 B": ".0f", "found (frames)": "",
     }  # fmt: skip
     named = ((MAIN, "1500 B, whole"), (FRAGMENTS, "1500 B, in fragments"), (JUMBO_FRAMES, "9000 B"))
     near = {
@@ -136,7 +130,7 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
                 ("goodput_bps", "Goodput", (2e6, 3e8)), ("packets_per_s", "Packet rate", (500.0, 50_000.0)),
             )
         ],
-        "links": Table(pl.DataFrame(rows), formats=formats),
+        "links": Table.of(heads, rows),
         "bare-line": charts.points(
             bare.select("datagram_bytes", "packets_per_s", "goodput_bps"), "datagram_bytes", "packets_per_s",
             x_title="payload (B)", height=240, y_domain=(0, 160_000),

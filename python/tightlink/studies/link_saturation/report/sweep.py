@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tightlink.experiment.claims import Claim
-from tightlink.report import Table, charts
+from tightlink.report import Format, Table, charts
 from tightlink.run import Run
 from tightlink.studies.claims_table import figure
 from tightlink.studies.link_saturation.observe.bifurcation import branches, critical_payload, series
@@ -99,25 +99,17 @@ def _printed(claims: Mapping[str, Claim], sizes: Mapping[int, str], column: str,
 
 def of_laws(found: Found) -> dict[str, Any]:
     """Both laws, in each reading of a packet's size."""
-    rows = [
-        {
-            "p counts": reading.name,
-            "law": _LAWS[law.name],
-            "plateau (Mbit/s)": law.throughput_max_bps.value / MBIT,
-            "critical size (B)": law.critical_bytes.value,
-            "from": law.critical_bytes.low,
-            "to": law.critical_bytes.high,
-            "packets/s there": law.packets_per_s_max.value,
-            "AICc": law.fit.aicc,
-            "free-flow slope": own.free_flow.slope.value if own.free_flow else None,
-        }
+    rows = (
+        (reading.name, _LAWS[law.name], law.throughput_max_bps.value / MBIT, law.critical_bytes.value,
+         law.critical_bytes.low, law.critical_bytes.high, law.packets_per_s_max.value, law.fit.aicc,
+         own.free_flow.slope.value if own.free_flow else None)
         for reading in READINGS
         for own in (found.by_reading[reading.name],)
         for law in own.laws
-    ]
-    formats = {
-        "plateau (Mbit/s)": ".2f", "critical size (B)": ".0f", "from": ".0f", "to": ".0f", "packets/s there": ",.0f",
-        "AICc": ".0f", "free-flow slope": ".4f",
+    )  # fmt: skip
+    heads: dict[str, Format] = {
+        "p counts": "", "law": "", "plateau (Mbit/s)": ".2f", "critical size (B)": ".0f", "from": ".0f", "to": ".0f",
+        "packets/s there": ",.0f", "AICc": ".0f", "free-flow slope": ".4f",
     }  # fmt: skip
     sizes = np.arange(60.0, 1501.0, 10.0)
     readings = [
@@ -134,7 +126,7 @@ def of_laws(found: Found) -> dict[str, Any]:
         )
         for reading, title in ((PAYLOAD, "Goodput over payload"), (FRAME, "Throughput over frame"))
     ]  # fmt: skip
-    return {"readings": readings, "laws": Table(pl.DataFrame(rows), formats=formats)}
+    return {"readings": readings, "laws": Table.of(heads, rows)}
 
 
 def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, Any]:
