@@ -27,8 +27,8 @@ class _Lazy(ModuleType):
     """A module in place of one that is loaded when it is asked for something."""
 
     def __getattr__(self, name: str) -> Any:
-        # What looks at all modules asks for names such as __wrapped__.
-        if name.startswith("__"):
+        # Which doctest asks of all that a module holds.
+        if name == "__wrapped__":
             raise AttributeError(name)
         self.__dict__[name] = found = getattr(import_module(self.__name__), name)
         return found
