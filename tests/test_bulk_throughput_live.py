@@ -128,7 +128,7 @@ def test_less_than_half_is_no_verdict(observed: Observe) -> None:
 
 def test_without_measurements_nothing_is_said(simulated: dict[str, Run], tmp_path: Path) -> None:
     found = observe(simulated)
-    verdicts = claims(found.points)
+    verdicts = claims(found["points"])
     assert all(claim.holds is None for claim in verdicts.values())
     drawn = report(found, verdicts)
     assert "too busy" in drawn.sections[0].finding

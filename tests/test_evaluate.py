@@ -21,13 +21,10 @@ from tightlink.studies.evaluation.report.words import titled
 from tightlink.studies.evaluation.setup import (
     alone,
     aqm,
-    changes,
     changing,
     chosen,
     company,
     pack,
-    protection,
-    queues,
     samples,
     trials,
 )
@@ -50,7 +47,7 @@ def _small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alone, "RATES_MBIT", (10,))
         patch.setattr(alone, "RTTS_MS", (10, 50))
-        patch.setattr(alone, "_RAMP", Bottleneck(rate_mbit=20, rtt_ms=100))
+        patch.setattr(alone, "RAMP", Bottleneck(rate_mbit=20, rtt_ms=100))
         patch.setattr(company, "PATHS", (company.SLOW,))
         patch.setattr(pack, "SEEDS", SEEDS)
         yield
@@ -107,7 +104,7 @@ def test_a_flow_gives_up_half_of_the_link_and_takes_it_again(found: Evaluation) 
     for name in ("reno", "cubic"):
         assert value(found, name, "changes", "kept_of_half") == pytest.approx(1, abs=0.03)
         assert 0 < value(found, name, "changes", "loss_at_first") < 0.2
-        assert changes.TAKEN < 1 <= value(found, name, "changes", "refill_s") < changes.DURATION_S - changes.GOES_S
+        assert changing.TAKEN < 1 <= value(found, name, "changes", "refill_s") < changing.ENDS_S - changing.GOES_S
 
 
 def test_links_that_change_do_to_a_flow_what_their_numbers_say(found: Evaluation) -> None:
@@ -138,7 +135,7 @@ def test_bursts_of_losses_lose_what_they_say(found: Evaluation) -> None:
 
 
 def test_a_call_waits_in_the_queue_that_a_flow_fills(found: Evaluation) -> None:
-    path = protection.LONG_QUEUE
+    path = company.LONG_QUEUE
     alone_s = path.rtt_ms / 2e3
     full_s = alone_s + path.rtt_ms / 1e3 * path.buffer_bdp
     waits = {name: value(found, name, "call", "voice_delay_p95_s") for name in ("reno", "vegas:beta=6 packets")}
@@ -160,7 +157,7 @@ def test_a_pack_asks_for_what_its_tests_measure(found: Evaluation) -> None:
                 assert each.test == each.measure == each.origin == "", each
                 continue
             assert (each.test, each.measure) in measured, each
-            assert set(each.settings) <= set(known[each.test].settings()) | paths, each
+            assert set(each.settings) <= set(known[each.test].made.settings()) | paths, each
             assert (each.at_least is None) != (each.at_most is None), each
             assert each.origin, each
             assert titled(each.measure)
@@ -222,7 +219,7 @@ def test_the_command_prints_the_verdicts_of_a_pack(tmp_path: Path, capsys: pytes
 
 def test_every_queue_and_every_control_of_the_engine_is_evaluated(found: Evaluation) -> None:
     settings = found.summary.filter(pl.col("test") == "queues")["setting"].unique().to_list()
-    assert sorted(settings) == sorted(queues.kinds())
+    assert sorted(settings) == sorted(company.kinds())
     assert set(settings) <= {name for name, _ in _core.queues()}
     assert "drop-tail" in settings
     planned = trials(subjects([name for name, _ in _core.congestion()]), chosen("control"))
@@ -349,12 +346,12 @@ def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_every_test_of_queues_has_numbers_of_every_queue() -> None:
-    kinds = queues.kinds()
+    kinds = company.kinds()
     assert {"drop-tail", "cake", "dualpi2", "fq-pie", "cobalt"} <= set(kinds)
     planned = trials(subjects(["cake"], "queue"), chosen("queue"))
-    assert {trial.test.name for trial in planned} == {test.name for test in aqm.TESTS}
+    assert {trial.test.name for trial in planned} == set(aqm.TESTS)
     for trial in planned[:: len(SEEDS)]:
-        measured = trial.test.measure(trial.value, *(tl.simulate(task.scenario) for task in trial.tasks()))
+        measured = trial.test.made.measure(trial.value, *(tl.simulate(task.scenario) for task in trial.tasks()))
         assert all(measured[headline.measure] is not None for headline in trial.test.headlines), trial.test.name
 
 

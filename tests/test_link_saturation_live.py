@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tightlink.experiment.claims import Claim
+    from tightlink.studies.live import Grid
 
     AsMeasured = Callable[[Run], Run]
 
@@ -45,7 +46,7 @@ def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> dict[str, Ru
     return simulated | measured
 
 
-def _claims(observed: hosts.Observed) -> dict[str, Claim]:
+def _claims(observed: Grid) -> dict[str, Claim]:
     """Those on real hosts, not on the machine's kernel."""
     judged = STUDY.table().judged_live({**kernel.observe({}).values, **observed.values})
     return {claim.id: claim for claim in judged if claim.id in _VERDICTS}

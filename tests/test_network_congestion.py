@@ -14,7 +14,7 @@ from tightlink.experiment.results import results
 from tightlink.experiment.store import Store
 from tightlink.report import write
 from tightlink.studies.network_congestion import STUDY
-from tightlink.studies.network_congestion.observe import Observed, observe
+from tightlink.studies.network_congestion.observe import observe
 from tightlink.studies.network_congestion.observe.load import Measured, row
 from tightlink.studies.network_congestion.report import report
 from tightlink.studies.network_congestion.setup import cases, graphs
@@ -100,21 +100,19 @@ def runs(_reduced: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 
 @pytest.fixture(scope="module")
-def observed(_reduced: None, runs: dict[str, tl.Run]) -> Observed:
+def observed(_reduced: None, runs: dict[str, tl.Run]) -> dict[str, Any]:
     """What is observed of them."""
     return observe(runs)
 
 
 @pytest.fixture(scope="module")
-def claims(observed: Observed) -> dict[str, Claim]:
+def claims(observed: dict[str, Any]) -> dict[str, Claim]:
     """All claims, but of critical loads only those of graphs that are simulated here."""
     table = STUDY.table()
     listed = [
-        each
-        for each in table.statements
-        if not each.id.startswith("critical.") or f"{each.id}.load_per_s" in observed.values
+        each for each in table.statements if not each.id.startswith("critical.") or f"{each.id}.load_per_s" in observed
     ]
-    return {claim.id: claim for claim in replace(table, statements=tuple(listed)).judged(observed.values)}
+    return {claim.id: claim for claim in replace(table, statements=tuple(listed)).judged(observed)}
 
 
 def test_every_claim_is_there_and_says_why_it_fails(claims: dict[str, Claim]) -> None:
@@ -137,8 +135,8 @@ def test_what_holds(claims: dict[str, Claim], name: str) -> None:
     assert claims[name].holds is True, claims[name]
 
 
-def test_the_critical_load_of_every_graph_is_that_of_its_busiest_link(observed: Observed) -> None:
-    for graph in observed.invariants.iter_rows(named=True):
+def test_the_critical_load_of_every_graph_is_that_of_its_busiest_link(observed: dict[str, Any]) -> None:
+    for graph in observed["invariants"].iter_rows(named=True):
         reach = max(0.03 * graph["theory"], (graph["high"] - graph["low"]) / 2)
         assert graph["critical"] == pytest.approx(graph["theory"], abs=reach), graph
         assert graph["high"] - graph["low"] < 0.2 * graph["theory"]
@@ -149,7 +147,7 @@ def test_what_does_not_hold(claims: dict[str, Claim], name: str) -> None:
     assert claims[name].holds is False, claims[name]
 
 
-def test_the_report_has_its_charts(observed: Observed, claims: dict[str, Claim], tmp_path: Path) -> None:
+def test_the_report_has_its_charts(observed: dict[str, Any], claims: dict[str, Claim], tmp_path: Path) -> None:
     found = report(observed, claims)
     figures = found.draw(tmp_path / "figures")
     path = write(

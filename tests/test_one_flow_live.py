@@ -44,7 +44,7 @@ def _found(runs: Mapping[str, Run]) -> tuple[list[Claim], Report]:
     published = {
         each.id: compared(each.id, each.statement, each.source, each.expected, None) for each in table.statements
     }
-    return table.judged_live(observed.values), live.report(observed, published)
+    return table.judged_live(observed), live.report(observed, published)
 
 
 def test_every_claim_holds_where_both_are_equal(simulated: dict[str, Run]) -> None:

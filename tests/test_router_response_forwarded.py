@@ -48,7 +48,7 @@ def measured(as_forwarded: Callable[..., Run]) -> Made:
 
 
 def _found(runs: dict[str, Run]) -> dict[str, Claim]:
-    claims = STUDY.table().judged_live(live.observe(runs).values)
+    claims = STUDY.table().judged_live(live.observe(runs))
     return {claim.id: claim for claim in claims if claim.id.startswith("live.kernel.")}
 
 

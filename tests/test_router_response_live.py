@@ -56,7 +56,7 @@ def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> Callable[[pl
 
 
 def _found(runs: dict[str, Run]) -> dict[str, Claim]:
-    claims = STUDY.table().judged_live(live.observe(runs).values)
+    claims = STUDY.table().judged_live(live.observe(runs))
     return {claim.id: claim for claim in claims if not claim.id.startswith("live.kernel.")}
 
 

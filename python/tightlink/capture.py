@@ -28,22 +28,18 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.lazy import _core, pl
 from tightlink.run import CAPTURE, TRACE, Framed, Run
 from tightlink.tables import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    import polars as pl
-
 
 INTERVAL: Final = "1 s"
 #: Connections that are listed at most; half as many are followed at a time.
@@ -85,8 +81,6 @@ def capture(
         TightlinkError: The file is neither, or damaged before its first packet.
         ScenarioError: The interval or the rate is not above zero, or fewer than two connections are to be listed.
     """
-    from tightlink import _core
-
     asked = _Asked(_interval_ns(interval), _rate_bps(rate), _connections(connections), packets)
     limits = None if asked.connections is None else (asked.connections // 2, asked.connections)
     begin = time.monotonic()
@@ -213,8 +207,6 @@ def _connections(connections: int | None) -> int | None:
 
 def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
     """A table with all its columns; those that a capture does not know are null."""
-    import polars as pl
-
     known = pl.DataFrame({key: _series(values) for key, values in columns.items()})
     return known.select(
         (pl.col(column.name) if column.name in columns else pl.lit(None))
@@ -226,8 +218,6 @@ def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
 
 def _series(values: Any) -> pl.Series:
     """A column as the engine gives it; NaN stands for what is not known."""
-    import polars as pl
-
     if isinstance(values, tuple):
         codes, words = values
         return pl.Series(words, dtype=pl.String).gather(pl.Series(codes))

@@ -26,18 +26,14 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 from tightlink.errors import TightlinkError
 from tightlink.files import whole, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    import polars as pl
+from tightlink.lazy import _core, pl
 
 #: Reads the bytes from one place to another.
 _Read: TypeAlias = "Callable[[int, int], bytes | memoryview]"
@@ -161,8 +157,6 @@ def read_parquet(path: Path, *, needed: bool = False) -> pl.DataFrame:
     Raises:
         DamagedError: It is damaged, or no Parquet file.
     """
-    import polars as pl
-
     check(path, needed=needed)
     with _parsing(path):
         return pl.read_parquet(path)
@@ -179,8 +173,6 @@ def scan_parquet(path: Path, columns: Collection[str] = (), *, checked: bool = F
     Raises:
         DamagedError: It is damaged, no Parquet file, or a table with other columns.
     """
-    import polars as pl
-
     if not checked:
         check(path)
     with _parsing(path):
@@ -199,8 +191,6 @@ def write_table(path: Path, table: pl.DataFrame | pl.LazyFrame | Mapping[str, An
     """
     with whole(path) as temporary:
         if isinstance(table, Mapping):
-            from tightlink import _core
-
             _core.write_parquet(str(temporary), table)
         else:
             _write_frame(temporary, table)
@@ -209,8 +199,6 @@ def write_table(path: Path, table: pl.DataFrame | pl.LazyFrame | Mapping[str, An
 
 
 def _write_frame(file: Path, table: pl.DataFrame | pl.LazyFrame) -> None:
-    import polars as pl
-
     try:
         if isinstance(table, pl.DataFrame):
             table.write_parquet(file, metadata=_METADATA, row_group_size=_ROWS)
@@ -305,8 +293,6 @@ def _opening(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _parsing(path: Path) -> Iterator[None]:
-    import polars as pl
-
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):

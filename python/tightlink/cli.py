@@ -48,6 +48,7 @@ from tightlink.commands.table_options import with_table_options
 from tightlink.commands.validate import validate
 from tightlink.console import FAILED, INTERRUPTED, print_json, print_text, print_verbatim, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.lazy import _core
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES, Scenario, load, parse_option, understood
 from tightlink.scenario.memory import check_patience, needed
 
@@ -337,8 +338,6 @@ def _already_there(scenario: Scenario, output: Path, *, trace: bool) -> bool:
 
 def _engine(name: str) -> Callable[[], list[tuple[str, str]]]:
     def names() -> list[tuple[str, str]]:
-        from tightlink import _core
-
         listed: list[tuple[str, str]] = getattr(_core, name)()
         return listed
 
@@ -358,7 +357,6 @@ def _networks() -> list[tuple[str, str]]:
 
 
 def _metrics() -> list[tuple[str, str]]:
-    from tightlink import _core
     from tightlink.experiment.metrics import listed
     from tightlink.tables import metrics
 

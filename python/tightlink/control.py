@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.files import run_python
+from tightlink.lazy import _core
 
 if TYPE_CHECKING:
     import os
@@ -77,8 +78,6 @@ class CongestionControl:
             cls.name = _WORDS.sub("-", cls.__name__).lower()
         if _NAME.fullmatch(cls.name) is None:
             raise TypeError(f"name = {cls.name!r}: expected small letters, digits and hyphens")
-        from tightlink import _core
-
         if cls.name in dict(_core.congestion()):
             raise TypeError(f"name = {cls.name!r}: the engine has a congestion control of that name")
         cls.options()

@@ -11,10 +11,8 @@ import contextlib
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from types import FrameType
+from types import FrameType
+from typing import Final
 
 _FAILED: Final = 1
 _INTERRUPTED: Final = 130

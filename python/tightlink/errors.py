@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import Final
 
 #: Stands for "there is no value": the key itself is what is wrong or missing.
 ABSENT: Final = object()

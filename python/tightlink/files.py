@@ -10,15 +10,12 @@ import re
 import secrets
 import sys
 import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from tightlink.errors import TightlinkError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
 
 
 def check_new(file: Path | None) -> None:

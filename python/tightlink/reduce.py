@@ -9,12 +9,9 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+from tightlink.lazy import pl
 
 
 def smallest(column: pl.Series) -> float:

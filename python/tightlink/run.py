@@ -19,6 +19,7 @@ from tightlink import units
 from tightlink.checksums import DamagedError, of_text, read_json, read_parquet, seal, write_json, write_table
 from tightlink.errors import TightlinkError
 from tightlink.files import check_empty, of_file
+from tightlink.lazy import _core, pl
 from tightlink.scenario import Scenario, loads
 from tightlink.tables import CAPTURED, HOW_TO, TABLES
 
@@ -26,12 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import numpy as np
-    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from tightlink import _core
     from tightlink.diagnosis import Why
 
 _MANIFEST: Final = "manifest.json"
@@ -473,8 +472,6 @@ class Simulated(_InMemory):
 
     def read(self, name: str) -> pl.DataFrame:
         """One of them, copied into a frame."""
-        import polars as pl
-
         columns = self._outcome.table(name).items()
         data = {key: _words(*values) if isinstance(values, tuple) else values for key, values in columns}
         # A table without rows does not know what its columns would hold.
@@ -490,6 +487,4 @@ class Simulated(_InMemory):
 
 def _words(codes: NDArray[np.uint32], words: list[str]) -> pl.Series:
     """A column of few words that repeat."""
-    import polars as pl
-
     return pl.Series(words, dtype=pl.String).gather(pl.Series(codes))

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import check_new
+from tightlink.lazy import _core
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario.beside_users import check_trace
 from tightlink.scenario.memory import Memory, check_fits, needed
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
-    from tightlink import _core
     from tightlink.scenario import Scenario
 
 #: More than a machine has processors are not started, however many are asked for.
@@ -199,8 +199,6 @@ class Prepared:
             ScenarioError: Only the engine sees what is wrong, or the run does not fit into this machine's memory.
             TightlinkError: A congestion control written in Python failed.
         """
-        from tightlink import _core
-
         check_fits(self.memory)
         try:
             options: dict[str, Any] = {"threads": threads, "watch": watch, "part": part}
@@ -229,8 +227,6 @@ def prepare(scenario: Scenario) -> Prepared:
     Raises:
         ScenarioError: The scenario cannot be simulated.
     """
-    from tightlink import _core
-
     behaviour = _core.engine_behaviour
     tables = scenario.resolve()
     resolved = json.dumps(tables, sort_keys=True, allow_nan=False)

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from tightlink.lazy import pl
+
 Type = Literal["text", "integer", "number"]
 
 #: What a table says of delays: end of the column's name, words, and the share that does not exceed it.
@@ -358,8 +360,6 @@ def schema(table: str) -> dict[str, Any]:
     >>> schema("series")
     {'time_s': Float64, 'entity': String, 'metric': String, 'value': Float64}
     """
-    import polars as pl
-
     types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
     return {column.name: types[column.type] for column in TABLES[table]}
 

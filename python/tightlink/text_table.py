@@ -18,12 +18,10 @@ Example:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 _GAP: Final = "  "
 #: Lines of a header at most.

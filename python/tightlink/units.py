@@ -17,16 +17,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from tightlink.errors import ScenarioError, closest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
 

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tightlink.lazy import stats
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -29,8 +31,6 @@ _NEAR: Final = 1e-6
 
 def master(z: ArrayLike) -> NDArray[Any]:
     """G(z) = z Φ(z) + φ(z) + (2 Φ(z) − 1) / (2 z), with the normal distribution Φ and its density φ."""
-    from scipy import stats
-
     at = np.asarray(z, dtype=float)
     small = np.abs(at) < _NEAR
     safe = np.where(small, 1.0, at)

@@ -20,15 +20,12 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.measurements import MeasurementError, checked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import polars as pl
+from tightlink.lazy import np, pl
 
 #: Samples that a series needs, and samples away from the branch that a rate is fitted to.
 _FEWEST_SAMPLES: Final = 6
@@ -88,8 +85,6 @@ def branches(throughput_max_bps: float, critical_bytes: float, sizes: Iterable[f
         ``packet_bytes``, ``reduced`` (ε), ``branch``, ``throughput_bps``, ``derivative`` (ε − 2 u) and
         ``stable``, which is missing at the critical size itself.
     """
-    import polars as pl
-
     rows = []
     for branch, name in enumerate(("free flow", "saturated")):
         for size in sizes:
@@ -144,8 +139,6 @@ def returns_to_branch(series: pl.DataFrame, branch_bps: float, *, within: float 
     Raises:
         MeasurementError: The series is too short, not in order of time, or never off the branch.
     """
-    import numpy as np
-
     table = checked(series, "time_s", "throughput_bps")
     if table.height < _FEWEST_SAMPLES:
         raise MeasurementError(f"too few points: {table.height} samples: expected at least {_FEWEST_SAMPLES}")

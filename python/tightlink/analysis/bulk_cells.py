@@ -14,12 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.bulk_path import BETWEEN_TWO, BOTTLENECK, GROUP
+from tightlink.lazy import pl
 from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    import polars as pl
 
     from tightlink.analysis.bulk_path import BulkPath
     from tightlink.run import Run
@@ -41,8 +40,6 @@ def cell(run: Run, path: BulkPath) -> dict[str, float]:
     the mean round trip of a small packet while the transfer runs, and ``limited_by_*`` the mean shares
     of the flows' time.
     """
-    import polars as pl
-
     flows = run.flows.filter(pl.col("label").str.starts_with(f"{GROUP}[") | (pl.col("label") == GROUP))
     link = run.links.row(by_predicate=pl.col("link").is_in([BOTTLENECK, BETWEEN_TWO]), named=True)
     sent, dropped = int(flows["packets_sent"].sum()), int(flows["packets_dropped"].sum())
@@ -97,8 +94,6 @@ def simulate_cells(
 
 def table(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows as a frame, with the column ``limit``: what limited the flows for most of their time."""
-    import polars as pl
-
     frame = pl.DataFrame(rows, infer_schema_length=None)
     return frame.with_columns(limit=pl.Series([_limit(row) for row in rows], dtype=pl.String))
 

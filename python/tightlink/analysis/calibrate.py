@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.analysis.bulk_cells import simulate_cells
 from tightlink.analysis.estimates import CONFIDENCE, Estimate
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np, stats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,7 +99,6 @@ def calibrate(
     Raises:
         TightlinkError: There are fewer observations than parameters and one more.
     """
-    import numpy as np
     from scipy.optimize import least_squares
 
     names = list(ranges)
@@ -125,8 +125,6 @@ def calibrate(
 
 def _polished(model: _Model, best: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
     """The best of the neighbours, and of theirs, in steps that get finer: slopes mislead where packets are lost."""
-    import numpy as np
-
     least = _rms(model(best))
     for step in _STEPS:
         better = True
@@ -177,8 +175,6 @@ class _Model:
 
     def slopes(self, logs: NDArray[Any]) -> NDArray[Any]:
         """How the residuals change with the logarithm of each parameter: differences over wide steps."""
-        import numpy as np
-
         columns = []
         for place in range(len(logs)):
             step = np.zeros(len(logs))
@@ -188,9 +184,6 @@ class _Model:
 
 
 def _parameters(model: _Model, best: NDArray[Any], ranges: Mapping[str, tuple[float, float]]) -> dict[str, Parameter]:
-    import numpy as np
-    from scipy import stats
-
     slopes, left = model.slopes(best), model(best)
     freedom = max(len(left) - len(best), 1)
     variance = max(float((left**2).sum()) / freedom, _TOLERANCE**2)

@@ -11,14 +11,12 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import polars as pl
 
 from tightlink.analysis.trace import smoothed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 #: Weight of the past in the moving average of the throughput, as in the study one-flow.
 KEEP: Final = 0.9

@@ -17,13 +17,11 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import pl
 from tightlink.reduce import largest
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: "No or little loss": one packet in a thousand, by default.
 LITTLE: Final = 0.001
@@ -57,8 +55,6 @@ def choose(
     Raises:
         TightlinkError: Every cell exceeds ``most_bps``.
     """
-    import polars as pl
-
     if most_bps is not None:
         cells = cells.filter(pl.col("goodput_bps") <= most_bps)
         if cells.is_empty():
@@ -75,6 +71,4 @@ def choose(
 
 def _least(cells: pl.DataFrame, goodput_bps: float) -> dict[str, Any]:
     """The cell with the fewest flows, then the smallest window, that carries so much."""
-    import polars as pl
-
     return cells.filter(pl.col("goodput_bps") >= goodput_bps).sort("flows", "window_packets").row(0, named=True)

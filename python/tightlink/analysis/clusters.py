@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING, Final, Literal
 from tightlink.analysis.compared import compared
 from tightlink.analysis.designed import deviations
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 #: Share of the largest linkage below which joins are coloured.
@@ -120,8 +119,6 @@ def clusters(
         MeasurementError: A column is missing, or a condition has fewer than two algorithms or no response
             that all of them have.
     """
-    import numpy as np
-
     if not 0 <= cut <= 1:
         raise MeasurementError(f"cut = {cut:g}: expected a share from 0 to 1")
     table = compared(runs, condition, algorithm, responses)
@@ -147,8 +144,6 @@ def clusters(
 
 def standardised(values: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distances of all rows from each other: √Σ ((a − b) / scale)² over the columns."""
-    import numpy as np
-
     steps = (values[:, None, :] - values[None, :, :]) / scale
     return np.asarray(np.sqrt((steps**2).sum(axis=2)), dtype=float)
 
@@ -170,7 +165,6 @@ def dendrogram(
         cut: Share of the largest linkage below which joins are coloured.
         responses: How many responses the distances come from.
     """
-    import polars as pl
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 

@@ -10,12 +10,10 @@ Example:
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from tightlink.errors import closest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _BIT_RATES: Final = ("throughput", "goodput", "frame_throughput", "offered")
 _SHARES: Final = ("load", "load_true", "load_reported", "loss")

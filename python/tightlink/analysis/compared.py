@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.designed import NAMES, numbers, present
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 #: The document's algorithms by its numbers; FAST-AT, which joins its experiments later, is the eighth.
@@ -66,8 +66,6 @@ def compared(
     Raises:
         MeasurementError: A column is missing or holds no numbers, or there are no responses or no runs.
     """
-    import polars as pl
-
     keys = [condition] if isinstance(condition, str) else list(condition)
     present(runs, [*keys, algorithm])
     wide = _wide(runs, [*keys, algorithm]) if is_long(runs) else runs

@@ -21,9 +21,10 @@ Example:
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.comparison_pairs import SIDES, common, means, paired, samples, totals, unpivoted
 from tightlink.analysis.comparison_summary import nothing, summary
@@ -31,12 +32,8 @@ from tightlink.analysis.residuals import Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
 from tightlink.experiment.folder import RUNS, Experiment
 from tightlink.experiment.summary import metric_names
+from tightlink.lazy import pl
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, open_run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import polars as pl
 
 #: The table that the runs of a sweep make.
 RUNS_TABLE: Final = "runs"
@@ -74,8 +71,6 @@ class Comparison:
 
     def of(self, table: str, metric: str) -> pl.DataFrame:
         """One metric: ``entity``, ``first``, ``second``, ``change`` to three digits."""
-        import polars as pl
-
         rows = self.values.filter((pl.col("table") == table) & (pl.col("metric") == metric))
         return rows.select("entity", *SIDES, pl.col("change").round(3))
 
@@ -141,8 +136,6 @@ def _names(first: object, second: object) -> tuple[str, str]:
 
 
 def _of_runs(first: Run, second: Run, pairs: Mapping[str, str], names: tuple[str, str]) -> Comparison:
-    import polars as pl
-
     runs = (first, second)
     tables = [tuple(totals(run, name, key) for run in runs) for name, key in _NAMED.items()]
     tables.append((samples(first), samples(second)))
@@ -202,8 +195,6 @@ def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
 
 def _agreements(values: pl.DataFrame) -> dict[str, Agreement]:
     """Of each metric that differs among what a table has several of."""
-    import polars as pl
-
     found = {}
     given = pl.col("metric").is_in(GIVEN)
     usable = values.filter((pl.col(SIDES[0]) != 0) & (pl.col("table") != "series") & ~given)
@@ -216,8 +207,6 @@ def _agreements(values: pl.DataFrame) -> dict[str, Agreement]:
 
 def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> pl.DataFrame:
     """The keys of two scenarios that do not have the same value."""
-    import polars as pl
-
     flat = [dict(_flat(scenario)) for scenario in (first, second)]
     # Of what has no scenario, nothing is known.
     keys = dict.fromkeys([*flat[0], *flat[1]]) if all(flat) else {}
@@ -237,8 +226,6 @@ def _flat(thing: Any, path: str = "") -> Iterable[tuple[str, str]]:
 def _of_experiments(
     first: Experiment, second: Experiment, by: Sequence[str] | None, names: tuple[str, str]
 ) -> Comparison:
-    import polars as pl
-
     sides = (first, second)
     frames = [side.runs.collect() for side in sides]
     keys = list(by) if by is not None else _varied(sides, frames)
@@ -275,8 +262,6 @@ def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]
 
 def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The mean of each metric over the runs of a combination."""
-    import polars as pl
-
     done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
     metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
     named = pl.concat_str(

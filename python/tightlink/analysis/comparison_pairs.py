@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tightlink.lazy import pl
 from tightlink.tables import RENAMED, TABLES, counted, measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from tightlink.run import Run
 
@@ -36,8 +35,6 @@ _LEFT_OUT: Final = frozenset({"flow", *RENAMED})
 
 def totals(run: Run, name: str, key: str) -> pl.DataFrame:
     """``entity``, ``metric``, ``value`` of a table."""
-    import polars as pl
-
     if name not in run.tables:
         return pl.DataFrame(schema={"entity": pl.String, "metric": pl.String, "value": pl.Float64})
     frame = run.table(name)
@@ -51,8 +48,6 @@ def totals(run: Run, name: str, key: str) -> pl.DataFrame:
 
 def samples(run: Run) -> pl.DataFrame:
     """``time_s``, ``entity``, ``metric``, ``value`` of all that was sampled."""
-    import polars as pl
-
     empty = pl.DataFrame(schema={"time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64})
     parts = [empty]
     if "series" in run.tables:
@@ -66,8 +61,6 @@ def samples(run: Run) -> pl.DataFrame:
 
 def common(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What both have sampled, in the time in which both did; the rest as it is."""
-    import polars as pl
-
     keys = ["entity", "metric"]
     ends = [
         side.group_by(keys).agg(
@@ -89,15 +82,11 @@ def common(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.
 
 def means(samples: pl.DataFrame) -> pl.DataFrame:
     """The mean of each metric of each entity over its samples."""
-    import polars as pl
-
     return samples.group_by("entity", "metric", maintain_order=True).agg(pl.col("value").mean())
 
 
 def paired(table: str, first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What both sides have, with the change from the first to the second; and what one has."""
-    import polars as pl
-
     keys = ["entity", "metric"]
     sides = [side.rename({"value": name}) for name, side in zip(SIDES, (first, second), strict=True)]
     joined = sides[0].join(sides[1], on=keys, how="full", coalesce=True, maintain_order="left_right")
@@ -116,8 +105,6 @@ def paired(table: str, first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.Da
 
 def unpivoted(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
     """The numbers of a table below each other, as ``metric`` and ``value`` beside the keys; without those missing."""
-    import polars as pl
-
     values = frame.select(*keys, *(pl.col(name).cast(pl.Float64) for name in numbers))
     long = values.unpivot(numbers, index=list(keys), variable_name="metric", value_name="value")
     return long.with_columns(pl.col("value").fill_nan(None)).drop_nulls("value")

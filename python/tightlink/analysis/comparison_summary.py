@@ -18,12 +18,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from tightlink.lazy import pl
 from tightlink.reduce import jain, largest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import polars as pl
 
     from tightlink.run import Run
 
@@ -50,8 +49,6 @@ def summary(first: Run, second: Run) -> pl.DataFrame:
         ``metric``; ``of``: whose it is; ``first`` and ``second``; ``change``: (second − first) / first, none where only
         the first is zero; ``verdict``: better, worse or same.
     """
-    import polars as pl
-
     rows = []
     for metric, of, before, after in [*_of_flows(first, second), *_of_queue(first, second)]:
         if before is not None and after is not None:
@@ -62,8 +59,6 @@ def summary(first: Run, second: Run) -> pl.DataFrame:
 
 def nothing() -> pl.DataFrame:
     """A summary without any row: sweeps have none."""
-    import polars as pl
-
     texts, numbers = (pl.String, pl.String), (pl.Float64, pl.Float64, pl.Float64)
     names = ("metric", "of", "first", "second", "change", "verdict")
     return pl.DataFrame(schema=dict(zip(names, (*texts, *numbers, pl.String), strict=True)))

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.comparison_pairs import SIDES
 from tightlink.console import is_share, quantity
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import polars as pl
 
     from tightlink.analysis.comparison import Comparison
 
@@ -48,15 +47,11 @@ def percent(share: float | None, digits: int, *, signed: bool = False) -> str:
 
 def written(rows: pl.DataFrame) -> pl.DataFrame:
     """``entity``, ``metric`` in words, values with their units, and changes in per cent."""
-    import polars as pl
-
     return rows.select("entity", pl.Series("metric", _words(rows), dtype=pl.String), *_values(rows))
 
 
 def summarized(found: Comparison) -> pl.DataFrame:
     """The summary of two runs: what, both values, the change and the verdict; for people."""
-    import polars as pl
-
     rows = found.summary
     names = [f"{name}, {of}" for name, of in zip(_words(rows), rows["of"].to_list(), strict=True)]
     shown = [pl.Series("summary", names, dtype=pl.String), *_values(rows), rows["verdict"]]
@@ -72,8 +67,6 @@ def _words(rows: pl.DataFrame) -> list[str]:
 
 def _values(rows: pl.DataFrame) -> list[pl.Series]:
     """Both sides with their units, and the change."""
-    import polars as pl
-
     sides = [[quantity(metric, value) for metric, value in rows.select("metric", side).iter_rows()] for side in SIDES]
     changes = [_change(*row) for row in rows.select("metric", *SIDES, "change").iter_rows()]
     texts = dict(zip((*SIDES, "change"), (*sides, changes), strict=True))
@@ -93,8 +86,6 @@ def _change(metric: str, first: float | None, second: float | None, change: floa
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """Values with those of one flow, link or node together."""
-    import polars as pl
-
     order = {entity: place for place, entity in enumerate(rows["entity"].unique(maintain_order=True))}
     return rows.sort(pl.col("entity").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
 
@@ -107,8 +98,6 @@ def main_agreements(found: Comparison) -> list[str]:
 
 def agreements(found: Comparison, names: Iterable[str]) -> pl.DataFrame:
     """A row for each of these metrics: points, both R², slope, residuals; for people."""
-    import polars as pl
-
     rows = [
         {
             "metric": name,

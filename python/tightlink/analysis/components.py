@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 _FEWEST: Final = 2
@@ -80,9 +79,6 @@ def components(runs: pl.DataFrame, responses: Sequence[str]) -> Components:
     Raises:
         MeasurementError: There are fewer than two responses that vary, or fewer than three runs that have them all.
     """
-    import numpy as np
-    import polars as pl
-
     values = numbers(runs, responses, fewest=_FEWEST)
     complete = np.isfinite(values).all(axis=1)
     table = values[complete]
@@ -116,8 +112,6 @@ def _decomposed(
     values: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Unit vectors, a row each, variances, and the scores of the runs."""
-    import numpy as np
-
     scaled = (values - values.mean(axis=0)) / values.std(axis=0, ddof=1)
     _, singular, vectors = np.linalg.svd(scaled, full_matrices=False)
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)

@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from tightlink.analysis.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.lazy import np, pl, stats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 Strength: TypeAlias = Literal["strong", "moderate", "weak"]
@@ -96,8 +95,6 @@ def correlation(
     Raises:
         MeasurementError: There are fewer than two responses that vary, or too few runs have both of a pair.
     """
-    import numpy as np
-
     values = numbers(runs, responses, fewest=2)
     if threshold != "gap" and not 0 <= threshold < 1:
         raise MeasurementError(f'threshold = {threshold:g}: expected a number from 0 to less than 1, or "gap"')
@@ -116,9 +113,6 @@ def correlation(
 
 def histogram(found: Correlation, width: float = _BIN) -> pl.DataFrame:
     """How many pairs have which |r|: ``low``, ``high``, ``pairs``, and of these ``kept``, for each bin from 0 to 1."""
-    import numpy as np
-    import polars as pl
-
     bins = round(1 / width)
     edges = np.linspace(0, 1, bins + 1)
     # A pair of |r| = 1 belongs to the last bin.
@@ -141,8 +135,6 @@ def strength(r: float) -> Strength:
 
 def _matrix(values: NDArray[np.float64], names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Pearson's r of all pairs, each over the runs that have both, and how many these are."""
-    import numpy as np
-
     size = len(names)
     matrix, counts = np.eye(size), np.zeros((size, size), dtype=np.int64)
     for i in range(size):
@@ -161,8 +153,6 @@ def _matrix(values: NDArray[np.float64], names: Sequence[str]) -> tuple[NDArray[
 
 def _gap(sizes: NDArray[np.float64]) -> float:
     """The middle of the widest gap between neighbours among the moderate |r|."""
-    import numpy as np
-
     inside = np.sort(sizes[(sizes > MODERATE) & (sizes < STRONG)])
     ends = np.concatenate([[MODERATE], inside, [STRONG]])
     widest = int(np.argmax(np.diff(ends)))
@@ -171,7 +161,6 @@ def _gap(sizes: NDArray[np.float64]) -> float:
 
 def _groups(matrix: NDArray[np.float64], kept: NDArray[np.bool_], names: Sequence[str]) -> tuple[Group, ...]:
     """Complete linkage over the pairs that are kept; the largest groups first."""
-    import numpy as np
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
@@ -192,10 +181,6 @@ def _groups(matrix: NDArray[np.float64], kept: NDArray[np.bool_], names: Sequenc
 def _pairs(
     matrix: NDArray[np.float64], counts: NDArray[np.int64], kept: NDArray[np.bool_], names: Sequence[str]
 ) -> pl.DataFrame:
-    import numpy as np
-    import polars as pl
-    from scipy import stats
-
     rows, columns = np.triu_indices(len(names), 1)
     r, runs = matrix[rows, columns], counts[rows, columns]
     # Of n pairs from two normal distributions without correlation, (1 + r) / 2 is Beta(n/2 − 1, n/2 − 1).
@@ -208,8 +193,6 @@ def _pairs(
 
 def _places(kept: NDArray[np.bool_], names: Sequence[str], groups: Sequence[Group]) -> pl.DataFrame:
     """By increasing number of partners, as in the document; those with as many stand by their groups."""
-    import polars as pl
-
     partners = dict(zip(names, kept.sum(axis=0).tolist(), strict=True))
     number = {name: place for place, group in enumerate(groups, 1) for name in group.responses}
     representatives = {group.representative for group in groups}

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.estimates import CONFIDENCE, Estimate
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,8 +86,6 @@ def spread(values: Sequence[float], weights: Sequence[float]) -> Estimate:
     >>> spread([1.0, 2.0, 3.0], [1, 2, 1])
     Estimate(value=2.0, low=1.0, high=3.0)
     """
-    import numpy as np
-
     order = np.argsort(values)
     ordered, weight = np.asarray(values, dtype=float)[order], np.asarray(weights, dtype=float)[order]
     total = np.cumsum(weight) / weight.sum()

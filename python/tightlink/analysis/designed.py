@@ -23,13 +23,12 @@ from tightlink.analysis.measurements import LINE, MeasurementError
 from tightlink.errors import closest, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 #: Columns that say which run it is: neither factors nor responses.
@@ -88,8 +87,6 @@ def designed(
     Raises:
         MeasurementError: A column is not there, or one is asked for as both, or responses are no numbers.
     """
-    import polars as pl
-
     table = _typed(frame).drop(LINE, strict=False)
     if "status" in table.columns and table["status"].dtype == pl.String:
         table = table.filter(pl.col("status") == _DONE)
@@ -127,9 +124,6 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> 
     Raises:
         MeasurementError: A column is missing or holds no numbers, or there are fewer columns than ``fewest``.
     """
-    import numpy as np
-    import polars as pl
-
     present(frame, columns)
     if len(columns) < fewest:
         raise MeasurementError(f"too few responses: {', '.join(columns) or 'none'}; expected at least {fewest}")
@@ -142,8 +136,6 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> 
 
 def deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The standard deviation of each column over the rows that have a value; 0 where only rounding differs."""
-    import numpy as np
-
     found = np.zeros(values.shape[1])
     for place, column in enumerate(values.T):
         there = column[np.isfinite(column)]
@@ -159,16 +151,12 @@ def _two_valued(column: pl.Series) -> bool:
 
 def _typed(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with its words as numbers or booleans, where all of a column are."""
-    import polars as pl
-
     return frame.with_columns(
         _column(frame[name]) for name, dtype in frame.schema.items() if dtype == pl.String and name not in NAMES
     )
 
 
 def _column(words: pl.Series) -> pl.Series:
-    import polars as pl
-
     filled = words.replace("", None)
     there = filled.drop_nulls()
     if there.is_empty():

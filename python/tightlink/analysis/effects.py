@@ -22,12 +22,11 @@ from tightlink import units
 from tightlink.analysis.designed import numbers, present
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.errors import ScenarioError, show
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 #: What the columns of quantities end in, as in all tables.
@@ -52,8 +51,6 @@ _MEASURED: Final = ("mean_low", "mean_high", "mean", "effect", "relative_effect"
 
 def alone(runs: pl.DataFrame, key: str, others: Sequence[str]) -> pl.DataFrame:
     """The runs in which the other factors are as in the first one: what a one-at-a-time design compares."""
-    import polars as pl
-
     first = runs.row(0, named=True)
     return runs.filter(*(pl.col(name).eq_missing(first[name]) for name in others if name != key))
 
@@ -99,8 +96,6 @@ def main_effects(
     Raises:
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
     """
-    import polars as pl
-
     found = []
     pairs = {factor: levels(runs, factor) for factor in factors}
     for names, part in parts(runs, by):
@@ -124,8 +119,6 @@ def contrast(values: NDArray[np.float64], at_high: NDArray[np.bool_]) -> dict[st
         values: Of the response, NaN where a run has none.
         at_high: Which runs are at the high level.
     """
-    import numpy as np
-
     there = ~np.isnan(values)
     low, high = values[there & ~at_high], values[there & at_high]
     if not (low.size and high.size):
@@ -177,8 +170,6 @@ def levels(runs: pl.DataFrame, factor: str) -> tuple[Any, Any]:
 
 def signs(runs: pl.DataFrame, factor: str, pair: tuple[Any, Any]) -> NDArray[np.int64]:
     """−1 for each run at the first of two levels, 1 for the others."""
-    import numpy as np
-
     return np.where((runs[factor] == pair[0]).to_numpy(), -1, 1)
 
 
@@ -207,7 +198,6 @@ def _are(count: int) -> str:
 
 def _p_value(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
     """Two-sided, of Student's test for two samples of one variance; NaN where nothing varies or there are too few."""
-    import numpy as np
     from scipy.special import stdtr
 
     freedom = low.size + high.size - _LEVELS

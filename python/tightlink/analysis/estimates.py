@@ -13,6 +13,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.lazy import np, stats
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,8 +43,6 @@ class Estimate:
     @classmethod
     def of(cls, value: float, samples: Sequence[float] | NDArray[Any]) -> Estimate:
         """The value with the interval between the outer percentiles of its resampled versions."""
-        import numpy as np
-
         tail = 100 * (1 - CONFIDENCE) / 2
         low, high = np.percentile(np.asarray(samples, dtype=float), [tail, 100 - tail])
         return cls(float(value), float(low), float(high))
@@ -143,9 +143,6 @@ def redrawn(residuals: NDArray[Any], parameters: int, samples: int, seed: int) -
         samples: Rows to return.
         seed: Equal seeds give equal rows.
     """
-    import numpy as np
-    from scipy import stats
-
     count = len(residuals)
     freedom = max(count - parameters + 1, 1)
     tail = (1 + CONFIDENCE) / 2

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
+from tightlink.lazy import pl
 from tightlink.scenario.network import Network
 from tightlink.simulate import simulate
 
@@ -87,8 +88,6 @@ def _flow(path: Path, packet_bytes: int) -> dict[str, Any]:
 
 def _second_half(run: Run, half: float) -> float:
     """Bits that arrived after the middle of the run, by the second: all less those of the first half."""
-    import polars as pl
-
     early = run.series.filter((pl.col("metric") == "throughput_bps") & (pl.col("time_s") <= half))
     return float(run.flows["bytes_delivered"].sum()) * _BITS / half - float(early["value"].sum())
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import nx
 
 if TYPE_CHECKING:
-    import networkx as nx
     from numpy.typing import NDArray
 
     from tightlink.scenario import Scenario
@@ -64,8 +64,6 @@ def invariants(graph: nx.Graph) -> Invariants:
     Raises:
         TightlinkError: It is not connected, or has fewer than two nodes.
     """
-    import networkx as nx
-
     simple = nx.Graph(graph)
     simple.remove_edges_from(list(nx.selfloop_edges(simple)))
     _check(simple)
@@ -101,8 +99,6 @@ def graph_of(scenario: Scenario) -> nx.Graph:
         >>> graph_of(scenario).edges
         EdgeView([('a', 'b')])
     """
-    import networkx as nx
-
     from tightlink.scenario.network import Network
 
     network = Network(scenario.explicit())
@@ -114,8 +110,6 @@ def graph_of(scenario: Scenario) -> nx.Graph:
 
 
 def _check(graph: nx.Graph) -> None:
-    import networkx as nx
-
     nodes = graph.number_of_nodes()
     if nodes < 2:  # noqa: PLR2004
         raise TightlinkError(f"a graph of {nodes} nodes has no paths: expected two nodes at least")

@@ -15,14 +15,10 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from tightlink.analysis.effects import STRONG, WEAK
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+from tightlink.lazy import pl
 
 
 def influence(effects: pl.DataFrame, by: Sequence[str] = ()) -> pl.DataFrame:
@@ -36,8 +32,6 @@ def influence(effects: pl.DataFrame, by: Sequence[str] = ()) -> pl.DataFrame:
         Columns ``*by``, factor, ``psi`` (0 to 1) and ``responses``, the number that it is a share of. Effects
         without a test count as responses that are not moved.
     """
-    import polars as pl
-
     p = pl.col("p").fill_nan(None).fill_null(1.0)
     strong, weak = (p < STRONG).sum(), ((p >= STRONG) & (p < WEAK)).sum()
     grouped = effects.group_by(*by, "factor", maintain_order=True)

@@ -12,17 +12,13 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from tightlink.analysis.designed import numbers
 from tightlink.analysis.effects import contrast, levels, parts
 from tightlink.analysis.two_level import two_level
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+from tightlink.lazy import pl
 
 
 def interactions(
@@ -44,8 +40,6 @@ def interactions(
     Raises:
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
     """
-    import polars as pl
-
     found = []
     known = [levels(runs, factor) for factor in factors]
     for names, part in parts(runs, by):

@@ -25,12 +25,11 @@ from typing import TYPE_CHECKING, Final
 from tightlink.analysis.designed import numbers
 from tightlink.analysis.ten_steps.half_normal import lenth
 from tightlink.analysis.two_level import two_level
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from tightlink.analysis.two_level import Term
@@ -70,8 +69,6 @@ def joint_effects(
     Raises:
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
     """
-    import polars as pl
-
     values = numbers(runs, responses)
     rows = [
         row
@@ -84,9 +81,6 @@ def joint_effects(
 def _of_response(
     runs: pl.DataFrame, factors: Sequence[str], response: str, values: NDArray[np.float64], block: str
 ) -> list[dict[str, object]]:
-    import numpy as np
-    import polars as pl
-
     there = np.isfinite(values)
     kept, values = runs.filter(pl.Series(there)), values[there]
     varied = [name for name in factors if kept[name].n_unique() == runs[name].n_unique()]
@@ -122,8 +116,6 @@ def _fit(
     terms: Sequence[Term], values: NDArray[np.float64], blocks: Sequence[object]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """Effects (high less low), their standard errors, and the degrees of freedom of these; by least squares."""
-    import numpy as np
-
     groups = [[each == block for each in blocks] for block in dict.fromkeys(blocks)] or [[True] * len(values)]
     design = np.column_stack([*(np.asarray(group, float) for group in groups), *(term.signs / 2 for term in terms)])
     inverse = np.linalg.pinv(design.T @ design)

@@ -15,17 +15,14 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.effects import in_si
 from tightlink.experiment.summary import width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+from tightlink.lazy import pl
 
 #: Levels of a geometric factor at least, and how far apart the first and the last.
 _FEWEST: Final = 3
@@ -47,8 +44,6 @@ def over_levels(cells: pl.DataFrame, key: str, metrics: Sequence[str]) -> pl.Dat
         The key, ``runs``, each metric and what `width_of` names; levels in the order of their numbers in SI, else as
         they come.
     """
-    import polars as pl
-
     widths = [pl.col(width_of(name)) for name in metrics]
     # Independent means of equal weight: half widths add up as standard errors do.
     together = (

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from tightlink.lazy import nx
 
 #: A vertex of the graph that is searched: what it stands for and its name.
 _Vertex = tuple[str, str]
@@ -78,8 +78,6 @@ def maximum_flow(edges: Sequence[Edge], nodes: Mapping[str, Fraction], source: s
     Returns:
         The flow; zero, with no path, where no way leads from the source to the target.
     """
-    import networkx as nx
-
     # Whole numbers instead of fractions: the search adds and compares them much faster.
     limits = [edge.capacity for edge in edges if edge.capacity is not None] + list(nodes.values())
     scale = math.lcm(*(limit.denominator for limit in limits))
@@ -107,8 +105,6 @@ def _graph(edges: Iterable[Edge], nodes: Mapping[str, Fraction], source: str, ta
     The capacity of a node becomes that of the way from its one half to the other. A vertex in each edge
     keeps parallel edges apart, which networkx's flows do not know.
     """
-    import networkx as nx
-
     graph = nx.DiGraph()
     ends = [end for edge in edges for end in (edge.origin, edge.target)]
     for node in dict.fromkeys([source, target, *ends]):

@@ -16,19 +16,16 @@ from __future__ import annotations
 
 import csv
 import math
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.columns import SPELLINGS, misspelt
 from tightlink.checksums import DamagedError, read_parquet
 from tightlink.errors import TightlinkError, closest, one_of, show
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Sequence
-
-    import polars as pl
+from tightlink.lazy import pl
 
 #: Column of the frames that `read` returns: the line of the file, for messages.
 LINE: Final = "_line"
@@ -88,8 +85,6 @@ def in_si(frame: pl.DataFrame) -> pl.DataFrame:
     Raises:
         MeasurementError: Two columns hold the same quantity, or a column holds no numbers.
     """
-    import polars as pl
-
     names = {name: SPELLINGS[name] for name in frame.columns if name in SPELLINGS}
     for name, (canonical, _) in names.items():
         twice = next((other for other in names if other != name and names[other][0] == canonical), None)
@@ -145,8 +140,6 @@ def sizes_and_rates(
     Raises:
         MeasurementError: A column is missing, a value is wrong, or the three contradict each other.
     """
-    import polars as pl
-
     # Whatever is spelt so that it must not be guessed at is refused before it is passed over.
     for column in frame.columns:
         meant = misspelt(column, (size, rate, throughput))
@@ -171,8 +164,6 @@ def sizes_and_rates(
 
 def _agree(table: pl.DataFrame, rate: str, throughput: str) -> None:
     """Refuse a throughput that is not size × rate: another unit, or other headers counted."""
-    import polars as pl
-
     ratios = (table["throughput_bps"] / (table["packet_bytes"] * _BITS * table["packets_per_s"])).to_list()
     for factor, words in _FACTORS.items():
         if all(abs(ratio / factor - 1) <= _ROUNDING for ratio in ratios):
@@ -226,8 +217,6 @@ def _parquet(file: Path) -> pl.DataFrame:
 
 
 def _csv(file: Path) -> pl.DataFrame:
-    import polars as pl
-
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

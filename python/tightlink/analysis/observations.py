@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis import measurements
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
-
-    import polars as pl
 
     from tightlink.analysis.bulk_path import BulkPath
 
@@ -54,8 +53,6 @@ def read(files: Iterable[str | os.PathLike[str]], path: BulkPath) -> pl.DataFram
     Raises:
         MeasurementError: A file cannot be understood, or no row is of this path.
     """
-    import polars as pl
-
     return pl.concat([_file(Path(file), path) for file in files])
 
 
@@ -65,8 +62,6 @@ def points(frame: pl.DataFrame, *, payload_bytes: int) -> pl.DataFrame:
     Raises:
         MeasurementError: A column is missing, or a value is none that it can have.
     """
-    import polars as pl
-
     names = frame.columns
     window = next((name for name in ("window_packets", "window_bytes") if name in names), None)
     if window is None:
@@ -100,8 +95,6 @@ def _file(file: Path, path: BulkPath) -> pl.DataFrame:
 
 def _of_path(table: pl.DataFrame, path: BulkPath) -> pl.DataFrame:
     """The rows of a path, where a table tells paths apart."""
-    import polars as pl
-
     named = [column for column in _PATH if column in table.columns]
     for column in named:
         wanted = getattr(path, _PATH[column])
@@ -118,8 +111,6 @@ def _of_path(table: pl.DataFrame, path: BulkPath) -> pl.DataFrame:
 
 def _run(folder: Path) -> pl.DataFrame:
     """A run as one point: its TCP flows must have one window."""
-    import polars as pl
-
     from tightlink.run import open_run
 
     run = open_run(folder)
@@ -139,8 +130,6 @@ def _run(folder: Path) -> pl.DataFrame:
 
 def _iperf3(file: Path) -> pl.DataFrame:
     """The points of a file that iperf3 wrote with -J, or of several, a line each."""
-    import polars as pl
-
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

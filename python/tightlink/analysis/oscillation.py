@@ -25,9 +25,9 @@ import numpy as np
 
 from tightlink.analysis.red_noise import Spectrum, largest_ratios
 from tightlink.errors import TightlinkError
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     Array: TypeAlias = NDArray[np.float64]
@@ -130,8 +130,6 @@ def oscillation(
     Raises:
         TightlinkError: There are too few values, or some that are not finite.
     """
-    import polars as pl
-
     values = np.asarray(values, dtype=float)
     if len(values) < LEAST_VALUES or not np.isfinite(values).all():
         raise TightlinkError(f"{len(values)} values: expected at least {LEAST_VALUES}, all of them finite")
@@ -168,8 +166,6 @@ def oscillation(
 
 
 def _frame(frequency: Array, power: Array, background: Array, critical: float) -> pl.DataFrame:
-    import polars as pl
-
     columns = {"power": power, "background": background, "threshold": background * critical}
     return pl.DataFrame({"frequency_hz": frequency} | columns)
 

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from tightlink.analysis.oscillation import LEAST_VALUES, SIMULATIONS, Oscillation, oscillation
 from tightlink.analysis.over_time import series_of
 from tightlink.errors import TightlinkError
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    import polars as pl
 
     from tightlink.run import Run
 
@@ -129,8 +128,6 @@ def each(
 
 def summary(found: Found) -> pl.DataFrame:
     """A row for each series: ``series`` (its name), then what `Oscillation` says, all but the spectrum."""
-    import polars as pl
-
     fields = ("samples", "interval_s", "mean", "period_s", "period_round_trips", "amplitude", "relative_amplitude",
               "ratio", "critical_ratio", "correlation", "p", "significant", "oscillates")  # fmt: skip
     return pl.DataFrame(

@@ -17,17 +17,14 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from tightlink.analysis.compared import compared
 from tightlink.analysis.measurements import MeasurementError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+from tightlink.lazy import pl, stats
 
 #: Relative effects by which NIST 2010 filters.
 EFFECTS: Final = (0.0, 0.1, 0.3)
@@ -94,16 +91,12 @@ def grubbs(
 
 @cache
 def _critical(count: int, level: float) -> float:
-    from scipy import stats
-
     t = float(stats.t.isf(level / count, count - 2))
     return (count - 1) / math.sqrt(count) * math.sqrt(t * t / (count - 2 + t * t))
 
 
 def _p(g: float, count: int, tails: int) -> float:
     """Bonferroni's bound, which the critical value is made from as well."""
-    from scipy import stats
-
     rest = (count - 1) ** 2 - count * g * g
     # One value apart and all others equal leaves nothing, but for rounding.
     t = math.inf if rest <= _ROUNDING * count**2 else g * math.sqrt(count * (count - 2) / rest)
@@ -136,8 +129,6 @@ def outliers(
     Raises:
         MeasurementError: A column is missing, or no cell has three algorithms.
     """
-    import polars as pl
-
     rows = []
     for name, part in compared(runs, condition, algorithm, responses).items():
         for response, values in zip(part.responses, part.values.T.tolist(), strict=True):
@@ -157,15 +148,11 @@ def outliers(
 
 def effective(found: pl.DataFrame, least: float) -> pl.DataFrame:
     """The outliers whose relative effect is at least so large, on either side."""
-    import polars as pl
-
     return found.filter(pl.col("outlier") & (pl.col("relative_effect").abs() >= least))
 
 
 def counts(found: pl.DataFrame, effects: Sequence[float] = EFFECTS) -> pl.DataFrame:
     """How often each algorithm is an outlier: algorithm, least_effect, above, below; most often first."""
-    import polars as pl
-
     parts = [
         effective(found, least)
         .group_by("algorithm")

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError, closest, one_of, show
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 #: Columns that say whose values a row has, in the order of names.
@@ -76,8 +75,6 @@ def series_of(
     Raises:
         TightlinkError: A column is missing, a value is no number, times are not equally spaced or too few.
     """
-    import polars as pl
-
     if "time_s" not in table.columns:
         raise TightlinkError(f"no column time_s among {one_of(table.columns).removeprefix('one of ')}")
     long = {"metric", "value"} <= set(table.columns)
@@ -97,9 +94,6 @@ def series_of(
 
 def _even(rows: pl.DataFrame, value: str, title: str, least: int) -> tuple[float, pl.DataFrame]:
     """The interval, and the rows with their values as numbers; a shorter last interval is left out."""
-    import numpy as np
-    import polars as pl
-
     rows = rows.with_columns(pl.col(value).cast(pl.Float64, strict=False)).sort("time_s")
     times = rows["time_s"].to_numpy()
     steps = np.diff(times)

@@ -8,13 +8,11 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tightlink import units
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def packet_capacity(processor: Mapping[str, Any], packet_bytes: int, *, arriving: bool = True) -> Fraction | None:

@@ -29,18 +29,15 @@ import gzip
 import itertools
 import math
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from tightlink.analysis.response import mathis
 from tightlink.errors import TightlinkError, closest, one_of, show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    import polars as pl
+from tightlink.lazy import pl
 
 #: By PingER's name: the column, and the factor to its unit.
 METRICS: Final = {
@@ -112,8 +109,6 @@ def read(files: Iterable[Path], *, metric: str | None = None, date: str | None =
     Raises:
         PingerError: A file cannot be understood, or two of them contradict each other.
     """
-    import polars as pl
-
     given = None if date is None else _date(date)
     parts = [_long(file, _about(file, metric, given)) for file in files]
     long = pl.concat(parts).unique(maintain_order=True)
@@ -148,8 +143,6 @@ def with_mathis(table: pl.DataFrame) -> pl.DataFrame:
     Raises:
         PingerError: There are no round trips or no losses.
     """
-    import polars as pl
-
     for column in ("rtt_mean_s", "loss"):
         if column not in table.columns:
             names = [name for name, (known, _) in METRICS.items() if known == column]
@@ -169,8 +162,6 @@ def filled(table: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     Args:
         table: As `read` gives it.
     """
-    import polars as pl
-
     columns = [column for column in table.columns if column not in _KEYS]
     full = table.with_columns(pl.col(columns).interpolate_by("time_s").over("path"))
     before, after = (frame.select(pl.col(columns).null_count()).row(0) for frame in (table, full))
@@ -220,8 +211,6 @@ def _date(text: str) -> tuple[int, ...]:
 
 def _long(file: Path, about: _About) -> pl.DataFrame:
     """A row for each value of a file."""
-    import polars as pl
-
     lines = [(number, line) for number, line in enumerate(_text(file).splitlines(), 1) if line.strip()]
     lines = [(number, line) for number, line in lines if not line.startswith("#")]
     if not lines:

@@ -17,14 +17,13 @@ from tightlink.analysis.bulk_cells import simulate_cells
 from tightlink.analysis.bulk_path import BOTTLENECK
 from tightlink.analysis.choice import LITTLE, Choice, choose
 from tightlink.errors import TightlinkError
+from tightlink.lazy import _core, pl
 from tightlink.reduce import largest, smallest
 from tightlink.scenario.congestion import works_with
 from tightlink.simulate import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import polars as pl
 
     from tightlink.analysis.bulk_path import BulkPath
 
@@ -176,15 +175,11 @@ def _upgrades(  # noqa: PLR0917
 
 
 def _controls() -> list[str]:
-    from tightlink import _core
-
     return [name for name, _ in _core.congestion()]
 
 
 def _unsuitable(path: BulkPath, name: str) -> str | None:
     """Why a congestion control cannot be simulated on a path, or says nothing there; nothing where it can."""
-    from tightlink import _core
-
     if not works_with(name, path.recovery):
         return f"needs recovery {' or '.join(_core.congestion_recoveries(name))}, and the hosts have {path.recovery}"
     if _core.reads_marks(name):
@@ -193,8 +188,6 @@ def _unsuitable(path: BulkPath, name: str) -> str | None:
 
 
 def _with_p95(path: BulkPath, row: dict[str, Any]) -> dict[str, Any]:
-    import polars as pl
-
     scenario = path.scenario(row["window_packets"], row["flows"], seed=row["seed"], sample_s=path.duration_s / _SAMPLES)
     series = simulate(scenario).series
     queue = series.filter((pl.col("entity") == BOTTLENECK) & (pl.col("metric") == "queue_packets"))["value"]

@@ -16,16 +16,13 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from tightlink.analysis.compared import compared
 from tightlink.analysis.measurements import MeasurementError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+from tightlink.lazy import pl, stats
 
 _FEWEST: Final = 2
 
@@ -74,8 +71,6 @@ def ranks(
     Raises:
         MeasurementError: A column is missing, or no cell has two algorithms.
     """
-    import polars as pl
-
     rows = [
         (name, response, who, value)
         for name, part in compared(runs, condition, algorithm, responses).items()
@@ -102,8 +97,6 @@ def ranks(
 
 
 def _friedman(table: pl.DataFrame, algorithms: Sequence[str]) -> float:
-    from scipy import stats
-
     wide = table.pivot("algorithm", index=["condition", "response"], values="rank").drop_nulls()
     if len(algorithms) <= _FEWEST or wide.height < _FEWEST:
         return math.nan

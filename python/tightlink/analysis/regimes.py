@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import Bracket, Estimate, redrawn
 from tightlink.analysis.measurements import MeasurementError, checked, in_si, sizes_and_rates
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from tightlink.analysis.governing import Explained, Metric
@@ -156,8 +155,6 @@ def each(frame: pl.DataFrame, *, by: str = "router", load: str = "load") -> dict
     """
     if by not in frame.columns:
         return {"": find(frame, load=load)}
-    import polars as pl
-
     frame = frame.filter(pl.col(by).is_not_null() & (pl.col(by).cast(pl.String) != ""))
     checked(frame, load)
     found = {}
@@ -182,8 +179,6 @@ def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES
     Raises:
         MeasurementError: The table cannot be analysed.
     """
-    import polars as pl
-
     from tightlink.analysis.governing import explain
 
     names = in_si(frame).columns
@@ -204,8 +199,6 @@ def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES
 
 def _length(points: pl.DataFrame, resamples: int, seed: int) -> Length:
     """The regions of one length, with residuals drawn anew for their confidence."""
-    import polars as pl
-
     from tightlink.analysis.piecewise import best, probes
 
     size = float(points["packet_bytes"][0])
@@ -239,8 +232,6 @@ def _length(points: pl.DataFrame, resamples: int, seed: int) -> Length:
 
 def _onset(fitted: Fitted, again: Fitted) -> Bracket | None:
     """The probes between which load stops following, as far apart as resampling moves them."""
-    import numpy as np
-
     own = int(fitted.breaks[0])
     if own < 0:
         return None
@@ -251,8 +242,6 @@ def _onset(fitted: Fitted, again: Fitted) -> Bracket | None:
 
 def _decline(rates: Array, fitted: Fitted, again: Fitted) -> Bracket | None:
     """The probes between which the fitted load leaves its level downwards, as resampling moves them."""
-    import numpy as np
-
     own = _left(rates, fitted)[0]
     if own < 0:
         return None
@@ -264,8 +253,6 @@ def _decline(rates: Array, fitted: Fitted, again: Fitted) -> Bracket | None:
 
 def _left(rates: Array, fitted: Fitted) -> NDArray[np.int64]:
     """The first probe of each data set at which the load has left its level downwards; −1 without one."""
-    import numpy as np
-
     starts = np.where(fitted.breaks >= 0, fitted.gaps[fitted.breaks], np.inf)
     below = (fitted.model < (1 - _FALL) * fitted.level[:, None]) & (rates[None, :] > starts[:, None])
     # What is not at its level yet has not left it.

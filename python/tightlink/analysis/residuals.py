@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.bulk_cells import simulate_cells
 from tightlink.analysis.estimates import RESAMPLES, Estimate
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from tightlink.analysis.bulk_path import BulkPath
@@ -80,16 +79,12 @@ def with_residuals(frame: pl.DataFrame) -> pl.DataFrame:
     >>> with_residuals(pl.DataFrame({"observed_bps": [10.0], "predicted_bps": [8.0]})).row(0)
     (10.0, 8.0, 2.0, 0.2)
     """
-    import polars as pl
-
     difference = pl.col("observed_bps") - pl.col("predicted_bps")
     return frame.with_columns(residual_bps=difference, residual=difference / pl.col("observed_bps"))
 
 
 def agreement(frame: pl.DataFrame, columns: tuple[str, str] = ("observed_bps", "predicted_bps")) -> Agreement:
     """The agreement of two columns of a frame, observed and predicted; intervals by drawing points anew."""
-    import numpy as np
-
     observed, predicted = (frame[name].to_numpy().astype(float) for name in columns)
     shares = (observed - predicted) / observed
     enough = len(observed) >= _LEAST and len(np.unique(observed)) > 1 and len(np.unique(predicted)) > 1
@@ -113,8 +108,6 @@ def share_within(frame: pl.DataFrame, limit: float) -> float:
     >>> share_within(pl.DataFrame({"observed_bps": [10.0, 10.0], "predicted_bps": [9.5, 8.0]}), 0.1)
     0.5
     """
-    import polars as pl
-
     shares = frame.select((pl.col("observed_bps") - pl.col("predicted_bps")).abs() <= limit * pl.col("observed_bps"))
     return float(shares.to_series().to_numpy().mean())
 
@@ -126,8 +119,6 @@ def by_flows(frame: pl.DataFrame) -> dict[int, Agreement]:
 
 
 def _intervals(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> tuple[Estimate, Estimate]:
-    import numpy as np
-
     draws = np.random.default_rng(_SEED).integers(0, len(observed), size=(RESAMPLES, len(observed)))
     parts = np.array_split(draws, max(1, draws.size // _AT_ONCE))
     origin, free = np.concatenate([_r2(observed[rows], predicted[rows]) for rows in parts], axis=1)
@@ -143,8 +134,6 @@ def _slope(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> flo
 
 def _r2(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
     """R² of the line through the origin and of the free line, of each row; not finite where there is no line."""
-    import numpy as np
-
     found = np.full((2, len(observed)), np.nan)
     # Of equal values, rounding leaves a difference from their mean.
     several = (np.ptp(observed, axis=1) > 0) & (np.ptp(predicted, axis=1) > 0)

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tightlink import units
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    import polars as pl
 
     from tightlink.run import Run
 
@@ -97,8 +96,6 @@ def by_period(
         long_lived: Table ``long_lived``; may be empty.
         periods: Begin and end in seconds, by name.
     """
-    import polars as pl
-
     lengths = _lengths(users)
     tables = []
     for name, (start, stop) in periods.items():
@@ -139,8 +136,6 @@ def over_time(run: Run) -> pl.DataFrame:
 
 def _lengths(users: pl.DataFrame) -> pl.DataFrame:
     """When each interval begins, and how long it is: the last may be shorter."""
-    import polars as pl
-
     begin = pl.col("time_s").shift(1).over("label").fill_null(0.0)
     return users.select("label", "time_s", begin_s=begin, length_s=pl.col("time_s") - begin)
 
@@ -152,8 +147,6 @@ def _joined(tables: Iterable[pl.DataFrame], intervals: pl.DataFrame) -> list[pl.
 
 def _values(tables: Sequence[pl.DataFrame], by: list[str]) -> pl.DataFrame:
     """A row for each group of intervals, a column for each response."""
-    import polars as pl
-
     users, paths, long_lived = tables
 
     transmitting = pl.col("sources_transmitting")
@@ -193,15 +186,11 @@ def _values(tables: Sequence[pl.DataFrame], by: list[str]) -> pl.DataFrame:
 
 def _ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
     """The ratio of the sums; nothing where there is nothing to divide by."""
-    import polars as pl
-
     return pl.when(whole.sum() > 0).then(part.sum() / whole.sum())
 
 
 def _weighted(name: str, weight: pl.Expr) -> pl.Expr:
     """The mean of a column where it has a value, each with its weight."""
-    import polars as pl
-
     value = pl.col(name)
     there = value.is_not_null()
     return _ratio((value * weight).filter(there), weight.filter(there))

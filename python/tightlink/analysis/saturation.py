@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from tightlink.analysis.estimates import RESAMPLES, Bracket, Estimate, Fit, redrawn
 from tightlink.analysis.measurements import MeasurementError, sizes_and_rates
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np, pl, stats
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.analysis.packet_cost import Array, Costs
 
 Name: TypeAlias = Literal["ideal", "cost"]
@@ -60,8 +59,6 @@ class Law:
 
     def packets_per_s(self, sizes: Array) -> Array:
         """The packet rate that the law gives at each packet size."""
-        import numpy as np
-
         line = (sizes + self.overhead_bytes.value) * 8 / self.line_rate_bps.value
         rates: Array = 1 / np.maximum(line, self.per_packet_s.value + self.per_byte_s.value * sizes)
         return rates
@@ -182,9 +179,6 @@ def find(  # noqa: PLR0913
     Raises:
         MeasurementError: The table cannot be analysed.
     """
-    import numpy as np
-    import polars as pl
-
     table = sizes_and_rates(frame, size=size, throughput=throughput)
     if largest_bytes is not None:
         table = table.filter(pl.col("packet_bytes") <= largest_bytes)
@@ -235,8 +229,6 @@ def _law(  # noqa: PLR0913, PLR0917
     name: Name, sizes: Array, logs: Array, fit: Any, parameters: int, resamples: int, seed: int
 ) -> Law:
     """A law with intervals, from fits to residuals drawn anew."""
-    import numpy as np
-
     best: Costs = fit(logs[None, :])
     model = best.log_rates(sizes)[0]
     residuals = logs - model
@@ -267,8 +259,6 @@ def _one_regime(sizes: Array, logs: Array) -> tuple[Regime, Fit]:
     A line of cost per packet and byte is free flow where bytes cost more than the packet at every size
     (a plateau that erodes), saturation where they cost less at every size, and else may be either.
     """
-    import numpy as np
-
     from tightlink.analysis.packet_cost import fit_line
 
     count = len(sizes)
@@ -287,9 +277,6 @@ def _one_regime(sizes: Array, logs: Array) -> tuple[Regime, Fit]:
 
 def _slope(sizes: Array, logs: Array, expected: float) -> Slope | None:
     """The slope of ln f over ln p by least squares, with Student's t; none with fewer than three sizes."""
-    import numpy as np
-    from scipy import stats
-
     from tightlink.analysis.packet_cost import LEAST_SIZES
 
     if len(np.unique(sizes)) < LEAST_SIZES:

@@ -27,9 +27,9 @@ import numpy as np
 
 from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -94,8 +94,6 @@ def collapse(points: pl.DataFrame, critical: float, *, resamples: int = _RESAMPL
 
 def scaled(points: pl.DataFrame, critical: float, height: float, width: float) -> pl.DataFrame:
     """The points with ``scaled_x`` = (x / xc − 1) size^width and ``scaled_y`` = y size^height beside them."""
-    import polars as pl
-
     return points.with_columns(
         scaled_x=(pl.col("x") / critical - 1) * pl.col("size").cast(pl.Float64).pow(width),
         scaled_y=pl.col("y") * pl.col("size").cast(pl.Float64).pow(height),

@@ -15,16 +15,13 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink.analysis.designed import numbers, present
 from tightlink.analysis.effects import in_si
 from tightlink.analysis.measurements import MeasurementError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+from tightlink.lazy import pl, stats
 
 #: What the flows are called that compete with an alternative.
 STANDARD: Final = "standard TCP"
@@ -50,8 +47,6 @@ def shares(runs: pl.DataFrame, *, algorithm: str, own: str, standard: str, avail
     Raises:
         MeasurementError: A column is missing or holds no numbers, or what was available is not above zero.
     """
-    import polars as pl
-
     present(runs, [algorithm])
     numbers(runs, [own, standard])
     whole = _available(runs, own, available)
@@ -67,8 +62,6 @@ def shares(runs: pl.DataFrame, *, algorithm: str, own: str, standard: str, avail
 
 def _available(runs: pl.DataFrame, own: str, available: str | float) -> pl.Series:
     """What was available in each run, in the unit of the throughputs."""
-    import polars as pl
-
     if not isinstance(available, str):
         return pl.Series([float(available)] * runs.height, dtype=pl.Float64)
     present(runs, [available])
@@ -99,8 +92,6 @@ def beside(
     Raises:
         MeasurementError: A column is missing or holds no numbers.
     """
-    import polars as pl
-
     keys = [condition] if isinstance(condition, str) else list(condition)
     present(runs, [*keys, algorithm])
     numbers(runs, [own, standard])
@@ -119,9 +110,6 @@ def fairness(points: pl.DataFrame) -> pl.DataFrame:
         Columns algorithm, ratio (geometric mean of own / standard), ahead and behind (conditions in which it gets
         more, and less), conditions, p (sign test: of so uneven a count where both are alike).
     """
-    import polars as pl
-    from scipy import stats
-
     own, standard = points.columns[-2:]
     ratio = pl.col(own) / pl.col(standard)
     both = (pl.col(own) > 0) & (pl.col(standard) > 0)

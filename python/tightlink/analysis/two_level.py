@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.analysis.effects import in_words, levels, signs
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.fractional import Fraction, of_signs
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
@@ -80,8 +80,6 @@ class TwoLevel:
     @cached_property
     def regular(self) -> bool:
         """Whether it is a full design, or a fraction of one by products of factors, with equal replications."""
-        import numpy as np
-
         counts = np.unique(self.signs, axis=0, return_counts=True)[1]
         return bool(len(counts) == 2 ** len(self.fraction.base) and counts.min() == counts.max())
 
@@ -127,8 +125,6 @@ class TwoLevel:
 
     def column(self, factors: Iterable[int]) -> NDArray[np.int64]:
         """The signs of a product of factors."""
-        import numpy as np
-
         return np.asarray(self.signs[:, list(factors)].prod(axis=1), dtype=np.int64)
 
     def name(self, factors: Iterable[int]) -> str:
@@ -174,8 +170,6 @@ class TwoLevel:
 
     def _simple(self) -> list[tuple[int, ...]]:
         """Single factors and products of two, as many as the runs allow to find together."""
-        import numpy as np
-
         candidates = [group[0] for vector, group in self._short.items() if vector]
         if self.regular:
             return candidates
@@ -216,8 +210,6 @@ def two_level(runs: pl.DataFrame, factors: Sequence[str], pairs: Sequence[tuple[
     Raises:
         MeasurementError: A column is missing, or has other than two levels.
     """
-    import numpy as np
-
     if not factors:
         raise MeasurementError("expected at least one factor: a column of two levels")
     pairs = pairs or [levels(runs, factor) for factor in factors]

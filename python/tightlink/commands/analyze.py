@@ -61,8 +61,6 @@ def saturation(
         Packet size in bytes above which rows are left out, as they are sent in fragments.
     overhead
         Line time of a packet beyond its own bytes, in bytes, where it is known; otherwise it is fitted.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """
@@ -98,8 +96,6 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
         "router" tells several routers apart.
     load
         Column of the load, such as load_reported.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """

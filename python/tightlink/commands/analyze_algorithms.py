@@ -4,16 +4,15 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, plain
+from tightlink.commands.analyze_output import Algorithm, Columns, Condition, Figure, Json, plain
 from tightlink.commands.analyze_responses import listed, read_table
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from tightlink.analysis.clusters import Dendrogram
     from tightlink.analysis.designed import Designed
@@ -25,8 +24,8 @@ _OUTLIERS_SHOWN: Final = 12
 def clusters(
     table: Path,
     *,
-    algorithm: str,
-    condition: Columns = None,
+    algorithm: Algorithm,
+    condition: Condition = None,
     responses: Columns = None,
     spread: Literal["condition", "all"] = "condition",
     json_: Json = False,
@@ -38,17 +37,11 @@ def clusters(
     ----------
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
-    algorithm
-        Column of the algorithm.
-    condition
-        Column of the condition, or several, separated by commas; without it, all other factors.
     responses
         Columns to compare by, separated by commas; without them, all responses.
     spread
         What differences are divided by: each condition's standard deviation over its algorithms, or that over all
         conditions, which makes distances comparable.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """
@@ -73,8 +66,8 @@ def clusters(
 def outliers(
     table: Path,
     *,
-    algorithm: str,
-    condition: Columns = None,
+    algorithm: Algorithm,
+    condition: Condition = None,
     responses: Columns = None,
     level: float = 0.05,
     json_: Json = False,
@@ -86,16 +79,10 @@ def outliers(
     ----------
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
-    algorithm
-        Column of the algorithm.
-    condition
-        Column of the condition, or several, separated by commas; without it, all other factors.
     responses
         Columns to look at, separated by commas; without them, all responses.
     level
         Probability of finding an outlier in a cell that has none.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """
@@ -122,8 +109,8 @@ def outliers(
 def ranks(
     table: Path,
     *,
-    algorithm: str,
-    condition: Columns = None,
+    algorithm: Algorithm,
+    condition: Condition = None,
     responses: Columns = None,
     best: Literal["largest", "smallest"] = "largest",
     json_: Json = False,
@@ -135,16 +122,10 @@ def ranks(
     ----------
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
-    algorithm
-        Column of the algorithm.
-    condition
-        Column of the condition, or several, separated by commas; without it, all other factors.
     responses
         Columns to rank by, separated by commas, such as throughputs; without them, all responses.
     best
         Whether the largest value or the smallest has rank 1.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """
@@ -207,8 +188,6 @@ def _print_clusters(found: "Sequence[Dendrogram]") -> None:
 
 
 def _print_outliers(found: "pl.DataFrame") -> None:
-    import polars as pl
-
     from tightlink.analysis.outliers import EFFECTS, counts, effective
     from tightlink.console import print_table
 

@@ -15,11 +15,10 @@ from tightlink.commands.options import option
 from tightlink.console import print_json, print_text, say
 from tightlink.errors import TightlinkError, one_of
 from tightlink.files import check_new
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import polars as pl
 
     from tightlink.analysis.markov import Life
     from tightlink.commands.analyze_output import Panel
@@ -60,13 +59,9 @@ def chain(
         State in which a life begins (default: thinking; in a log the first).
     goal
         State that is to be reached (default: completed).
-    json_
-        Print what was found as JSON.
     output
         File for a figure: evolution, arrivals, perturbation and sensitivity; .png, .svg or .pdf.
     """
-    import polars as pl
-
     from tightlink.analysis.markov import minimal_cut_sets, perturbed, ranked
     from tightlink.analysis.markov.perturbation import named
 

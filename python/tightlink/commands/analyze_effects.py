@@ -12,10 +12,9 @@ from tightlink.commands.analyze_output import Columns, Figure, Json, plain
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.analysis.designed import Designed
     from tightlink.analysis.ten_steps import Steps
     from tightlink.analysis.two_level import TwoLevel
@@ -53,8 +52,6 @@ def effects(
         Also find interactions of two factors, and what they cannot be told apart from.
     draw_response
         Draw main effects on this response, not the map of all.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """
@@ -105,8 +102,6 @@ def ten_steps(
     factors
         Columns that were varied, separated by commas; without them, what the sweep varied, otherwise columns of
         two values.
-    json_
-        Print everything that was found as JSON.
     output
         File for a page with the ten figures: .png, .svg or .pdf.
     """
@@ -209,8 +204,6 @@ def _print_chance(p_values: list[float]) -> None:
 
 def _marked(found: "pl.DataFrame", response: str) -> list[dict[str, Any]]:
     """The significant effects on a response, the largest first; equal ones, as aliases are, in their own order."""
-    import polars as pl
-
     rows = found.filter((pl.col("response") == response) & (pl.col("mark") != ""))
     # Sums in another order differ in their last digits.
     size = pl.col("effect").abs().round_sig_figs(9)

@@ -51,8 +51,6 @@ def oscillation(
         Time before which nothing is looked at, such as the start of flows.
     end
         Time after which nothing is looked at (default: none).
-    json_
-        Print what was found as JSON.
     output
         File for a figure, series and spectra: .png, .svg or .pdf.
     """

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 Table: TypeAlias = Path
 #: Names of columns, separated by commas.
 Columns = Annotated[str | None, Parameter(show_default=False)]
-Json = Annotated[bool, Parameter(name="--json", negative="")]
+Algorithm = Annotated[str, Parameter(help="Column of the algorithm.")]
+Condition = Annotated[
+    str | None,
+    Parameter(
+        show_default=False,
+        help="Column of the condition, or several, separated by commas; without it, all other factors.",
+    ),
+]
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print everything that was found as JSON.")]
 Figure = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
 #: Of a figure of several panels, in inches.

@@ -39,8 +39,6 @@ def correlation(
         Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
     threshold
         |r| above which a pair is kept, or "gap": the middle of the widest gap between moderate |r|.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """
@@ -85,8 +83,6 @@ def components(
         Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
     by
         Column that tells groups of runs apart in the figure.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """

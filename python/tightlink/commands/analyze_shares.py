@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tightlink.commands.analyze_algorithms import read_compared
-from tightlink.commands.analyze_output import Columns, Figure, Json, plain
+from tightlink.commands.analyze_output import Algorithm, Condition, Figure, Json, plain
 from tightlink.console import print_json
 from tightlink.files import check_new
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def shares(
     table: Path,
     *,
-    algorithm: str,
+    algorithm: Algorithm,
     own: str,
     standard: str,
     available: str,
-    condition: Columns = None,
+    condition: Condition = None,
     json_: Json = False,
     output: Figure = None,
 ) -> None:
@@ -29,18 +29,12 @@ def shares(
     ----------
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
-    algorithm
-        Column of the algorithm.
     own
         Column of the throughput of flows that use it.
     standard
         Column of the throughput of flows that use standard TCP beside it.
     available
         Column of the throughput that was available, as numbers or such as "20 Mbit/s".
-    condition
-        Column of the condition, or several, separated by commas; without it, all other factors.
-    json_
-        Print everything that was found as JSON.
     output
         File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
     """

@@ -13,12 +13,11 @@ from tightlink.commands.options import option
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.files import check_new
+from tightlink.lazy import pl
 from tightlink.run import CAPTURE
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import polars as pl
 
     from tightlink.analysis.over_time import Series
     from tightlink.analysis.traffic.burstiness import Burstiness
@@ -62,8 +61,6 @@ def traffic(
         Time after which nothing is looked at (default: none).
     interval
         Of the series of a capture file.
-    json_
-        Print what was found as JSON.
     output
         File for a figure, variance over time scales and spikes: .png, .svg or .pdf.
     """
@@ -117,8 +114,6 @@ def arrivals(
         Column of the time, in seconds.
     of
         Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s.
-    json_
-        Print what was found as JSON.
     output
         File for a figure, times between arrivals beside exponential ones: .png, .svg or .pdf.
     """
@@ -153,8 +148,6 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
         Folder of a run with flows, or a table with a row for each flow.
     column
         Column of the size.
-    json_
-        Print what was found as JSON.
     output
         File for a figure, the share of flows that are larger: .png, .svg or .pdf.
     """
@@ -196,8 +189,6 @@ def lags(
         The same of the other.
     longest
         Longest lag to look at (default: a quarter of the time).
-    json_
-        Print what was found as JSON.
     output
         File for a figure, the correlation over the lag: .png, .svg or .pdf.
     """
@@ -311,8 +302,6 @@ def _sentences(parts: dict[str, Any]) -> list[str]:
 
 def _places(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """Of packets, those that arrive at each link; of all else, everything."""
-    import polars as pl
-
     if not {"event", "from", "to"} <= set(frame.columns):
         return [("", frame)]
     # Of a capture all packets are received, where it was taken.
@@ -322,8 +311,6 @@ def _places(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _numbers(frame: pl.DataFrame, column: str) -> Any:
-    import polars as pl
-
     if column not in frame.columns:
         meant = closest(column, frame.columns)
         raise TightlinkError(

@@ -13,10 +13,9 @@ from tightlink.commands.options import WithLab  # noqa: TC001  # cyclopts evalua
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.analysis.comparison import Comparison
     from tightlink.commands.analyze_output import Panel
     from tightlink.laboratory.embedded import Offer
@@ -53,8 +52,6 @@ def compare(
         varied).
     pair
         FIRST=SECOND, to pair flows, links or nodes of two runs that have different names; may be repeated.
-    json_
-        Print everything that was found as JSON.
     output
         New folder for a report, figures and the table of all values.
     """
@@ -136,8 +133,6 @@ def _offers(names: tuple[str, str]) -> list[Offer]:
 
 def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
     """The rows that are printed; with ``every`` all, if none of them is usual."""
-    import polars as pl
-
     from tightlink.analysis.comparison_pairs import SIDES
     from tightlink.analysis.comparison_words import MAIN, in_order
 

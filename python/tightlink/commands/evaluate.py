@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from tightlink.commands.analyze_output import Json  # noqa: TC001  # cyclopts evaluates it
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Cluster, Jobs, WithLab  # noqa: TC001  # cyclopts evaluates them
 from tightlink.console import print_json, print_text
@@ -24,7 +25,7 @@ def evaluate(
     jobs: Jobs = 1,
     cluster: Cluster = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
     controls: Controls = None,
     with_lab: WithLab = False,
 ) -> int:
@@ -45,8 +46,6 @@ def evaluate(
     output
         Folder for the results, in which an interrupted evaluation goes on (default: results/evaluation, with --queues
         results/queues).
-    json_
-        Print what was found as JSON.
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.
     """

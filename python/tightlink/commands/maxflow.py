@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink import units
+from tightlink.commands.analyze_output import Json
 from tightlink.commands.options import option
 from tightlink.console import print_json
 from tightlink.scenario import load, parse_option
@@ -18,7 +19,7 @@ def maxflow(
     to: str | None = None,
     packet: str | None = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
     no_simulate: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Say how much a network carries between two nodes: by bits, by packets, and by both.
@@ -35,8 +36,6 @@ def maxflow(
         Size of the packets, headers included (default: that of the only group of traffic).
     set_
         key=value, to change a key by its dotted path; may be repeated.
-    json_
-        Print everything as JSON.
     no_simulate
         Do not simulate what the answers propose.
     """

@@ -19,6 +19,7 @@ from tightlink.console import (
     watching,
 )
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.lazy import pl
 from tightlink.scenario import load, parse_option
 
 if TYPE_CHECKING:
@@ -143,8 +144,6 @@ def _show(done: "Sequence[Run]", *, as_json: bool) -> None:
 
 def _show_all(done: "Sequence[Run]") -> None:
     """The goodput of each flow: median, least and most."""
-    import polars as pl
-
     flows = pl.concat([each.flows.select("label", "goodput_bps", "packets_dropped") for each in done])
     goodput, dropped = pl.col("goodput_bps"), pl.col("packets_dropped")
     found = flows.group_by("label", maintain_order=True).agg(

@@ -74,8 +74,6 @@ def path(
         Datagrams of each.
     overload_packets
         Datagrams with which the queue is filled, at most.
-    json_
-        Print everything as JSON.
     output
         File for a scenario with this path, which "tightlink predict --path" takes, too.
     """

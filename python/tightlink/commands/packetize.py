@@ -1,10 +1,7 @@
 """The command ``tightlink packetize``."""
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from tightlink import units
+from tightlink.commands.analyze_output import Json
 from tightlink.commands.options import number, option, plain, share
 from tightlink.console import print_json
 from tightlink.errors import ScenarioError
@@ -23,7 +20,7 @@ def packetize(
     key_frame: float | None = None,
     ring: str | None = None,
     loss: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
 ) -> int:
     """Say which packet length keeps a stream clear of a router's packet limit, and why.
 
@@ -51,8 +48,6 @@ def packetize(
         What the ring holds where packets wait, such as "75 packets", for the burst of a frame.
     loss
         Share of packets lost, such as "0.5 %", for the share of frames that it hits.
-    json_
-        Print everything as JSON.
     """
     from tightlink.analysis.packetize import Bottleneck, Stream
     from tightlink.analysis.packetize import packetize as lengths_of

@@ -1,7 +1,7 @@
 """The command ``tightlink pinger``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -10,9 +10,7 @@ from tightlink.commands.analyze_output import Json, plain
 from tightlink.console import print_json
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new, write_text
-
-if TYPE_CHECKING:
-    import polars as pl
+from tightlink.lazy import pl
 
 _KINDS: Final = (".csv", ".parquet")
 _COLUMNS: Final = ("rtt_mean_s", "loss", "throughput_bps", "mathis_bps", "of_it")
@@ -39,8 +37,6 @@ def pinger(
         Year, month or day of all files, such as 2014-09-10 (default: what their names tell).
     fill
         Fill gaps by straight lines, for analyses that need a value at every time.
-    json_
-        Print all rows as JSON.
     output
         File for the table, for tightlink analyze: .csv or .parquet.
     """
@@ -76,8 +72,6 @@ def _write(table: "pl.DataFrame", output: Path) -> None:
 
 def _show(table: "pl.DataFrame") -> None:
     """A line for each path: medians of times and rates, the mean of losses."""
-    import polars as pl
-
     from tightlink.console import print_table, quantity
 
     known = [name for name in table.columns if name in {"rtt_mean_s", "throughput_bps", "mathis_bps"}]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
+from tightlink.commands.analyze_output import Json
 from tightlink.commands.options import option, plain, share
 from tightlink.console import print_json
 from tightlink.errors import ScenarioError, closest, one_of
@@ -45,7 +46,7 @@ def predict(
     observed: Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)] = None,
     fit: str | None = None,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
 ) -> int:
     """Say what a path will carry, which window and how many flows to take, and what would change it.
@@ -86,8 +87,6 @@ def predict(
         What of bandwidth, rtt, queue and cross to fit to the measurements first, such as "bandwidth,rtt".
     jobs
         Runs to simulate at a time.
-    json_
-        Print everything as JSON.
     output
         File for a figure: .png, .svg or .pdf.
     """

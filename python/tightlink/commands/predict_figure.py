@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tightlink.lazy import pl
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import polars as pl
     from matplotlib.axes import Axes
 
     from tightlink.commands.predict_output import Answer
@@ -22,7 +23,6 @@ _PERCENT: Final = 100
 def draw(answer: Answer, file: Path) -> None:
     """A figure: goodput over windows, utilization over loss; with observations, these and their residuals."""
     import matplotlib as mpl
-    import polars as pl
     from matplotlib.figure import Figure
 
     from tightlink import plots
@@ -48,8 +48,6 @@ def draw(answer: Answer, file: Path) -> None:
 
 
 def _draw_points(points: pl.DataFrame, scatter: Axes, residuals: Axes) -> None:
-    import polars as pl
-
     from tightlink import plots
 
     named = points.with_columns(line=pl.col("flows").cast(pl.String) + " flows")

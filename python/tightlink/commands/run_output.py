@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.console import print_table, print_text, quantity, say
 from tightlink.files import check_new
+from tightlink.lazy import pl
 from tightlink.tables import TOTALS, counted, measured
 
 if TYPE_CHECKING:
@@ -121,8 +122,6 @@ def _sources(row: dict[str, Any]) -> int:
 
 def _totals(run: Run, table: str) -> Iterable[dict[str, Any]]:
     """Of each label: the sums of what is counted, the means of what is measured at a time, and its last values."""
-    import polars as pl
-
     over_time = pl.col(measured(table))
     rows = run.table(table).group_by("label", maintain_order=True)
     found = rows.agg(pl.col(counted(table)).sum(), over_time.mean(), over_time.last().name.suffix("_at_end"))

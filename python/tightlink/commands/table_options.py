@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar
 
 from cyclopts import Parameter
 
 from tightlink.console import columns_chosen
 from tightlink.text_table import Choice
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _T = TypeVar("_T")
 _WIDE: Final = "Print all columns of tables, however narrow the terminal is."

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from tightlink.diagnosis.words import named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Certainty = Literal["certain", "likely", "cannot be told"]
 

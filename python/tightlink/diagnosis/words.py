@@ -8,12 +8,10 @@ Example:
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from tightlink import units
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 #: More names than this are counted, not listed.

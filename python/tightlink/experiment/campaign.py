@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
@@ -125,8 +126,6 @@ def attempt(tasks: Sequence[T], store: Store[T, R], on: Engine) -> Generator[tup
 
 def perform(work: Work, check: Callable[[], None] = lambda: None) -> object:
     """Do a piece of work. Whatever goes wrong is of this one alone."""
-    from tightlink import _core
-
     try:
         return work.perform(check)
     except TightlinkError as error:

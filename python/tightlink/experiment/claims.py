@@ -21,21 +21,18 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TextIO, TypeAlias, get_args
 
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, parsed_json, read_json
 from tightlink.errors import TightlinkError, visible
 from tightlink.files import write_text
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Sequence
-    from typing import TextIO
 
 #: What a claim can expect and observe.
 Value: TypeAlias = bool | int | float | str | None

@@ -22,6 +22,7 @@ from distributed.scheduler import KilledWorker
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import KEPT, Failed, Work, perform
 from tightlink.experiment.parcels import Parcels
+from tightlink.lazy import _core
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -134,8 +135,6 @@ class Cluster:
 
     def _check_workers(self) -> None:
         """Before anything is sent: workers need the same engine."""
-        from tightlink import _core
-
         found = self._client.run(_behaviour, on_error="return")
         for worker, behaviour in found.items():
             if isinstance(behaviour, BaseException):
@@ -150,8 +149,6 @@ class Cluster:
 
 
 def _behaviour() -> int:
-    from tightlink import _core
-
     return _core.engine_behaviour
 
 

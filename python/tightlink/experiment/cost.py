@@ -20,13 +20,11 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.scenario.paths import Router
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: What a run takes beside its packets, in packet-hops: some milliseconds.
 _BESIDE: Final = 20_000.0

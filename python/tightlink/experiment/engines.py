@@ -10,15 +10,14 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections.abc import Generator, Iterable
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from tightlink.errors import ScenarioError, TightlinkError, not_installed
 from tightlink.experiment.campaign import Work, perform
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+from tightlink.lazy import _core
 
 #: Work, and what came out of it, or the failure.
 Performed: TypeAlias = "tuple[Work, object]"
@@ -169,8 +168,6 @@ def _work(
 
 def _end(threads: list[threading.Thread], waiting: queue.SimpleQueue[Work | None], stop: threading.Event) -> None:
     """End what threads do, within moments."""
-    from tightlink import _core
-
     stop.set()
     for _ in threads:
         waiting.put(None)

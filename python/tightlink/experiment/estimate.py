@@ -19,6 +19,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import _core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,8 +99,6 @@ def _users(group: dict[str, Any], end: float) -> dict[str, Any]:
 
 
 def _simulated(resolved: str) -> float:
-    from tightlink import _core
-
     begin = time.perf_counter()
     try:
         _core.simulate(resolved)

@@ -26,6 +26,7 @@ from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, 
 from tightlink.errors import TightlinkError, closest
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import marker_of, opened, table_of
+from tightlink.lazy import pl
 from tightlink.scenario import loads
 from tightlink.tables import TABLES, schema
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     import duckdb
-    import polars as pl
 
     from tightlink.run import Run
     from tightlink.scenario import Scenario
@@ -117,8 +117,6 @@ class Experiment:
         Raises:
             TightlinkError: No table has this name.
         """
-        import polars as pl
-
         if name in self.own:
             return self.runs if name == _RUNS else self._scanned(self._own_file(name))
         if name not in TABLES:
@@ -208,8 +206,6 @@ class Experiment:
         return found
 
     def _identity(self, name: str) -> str:
-        import polars as pl
-
         found = self.runs.filter(pl.col("run") == name).select("identity").collect()
         if found.height == 0:
             names = self.runs.select("run").collect()["run"].to_list()
@@ -225,8 +221,6 @@ class Experiment:
 
 def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:
     """A table of the runs in a store, with the names that ``runs`` gives them, in its order."""
-    import polars as pl
-
     identities = runs.select("identity").unique().collect()["identity"].sort()
     files = [file for identity in identities if (file := store.file(identity)).exists()]
     for file in files:
@@ -238,8 +232,6 @@ def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:
 
 def named(runs: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:
     """Rows with identities, with the names that ``runs`` gives them instead, in its order."""
-    import polars as pl
-
     names = runs.select("run", "identity").with_row_index("_place")
     joined = names.join(rows.with_row_index("_row"), on="identity", how="inner").sort("_place", "_row")
     return joined.select("run", pl.exclude("run", "identity", "_place", "_row"))

@@ -23,11 +23,11 @@ from math import comb
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 LOWEST: Final = 3
@@ -130,7 +130,6 @@ def fewest_runs(factors: int, resolution: int) -> int:
 
 
 def _of_resolution(factors: int, resolution: int) -> Fraction:
-    import numpy as np
     import pydoe
 
     try:

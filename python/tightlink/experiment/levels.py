@@ -12,16 +12,14 @@ Example:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario import parse_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: Kinds of quantities that a level may be.
 KINDS: Final = (

@@ -41,6 +41,7 @@ from tightlink.experiment.results import Row, write_experiment
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.experiment.stored import FORMAT
 from tightlink.experiment.workplace import occupied
+from tightlink.lazy import pl
 from tightlink.tables import schema
 
 if TYPE_CHECKING:
@@ -304,8 +305,6 @@ class _MeasurementFiles:
 
 def _write(finished: Finished, place: Workplace, repeats: Repeats) -> None:
     """The tables of what is there, cell by cell."""
-    import polars as pl
-
     grid = finished.grid
     cells = {cell: number for number, cell in enumerate(grid.cells)}
     rows, flows = [], []

@@ -22,13 +22,12 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.lazy import pl
 from tightlink.reduce import jain
 from tightlink.tables import TABLES, counted, measured
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-
-    import polars as pl
 
     from tightlink.run import Run
     from tightlink.scenario import Scenario
@@ -100,8 +99,6 @@ def summed(table: pl.LazyFrame, name: str, by: Sequence[str] = ()) -> dict[tuple
         name: Which table it is.
         by: Columns that tell runs apart.
     """
-    import polars as pl
-
     counts, means = counted(name), measured(name)
     rows = table.group_by(*by, "label", maintain_order=True).agg(pl.col(counts).sum(), pl.col(means).drop_nulls())
     runs: dict[tuple[Any, ...], dict[str, list[float]]] = {}
@@ -179,8 +176,6 @@ def _of_flows(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
 
 def _by_group(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
     """Metrics of each traffic group, where there are several."""
-    import polars as pl
-
     parts = list(flows.group_by(pl.col("label").str.replace(_MEMBER, ""), maintain_order=True))
     if not 1 < len(parts) <= MOST_GROUPS:
         return {}

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
 _MOST: Final = 256

@@ -16,14 +16,12 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CONFIDENCE: Final = 0.95
 #: With fewer, the first guess of the spread is too rough to stop at.

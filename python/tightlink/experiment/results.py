@@ -16,6 +16,7 @@ from tightlink.checksums import with_checksum, write_table
 from tightlink.experiment.folder import COMPACT, FAILURES, RUNS
 from tightlink.experiment.metrics import metrics
 from tightlink.files import write_text
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -90,8 +91,6 @@ def results(
 
 def write_results(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write the table as Parquet, whole or not at all."""
-    import numpy as np
-
     # There are no runs where a study takes what is stored.
     texts = {name: bool(values) and isinstance(values[0], str) for name, values in columns.items()}
     write_table(path, {name: list(values) if texts[name] else np.asarray(values) for name, values in columns.items()})

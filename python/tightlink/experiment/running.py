@@ -24,12 +24,11 @@ from tightlink.experiment.size import check_runs, counted
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import FORMAT, table_of, tables_of
 from tightlink.experiment.workplace import occupied
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
-
-    import polars as pl
 
     from tightlink.experiment.cells import Cell
     from tightlink.experiment.engines import Engine
@@ -197,8 +196,6 @@ class _Sweep:
 
     def _compact(self, rows: Sequence[Row]) -> dict[str, pl.DataFrame | pl.LazyFrame]:
         """All runs' tables below each other."""
-        import polars as pl
-
         done = [row for row in rows if row.identity]
         runs = pl.LazyFrame(
             {"run": [row.run for row in done], "identity": [row.identity for row in done]},

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.checksums import DamagedError, check, parsed_json, sealed, without_checksum, write_table
 from tightlink.errors import TightlinkError
+from tightlink.lazy import _core, pl
 from tightlink.run import Run
 from tightlink.scenario import loads
 from tightlink.tables import TABLES, schema
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    import polars as pl
-
-    from tightlink import _core
     from tightlink.scenario import Scenario
 
 #: Raised with every change that older versions cannot read.
@@ -56,8 +54,6 @@ def opened(file: Path, scenario: Scenario | None = None, *, read: Collection[str
     """
     if not file.exists():
         return None
-    import polars as pl
-
     tables = check(file, read, needed=True)
     row = pl.read_parquet(file, columns=list(_HEAD)).row(0, named=True)
     check_format(int(row["format"]), str(file))
@@ -124,15 +120,11 @@ def tables_of(files: Sequence[Path], names: Sequence[str]) -> dict[str, pl.DataF
 
 
 def _scanned(files: Sequence[Path], names: Sequence[str]) -> pl.LazyFrame:
-    import polars as pl
-
     types: Any = {"identity": pl.String} | {name: pl.List(pl.Struct(schema(name))) for name in names}
     return pl.scan_parquet(list(files), missing_columns="insert", extra_columns="ignore", schema=types)
 
 
 def _unnested(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
-    import polars as pl
-
     nested = rows.select("identity", name).filter(pl.col(name).list.len() > 0).explode(name)
     return nested.select("identity", pl.col(name).struct.unnest())
 
@@ -146,8 +138,6 @@ class _Stored:
         self._checked = set(checked)
 
     def read(self, name: str) -> pl.DataFrame:
-        import polars as pl
-
         if name not in self._checked:
             check(self._file, [name], needed=True)
             self._checked.add(name)
@@ -159,8 +149,6 @@ class _Stored:
         return self._file.stat().st_size
 
     def write(self, folder: Path) -> None:
-        import polars as pl
-
         for name in self.names:
             frame = self.read(name)
             columns = {

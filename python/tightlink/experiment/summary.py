@@ -14,14 +14,11 @@ Example:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink.experiment.precision import CONFIDENCE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+from tightlink.lazy import pl
 
 _UNITS: Final = ("bps", "s", "packets", "bytes")
 #: Deviations below this share of the mean are none.
@@ -53,7 +50,6 @@ def summary(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         runs: The table of runs of a sweep, of which names are CELL/REPLICATION.
         keys: Columns of what was varied.
     """
-    import polars as pl
     from scipy.special import stdtrit
 
     metrics = metric_names(runs, keys)

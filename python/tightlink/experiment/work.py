@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import Work
 from tightlink.experiment.stored import packed
+from tightlink.lazy import _core
 from tightlink.simulate import Watched
 
 if TYPE_CHECKING:
@@ -45,8 +46,6 @@ class Simulation(Work):
         Raises:
             TightlinkError: It cannot be simulated, or not by the engine that is installed here.
         """
-        from tightlink import _core
-
         prepared = self.prepared
         if prepared.engine_behaviour != _core.engine_behaviour:
             raise TightlinkError(

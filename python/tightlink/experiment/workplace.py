@@ -22,19 +22,17 @@ import json
 import os
 import platform
 import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.checksums import DamagedError, write_json
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import KEPT
 from tightlink.experiment.stored import marker_of
 from tightlink.files import check_empty, lock, of_file, remove_leftovers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 _LOCK: Final = ".lock"
 #: File systems that know no such locks answer so; every writer has temporary names of its own there, too.

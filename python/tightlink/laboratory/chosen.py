@@ -9,6 +9,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.factors import value_at
 from tightlink.laboratory.sliders import Slider
+from tightlink.lazy import _core
 from tightlink.scenario.network import Network
 from tightlink.scenario.values import UNLIMITED
 
@@ -47,8 +48,6 @@ def chosen(scenario: Scenario, *, coarse: bool = False) -> list[Slider]:
         scenario: Whose keys they move.
         coarse: Whether quantities have a third of their positions.
     """
-    from tightlink import _core
-
     of = partial(_slider, every=_COARSE if coarse else 1)
     found: list[Slider] = []
     key = bottleneck(scenario)

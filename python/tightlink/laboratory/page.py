@@ -17,6 +17,7 @@ from tightlink.laboratory.chosen import bottleneck, chosen, prepared
 from tightlink.laboratory.engine import engine
 from tightlink.laboratory.sliders import Slider
 from tightlink.laboratory.text import rendered, settings
+from tightlink.lazy import _core
 from tightlink.scenario import toml
 from tightlink.scenario.overrides import override
 from tightlink.scenario.scatter import Scatter
@@ -228,7 +229,6 @@ def _is_written(table: Any, key: str) -> bool:
 
 def _version() -> str:
     import tightlink
-    from tightlink import _core
 
     return f"Tightlink {tightlink.__version__}, engine behaviour {_core.engine_behaviour}"
 

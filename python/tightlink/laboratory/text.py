@@ -10,14 +10,12 @@ from __future__ import annotations
 import html
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 from tightlink.errors import ScenarioError
 from tightlink.scenario import parse_option, toml
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 _SET: Final = re.compile(r"\{set:((?:[^{}\n]|\{[^{}\n]*\})*)\}")
 

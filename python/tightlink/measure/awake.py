@@ -18,11 +18,9 @@ import functools
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 #: Asks the kernel for SIGKILL when its parent ends, makes sure that it has not ended already, and runs. Its nice value
 #: has the kernel count its time apart; yielding all the time, it never keeps what is not idle waiting. Who is not root

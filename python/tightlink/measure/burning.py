@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +41,6 @@ def as_router(relayed: Relayed, dropped: int, *, load: float | None = None) -> R
         dropped: Packets that its devices dropped, which are the input ring.
         load: The share of the time in which the kernel ran the link: what this router reports.
     """
-    import polars as pl
-
     nodes = relayed.tables["nodes"].with_columns(
         pl.col("packets_in") + dropped,
         dropped_input_ring=pl.lit(dropped, pl.Int64),

@@ -10,11 +10,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Final
 
 #: Asks the kernel for SIGKILL when its parent ends, makes sure that it has not ended already, becomes the program.
 _BEGIN: Final = """

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.lazy import np
 from tightlink.measure.kernel_router import stay_on
 from tightlink.measure.measuring import MeasurementProgress
 from tightlink.measure.settings import UDP_HEADER
@@ -121,8 +122,6 @@ def _trains(end: sockets.socket, work: Work, begin_ns: int) -> Sending:
 
 
 def _one_by_one(end: sockets.socket, work: Work, begin_ns: int, stop: int) -> Sending:
-    import numpy as np
-
     from tightlink.measure.probe import send_udp
 
     job = work.job

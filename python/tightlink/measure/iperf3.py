@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.measure.child import run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 PORT: Final = 5201
 #: Beyond the time of the test: a server that hangs is given up.

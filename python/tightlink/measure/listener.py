@@ -15,8 +15,9 @@ import socket as sockets
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -33,9 +34,6 @@ from tightlink.measure.talk import (
     Talk,
     TooLongError,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _STRANGE: Final = "not a request of tightlink measure path"
 _BUSY: Final = "busy with another measurement: try again in a minute"

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tightlink.lazy import _core
 from tightlink.measure.probe_sockets import advertise, bound, can_advertise, family, prepare, tcp_socket, written
 from tightlink.measure.traffic import (
     ReceivedFlow,
@@ -79,8 +80,6 @@ def send_tcp(
         TightlinkError: The kernel lacks a congestion control, or an address is not ours.
         ValueError: A flow makes no sense.
     """
-    from tightlink import _core
-
     spec = {
         "flows": [
             {
@@ -130,8 +129,6 @@ def receive_tcp(
             grows as it does.
         stop: Descriptor that ends it when it can be read.
     """
-    from tightlink import _core
-
     kept = [window if window is not None and can_advertise(window) else None for window in windows]
     for listener, window in zip(listeners, kept, strict=False):
         if window is not None:
@@ -178,8 +175,6 @@ def send_udp(
     Raises:
         ValueError: A flow makes no sense.
     """
-    from tightlink import _core
-
     spec = {
         "flows": [
             {
@@ -221,8 +216,6 @@ def receive_udp(
         peer: Address whose datagrams count; without it, everyone's.
         stop: Descriptor that ends it when it can be read.
     """
-    from tightlink import _core
-
     spec = json.dumps({"peer": peer, "most": most, "idle_s": idle_s})
     text, columns = _core.probe_udp_receive(spec, end.fileno(), limit_s=limit_s, stop=stop)
     return UdpReceived(**{**json.loads(text), **columns})
@@ -241,8 +234,6 @@ def echo_udp(
         idle_s: It ends when nothing arrived for so long after the first datagram.
         stop: Descriptor that ends it when it can be read.
     """
-    from tightlink import _core
-
     spec = json.dumps({"peer": peer, "most": most, "idle_s": idle_s})
     text, _ = _core.probe_udp_echo(spec, end.fileno(), limit_s=limit_s, stop=stop)
     return int(json.loads(text)["answered"]["echoed"])

@@ -7,13 +7,11 @@ import os
 import select
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: What programs may take to end when they are asked to, in seconds.
 GRACE_S: Final = 2.0

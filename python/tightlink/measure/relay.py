@@ -25,14 +25,13 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from tightlink import units
 from tightlink.errors import TightlinkError
+from tightlink.lazy import _core, pl
 from tightlink.measure.awake import kept_awake
 from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
-
-    import polars as pl
 
     from tightlink.measure.hosts import Device
     from tightlink.measure.plan import Plan
@@ -170,8 +169,6 @@ class Relay:
     """
 
     def __init__(self, spec: Mapping[str, Any], ports: tuple[int, int], *, trace: bool = False) -> None:
-        from tightlink import _core
-
         self._open = contextlib.ExitStack()
         #: Without a name, so that nothing is left of it.
         self._trace: IO[bytes] | None = tempfile.TemporaryFile() if trace else None  # noqa: SIM115
@@ -296,8 +293,6 @@ class Relay:
 
 
 def _tables(summary: Mapping[str, Any], trace: IO[bytes] | None) -> dict[str, pl.DataFrame]:
-    import polars as pl
-
     tables = {"links": _frame("links", summary["links"])}
     if summary["node"] is not None:
         tables["nodes"] = _frame("nodes", [summary["node"]])
@@ -314,6 +309,4 @@ def _tables(summary: Mapping[str, Any], trace: IO[bytes] | None) -> dict[str, pl
 
 
 def _frame(table: str, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
-    import polars as pl
-
     return pl.DataFrame(rows, schema(table))

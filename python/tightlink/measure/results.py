@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import pl
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
     from tightlink.measure.hosts import Device
     from tightlink.measure.plan import Plan
@@ -80,8 +79,6 @@ def run(
         host: Metadata of the machine and its hosts.
         timing: What it took, in seconds.
     """
-    import polars as pl
-
     from tightlink.measure import traced
 
     relayed = measured.relayed
@@ -175,8 +172,6 @@ def _first_data(measured: Measured, packets: pl.DataFrame) -> dict[int, float]:
 
 
 def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
-    import polars as pl
-
     from tightlink.measure.traced import first_s, of_delays, of_flow
 
     rows = []
@@ -252,8 +247,6 @@ def _link(measured: Measured, packets: pl.DataFrame, side: int) -> dict[str, Any
 
 
 def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
-    import polars as pl
-
     from tightlink.measure import traced
 
     frames = []
@@ -292,8 +285,6 @@ def _times(interval_s: float, duration_s: float) -> list[float]:
 
 
 def _goodput(label: str, at: Sequence[float], values: Sequence[float], times: Sequence[float]) -> pl.DataFrame:
-    import polars as pl
-
     so_far = [_delivered(at, values, time) for time in times]
     before = [0.0, *so_far[:-1]]
     rates = [_BITS * (after - start) / times[0] for start, after in zip(before, so_far, strict=True)]
@@ -307,8 +298,6 @@ def frame(table: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     Raises:
         TightlinkError: A row has a column that the table does not have: a mistake of this program.
     """
-    import polars as pl
-
     types = schema(table)
     for row in rows:
         if beyond := set(row) - set(types):

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np
 from tightlink.measure.probe_sockets import can_advertise
 from tightlink.measure.relay import SpoiledError
 from tightlink.measure.sending import Sent
@@ -160,8 +161,6 @@ class Probe:
 
     def facts(self) -> Mapping[str, str | float]:
         """How much later than they were due its datagrams were sent, in seconds; nothing over TCP."""
-        import numpy as np
-
         if not self._datagrams:
             return {}
         sent: UdpSent = self._loops["udp sent"].result

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tightlink import units
 from tightlink.errors import ScenarioError, one_of
+from tightlink.lazy import _core
 from tightlink.measure.settings import PLAIN_HEADER, TIMESTAMPS, UDP_HEADER
 from tightlink.measure.traffic import Constant, Times
 from tightlink.scenario.congestion import control_name
@@ -196,8 +197,6 @@ def _pattern(plan: Plan, index: int, flow: Mapping[str, Any], size: int) -> Cons
 
 def _drawn(flow: Mapping[str, Any], seed: int) -> Times:
     """The random times of a flow: those that it has in the simulator."""
-    from tightlink import _core
-
     times = _core.departures(json.dumps(flow), seed)
     if times is None:
         raise AssertionError("on-off has a clock, and datagrams of one size")

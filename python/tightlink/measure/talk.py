@@ -15,14 +15,12 @@ Example:
 from __future__ import annotations
 
 import json
+import socket as sockets
 import time
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-
-if TYPE_CHECKING:
-    import socket as sockets
-    from collections.abc import Mapping
 
 #: Raised with every change that older ends do not understand.
 VERSION: Final = 1

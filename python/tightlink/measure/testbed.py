@@ -23,17 +23,15 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from types import TracebackType
+from typing import Any, Final, Self
 
 from tightlink.errors import TightlinkError
 from tightlink.measure.programs import GONE, GRACE_S, Finished, Program
 from tightlink.measure.system import need_linux
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import TracebackType
 
 _KEEPER: Final = Path(__file__).parent / "keeper" / "__main__.py"
 _LARGEST_ANSWER: Final = 1 << 20

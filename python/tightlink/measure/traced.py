@@ -12,14 +12,12 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.tables import DELAY_STATISTICS, RENAMED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 #: The largest segment without payload, in bytes: headers of IP and TCP, 40 bytes of options.
 _BARE: Final = 80

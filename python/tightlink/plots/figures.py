@@ -6,14 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.lazy import np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    import numpy as np
-    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from numpy.typing import NDArray
@@ -67,8 +66,6 @@ def series(run: Run, metric: str, entity: str | None = None, *, ax: Axes | None 
     Raises:
         TightlinkError: The run has no such series.
     """
-    import polars as pl
-
     table = _chosen(run.series, "metric", metric)
     if entity is not None:
         table = _chosen(table, "entity", entity)
@@ -158,8 +155,6 @@ def scatter_with_curves(  # noqa: PLR0913
         >>> len(ax.lines), len(ax.collections)
         (1, 1)
     """
-    import numpy as np
-
     ax = axes(ax)
     across, up = _axis(frame, x), _axis(frame, y)
     if log:
@@ -229,8 +224,6 @@ def _two_or_five(axis: Axis, value: float, _: int) -> str:
 
 
 def _chosen(frame: pl.DataFrame, column: str, wanted: str) -> pl.DataFrame:
-    import polars as pl
-
     found = frame.filter(pl.col(column) == wanted)
     if found.is_empty():
         names = sorted(frame[column].unique().to_list())

@@ -10,11 +10,9 @@ Example:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from typing import Final
 
 
 @dataclass(frozen=True)

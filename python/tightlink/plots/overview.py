@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import pl
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import limited_by, series
 from tightlink.plots.style import LEGEND, SIZE, STYLE
@@ -89,8 +90,6 @@ def overview(run: Run) -> Figure:
 
 def _drawn(run: Run) -> list[tuple[str, list[str]]]:
     """Which series are drawn, and of what."""
-    import polars as pl
-
     table = run.series
     there = {metric: set(part["entity"]) for (metric,), part in table.group_by("metric", maintain_order=True)}
     links = run.links
@@ -115,8 +114,6 @@ def _drawn(run: Run) -> list[tuple[str, list[str]]]:
 
 
 def _waits(table: Any, name: str) -> bool:
-    import polars as pl
-
     return bool((table.filter((pl.col("metric") == "queue_packets") & (pl.col("entity") == name))["value"] > 0).any())
 
 

@@ -16,6 +16,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+from tightlink.lazy import alt
+
 #: How charts look in reports and here: Vega's configuration, what lines and small charts have besides, numbers.
 LOOK: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("look.json").read_text(encoding="utf-8"))
 #: Of what charts are drawn in, in pixels, of which an inch has 96: with labels, about a column of a paper.
@@ -97,15 +99,12 @@ def page(charts: Any) -> Page:
 
 def spec_of(chart: Any) -> dict[str, Any]:
     """The specification of a chart as we made it, with its data in full."""
-    import altair as alt
-
     with alt.theme.enable("none"), alt.data_transformers.enable("default", max_rows=None, consolidate_datasets=True):
         return dict(chart.to_dict())
 
 
 def _drawn(spec: dict[str, Any], *, alone: bool) -> tuple[str, int, int]:
     """A chart as SVG without its outermost element, its width and its height."""
-    import altair as alt
     import vl_convert
 
     _fonts()

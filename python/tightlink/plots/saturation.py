@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.lazy import np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, axes
 
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.axes import Axes
 
     from tightlink.analysis.saturation import Law, Saturation
@@ -73,8 +73,6 @@ def bifurcation(
         reduced: Whether the axis along is ε = 1 − p / p_c instead of the packet size.
         ax: Where to draw; without it, in a new figure.
     """
-    import polars as pl
-
     ax = axes(ax)
     column = "reduced" if reduced else "packet_bytes"
     own = labels.Axis("reduced parameter 1 − p / p$_c$") if reduced else _axis(branches, column)
@@ -129,8 +127,6 @@ def _style(law: Law) -> dict[str, Any]:
 
 
 def _sizes(found: Saturation) -> Any:
-    import numpy as np
-
     sizes = found.points["packet_bytes"]
     return np.linspace(float(sizes[0]), float(sizes[-1]), _DENSE)
 

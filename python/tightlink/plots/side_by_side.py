@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tightlink.analysis.comparison_pairs import SIDES
 from tightlink.analysis.residuals import NEAR
+from tightlink.lazy import pl
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import line
 from tightlink.plots.style import LEGEND, axes
@@ -56,8 +57,6 @@ def compared_series(found: Comparison, entity: str, metric: str, *, ax: Axes | N
         metric: Such as "queue_packets".
         ax: Where to draw; without it, in a new figure.
     """
-    import polars as pl
-
     rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
     named = rows.with_columns(pl.col("side").replace(dict(zip(SIDES, found.titles, strict=True))))
     return line(named.rename({"value": metric}), x="time_s", y=metric, by="side", ax=axes(ax), linewidth=1)

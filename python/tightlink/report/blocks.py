@@ -11,12 +11,13 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tightlink.lazy import pl
+
 if TYPE_CHECKING:
-    import polars as pl
     from markupsafe import Markup
 
 #: How a column of a table is written: a format such as ".2f" or "{:.2f} ms", or a function.
@@ -39,6 +40,29 @@ class Table:
     formats: Mapping[str, Format] = field(default_factory=dict)
     widths: Mapping[str, str] = field(default_factory=dict)
     """By column, the column of half its confidence intervals: "9.00 ± 0.10"."""
+
+    @classmethod
+    def of(cls, heads: Mapping[str, Format], rows: Iterable[Sequence[Any]], caption: str = "") -> Table:
+        """A table by its rows, below heads of which each has its format, or an empty one.
+
+        >>> Table.of({"": "", "lost %": ".1f"}, [("at the queue", 50.0)]).formats
+        {'lost %': '.1f'}
+        """
+        frame = pl.DataFrame([dict(zip(heads, row, strict=True)) for row in rows])
+        return cls(frame, caption, {head: how for head, how in heads.items() if how})
+
+    @classmethod
+    def headed(cls, frame: pl.DataFrame, heads: Mapping[str, Any], caption: str = "") -> Table:
+        """A table by its heads: of each the column or the expression below it, alone or with its format.
+
+        >>> import polars as pl
+        >>> table = Table.headed(pl.DataFrame({"loss": [0.5]}), {"lost %": (100 * pl.col("loss"), ".1f")})
+        >>> table.frame.rows(named=True), table.formats
+        ([{'lost %': 50.0}], {'lost %': '.1f'})
+        """
+        given = {head: column if isinstance(column, tuple) else (column, None) for head, column in heads.items()}
+        shown = frame.select(**{head: column for head, (column, _) in given.items()})
+        return cls(shown, caption, {head: how for head, (_, how) in given.items() if how is not None})
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,14 @@ goodput 9.10 → 9.40 Mbit/s.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.effects import in_words
 from tightlink.experiment.summary import width_of
+from tightlink.lazy import pl
 from tightlink.plots import labels
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
 #: Shares of a whole, of which differences count as they are; others as shares of the largest mean.
 _SHARES: Final = ("utilization", "loss", "jain", "share", "load")

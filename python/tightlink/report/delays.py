@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tightlink.lazy import pl
 from tightlink.plots import palette
 from tightlink.plots.labels import grouped, several, words
 from tightlink.report import charts, traced
@@ -11,8 +12,6 @@ from tightlink.report.blocks import Chart, Row, Section, Table
 from tightlink.report.over_time import MOST_LINES
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.report.blocks import Block
     from tightlink.run import Run
 
@@ -52,8 +51,6 @@ def _plane(run: Run) -> list[Block]:
 
 def _named(flows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Flows by their names; of many flows by the names of their groups, and what the caption says of that."""
-    import polars as pl
-
     if flows.height <= MOST_LINES:
         return flows.drop("flow").rename({"label": "flow"}), ""
     group = pl.col("label").str.replace(r"\[\d+\]$", "")
@@ -87,8 +84,6 @@ def _known(frame: pl.DataFrame, delay: str) -> bool:
 
 def _table(run: Run) -> list[Block]:
     """A row for each flow, or link, and delay."""
-    import polars as pl
-
     parts = []
     for frame, name, delays in ((run.flows, "label", _DELAYS), (run.links, "link", _DELAYS[:1])):
         for place, delay in enumerate(delays):
@@ -116,8 +111,6 @@ def _table(run: Run) -> list[Block]:
 
 def _completion(run: Run) -> list[Section]:
     """How long transfers of a given size took."""
-    import polars as pl
-
     if run.source == "trace" or "flows" not in run.tables:
         return []
     specs = run.scenario.resolve()["flows"]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.labels import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    import altair as alt
-    import polars as pl
 
     Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
 
@@ -34,8 +32,6 @@ _SYMBOL: Final = 38
 
 def largest(frame: pl.DataFrame, column: str) -> float | None:
     """The largest absolute value of a column of numbers, if there is one."""
-    import polars as pl
-
     values = frame[column]
     if not values.dtype.is_numeric():
         return None
@@ -53,8 +49,6 @@ def axis_of(frame: pl.DataFrame, column: str, title: str | None, domain: Domain 
 
 def scaled(frame: pl.DataFrame, axes: Mapping[str, labels.Axis]) -> pl.DataFrame:
     """The frame with its columns in the units of their axes."""
-    import polars as pl
-
     return frame.with_columns(
         (pl.col(column) * axis.factor).alias(column) for column, axis in axes.items() if axis.factor != 1.0
     )
@@ -83,8 +77,6 @@ def channel(  # noqa: PLR0913
         fit: Whether it ends where the values end.
         nice: Whether, or with how many steps, it ends at a round number.
     """
-    import altair as alt
-
     if not frame[column].dtype.is_numeric():
         return make(column, type="nominal", sort=None, title=axis.title)
     scale: dict[str, Any] = {"type": kind}
@@ -113,8 +105,6 @@ def color(
         title: Above the legend.
         legend: Whether there is one; where names stand beside what they name, none is needed.
     """
-    import altair as alt
-
     names = [str(name) for name in frame[column].unique(maintain_order=True).drop_nulls()]
     colors = palette.colors([*(among or ()), *names])
     scale = alt.Scale(domain=names, range=[colors[name] for name in names])
@@ -124,15 +114,11 @@ def color(
 
 def legend_columns(names: Sequence[str]) -> Any:
     """How many names of a legend have room beside each other, as wide as the chart turns out to be."""
-    import altair as alt
-
     return alt.ExprRef(f"max(1, floor(width / {_SYMBOL + _LETTER * max(map(len, names), default=0)}))")
 
 
 def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
     """All columns of a row, in words."""
-    import altair as alt
-
     return [
         alt.Tooltip(name, type="quantitative", title=titles.get(name, labels.words(name)), format=".4~g")
         if dtype.is_float()
@@ -143,8 +129,6 @@ def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
 
 def finished(chart: Drawn, title: str, height: int, width: Width, meta: dict[str, Any]) -> Drawn:
     """The chart with its title and its size, and what the page must know of it."""
-    import altair as alt
-
     properties: dict[str, Any] = {"height": height, "width": width, "usermeta": meta}
     if title:
         properties["title"] = title
@@ -197,8 +181,6 @@ def _log_ticks(frame: pl.DataFrame, column: str, domain: Domain | None, factor: 
 
 def from_zero(frame: pl.DataFrame, column: str) -> bool:
     """Whether an axis of these values begins at zero."""
-    import polars as pl
-
     values = frame[column].cast(pl.Float64).drop_nulls().drop_nans()
     if values.is_empty():
         return True

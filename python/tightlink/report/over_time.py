@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink import units
 from tightlink.console import rounded
+from tightlink.lazy import pl
 from tightlink.plots import palette
 from tightlink.plots.labels import grouped
 from tightlink.report import charts
@@ -13,8 +14,6 @@ from tightlink.report.blocks import Chart, Section, Text
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.run import Run
 
 #: Lines of one panel: as many have colours of their own.
@@ -91,8 +90,6 @@ def spread(flows: pl.DataFrame, most: int) -> pl.DataFrame:
 
 def _flows(run: Run) -> list[str]:
     """Flows that are drawn, in the order of the scenario."""
-    import polars as pl
-
     if run.source == CAPTURE:
         sampled = run.flows.filter(pl.col("label").is_in(run.series["entity"].unique().to_list()))
         return sampled.top_k(MOST_LINES - _MOST_LINKS, by="bytes_sent")["label"].unique(maintain_order=True).to_list()
@@ -105,8 +102,6 @@ def _flows(run: Run) -> list[str]:
 
 def _links(run: Run) -> list[str]:
     """Links that are nearly as busy as the busiest, and processors; where no rate is known, by what they carried."""
-    import polars as pl
-
     if run.source == CAPTURE:
         return []
     links = run.links
@@ -119,8 +114,6 @@ def _links(run: Run) -> list[str]:
 
 def _of(run: Run, metric: str, names: list[str]) -> pl.DataFrame:
     """The samples of a metric; none where it is always zero, as the losses of a run without losses."""
-    import polars as pl
-
     found = run.series.filter((pl.col("metric") == metric) & pl.col("entity").is_in(names))
     found = found.select("time_s", "entity", pl.col("value").alias(metric)).drop_nulls()
     return found if (found[metric] != 0).any() else found.clear()
@@ -128,8 +121,6 @@ def _of(run: Run, metric: str, names: list[str]) -> pl.DataFrame:
 
 def _under_capacity(run: Run, rates: pl.DataFrame, rate: str, links: list[str]) -> pl.DataFrame:
     """Rates, and what the links could have sent whose own rates change."""
-    import polars as pl
-
     could = run.series.filter((pl.col("metric") == _CAPACITY) & pl.col("entity").is_in(links))
     names = pl.format("capacity of {}", pl.col("entity").cast(pl.String))
     return pl.concat([rates, could.select("time_s", entity=names, value="value").rename({"value": rate})],
@@ -137,8 +128,6 @@ def _under_capacity(run: Run, rates: pl.DataFrame, rate: str, links: list[str]) 
 
 
 def _left_out(run: Run, flows: list[str], links: list[str]) -> str:
-    import polars as pl
-
     if run.source == CAPTURE:
         there = run.flows.height
         return f"The {len(flows)} largest of {grouped(there)} flows are drawn." if len(flows) < there else ""

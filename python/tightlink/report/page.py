@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.files import write_text
+from tightlink.lazy import _core
 from tightlink.plots import paper
 from tightlink.report import specs, tables
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
@@ -278,7 +279,6 @@ def _figures(figures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
 def _facts(seeds: Iterable[int], command: str | None) -> list[tuple[str, str]]:
     """What the footer says of how the report came about."""
     import tightlink
-    from tightlink import _core
 
     listed = list(dict.fromkeys(seeds))
     made_by = command if command is not None else _command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.lazy import pl
 from tightlink.plots.labels import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section
@@ -12,8 +13,6 @@ from tightlink.report.traced import data_packets
 from tightlink.run import CAPTURE
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.run import Run
 
 #: When a part of a run begins and ends, in seconds; nothing where it does with the run.
@@ -43,8 +42,6 @@ def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
     if "packets" not in run.tables:
         again = "capture it again with --packets" if run.source == CAPTURE else "run it again with --trace"
         raise TightlinkError(f"--sequence {flow}: the run has no packets: {again}")
-    import polars as pl
-
     found = (_captured if run.source == CAPTURE else _traced)(run, number)
     begin_s, end_s = between_s
     if begin_s is not None:
@@ -77,8 +74,6 @@ def _number(run: Run, flow: str) -> int:
 
 def _traced(run: Run, number: int) -> pl.DataFrame:
     """Points of a flow of a packet trace: ``time_s``, ``sequence``, ``kind``."""
-    import polars as pl
-
     origin = run.flows.filter(pl.col("flow") == number)["from"][0]
     data = data_packets(run).filter(pl.col("flow") == number)
     sent = data.filter((pl.col("event") == "+") & (pl.col("from") == origin))
@@ -97,8 +92,6 @@ def _traced(run: Run, number: int) -> pl.DataFrame:
 
 def _captured(run: Run, number: int) -> pl.DataFrame:
     """Points of a flow of a capture; what was acknowledged is known at intervals."""
-    import polars as pl
-
     of = run.flows.filter(pl.col("flow") == number).row(0, named=True)
     data = (pl.col("flow") == number) & (pl.col("type") != "ack") & (pl.col("from") == of["from"])
     packets = run.packets.filter(data).drop_nulls("seq")
@@ -113,6 +106,4 @@ def _captured(run: Run, number: int) -> pl.DataFrame:
 
 
 def _kind(packets: pl.DataFrame, kind: str) -> pl.DataFrame:
-    import polars as pl
-
     return packets.select("time_s", sequence=pl.col("seq").cast(pl.Float64), kind=pl.lit(kind))

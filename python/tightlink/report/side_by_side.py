@@ -10,6 +10,7 @@ from tightlink.analysis.comparison_pairs import SIDES
 from tightlink.analysis.comparison_words import agreements, in_order, main_agreements, percent, summarized, written
 from tightlink.analysis.residuals import NEAR
 from tightlink.console import quantity
+from tightlink.lazy import pl
 from tightlink.plots import labels
 from tightlink.report import charts
 from tightlink.report.blocks import Row, Section, Table, Text
@@ -18,8 +19,6 @@ from tightlink.report.page import write
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
-
-    import polars as pl
 
     from tightlink.analysis.comparison import Comparison
     from tightlink.laboratory.embedded import Offer
@@ -48,8 +47,6 @@ def write_comparison(
         names: What the two are called, such as their folders.
         laboratories: What can be opened in the lab.
     """
-    import polars as pl
-
     place = Path(folder)
     parts = [_summary(found), _scenarios(found), _agreement(found), _series(found)]
     parts += [_table(found, name) for name in found.values["table"].unique(maintain_order=True) if name != "series"]
@@ -113,8 +110,6 @@ def _agreement(found: Comparison) -> Section | None:
 
 
 def _points(found: Comparison, table: str, metric: str) -> object:
-    import polars as pl
-
     rows = found.of(table, metric)
     first, second = (f"{title} {metric}" for title in found.titles)
     most = max(abs(value) for side in SIDES for value in rows[side].to_list())
@@ -124,8 +119,6 @@ def _points(found: Comparison, table: str, metric: str) -> object:
 
 
 def _table(found: Comparison, name: str) -> Section:
-    import polars as pl
-
     same = pl.col("metric").is_in(GIVEN) & (pl.col("change") == 0)
     rows = in_order(found.values.filter((pl.col("table") == name) & ~same).drop("table"))
     caption = f"The first {_MOST_ROWS} of {rows.height} values." if rows.height > _MOST_ROWS else ""
@@ -137,8 +130,6 @@ def _titled(found: Comparison, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _series(found: Comparison) -> Section | None:
-    import polars as pl
-
     means = found.values.filter(pl.col("table") == "series")
     if means.is_empty():
         return None
@@ -160,8 +151,6 @@ def _series(found: Comparison) -> Section | None:
 def _alone(found: Comparison) -> Section | None:
     if found.alone.is_empty():
         return None
-    import polars as pl
-
     rows = found.alone.head(_MOST_ROWS)
     values = [quantity(metric, value) for metric, value in rows.select("metric", "value").iter_rows()]
     sides = dict(zip(SIDES, found.titles, strict=True))

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.plots.paper import spec_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _DIGITS: Final = 7
 #: More rows than anyone sees, and a file that nobody mails.

@@ -16,6 +16,7 @@ from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.summary import summary, width_of
 from tightlink.laboratory.embedded import Offer
 from tightlink.laboratory.sliders import Slider
+from tightlink.lazy import pl
 from tightlink.plots.labels import several
 from tightlink.report import sweep_factors
 from tightlink.report.blocks import Details, Section, Table, Text
@@ -24,8 +25,6 @@ from tightlink.report.page import write
 
 if TYPE_CHECKING:
     import os
-
-    import polars as pl
 
     from tightlink.experiment.folder import Experiment
     from tightlink.report.blocks import Block
@@ -141,8 +140,6 @@ def _laboratories(found: Found, title: str) -> list[Offer]:
 
 def _without_copies(cells: pl.DataFrame, copies: list[str]) -> pl.DataFrame:
     """The cells without intervals where replications are copies, of which the interval is zero and says nothing."""
-    import polars as pl
-
     widths = [name for name in cells.columns if width_of(name) in cells.columns]
     copied = pl.col("cell").is_in(copies)
     return cells.with_columns(
@@ -168,8 +165,6 @@ def _design(found: Found) -> Section | None:
 
 
 def _cells(found: Found) -> Section:
-    import polars as pl
-
     several_runs = found.cells["runs"].max() != 1
     goodputs = list(found.groups.get("goodput_bps", {}).values())
     metrics = [*found.metrics[:1], *(goodputs if len(goodputs) <= _MOST_COLUMNS else ()), *found.metrics[1:]]

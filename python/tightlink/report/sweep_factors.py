@@ -9,6 +9,7 @@ from tightlink.analysis.influence import influence
 from tightlink.analysis.two_level import two_level
 from tightlink.console import quantity
 from tightlink.experiment.summary import width_of
+from tightlink.lazy import pl
 from tightlink.plots import labels
 from tightlink.reduce import largest, smallest
 from tightlink.report import charts
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import altair as alt
-    import polars as pl
 
     from tightlink.report.blocks import Block
     from tightlink.report.sweep import Found
@@ -45,8 +45,6 @@ def sections(found: Found) -> Iterator[Section]:
 
 
 def _effect(found: Found, factor: str) -> Section:
-    import polars as pl
-
     levels = found.levels[factor]
     together = next(group for group in found.description["factors"] if group[0] == factor)
     over = (
@@ -89,8 +87,6 @@ def _main(found: Found, factor: str) -> str:
 
 def _large(found: Found, factor: str, main: str) -> list[alt.LayerChart]:
     """A metric, of each traffic group by itself, beside the plane of delay and throughput."""
-    import polars as pl
-
     levels = found.levels[factor]
     first = _drawn(found, levels, factor, main, _TALL)
     delay = next((name for name in found.metrics if is_delay(name)), None)
@@ -103,8 +99,6 @@ def _large(found: Found, factor: str, main: str) -> list[alt.LayerChart]:
 
 def _drawn(found: Found, levels: pl.DataFrame, factor: str, metric: str, height: int) -> alt.LayerChart:
     """A metric over the levels of a factor, a line for each traffic group where there are a few."""
-    import polars as pl
-
     columns = found.groups.get(metric, {})
     lines = {group: column for group, column in columns.items() if levels[column].is_not_nan().any()}
     if not 1 < len(lines) <= _MOST_LINES:
@@ -144,8 +138,6 @@ def _told(levels: pl.DataFrame, name: str) -> str:
 
 def _what_matters(found: Found) -> Section | None:
     """In two-level designs: which factors move which responses, and how many each moves."""
-    import polars as pl
-
     # Copies of a run are no replications: they would make every difference significant.
     copy = (pl.col("replication") > 0) & pl.col("run").str.split("/").list.first().is_in(found.copies)
     done = found.runs.filter((pl.col("status") == "done") & ~copy)

@@ -10,10 +10,9 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    import polars as pl
+from tightlink.lazy import pl
 
 #: Points a line beyond which it is thinned.
 MOST: Final = 2000
@@ -32,8 +31,6 @@ def thin(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, most: in
         by: Column that tells lines apart.
         most: About how many points a line may have.
     """
-    import polars as pl
-
     columns = [x, y, *([by] if by is not None and by not in {x, y} else [])]
     points = frame.select(columns).drop_nulls([x, y])
     if points.schema[y].is_float():

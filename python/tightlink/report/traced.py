@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import polars as pl
+from tightlink.lazy import pl
 
+if TYPE_CHECKING:
     from tightlink.run import Run
 
 
 def data_packets(run: Run) -> pl.DataFrame:
     """The events of packets with payload, with ``label``, ``origin`` and ``target`` of their flow."""
-    import polars as pl
-
     flows = run.flows.select("flow", "label", "transport", origin="from", target="to")
     packets = run.packets.filter(pl.col("type") != "ack").join(flows, on="flow", maintain_order="left")
     # A connection opens with packets without payload, which have no number yet.
@@ -23,8 +21,6 @@ def data_packets(run: Run) -> pl.DataFrame:
 
 def one_way_delays(run: Run) -> pl.DataFrame:
     """From the offer at the source to the arrival, of each data packet of a trace: ``flow``, ``one_way_delay_s``."""
-    import polars as pl
-
     packets = data_packets(run)
     sent = packets.filter((pl.col("event") == "+") & (pl.col("from") == pl.col("origin")))
     sent = sent.group_by("flow", "uid", maintain_order=True).agg(pl.col("time_s").min().alias("sent_s"))

@@ -6,13 +6,12 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from tightlink.diagnosis.words import times
+from tightlink.lazy import pl
 from tightlink.plots.labels import grouped, several
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Table
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.run import Run
 
 #: Points that are drawn; of more, so many by chance.
@@ -63,8 +62,6 @@ def _said(classes: pl.DataFrame) -> str:
 
 
 def _charts(each: pl.DataFrame) -> list[Chart]:
-    import polars as pl
-
     done = each.drop_nulls("slowdown").select("from", "to", size_bytes=pl.col("bytes"), slowdown=pl.col("slowdown"))
     if not done.height:
         return []
@@ -98,8 +95,6 @@ def _decade(power: int) -> str:
 
 def _quantiles(done: pl.DataFrame) -> pl.DataFrame | None:
     """Quantiles of the slowdown in groups of similar size, equally many in each; nothing where sizes are alike."""
-    import polars as pl
-
     groups = min(_MOST_GROUPS, done.height // _FEWEST_WITHIN)
     if groups < 2 or done["size_bytes"].n_unique() < 2:  # noqa: PLR2004
         return None

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.responses import RESPONSES, over_time, responses
 from tightlink.diagnosis import percent
+from tightlink.lazy import pl
 from tightlink.plots.labels import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.run import Run
 
 _MOST_ROWS: Final = 200
@@ -55,8 +54,6 @@ def lead(run: Run) -> str | None:
 
 
 def _over_time(run: Run, label: str, *, alone: bool) -> Section:
-    import polars as pl
-
     users = run.users.filter(pl.col("label") == label)
     series = over_time(run).filter(pl.col("label") == label)
     length = pl.col("time_s") - pl.col("time_s").shift(1).fill_null(0.0)
@@ -91,8 +88,6 @@ def _over_time(run: Run, label: str, *, alone: bool) -> Section:
 
 def _lines(frame: pl.DataFrame, parts: dict[str, pl.Expr], value: str, by: str, title: str) -> Any:
     """A chart of several columns that have one unit."""
-    import polars as pl
-
     named = {name: {by: pl.lit(name), value: part.cast(pl.Float64)} for name, part in parts.items()}
     listed = pl.concat([frame.select("time_s", **columns) for columns in named.values()])
     return charts.line(listed, "time_s", value, by=by, title=title, height=_HEIGHT)
@@ -100,8 +95,6 @@ def _lines(frame: pl.DataFrame, parts: dict[str, pl.Expr], value: str, by: str, 
 
 def _by_period(run: Run) -> Section:
     """A row for each response, a column for each period."""
-    import polars as pl
-
     found = responses(run)
     periods = found["period"].unique(maintain_order=True).to_list()
     index = ["label", "response", "number"]
@@ -123,8 +116,6 @@ def _short(value: float) -> str:
 
 
 def _transfers(run: Run) -> Section:
-    import polars as pl
-
     found = run.transfers
     shown = found.with_columns(mean_time_s=pl.col("seconds") / pl.col("completed")).drop("seconds")
     if found["label"].n_unique() <= 1:
@@ -136,8 +127,6 @@ def _transfers(run: Run) -> Section:
 
 
 def _datagrams(run: Run, label: str, *, alone: bool) -> Section:
-    import polars as pl
-
     sent, dropped = pl.col("packets_sent"), pl.col("packets_dropped")
     frame = run.scatter.filter(pl.col("label") == label).with_columns(loss=pl.when(sent > 0).then(dropped / sent))
     metrics = ["packets_in_network", "loss", "one_way_delay_mean_s", "hops_mean"]

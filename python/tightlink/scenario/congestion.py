@@ -8,14 +8,12 @@ Example:
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from tightlink import control, units
 from tightlink.errors import ScenarioError, closest, one_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+from tightlink.lazy import _core
 
 _ANY: Final = sys.float_info.max
 _NONE: Final[Mapping[str, Mapping[str, float]]] = {}
@@ -85,8 +83,6 @@ def options(name: str) -> dict[str, Option]:
     >>> options("veno")["beta"].written(3.0)
     '"3 packets"'
     """
-    from tightlink import _core
-
     if (written := control.find(name)) is not None:
         return {
             key: Option(key, "switch" if isinstance(default, bool) else "number", float(default), -_ANY, _ANY, "")
@@ -110,8 +106,6 @@ def reads_marks(name: str) -> bool:
     >>> reads_marks("dctcp"), reads_marks("reno")
     (True, False)
     """
-    from tightlink import _core
-
     return _core.reads_marks(name)
 
 
@@ -121,8 +115,6 @@ def works_with(value: str | Mapping[str, object], recovery: str) -> bool:
     >>> works_with("reno", "newreno"), works_with("bbr", "newreno")
     (True, False)
     """
-    from tightlink import _core
-
     name = control_name(value)
     return control.find(name) is not None or recovery in _core.congestion_recoveries(name)
 
@@ -171,8 +163,6 @@ def congestion_spec(
 
 
 def _check(key: str, name: str) -> None:
-    from tightlink import _core
-
     names = [*(known for known, _ in _core.congestion()), *control.names()]
     if name not in names:
         meant = closest(name, names)

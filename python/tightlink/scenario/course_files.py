@@ -14,17 +14,15 @@ import itertools
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import StrictBool
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.lazy import pl
 from tightlink.scenario.changes import Changing
 from tightlink.scenario.values import Period, choice
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _LARGEST: Final = 512 * 2**20
 #: Columns of times, and how many seconds their unit is.
@@ -115,8 +113,6 @@ def _course(name: str, key: str, columns: tuple[tuple[str, float], ...], _change
 
 
 def _read(name: str, key: str, columns: tuple[tuple[str, float], ...]) -> pl.DataFrame:
-    import polars as pl
-
     expected = f"a CSV or Parquet file with the columns time_s and {columns[0][0]}"
     try:
         if Path(name).suffix == ".parquet":

@@ -19,13 +19,11 @@ from __future__ import annotations
 import html
 import re
 from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 #: Networks with more nodes, after groups have become one each, are not drawn: nobody could tell them apart.
 MOST_NODES: Final = 60

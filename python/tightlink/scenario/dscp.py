@@ -7,15 +7,13 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Final
 
 from pydantic import WithJsonSchema
 
 from tightlink.errors import ScenarioError
 from tightlink.scenario.values import choice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 #: Class selectors (RFC 2474 §4.2.2), assured forwarding (RFC 2597), expedited forwarding (RFC 3246), voice admit
 #: (RFC 5865), lower effort (RFC 8622).

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping
 
 from tightlink.errors import ScenarioError
 from tightlink.scenario import toml
 from tightlink.scenario.model import Scenario
 from tightlink.scenario.overrides import override
 from tightlink.scenario.profiles import PROFILES
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
 
 
 def load(path: str | os.PathLike[str], *, set: Mapping[str, object] | None = None) -> Scenario:  # noqa: A002

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
@@ -38,9 +39,6 @@ from tightlink.scenario.topologies import AnyTopology
 from tightlink.scenario.traffic import Traffic
 from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.values import Name, Period, choice, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _LARGEST_SEED = 2**63 - 1
 

@@ -9,12 +9,10 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 from tightlink.scenario.paths import Router
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
 
 _PACKET_BITS: Final = 8 * 1500
 #: Of more than so many routers with users the paths are not looked at: there are their square.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError
+from tightlink.lazy import _core
 from tightlink.scenario.beside_users import check_beside_users
 from tightlink.scenario.dscp import check_classes
 from tightlink.scenario.flows import flow_specs, packet_bytes
@@ -65,8 +66,6 @@ def filled(tables: dict[str, Any]) -> dict[str, Any]:
         and not any(has_bdp(flow["transport"]["tcp"]) for flow in tables["flows"] if "tcp" in flow["transport"])
     ):
         return tables
-    from tightlink import _core
-
     try:
         found: dict[str, Any] = json.loads(_core.fill(json.dumps(tables, allow_nan=False)))
     except _core.ScenarioError as error:

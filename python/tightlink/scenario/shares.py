@@ -7,13 +7,11 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.scenario.table import wrong
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Three thirds do not add up to one in every notation.
 _ROUNDING: Final = 1e-9

@@ -7,14 +7,11 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from tightlink.scenario.shares import check_shares
 from tightlink.scenario.table import Table
 from tightlink.scenario.values import Fraction, Size
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class DatagramSize(Table):

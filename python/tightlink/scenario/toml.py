@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import ScenarioError, escaped_in_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)

@@ -8,7 +8,8 @@ Example:
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, StrictBool, Tag, model_validator
 
@@ -19,9 +20,6 @@ from tightlink.scenario.protocols import Tcp
 from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Amount, ArrivalRate, Delay, Load, Period, choice, whole
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: More are not drawn for one group.
 MOST_TRANSFERS: Final = 200_000

@@ -6,7 +6,8 @@ so that what was understood can be printed; `resolve` turns it into a number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, TypeGuard
+from collections.abc import Callable
+from typing import Annotated, Final, TypeGuard
 
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
@@ -14,9 +15,6 @@ from tightlink import units
 from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario.table import NAME, wrong
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 UNLIMITED: Final = "unlimited"
 #: The packet by which a rate in packets is one in bits, where only bits are understood.

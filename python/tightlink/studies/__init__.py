@@ -21,47 +21,29 @@ from tightlink.files import run_python
 if TYPE_CHECKING:
     from tightlink.studies.study import Study
 
-#: Every study: its name, a line of help, and the module that defines it as STUDY.
+#: Every study, with a line of help; the module of its name, with "_", defines it as STUDY.
 _STUDIES: Final = {
-    "one-flow": ("one TCP or UDP flow over one link, then with company (Balliache 2003)", "one_flow"),
-    "link-saturation": (
-        "UDP of all packet sizes over one link: limited by bits, then by packets (Smith 2009)",
-        "link_saturation",
-    ),
-    "router-response": (
-        "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
-        "router_response",
-    ),
-    "congestion-basics": (
-        "phases of a flow, 89 % of a path, and response functions of congestion controls (NIST 2011)",
-        "congestion_basics",
-    ),
-    "bulk-throughput": (
-        "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",
-        "bulk_throughput",
-    ),
+    "one-flow": "one TCP or UDP flow over one link, then with company (Balliache 2003)",
+    "link-saturation": "UDP of all packet sizes over one link: limited by bits, then by packets (Smith 2009)",
+    "router-response": "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
+    "congestion-basics": "phases of a flow, 89 % of a path, and response functions of congestion controls (NIST 2011)",
+    "bulk-throughput": "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",
     "congestion-control": (
-        "which of twenty parameters govern an Internet-like network, and seven controls in it (NIST 2010)",
-        "congestion_control",
+        "which of twenty parameters govern an Internet-like network, and seven controls in it (NIST 2010)"
     ),
     "network-congestion": (
-        "where congestion begins on graphs of many kinds: critical load, fluctuations, invariants (Smith 2009)",
-        "network_congestion",
+        "where congestion begins on graphs of many kinds: critical load, fluctuations, invariants (Smith 2009)"
     ),
-    "l4s": (
-        "Prague and CUBIC through DualPI2: coexistence, delay of both queues, overload (RFC 9332)",
-        "l4s",
-    ),
+    "l4s": "Prague and CUBIC through DualPI2: coexistence, delay of both queues, overload (RFC 9332)",
     "evaluation": (
-        "congestion controls or queues of your choice through one pack of tests (RFC 5166, RFC 9743, RFC 7928)",
-        "evaluation",
+        "congestion controls or queues of your choice through one pack of tests (RFC 5166, RFC 9743, RFC 7928)"
     ),
 }
 
 
 def names() -> list[tuple[str, str]]:
     """Names of the studies, with a line of help each."""
-    return [(name, text) for name, (text, _) in _STUDIES.items()]
+    return list(_STUDIES.items())
 
 
 def named(what: str | os.PathLike[str] | Study) -> Study:
@@ -77,7 +59,7 @@ def named(what: str | os.PathLike[str] | Study) -> Study:
         return what
     name = os.fspath(what)
     if name in _STUDIES:
-        found: Study = import_module(f"tightlink.studies.{_STUDIES[name][1]}").STUDY
+        found: Study = import_module(f"tightlink.studies.{name.replace('-', '_')}").STUDY
         return found
     if name.endswith(".py"):
         return _of_file(Path(name))

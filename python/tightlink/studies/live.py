@@ -144,6 +144,21 @@ def measured(points: Sequence[Point], runs: Mapping[str, Run]) -> list[Run]:
     return [run for point in points for run in repeats(runs, f"live/{point.name}")]
 
 
+@dataclass(frozen=True)
+class Grid:
+    """A grid that was measured, and what is seen in it."""
+
+    values: Mapping[str, object]
+    """What claims compare, by name."""
+    table: pl.DataFrame
+    """As `medians` gives it."""
+    found: Any
+    """What an analysis of it found; nothing where too little was measured."""
+    runs: list[Run]
+    why_not: str = ""
+    """Why it says nothing of what it is for; empty if it does."""
+
+
 def measure_all(
     wanted: Sequence[Measurement], folder: Path, jobs: int, progress: Callable[[str], None]
 ) -> dict[str, Run]:

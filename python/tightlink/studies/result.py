@@ -38,8 +38,6 @@ class StudyResult:
     @property
     def table(self) -> pl.DataFrame:
         """The claims with their verdicts, a row each, in words."""
-        import polars as pl
-
         rows = [
             (claim.id, claim.statement, claim.source, claim.compared_text, claim.observed_text, claim.verdict)
             for claim in self.claims

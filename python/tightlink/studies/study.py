@@ -17,6 +17,7 @@ from tightlink.experiment.metrics import metrics
 from tightlink.report.blocks import Chart, Row, Section, Table
 from tightlink.run import Run
 from tightlink.scenario import Scenario
+from tightlink.studies import names
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.expressions import Names
 from tightlink.studies.live import Measurement
@@ -114,6 +115,21 @@ class Study:
     measuring: bool = False
     """Whether it measures that now."""
 
+    @classmethod
+    def shipped(
+        cls,
+        file: str,
+        tasks: Callable[[], Sequence[Task]],
+        observe: Callable[[Mapping[str, Run]], Any],
+        report: Callable[[Any, Mapping[str, Claim]], Report],
+        **others: Any,
+    ) -> Study:
+        """A study that comes with Tightlink, by its file, whose folder has its name and its table of claims."""
+        folder = Path(file).parent
+        name = folder.name.replace("_", "-")
+        own: dict[str, Any] = {"claims": folder / "claims.toml", "report": report} | others
+        return cls(name, dict(names())[name], tasks, observe, **own)
+
     def with_options(self, options: Mapping[str, str]) -> Study:
         """The study as it is with these options.
 
@@ -181,8 +197,6 @@ class Study:
 
     def _plain_report(self, observed: Any, _: Mapping[str, Claim]) -> Report:
         """What was observed, as it is."""
-        import polars as pl
-
         values = _values(observed)
         shown = pl.DataFrame({"observed": list(values), "value": [claimed.number(value) for value in values.values()]})
         title = self.help[:1].upper() + self.help[1:]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.lazy import nx
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,8 +81,6 @@ class Chain:
     @cached_property
     def recurrent(self) -> tuple[tuple[str, ...], ...]:
         """The classes of states that are never left: an absorbing state is one by itself."""
-        import networkx as nx
-
         graph = nx.DiGraph()
         graph.add_nodes_from(self.states)
         graph.add_edges_from(self.transitions)
@@ -96,8 +95,6 @@ class Chain:
 
     def reachable(self, start: str) -> Chain:
         """The chain of the states that can be reached from one: all that matters for what begins there."""
-        import networkx as nx
-
         graph = nx.DiGraph(self.transitions)
         graph.add_nodes_from(self.states)
         self.index(start)
@@ -143,8 +140,6 @@ class Chain:
 
     def probability_of(self, state: str) -> Array:
         """Probability that a state is ever reached, from each state."""
-        import networkx as nx
-
         goal = self.index(state)
         graph = nx.DiGraph(self.transitions)
         graph.add_nodes_from(self.states)

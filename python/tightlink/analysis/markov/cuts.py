@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import nx
 
 if TYPE_CHECKING:
     from tightlink.analysis.markov.chain import Chain, Transition
@@ -39,8 +40,6 @@ def minimal_cut_sets(chain: Chain, start: str, goal: str, largest: int = LARGEST
     Raises:
         TightlinkError: There is no such state, or there are too many paths.
     """
-    import networkx as nx
-
     graph = nx.DiGraph(chain.transitions)
     graph.add_nodes_from(chain.states)
     chain.index(start), chain.index(goal)

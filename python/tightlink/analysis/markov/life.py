@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import pl, stats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from tightlink.analysis.markov.chain import Chain, Transition
@@ -41,9 +41,6 @@ class Piece:
 
     def table(self) -> pl.DataFrame:
         """A row for each transition: period, from, to, probability with its 95 % interval, how many were seen."""
-        import polars as pl
-        from scipy import stats
-
         rows = []
         for start, end in self.chain.transitions:
             row, column = self.chain.index(start), self.chain.index(end)
@@ -113,8 +110,6 @@ class Life:
 
         Low and high hold 95 % of what as many independent entities would show.
         """
-        import polars as pl
-
         shares = np.clip(self._until_observed(self.states[0])[:, :-1], 0, 1)
         width = _WIDTH * np.sqrt(shares * (1 - shares) / self.entities)
         return pl.concat(
@@ -133,8 +128,6 @@ class Life:
 
     def arrivals_over_time(self, goal: str) -> pl.DataFrame:
         """Arrivals of all entities between the times of ``observed``: time_s, arrivals, low, high, observed."""
-        import polars as pl
-
         arrivals = np.diff(self._until_observed(goal)[:, -1]) * self.entities
         width = _WIDTH * np.sqrt(arrivals)
         return pl.DataFrame(
@@ -149,8 +142,6 @@ class Life:
 
     def agreement(self) -> pl.DataFrame:
         """A row for each state: state, share (mean over time), observed (the same), within (times inside the band)."""
-        import polars as pl
-
         inside = (pl.col("observed") >= pl.col("low") - _ROUNDING) & (pl.col("observed") <= pl.col("high") + _ROUNDING)
         return (
             self.evolution()

@@ -18,11 +18,11 @@ import numpy as np
 from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.life import Life, Piece, cut
 from tightlink.errors import TightlinkError, one_of
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import polars as pl
     from numpy.typing import NDArray
 
 COLUMNS: Final = ("entity", "time_s", "state")
@@ -50,8 +50,6 @@ def from_log(log: pl.DataFrame, step_s: float, periods: Mapping[str, tuple[float
         TightlinkError: A column is missing, a value is empty, or the log has too many steps or states, or only one
             step.
     """
-    import polars as pl
-
     for column in COLUMNS:
         if column not in log.columns:
             raise TightlinkError(f"no column {column} among {one_of(log.columns).removeprefix('one of ')}")
@@ -105,8 +103,6 @@ def _life(
     skipped: int,
 ) -> Life:
     """From stays: in ``state`` from ``step`` to before ``until``, and ``then`` in another one; −1 at the end."""
-    import polars as pl
-
     size, count = len(states), len(times)
     state, since, until, then = (stays[name].to_numpy() for name in ("state", "step", "until", "then"))
     changes = then >= 0

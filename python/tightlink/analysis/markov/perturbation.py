@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tightlink.analysis.markov.chain import Chain
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    import polars as pl
 
     from tightlink.analysis.markov.chain import Array, Transition
     from tightlink.analysis.markov.life import Life
@@ -107,8 +106,6 @@ def perturbed(
     Raises:
         TightlinkError: There is no such state.
     """
-    import polars as pl
-
     whole = life.arrivals(goal)
     rows = []
     for chosen in sets if sets is not None else [(transition,) for transition in life.transitions]:

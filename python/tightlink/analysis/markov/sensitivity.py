@@ -20,10 +20,9 @@ import numpy as np
 from tightlink.analysis.markov.cuts import minimal_cut_sets
 from tightlink.analysis.markov.life import counting
 from tightlink.analysis.markov.perturbation import degraded, direction, named
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.analysis.markov.chain import Array, Chain, Transition
     from tightlink.analysis.markov.life import Life
 
@@ -48,8 +47,6 @@ def ranked(life: Life, start: str, goal: str) -> pl.DataFrame:
     Raises:
         TightlinkError: There is no such state.
     """
-    import polars as pl
-
     whole = life.arrivals(goal)
     steps = np.array([life.steps(piece) for piece in life.pieces])
     last = life.pieces[-1].chain.reachable(start)

@@ -20,11 +20,11 @@ from tightlink import units
 from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.life import Life, Piece, cut
 from tightlink.errors import TightlinkError, one_of
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from tightlink.run import Run
@@ -71,8 +71,6 @@ def from_users(run: Run, label: str | None = None, periods: Mapping[str, tuple[f
 
 def by_counts(users: pl.DataFrame, periods: Mapping[str, tuple[float, float]]) -> Life:
     """The same from the rows of the table ``users`` of one label; at time 0 all think."""
-    import polars as pl
-
     ends = users["time_s"].to_numpy()
     if len(ends) > 1 and ends[-1] - ends[-2] < _WHOLE * ends[0]:
         users, ends = users[:-1], ends[:-1]

@@ -15,10 +15,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.effects import contrast
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from tightlink.analysis.two_level import TwoLevel
@@ -37,8 +36,6 @@ def blocks(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
         Columns ``factor``, ``block`` ("b −, c +"), ``mean_low``, ``mean_high``, ``effect``; the factors in their
         order.
     """
-    import polars as pl
-
     sizes = [abs(contrast(values, design.signs[:, place] > 0)["effect"]) for place in range(len(design.factors))]
     by_size = sorted(range(len(sizes)), key=lambda place: -sizes[place])
     rows = []
@@ -59,8 +56,6 @@ def blocks(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
 
 
 def _others(design: TwoLevel, place: int, candidates: list[int]) -> list[int]:
-    import numpy as np
-
     chosen: list[int] = []
     for other in candidates:
         wider = [*chosen, other]

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tightlink.lazy import np, pl
+
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from tightlink.analysis.two_level import TwoLevel
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 def ordered(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
     """Runs from the least value to the greatest, with the level of each factor as "−" or "+"."""
-    import numpy as np
-    import polars as pl
-
     order = np.argsort(values, kind="stable")
     places = {"place": np.arange(1, len(values) + 1), "value": values[order]}
     settings = {
@@ -37,8 +34,6 @@ def ordered(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
 
 def scatter(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
     """A row for each factor and run: ``factor``, ``level`` (−1 or 1), ``value``."""
-    import polars as pl
-
     return pl.concat(
         pl.DataFrame({"level": design.signs[:, place], "value": values}).select(
             pl.lit(factor).alias("factor"), "level", "value"

@@ -20,9 +20,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tightlink.lazy import np, pl
+
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 _CONFIDENCE: Final = 0.95
@@ -65,8 +65,6 @@ def half_normal(effects: pl.DataFrame, replications: tuple[float, int] | None = 
         effects: Columns ``term`` and ``effect``, one for each effect that can be told apart.
         replications: Standard error of an effect by what replications differ by, and its degrees of freedom.
     """
-    import numpy as np
-    import polars as pl
     from scipy.special import betaincinv, ndtri, stdtrit
 
     points = effects.reverse().select("term", "effect", size=pl.col("effect").abs())
@@ -90,8 +88,6 @@ def half_normal(effects: pl.DataFrame, replications: tuple[float, int] | None = 
 
 def lenth(sizes: NDArray[np.float64]) -> tuple[float, float]:
     """The pseudo standard error of effects of these sizes, and its degrees of freedom."""
-    import numpy as np
-
     if len(sizes) < _FEWEST:
         return math.nan, 1.0
     kept = sizes[sizes < _TRIMMED * _TO_DEVIATION * np.median(sizes)]

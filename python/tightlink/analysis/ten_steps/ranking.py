@@ -14,12 +14,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.effects import contrast
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from tightlink.analysis.two_level import Term
@@ -39,8 +39,6 @@ def ranked(terms: Sequence[Term], values: NDArray[np.float64]) -> pl.DataFrame:
         Columns ``term``, ``order`` (how many factors it is the product of), ``mean_low``, ``mean_high``, ``effect``,
         and ``aliases``: single factors and products of two that it cannot be told apart from.
     """
-    import polars as pl
-
     rows = []
     for term in terms:
         found = contrast(values, term.signs > 0)

@@ -15,11 +15,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from tightlink.lazy import np, pl
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from tightlink.analysis.two_level import Term
@@ -43,9 +43,6 @@ def residual_sd(terms: Sequence[Term], order: Sequence[str], values: NDArray[np.
         the degrees of freedom that are left; 0 where there are none. Terms that earlier ones make up are left out,
         and those beyond the largest 255.
     """
-    import numpy as np
-    import polars as pl
-
     count = len(values)
     columns = {term.name: term.signs.astype(float) for term in terms}
     basis = np.full((1, count), 1 / math.sqrt(count))

@@ -17,12 +17,11 @@ from tightlink.analysis.ten_steps.ranking import ranked
 from tightlink.analysis.ten_steps.residual_sd import residual_sd
 from tightlink.analysis.ten_steps.surface import Surface, surface
 from tightlink.analysis.two_level import TwoLevel, two_level
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 _FEWEST: Final = 4
@@ -71,9 +70,6 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
         MeasurementError: A column is missing or no numbers, a factor has other than two levels, the response does
             not vary, or there are too few runs.
     """
-    import numpy as np
-    import polars as pl
-
     if response in factors:
         raise MeasurementError(f"{response}: expected a response that is not a factor")
     every = numbers(runs, [response])[:, 0]
@@ -106,8 +102,6 @@ def _of_replications(design: TwoLevel, values: NDArray[np.float64]) -> tuple[flo
 
     Nothing where no run has the levels of another, or all that have are copies: what is not random has no noise.
     """
-    import numpy as np
-
     _, first, cell = np.unique(design.signs, axis=0, return_index=True, return_inverse=True)
     if not (values - values[first][cell]).any():
         return None

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 LEAST_ARRIVALS: Final = 50
@@ -90,8 +89,6 @@ def interarrivals(times_s: NDArray[np.float64]) -> Arrivals:
     Raises:
         TightlinkError: There are too few, or all came at once.
     """
-    import numpy as np
-
     times = np.sort(np.asarray(times_s, dtype=float))
     if len(times) < LEAST_ARRIVALS:
         raise TightlinkError(f"{len(times)} arrivals: expected at least {LEAST_ARRIVALS}")
@@ -118,8 +115,6 @@ def interarrivals(times_s: NDArray[np.float64]) -> Arrivals:
 
 def _anderson_darling(scaled: NDArray[np.float64]) -> float:
     """A² of times over their mean against the exponential distribution, corrected for their number."""
-    import numpy as np
-
     x = np.sort(scaled)
     n = len(x)
     # Arrivals at one time have probability zero.
@@ -130,9 +125,6 @@ def _anderson_darling(scaled: NDArray[np.float64]) -> float:
 
 
 def _distribution(between: NDArray[np.float64]) -> pl.DataFrame:
-    import numpy as np
-    import polars as pl
-
     x = np.sort(between)
     n = len(x)
     places = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).astype(int))

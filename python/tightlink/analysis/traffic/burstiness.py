@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.estimates import Estimate
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 #: With fewer values there are too few low frequencies.
@@ -96,8 +95,6 @@ def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
     Raises:
         TightlinkError: There are too few values, or they do not vary.
     """
-    import numpy as np
-
     values = np.asarray(values, dtype=float)
     if len(values) < LEAST_VALUES:
         raise TightlinkError(f"{len(values)} values: expected at least {LEAST_VALUES}")
@@ -119,7 +116,6 @@ def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
 
 def hurst(values: NDArray[np.float64]) -> Estimate:
     """The Hurst parameter by the local Whittle estimator, with its asymptotic 95 % interval."""
-    import numpy as np
     from scipy.optimize import minimize_scalar
 
     n = len(values)
@@ -140,9 +136,6 @@ def hurst(values: NDArray[np.float64]) -> Estimate:
 
 
 def _scales(values: NDArray[np.float64], interval_s: float) -> tuple[pl.DataFrame, float]:
-    import numpy as np
-    import polars as pl
-
     n = len(values)
     lengths = np.unique(np.geomspace(1, n // _LEAST_MEANS, _SCALES).astype(int))
     variances = np.array([values[: n // m * m].reshape(-1, m).mean(axis=1).var(ddof=1) for m in lengths])

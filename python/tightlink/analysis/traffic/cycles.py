@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
 _DAY_S: Final = 86_400.0
@@ -95,8 +95,6 @@ def cycles(
     Raises:
         TightlinkError: No period can be looked for, or the values do not vary.
     """
-    import numpy as np
-
     values = np.asarray(values, dtype=float)
     n = len(values)
     possible = {
@@ -132,7 +130,6 @@ def cycles(
 
 def _test(left: NDArray[np.float64], removed: set[int], place: float, height: float) -> tuple[float, float]:
     """The power at a place of the spectrum, of which this is the height, over that around it; and its p."""
-    import numpy as np
     from scipy.stats import f
 
     # Where sines were fitted nothing is left, and the first frequencies are the trend's.

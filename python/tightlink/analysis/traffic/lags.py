@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 LEAST_VALUES: Final = 64
@@ -83,8 +82,6 @@ def lag(
     Raises:
         TightlinkError: They differ in length, are too short, or one does not vary.
     """
-    import numpy as np
-    import polars as pl
     from scipy.stats import norm
 
     x, y = (np.asarray(values, dtype=float) for values in (first, second))
@@ -115,8 +112,6 @@ def lag(
 
 def _correlation(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     """The correlation of x with what y is later, at lags from −most to most."""
-    import numpy as np
-
     n = len(x)
     size = 1 << (2 * n - 1).bit_length()
     a, b = (np.fft.rfft(values - values.mean(), size) for values in (x, y))

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.estimates import Estimate
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 LEAST_SIZES: Final = 100
@@ -89,8 +88,6 @@ def tail(sizes: NDArray[np.float64]) -> Tail:
     Raises:
         TightlinkError: There are too few, or they are all alike, or one is negative or missing.
     """
-    import numpy as np
-
     x = np.sort(np.asarray(sizes, dtype=float))
     if not np.isfinite(x).all() or (len(x) and x[0] < 0):
         raise TightlinkError("a size is missing or negative: expected a number for every flow")
@@ -121,8 +118,6 @@ def tail(sizes: NDArray[np.float64]) -> Tail:
 
 def _begin(x: NDArray[np.float64]) -> tuple[int, float, float]:
     """Where the tail begins: its place, its exponent, and the distance between the two distributions."""
-    import numpy as np
-
     n = len(x)
     logs = np.log(x)
     sums = np.cumsum(logs[::-1])[::-1]
@@ -146,8 +141,6 @@ def _begin(x: NDArray[np.float64]) -> tuple[int, float, float]:
 
 def _against_exponential(above: NDArray[np.float64], alpha: float) -> float:
     """Vuong's test of a power law against an exponential, one-sided."""
-    import numpy as np
-
     begin = above[0]
     scale = float((above - begin).mean())
     advantage = np.log(alpha / begin) - (alpha + 1) * np.log(above / begin) + math.log(scale) + (above - begin) / scale
@@ -158,17 +151,12 @@ def _against_exponential(above: NDArray[np.float64], alpha: float) -> float:
 
 
 def _carried(downwards: NDArray[np.float64]) -> pl.DataFrame:
-    import polars as pl
-
     n = len(downwards)
     shares = [float(downwards[max(1, round(share * n)) - 1]) for share in _LARGEST]
     return pl.DataFrame({"flows_share": _LARGEST, "carried_share": shares})
 
 
 def _distribution(x: NDArray[np.float64], first: int, alpha: float) -> pl.DataFrame:
-    import numpy as np
-    import polars as pl
-
     n = len(x)
     # Evenly in logarithms from the largest: the tail is what matters.
     places = np.unique(n - np.geomspace(1, n, min(n, _POINTS)).astype(int))

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 #: Standard deviations above what is usual, if values around it were normal.
@@ -77,8 +76,6 @@ def spikes(
     Raises:
         TightlinkError: There are too few values.
     """
-    import numpy as np
-    import polars as pl
     from scipy.ndimage import median_filter
 
     values = np.asarray(values, dtype=float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from tightlink.lazy import np
 from tightlink.plots import palette
 from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
@@ -33,8 +34,6 @@ def contour(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
         names: What to call factors.
         ax: Where to draw; without it, in a new figure.
     """
-    import numpy as np
-
     ax, shown, up = axes(ax, (4.2, 3.8)), named.chosen(found, names), named.axis(found)
     surface = found.surface
     ax.grid(visible=False)

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.analysis.compared import labels as numbered
 from tightlink.analysis.outliers import effective
 from tightlink.analysis.shares import ALTERNATIVE, STANDARD, fairness
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT, points
 from tightlink.report.encoding import color, finished, round_above, tooltip
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
     from tightlink.analysis.ranks import Ranks
     from tightlink.report.encoding import Width
 
@@ -42,8 +40,6 @@ def rank_scatter(found: Ranks, *, title: str = "", height: int = 300, width: Wid
         height: In pixels.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-
     shown = found.summary.fill_null(0.0).sort("algorithm")
     sideways, upwards = alt.Scale(zero=False, padding=_NAME_ROOM), alt.Scale(zero=False)
     place: dict[str, Any] = {
@@ -64,8 +60,6 @@ def rank_scatter(found: Ranks, *, title: str = "", height: int = 300, width: Wid
 
 def _crowded(points_: pl.DataFrame) -> pl.Series:
     """Whether another point stands where a point's name would be, on its right."""
-    import polars as pl
-
     xs, ys = points_["rank_mean"].to_list(), points_["rank_sd"].to_list()
     wide, high = (share * ((max(values) - min(values)) or 1.0) for share, values in zip(_NAME, (xs, ys), strict=True))
     return pl.Series(
@@ -83,8 +77,6 @@ def beside_standard(points_: pl.DataFrame, *, height: int = 180) -> list[alt.Lay
         points_: What `shares.beside` returns.
         height: Of each chart, in pixels.
     """
-    import polars as pl
-
     own, standard = points_.columns[-2:]
     end = round_above(max(largest(points_[own]), largest(points_[standard])) or 1.0)
     axis = labels.axis(own, end)
@@ -114,9 +106,6 @@ def outlier_grid(
         title: Above the chart; without it, how many there are.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-    import polars as pl
-
     conditions = found["condition"].unique(maintain_order=True).to_list()
     responses = labels.told_apart(found["response"].unique(maintain_order=True))
     algorithms = sorted(found.filter("outlier")["algorithm"].unique().to_list())
@@ -168,9 +157,6 @@ def share_bars(
         height: In pixels.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-    import polars as pl
-
     algorithms = found["algorithm"].unique(maintain_order=True).to_list()
     kinds = {ALTERNATIVE: "these flows", STANDARD: "standard TCP beside them"}
     shown = found.with_columns(pl.col("flows").replace(kinds)).with_columns(

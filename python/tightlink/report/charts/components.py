@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.effects import in_words
+from tightlink.lazy import alt, np, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT
@@ -12,9 +13,6 @@ from tightlink.report.encoding import color, finished, tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import altair as alt
-    import polars as pl
 
     from tightlink.analysis.components import Components
     from tightlink.report.encoding import Width
@@ -49,9 +47,6 @@ def scree(found: Components, *, title: str = "", height: int = 240, width: Width
         height: In pixels.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-    import polars as pl
-
     kinds = {"each": palette.SERIES[0], "up to it": palette.SERIES[1], "a single response": palette.NEUTRAL}
     scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
     tint = alt.Color("kind", type="nominal", scale=scale, legend=alt.Legend(title=None))
@@ -88,9 +83,6 @@ def component_loadings(
         title: Above the chart.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-    import polars as pl
-
     kept = found.variances["component"].to_list()[:components]
     names = labels.told_apart(found.responses)
     shown = found.loadings.filter(pl.col("component").is_in(kept)).with_columns(pl.col("response").replace(names))
@@ -143,9 +135,6 @@ def component_scores(  # noqa: PLR0913
         >>> [layer.mark.type for layer in chart.layer]
         ['rule', 'rule', 'point', 'rule', 'point', 'text', 'text']
     """
-    import altair as alt
-    import polars as pl
-
     # Groups are names, even those of numbers.
     scores = found.scores
     if by is not None:
@@ -174,8 +163,6 @@ def component_scores(  # noqa: PLR0913
 
 def _circles(scores: pl.DataFrame, around: str, x: str, y: str) -> pl.DataFrame:
     """Of each group of three or more the ellipse around its mean: two normal numbers are in it with 95 %."""
-    import numpy as np
-    import polars as pl
     from scipy.stats import chi2
 
     turn = np.linspace(0.0, 2 * np.pi, _STEPS)
@@ -193,9 +180,6 @@ def _circles(scores: pl.DataFrame, around: str, x: str, y: str) -> pl.DataFrame:
 
 def _arrows(found: Components, x: str, y: str, place: dict[str, Any], height: int) -> list[Any]:
     """Lines to where each response points, and its name beside the end."""
-    import altair as alt
-    import polars as pl
-
     far = _REACH * min(largest(found.scores[name].abs()) for name in (x, y))
     along, up = (far * found.loadings.filter(component=name)["correlation"] for name in (x, y))
     names = list(labels.told_apart(found.responses).values())

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
 from tightlink.report.encoding import finished
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import altair as alt
-    import polars as pl
 
     from tightlink.analysis.correlation import Correlation
     from tightlink.report.encoding import Width
@@ -51,9 +49,6 @@ def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "c
         >>> len(correlation_matrix(correlation(runs, ["a", "b", "c"])).layer)
         2
     """
-    import altair as alt
-    import polars as pl
-
     names = labels.told_apart(found.responses)
     cells = found.pairs.select(
         across=pl.col("first").replace(names), up=pl.col("second").replace(names), r="r", p="p", runs="runs",
@@ -91,9 +86,6 @@ def correlation_histogram(
         height: In pixels.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-    import polars as pl
-
     from tightlink.analysis.correlation import histogram
 
     kinds = {"left out": palette.NEUTRAL, "kept": COLORS["strong"]}
@@ -132,8 +124,6 @@ def index_index(found: Correlation, *, title: str = "", width: Width = "containe
         title: Above the chart.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-
     order = list(labels.told_apart(found.places["response"]).values())
     pairs, own = _points(found)
     axes: dict[str, Any] = {"x": _axis(alt.X, "across", order), "y": _axis(alt.Y, "up", order[::-1])}
@@ -165,8 +155,6 @@ def index_index(found: Correlation, *, title: str = "", width: Width = "containe
 
 def _frames(found: Correlation, order: Sequence[str]) -> pl.DataFrame:
     """From which response to which each group stands on the diagonal, in parts where others stand between."""
-    import polars as pl
-
     names = labels.told_apart(found.places["response"])
     ends: list[tuple[str, str]] = []
     for group in found.groups:
@@ -180,8 +168,6 @@ def _frames(found: Correlation, order: Sequence[str]) -> pl.DataFrame:
 
 def _points(found: Correlation) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Kept pairs on both sides of the diagonal, and the responses on it."""
-    import polars as pl
-
     groups = dict(found.places.select("response", "group").rows())
     kept = found.pairs.filter("kept").select("first", "second", "r")
     both = pl.concat([kept, kept.select(first="second", second="first", r="r")])
@@ -200,16 +186,12 @@ def _points(found: Correlation) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _axis(make: Any, column: str, order: list[str]) -> Any:
-    import altair as alt
-
     axis = alt.Axis(labelAngle=-60 if column == "across" else 0, labelLimit=190, labelOverlap=False)
     return make(column, type="nominal", scale=alt.Scale(domain=order), title=None, axis=axis)
 
 
 def _finished(layers: Sequence[Any], title: str, cells: int, width: Width) -> alt.LayerChart:
     """A chart of as many cells along as up."""
-    import altair as alt
-
     paper = min(max(WIDTH, _NARROWEST * cells), _WIDEST * cells)
     height = cells * (_CELL if cells < _FEW else _SMALL_CELL)
     return finished(alt.LayerChart(layer=layers), title, height, width, {"paper": paper})

@@ -14,14 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from tightlink.lazy import alt, pl
 from tightlink.report.charts.lines import line
 from tightlink.report.encoding import axis_of, channel, color, finished, largest, round_above, scaled, tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import altair as alt
-    import polars as pl
 
     from tightlink.report.encoding import Kind, Width
 
@@ -79,9 +77,6 @@ def delay_throughput(  # noqa: PLR0913
         height: In pixels.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-    import polars as pl
-
     found = frame.drop_nulls([delay, rate, by])
     axes = {delay: axis_of(found, delay, None), rate: axis_of(found, rate, None)}
     # From zero on: a difference that is small looks small.
@@ -128,9 +123,6 @@ def delay_throughput(  # noqa: PLR0913
 
 def _names(means: pl.DataFrame, by: str, encoding: dict[str, Any]) -> list[alt.Chart]:
     """The names that have room at their points."""
-    import altair as alt
-    import polars as pl
-
     layers = []
     for side, (align, dx, dy) in enumerate(_SIDES):
         part = means.filter(pl.col("side") == side)
@@ -224,8 +216,6 @@ def distribution(  # noqa: PLR0913
     >>> chart.to_dict()["encoding"]["y"]["title"]
     'share at most so large (%)'
     """
-    import polars as pl
-
     listed = frame if censored else frame.drop_nulls(x)
     parts = []
     for part in listed.partition_by(by, maintain_order=True) if by is not None else [listed]:
@@ -264,8 +254,6 @@ def quantiles(  # noqa: PLR0913
     Returns:
         The chart; nothing where fewer than two quantiles are known.
     """
-    import polars as pl
-
     there = {end: share for end, share in _SHARES.items() if f"{delay}_{end}_s" in frame.columns}
     value = f"{delay}_s"
     parts = [

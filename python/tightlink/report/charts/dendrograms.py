@@ -6,14 +6,12 @@ import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.compared import labels as numbered
+from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.encoding import finished
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import altair as alt
-    import polars as pl
 
     from tightlink.analysis.clusters import Dendrogram
     from tightlink.report.encoding import Width
@@ -86,9 +84,6 @@ def _chart(
     width: Width,
     meta: dict[str, Any],
 ) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
     clusters = range(1, len(found.clusters) + 1)
     colors = [palette.NEUTRAL, *(palette.SERIES[(number - 1) % len(palette.SERIES)] for number in clusters)]
     scale = alt.Scale(domain=[0, *clusters], range=colors)
@@ -112,8 +107,6 @@ def _chart(
 
 
 def _title(text: str) -> Any:
-    import altair as alt
-
     return alt.TitleParams(textwrap.wrap(text, _TITLE))
 
 
@@ -125,8 +118,6 @@ def _key(called: Mapping[str, str]) -> dict[str, Any]:
 
 def _lines(found: Dendrogram, called: Mapping[str, str]) -> pl.DataFrame:
     """The four corners of each join, from its left foot to its right one."""
-    import polars as pl
-
     rows: list[dict[str, Any]] = []
     for number, join in enumerate(found.joins):
         left, right = (" ".join(called[name] for name in part) for part in join.joined)

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.effects import STRONG, WEAK
 from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
 from tightlink.report.encoding import finished, largest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import altair as alt
-    import polars as pl
 
     from tightlink.report.encoding import Width
 
@@ -86,9 +84,6 @@ def main_effects(
         >>> len(main_effects(effects.main_effects(runs, ["flows"], ["loss"]), "loss").layer)
         4
     """
-    import altair as alt
-    import polars as pl
-
     found = _of_response(effects, response)
     factors = found["factor"].to_list()
     short = {factor: (names or labels.shortest(factors))[factor] for factor in factors}
@@ -161,9 +156,6 @@ def significance_map(
         >>> len(significance_map(main_effects(runs, ["flows"], ["loss"])).layer)
         2
     """
-    import altair as alt
-    import polars as pl
-
     effects = _one_each(effects)
     responses = effects["response"].unique(maintain_order=True).to_list()
     factors = effects["factor"].unique(maintain_order=True).to_list()
@@ -214,8 +206,6 @@ def significance_map(
 
 def _of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:
     """The effects on one response."""
-    import polars as pl
-
     known = effects["response"].unique(maintain_order=True).to_list()
     if response not in known:
         meant = closest(response, known)
@@ -226,8 +216,6 @@ def _of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:
 
 def _one_each(effects: pl.DataFrame) -> pl.DataFrame:
     """The effects, without those in numbers of responses that were taken by their logarithm: these are factors."""
-    import polars as pl
-
     if effects.select("factor", "response").is_duplicated().any():
         more = [name for name in effects.columns[: effects.columns.index("factor")] if effects[name].n_unique() > 1]
         raise TightlinkError(f"several effects of one factor on one response: choose a value of {', '.join(more)}")
@@ -264,8 +252,6 @@ def _percent(share: float) -> str:
 
 def _tips(rows: pl.DataFrame) -> list[Any]:
     """What is shown of an effect where the mouse is."""
-    import altair as alt
-
     return [
         alt.Tooltip(name, type="quantitative", title=text, format=".1%" if name == "relative_effect" else ".3~g")
         if rows.schema[name].is_float()

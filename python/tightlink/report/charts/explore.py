@@ -19,13 +19,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.lazy import alt
 from tightlink.plots import palette
 from tightlink.report.charts import explored
 from tightlink.report.encoding import color
 from tightlink.report.specs import MOST_ROWS
 
 if TYPE_CHECKING:
-    import altair as alt
     import polars as pl
 
     from tightlink.analysis.designed import Designed
@@ -71,8 +71,6 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
     Raises:
         MeasurementError: There are fewer than two responses, no runs, or more than a page can hold.
     """
-    import altair as alt
-
     if len(table.responses) < _FEWEST or table.runs.is_empty():
         raise MeasurementError(
             f"{table.runs.height} runs with {len(table.responses)} responses: expected runs with at least two"
@@ -99,15 +97,11 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
 
 def _choice(name: str, label: str, first: str, options: list[str]) -> Any:
     """A drop-down list."""
-    import altair as alt
-
     return alt.param(name=name, value=first, bind=alt.binding_select(options=options, name=label))
 
 
 def _chosen(found: Explored) -> alt.Chart:
     """The rows with ``x`` and ``y`` of the scatter, and ``shown``: whether their run is among all that is chosen."""
-    import altair as alt
-
     # Vega knows only what there is to choose from.
     tests = [_IN_BAND, _IN_AREA]
     tests += [_IN_LEVELS] if found.choices.height else []
@@ -126,8 +120,6 @@ def _chosen(found: Explored) -> alt.Chart:
 
 def _parallel(found: Explored, shade: Any) -> Any:
     """A line for each run, over all factors and responses; those that are not chosen are pale."""
-    import altair as alt
-
     axis = alt.Axis(labelAngle=-35, labelLimit=150, labelOverlap=False, domain=False, ticks=False, grid=True)
     x = alt.X(
         "axis", type="nominal", scale=alt.Scale(domain=found.axes, type="point", padding=0.3), axis=axis, title=None
@@ -149,8 +141,6 @@ def _parallel(found: Explored, shade: Any) -> Any:
 
 def _levels(found: Explored) -> Any:
     """The levels of each factor, to click on."""
-    import altair as alt
-
     picked = alt.selection_point(name=_LEVELS, fields=["choice"], toggle="event.shiftKey")
     axis = alt.Axis(domain=False, ticks=False, grid=False, labelLimit=110)
     base = alt.Chart(found.choices).encode(
@@ -171,8 +161,6 @@ def _levels(found: Explored) -> Any:
 
 def _scatter(found: Explored, shade: Any) -> Any:
     """Two responses that the reader chooses, in their own units, with how many runs are chosen above."""
-    import altair as alt
-
     area = alt.selection_interval(name=_AREA)
     axis = alt.Axis(tickCount=5, grid=False)
     x = alt.X("x", type="quantitative", scale=alt.Scale(zero=False), axis=axis, title=None)
@@ -195,16 +183,12 @@ def _scatter(found: Explored, shade: Any) -> Any:
 
 def _words(one: Any, expression: str, x: int, y: int) -> Any:
     """Words that follow what is chosen, at a place of the scatter."""
-    import altair as alt
-
     said = one.transform_aggregate(runs="count()").transform_calculate(words=expression)
     said = said.mark_text(align="left", fontSize=11, fontWeight=600, color="currentColor")
     return said.encode(x=alt.value(x), y=alt.value(y), text="words:N", tooltip=alt.value(None))
 
 
 def _counted(one: Any, x: int) -> Any:
-    import altair as alt
-
     said = one.transform_aggregate(kept="sum(shown)", runs="count()")
     said = said.transform_calculate(words="datum.kept + ' of ' + datum.runs + ' runs'")
     said = said.mark_text(align="right", fontSize=11, fontWeight=600, color="currentColor")
@@ -213,8 +197,6 @@ def _counted(one: Any, x: int) -> Any:
 
 def _strip(cells: pl.DataFrame) -> Any:
     """A cell for each algorithm under each condition, coloured by its cluster; those that are not chosen are pale."""
-    import altair as alt
-
     picked = alt.selection_point(name=_CLUSTER, fields=["group"], toggle="event.shiftKey")
     numbers = sorted(cells["cluster"].unique().to_list())
     colors = [

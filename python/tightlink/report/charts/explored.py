@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.analysis.clusters import clusters
 from tightlink.analysis.compared import conditions
 from tightlink.analysis.effects import in_si
+from tightlink.lazy import pl
 from tightlink.plots import labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from tightlink.analysis.clusters import Dendrogram
     from tightlink.analysis.designed import Designed
@@ -56,8 +55,6 @@ def explored(table: Designed, algorithm: str | None = None) -> Explored:
         table: The runs, their factors and responses.
         algorithm: Factor whose levels are coloured, and clustered under the conditions of all other factors.
     """
-    import polars as pl
-
     runs = table.runs
     factors = [name for name in table.factors if runs[name].n_unique() > 1]
     others = [name for name in factors if name != algorithm]
@@ -114,8 +111,6 @@ def _rows(
     choice: list[str] | None = None,
 ) -> pl.DataFrame:
     """The rows of a coordinate: of a factor with its choices, of a response with its values."""
-    import polars as pl
-
     size = len(scaled)
     more = {
         "axis": [axis] * size, "kind": ["factor" if values is None else "response"] * size, "scaled": scaled,
@@ -162,8 +157,6 @@ def _short(value: float) -> str:
 
 def _cells(trees: Sequence[Dendrogram]) -> pl.DataFrame:
     """The cluster of each algorithm under each condition; one in none is a group of its own."""
-    import polars as pl
-
     rows = []
     for tree in trees:
         numbers = {name: number for number, group in enumerate(tree.clusters, 1) for name in group}

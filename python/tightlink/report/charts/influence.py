@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.charts.components import SHAPES
 from tightlink.report.charts.marks import PERCENT
@@ -11,9 +12,6 @@ from tightlink.report.encoding import finished
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import altair as alt
-    import polars as pl
 
     from tightlink.report.encoding import Width
 
@@ -32,9 +30,6 @@ def influence(
         title: Above the chart.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-    import polars as pl
-
     by = found.columns[: found.columns.index("factor")]
     means = found.group_by("factor", maintain_order=True).agg(pl.col("psi").mean())
     factors = means.sort("psi", descending=True, maintain_order=True)["factor"].to_list()

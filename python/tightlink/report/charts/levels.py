@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.analysis.effects import in_si, in_words
 from tightlink.analysis.levels import geometric
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.encoding import axis_of, channel, color, finished, steps
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
     from tightlink.report.encoding import Width
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
@@ -61,9 +59,6 @@ def over_levels(  # noqa: PLR0913
         >>> x["title"], x["scale"]["type"], x["axis"]["values"]
         ('queue (packets)', 'log', [10.0, 20.0, 40.0])
     """
-    import altair as alt
-    import polars as pl
-
     there = frame.filter(pl.col(response).is_not_null() & pl.col(response).is_not_nan())
     # What is never negative has no negative end of an interval.
     least = 0.0 if there.select((pl.col(response) >= 0).all()).item() else None
@@ -109,8 +104,6 @@ def over_levels(  # noqa: PLR0913
 
 
 def _along(column: str, title: str, levels: list[float]) -> Any:
-    import altair as alt
-
     scale = alt.Scale(type="log" if geometric(levels) else "linear", zero=False, nice=False, padding=_PADDING)
     x = alt.X(column, type="quantitative", title=title, scale=scale)
     if len(levels) <= _MOST_TICKS:
@@ -119,8 +112,6 @@ def _along(column: str, title: str, levels: list[float]) -> Any:
 
 
 def _side_by_side(rows: pl.DataFrame, name: str, by: str | None) -> dict[str, Any]:
-    import altair as alt
-
     order = rows["level"].unique(maintain_order=True).to_list()
     angle = _ANGLE if max(map(len, order), default=0) > _LONG else 0
     x = alt.X("level", type="nominal", sort=order, title=name, axis=alt.Axis(labelAngle=angle, labelLimit=200))

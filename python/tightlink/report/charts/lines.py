@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from tightlink.lazy import alt
 from tightlink.plots import palette
 from tightlink.report.encoding import (
     axis_of,
@@ -23,7 +24,6 @@ from tightlink.report.thin import MOST, thin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import altair as alt
     import polars as pl
 
     from tightlink.report.encoding import Domain, Kind, Width
@@ -74,8 +74,6 @@ def line(  # noqa: PLR0913
         dots: Whether each point is marked.
         most: Points a line beyond which it is thinned.
     """
-    import altair as alt
-
     kept = thin(frame, x, y, by=by, most=most)
     axes = {x: axis_of(kept, x, x_title, x_domain), y: axis_of(kept, y, y_title, y_domain)}
     shown = scaled(kept, axes)

@@ -10,17 +10,13 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.encoding import axis_of, from_zero, largest, legend_columns, scaled, steps, thinned
 from tightlink.report.thin import thin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import altair as alt
-    import polars as pl
 
 #: Points of a panel, and of a line of it: several panels of so many are a file that can be mailed.
 _MOST: Final = 12_000
@@ -61,8 +57,6 @@ def linked(
         among: All names that share their colours, such as all flows of a run of which some are drawn.
         height: Of each panel, in pixels.
     """
-    import altair as alt
-
     along = labels.axis(x, max((largest(frame, x) or 0.0 for frame in panels), default=None))
     names = [str(name) for frame in panels for name in frame[by].unique(maintain_order=True)]
     color = _color(names, by, among)
@@ -98,8 +92,6 @@ def linked(
 
 def _color(names: Sequence[str], by: str, among: Iterable[str] | None) -> alt.Color:
     """One legend for all panels, in as many rows as it needs."""
-    import altair as alt
-
     drawn = list(dict.fromkeys(names))
     colors = palette.colors([*(among or ()), *drawn])
     legend = None
@@ -112,8 +104,6 @@ def _color(names: Sequence[str], by: str, among: Iterable[str] | None) -> alt.Co
 
 def across(x: str, title: str | None) -> alt.X:
     """The axis along of a chart that shows what its strip zooms in to; only the last panel has a title."""
-    import altair as alt
-
     last = title is not None
     axis = alt.Axis(labels=last, ticks=last, grid=True)
     scale = alt.Scale(domain={"param": _ZOOM, "encoding": "x"}, nice=False, zero=False)
@@ -122,8 +112,6 @@ def across(x: str, title: str | None) -> alt.X:
 
 def strip_of(first: Any, title: Sequence[str] = _HOW) -> Any:
     """All lines of a chart in small, over which one drags."""
-    import altair as alt
-
     axis = alt.Axis(labels=False, ticks=False, grid=False, minExtent=_EXTENT, maxExtent=_EXTENT)
     encoding = first.encoding
     lines = alt.Chart(first.data, name="strip").mark_line(strokeWidth=0.7, opacity=0.7).encode(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.encoding import (
     axis_of,
@@ -19,9 +20,6 @@ from tightlink.report.encoding import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import altair as alt
-    import polars as pl
 
     from tightlink.report.encoding import Domain, Kind, Width
 
@@ -75,8 +73,6 @@ def points(  # noqa: PLR0913
         x_scale: Kind of axis.
         y_scale: Kind of axis.
     """
-    import altair as alt
-
     both = [frame] if curves is None else [frame, curves]
     cut = any(outside(part, x, x_domain) or outside(part, y, y_domain) for part in both)
     axes = {
@@ -126,9 +122,6 @@ def bars_stacked(  # noqa: PLR0913
         height: In pixels; without it, as high as the bars need.
         width: In pixels, or as wide as there is room.
     """
-    import altair as alt
-    import polars as pl
-
     parts = columns if columns is not None else [f"{_PREFIX}{name}" for name in palette.LIMITS]
     drawn = [
         (name, *_part(name, place))

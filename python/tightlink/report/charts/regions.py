@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.reduce import largest, smallest
 from tightlink.report.encoding import axis_of, channel, color, finished, scaled, tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import altair as alt
-    import polars as pl
 
     from tightlink.plots.labels import Axis
     from tightlink.report.encoding import Domain, Kind, Width
@@ -81,8 +79,6 @@ def shaded(  # noqa: PLR0913
         >>> len(shaded(frame, "packets_per_s", "load", shades=[Shade("unstable", 4000, 6000)]).layer)
         4
     """
-    import altair as alt
-
     axes = {x: axis_of(frame, x, x_title, x_domain), y: axis_of(frame, y, y_title, y_domain)}
     shown = scaled(frame, axes)
     ends = x_domain or (smallest(frame[x]), largest(frame[x]))
@@ -106,9 +102,6 @@ def shaded(  # noqa: PLR0913
 
 def _ground(shade: Shade, row: int, axis: Axis, ends: Domain, kind: Kind) -> list[Any]:
     """A rectangle of the chart's height, with its name in a row of its own; nothing where it is out of sight."""
-    import altair as alt
-    import polars as pl
-
     low, high = max(shade.low, ends[0]), min(shade.high, ends[1])
     if low >= high:
         return []
@@ -124,9 +117,6 @@ def _ground(shade: Shade, row: int, axis: Axis, ends: Domain, kind: Kind) -> lis
 
 
 def _printed(marks: pl.DataFrame, y: str, mark: str, encoding: dict[str, Any]) -> list[Any]:
-    import altair as alt
-    import polars as pl
-
     text = alt.Tooltip(mark, type="nominal")
     points, lines = marks.filter(pl.col(y).is_not_null()), marks.filter(pl.col(y).is_null())
     layers: list[Any] = []

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.charts.linked import across, strip_of
 from tightlink.report.encoding import thinned
 from tightlink.report.thin import thin
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 #: How each kind of point is drawn: its colour, its symbol and its size.
 _KINDS: Final = {
@@ -37,9 +34,6 @@ def sequence(frame: pl.DataFrame) -> alt.VConcatChart:
     >>> [layer["mark"]["type"] for layer in sequence(points).to_dict()["vconcat"][0]["layer"]]
     ['line', 'point']
     """
-    import altair as alt
-    import polars as pl
-
     shown = [kind for kind in _KINDS if (frame["kind"] == kind).any()]
     kept = thin(frame, "time_s", "sequence", by="kind", most=MOST_IN_SEQUENCE)
     color = alt.Color(

@@ -13,16 +13,14 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.scenario.four_tier.parameters import WEB_RECEIVERS, WEB_SOURCES
 from tightlink.scenario.topologies.backbones import BACKBONES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 #: So that each class has a path to itself: sources choose a receiver behind another router.
 _FEWEST: Final = 2

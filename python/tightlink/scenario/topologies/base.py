@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Self
 
 from pydantic import Discriminator, Tag
 
@@ -11,10 +13,6 @@ from tightlink.scenario.links import Medium, Span, Wire, both
 from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import LineRate, PropagationDelay
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 MOST_NODES: Final = 1_000_000
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import model_validator
 
@@ -11,9 +12,6 @@ from tightlink.scenario.table import merged
 from tightlink.scenario.topologies.base import MOST_NODES
 from tightlink.scenario.topologies.hosts import Hosts
 from tightlink.scenario.values import choice, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _PAIRS = whole(1, MOST_NODES, f"a whole number of pairs from 1 to {MOST_NODES}")
 

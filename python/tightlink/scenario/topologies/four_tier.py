@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import model_validator
 
@@ -25,10 +27,6 @@ from tightlink.scenario.values import (
     number,
     whole,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from fractions import Fraction
 
 _MOST_FLOWS: Final = 10**9
 _FLOWS = whole(1, _MOST_FLOWS, f"a whole number of flows from 1 to {_MOST_FLOWS}")

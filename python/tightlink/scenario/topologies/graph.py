@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, PrivateAttr, StrictBool, model_validator
 
@@ -13,9 +14,6 @@ from tightlink.scenario.table import NAME, Table, merged, wrong
 from tightlink.scenario.topologies.base import Topology, table_of
 from tightlink.scenario.topologies.graph_file import Reading, joints, names, read
 from tightlink.scenario.values import LineRate, Period, PropagationDelay, choice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _ENDS: Final = 2
 _GROUP: Final = "router"

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, one_of, show
+from tightlink.lazy import nx
 from tightlink.scenario.table import NAME
 from tightlink.scenario.topologies.geography import Place, delay, is_on_earth
 from tightlink.scenario.values import FASTEST, LONGEST_TIME, SLOWEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 #: Attributes with the rate of an edge, the first that it has; the first is the Topology Zoo's, in bit/s.
 RATES: Final = ("LinkSpeedRaw", "capacity", "rate")
@@ -61,8 +60,6 @@ def read(path: Path) -> Any:
     Raises:
         ScenarioError: It cannot be read, or is no such file; the key is ``file``.
     """
-    import networkx as nx
-
     shape = _SUFFIXES.get(path.suffix.lower())
     if shape is None:
         raise ScenarioError(f"the name of a file that ends in {one_of(_SUFFIXES).removeprefix('one of ')}", key="file",
@@ -129,8 +126,6 @@ def joints(graph: Any, reading: Reading) -> list[Joint]:
 
 
 def _check(graph: Any, edges: list[Any]) -> None:
-    import networkx as nx
-
     if not edges:
         raise ScenarioError("a graph with edges")
     for first, second, _ in edges:

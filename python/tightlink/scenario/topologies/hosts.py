@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged, wrong
 from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, directions, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class Hosts(Topology):

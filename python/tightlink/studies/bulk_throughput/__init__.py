@@ -7,7 +7,6 @@ published; its simulations are redone here, and compared with ns-2.35.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from tightlink.studies.bulk_throughput import live
@@ -17,14 +16,7 @@ from tightlink.studies.bulk_throughput.report import report
 from tightlink.studies.bulk_throughput.setup import tasks
 from tightlink.studies.study import Live, Study
 
-STUDY: Final = Study(
-    "bulk-throughput",
-    "windows and flows on four wide-area paths: what to expect, what to choose (SLAC 2000)",
-    tasks,
-    observe,
-    Path(__file__).with_name("claims.toml"),
-    report,
-    measure=measure,
-    # The cells that are measured are simulated in any case, beside those that are stored.
-    live=Live(tuple, live.measurements, live.observe, live.report),
+# The cells that are measured are simulated in any case, beside those that are stored.
+STUDY: Final = Study.shipped(
+    __file__, tasks, observe, report, measure=measure, live=Live(tuple, live.measurements, live.observe, live.report)
 )

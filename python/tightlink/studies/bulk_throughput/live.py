@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -47,21 +46,12 @@ def measurements() -> list[Measurement]:
 _ECHO: Final = "echo"
 
 
-@dataclass(frozen=True)
-class Observed:
-    """The cells that were measured."""
-
-    values: Mapping[str, object]
-    points: pl.DataFrame
-    measured: Sequence[Run]
-
-
-def observe(runs: Mapping[str, Run]) -> Observed:
+def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to points, and to values named live.…."""
     wanted = cells()
     found = points(runs, wanted)
     own = [run for name, run in runs.items() if name.startswith("live/")]
-    return Observed(values(found, wanted), found, own)
+    return values(found, wanted) | {"points": found, "runs": own}
 
 
 def points(runs: Mapping[str, Run], cells: Sequence[Cell]) -> pl.DataFrame:
@@ -152,10 +142,10 @@ def _sent(echoes: pl.DataFrame) -> int:
 # What was measured, beside the same cells simulated: a section, a figure and the table of cells.
 
 
-def report(observed: Observed, _: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], _: Mapping[str, Claim]) -> Report:
     """Those parts of the report that who measures asks for."""
-    points = observed.points
-    where = machine(observed.measured) if observed.measured else ""
+    points = observed["points"]
+    where = machine(observed["runs"]) if observed["runs"] else ""
     return Report(
         sections=[residuals.measured("Linux measured, beside the simulation", points, where)],
         draw=partial(residuals.draw, points=points),

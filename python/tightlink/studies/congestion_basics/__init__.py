@@ -7,7 +7,6 @@ those that measure delay come to rest.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from tightlink.studies.congestion_basics.observe import observe
@@ -15,11 +14,4 @@ from tightlink.studies.congestion_basics.report import report
 from tightlink.studies.congestion_basics.setup import tasks
 from tightlink.studies.study import Study
 
-STUDY: Final = Study(
-    "congestion-basics",
-    "phases of a flow, 89 % of a path, and response functions (NIST 2011)",
-    tasks,
-    observe,
-    Path(__file__).with_name("claims.toml"),
-    report,
-)
+STUDY: Final = Study.shipped(__file__, tasks, observe, report)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.analysis.sawtooth import utilization
 from tightlink.experiment.claims import Claim
+from tightlink.lazy import alt
 from tightlink.report import Table, charts
 from tightlink.studies.congestion_basics import setup
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    import altair as alt
 
 #: Its formula is not for what it does: it counts what an ACK acknowledges.
 _ANOTHER_FORMULA: Final = "reno-delayed-rfc"

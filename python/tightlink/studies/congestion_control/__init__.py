@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from tightlink.studies.congestion_control import options, setup
@@ -21,19 +20,8 @@ from tightlink.studies.study import Study
 
 def study(chosen: Chosen, command: str = "") -> Study:
     """The study of these experiments; of others, nothing is claimed."""
-    return Study(
-        "congestion-control",
-        "which of twenty parameters govern an Internet-like network, and seven controls in it (NIST 2010)",
-        chosen.tasks,
-        partial(observe, chosen),
-        Path(__file__).with_name("claims.toml"),
-        report,
-        parts=chosen.names,
-        measure=row,
-        command=command,
-        options=options.OPTIONS,
-        adapt=_adapted,
-    )
+    keys = {"parts": chosen.names, "command": command, "options": options.OPTIONS, "adapt": _adapted}
+    return Study.shipped(__file__, chosen.tasks, partial(observe, chosen), report, measure=row, **keys)
 
 
 def _adapted(wanted: Mapping[str, str]) -> Study:

@@ -15,10 +15,10 @@ import polars as pl
 
 from tightlink import plots
 from tightlink.experiment.claims import Claim
+from tightlink.lazy import alt
 from tightlink.reduce import largest, smallest
 from tightlink.report import Section, Table, charts
 from tightlink.scenario import PARAMETERS
-from tightlink.studies.congestion_control.observe import Observed
 from tightlink.studies.congestion_control.observe.costs import NANOSECONDS, on_cluster
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION, Evidence
 from tightlink.studies.congestion_control.observe.homogeneous import Choices, Homogeneous
@@ -48,12 +48,12 @@ _NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
 Filling: TypeAlias = tuple[Mapping[str, object], Mapping[str, Any], Mapping[str, Any]]
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """Lead, sections, figures and tables."""
     lead, *parts = re.split(r"^## (\w+)\n# ", Path(__file__).with_suffix(".md").read_text("utf-8"), flags=re.MULTILINE)
     texts = dict(zip(parts[::2], parts[1::2], strict=True))
-    mixing = {each.name: each.mixing for each in observed.chosen.experiments}
-    found = {**observed.found, **({} if observed.costs is None else {"costs": observed.costs})}
+    mixing = {each.name: each.mixing for each in observed["chosen"].experiments}
+    found = {**observed["found"], **({} if observed["costs"] is None else {"costs": observed["costs"]})}
     sections: list[Section] = []
     figures: dict[str, Any] = {}
     for name, each in found.items():
@@ -62,14 +62,14 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         sections += page(f"\n\n## {texts[kind]}", Names(names, _names(getattr(each, "found", None))), blocks).sections
         figures |= {f"{name}-{of}": figure for of, figure in on_paper.items()}
     names = {
-        "chosen": observed.chosen,
-        "sizes": _sizes(observed.chosen),
-        "became": _what_became_of_it(observed.chosen),
+        "chosen": observed["chosen"],
+        "sizes": _sizes(observed["chosen"]),
+        "became": _what_became_of_it(observed["chosen"]),
         "failed": sum(claim.holds is False for claim in claims.values()),
         "claims": len(claims),
     }
     first = page(lead, names, {})
-    tables = {"responses": observed.responses, "costs": observed.costs}
+    tables = {name: observed[name] for name in ("responses", "costs")}
     return Report(
         first.title,
         first.lead,
@@ -239,8 +239,6 @@ def _thresholds(both: tuple[Mixed, Mixed], _: Mapping[str, Claim]) -> Filling:
 
 def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """The boundary: for each product of flows and alpha, the buffers at which windows oscillate."""
-    import altair as alt
-
     shown = table.with_columns(
         label=pl.when(pl.col("swing") > SWINGS).then(pl.lit("oscillates")).otherwise(pl.lit("comes to rest")),
         queued=pl.col("flows") * pl.col("alpha_packets"),
@@ -263,8 +261,6 @@ def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
 
 def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """What newcomers get, by control and setting."""
-    import altair as alt
-
     ordered = by_control(table)
     points = alt.Chart(table).mark_tick(thickness=2).encode(
         x=alt.X("share:Q", title="newcomer's goodput over an equal share"),
@@ -280,8 +276,6 @@ def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
 
 def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """Times to a full link by control and threshold, what a loss costs, and what a threshold does under congestion."""
-    import altair as alt
-
     alone = table.filter(pl.col("load") == "alone")
     points = alt.Chart(alone).mark_point(filled=True, size=60).encode(
         x=alt.X("full_s:Q", title="time to a full link (s)").scale(type="log"),

@@ -59,12 +59,12 @@ def of(
         words["pack"] = pack
     elif len(made) < len(chosen(kind)):
         words["tests"] = ",".join(test.name for test in made)
-    return Study(
-        "evaluation",
-        "congestion controls or queues of your choice through one pack of tests (RFC 5166, RFC 9743, RFC 7928)",
+    return Study.shipped(
+        __file__,
         lambda: [task for trial in planned for task in trial.tasks()],
         partial(observe, kind, those, made, pack, planned),
-        report=report,
+        report,
+        claims=None,
         command="".join(f" --{name} {shlex.quote(value)}" for name, value in words.items()),
         options=_OPTIONS,
         adapt=_adapted,

@@ -151,9 +151,11 @@ def observe(  # noqa: PLR0917
         # So that the tables of all runs do not fill the memory.
         own = [runs[task.name].unread() for task in trial.tasks()]
         place = (trial.subject.label, trial.test.name, trial.setting)
-        rows += [(*place, trial.seed, name, value) for name, value in trial.test.measure(trial.value, *own).items()]
-        if trial.test.curve is not None and place not in curves:
-            curves[place] = trial.test.curve(trial.value, *own)
+        rows += [
+            (*place, trial.seed, name, value) for name, value in trial.test.made.measure(trial.value, *own).items()
+        ]
+        if trial.test.made.curve is not None and place not in curves:
+            curves[place] = trial.test.made.curve(trial.value, *own)
     measures = pl.DataFrame(rows, schema={kind: pl.String} | _MEASURES, orient="row")
     return Evaluation(kind, subjects, tests, measures, curves, pack)
 

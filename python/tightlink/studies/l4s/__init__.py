@@ -7,7 +7,6 @@ control is held against the same runs.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from tightlink.studies.l4s.observe import observe
@@ -15,11 +14,4 @@ from tightlink.studies.l4s.report import report
 from tightlink.studies.l4s.setup import tasks
 from tightlink.studies.study import Study
 
-STUDY: Final = Study(
-    "l4s",
-    "Prague and CUBIC through DualPI2: coexistence, delay, overload (RFC 9332)",
-    tasks,
-    observe,
-    Path(__file__).with_name("claims.toml"),
-    report,
-)
+STUDY: Final = Study.shipped(__file__, tasks, observe, report)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.experiment.claims import Claim
+from tightlink.lazy import alt
 from tightlink.plots import palette
 from tightlink.report import Table, charts
 from tightlink.report.encoding import finished
@@ -18,9 +19,6 @@ from tightlink.studies.l4s.setup import SAWTOOTH
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
 from tightlink.studies.words import ms, percent
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _FRIENDLY: Final = 2
 _CELL: Final = 44
@@ -51,8 +49,6 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
 
 def plane(table: pl.DataFrame, most: float) -> alt.LayerChart:
     """Rate of Prague over that of the other flow, over round trip and rate of the link; colours reach up to a ratio."""
-    import altair as alt
-
     place: dict[str, Any] = {
         "x": alt.X("rtt_ms", type="ordinal", title="round trip of the empty path (ms)", axis=alt.Axis(labelAngle=0)),
         "y": alt.Y("rate_mbit", type="ordinal", sort="descending", title="rate of the link (Mbit/s)"),
@@ -97,31 +93,24 @@ def _waiting(cubic: pl.DataFrame) -> Table:
     return Table(wide.rename({name: f"{name} ms" for name in wide.columns[1:]}))
 
 
-def _table(frame: pl.DataFrame, names: Mapping[str, str], formats: Mapping[str, Any]) -> Table:
-    """Columns under other names, written as their old names have it."""
-    return Table(
-        frame.select(list(names)).rename(dict(names)), formats={names[column]: formats[column] for column in formats}
-    )
-
-
 def _tables(observed: Mapping[str, Any]) -> dict[str, Table]:
     """Ten flows of each kind, small windows, the Classic queue, and traffic that does not respond."""
-    several = {
-        "classic": "beside", "rtt_ms": "round trip (ms)", "formula": "formula", "measured": "real round trips",
-        "ratio": "found", "window_ratio": "windows", "coupled": "marks",
-    }  # fmt: skip
-    small = {"flows": "flows", "window": "packets in a round trip", "marked": "marked", "mean_s": "packets wait"}
-    overload = {
-        "load": "share of the link", "side": "its queue", "ratio": "Prague / CUBIC", "prague_s": "Prague waits",
-        "classic_s": "CUBIC waits", "unresponsive_s": "it waits", "prague_lost": "Prague loses",
-        "classic_lost": "CUBIC loses", "unresponsive_lost": "it loses",
-    }  # fmt: skip
-    kinds = {"_s": ms, "_lost": percent}
-    written = {column: how for column in overload for end, how in kinds.items() if column.endswith(end)}
     held = observed["held"].pivot("prague", index="flows", values="classic_s")
     return {
-        "several": _table(observed["several"], several, dict.fromkeys(list(several)[2:], ".2f")),
-        "small": _table(observed["small"], small, {"window": ".2f", "marked": percent, "mean_s": ms}),
-        "held": _table(held, {"flows": "flows of CUBIC", "0": "alone", "1": "beside Prague"}, {"0": ms, "1": ms}),
-        "overload": _table(observed["overload"], overload, {"ratio": ".2f"} | written),
-    }
+        "several": Table.headed(observed["several"], {
+            "beside": "classic", "round trip (ms)": "rtt_ms", "formula": ("formula", ".2f"),
+            "real round trips": ("measured", ".2f"), "found": ("ratio", ".2f"), "windows": ("window_ratio", ".2f"),
+            "marks": ("coupled", ".2f"),
+        }),
+        "small": Table.headed(observed["small"], {
+            "flows": "flows", "packets in a round trip": ("window", ".2f"), "marked": ("marked", percent),
+            "packets wait": ("mean_s", ms),
+        }),
+        "held": Table.headed(held, {"flows of CUBIC": "flows", "alone": ("0", ms), "beside Prague": ("1", ms)}),
+        "overload": Table.headed(observed["overload"], {
+            "share of the link": "load", "its queue": "side", "Prague / CUBIC": ("ratio", ".2f"),
+            "Prague waits": ("prague_s", ms), "CUBIC waits": ("classic_s", ms), "it waits": ("unresponsive_s", ms),
+            "Prague loses": ("prague_lost", percent), "CUBIC loses": ("classic_lost", percent),
+            "it loses": ("unresponsive_lost", percent),
+        }),
+    }  # fmt: skip

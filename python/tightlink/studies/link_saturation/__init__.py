@@ -6,7 +6,6 @@ below a critical packet size the sender's interface, not the line, is what limit
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from tightlink.studies.link_saturation import live
@@ -16,12 +15,10 @@ from tightlink.studies.link_saturation.report import report
 from tightlink.studies.link_saturation.setup import tasks
 from tightlink.studies.study import Live, Study
 
-STUDY: Final = Study(
-    "link-saturation",
-    "UDP of all packet sizes over one link: limited by bits, then by packets (Smith 2009)",
+STUDY: Final = Study.shipped(
+    __file__,
     tasks,
     observe,
-    Path(__file__).with_name("claims.toml"),
     report,
     measure=of_run,
     live=Live(live.hosts.tasks, live.measurements, live.observe, live.report),

@@ -8,7 +8,6 @@ families carry packets between all their nodes, at loads around the critical one
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from tightlink.studies.network_congestion.observe import observe
@@ -17,12 +16,4 @@ from tightlink.studies.network_congestion.report import report
 from tightlink.studies.network_congestion.setup import tasks
 from tightlink.studies.study import Study
 
-STUDY: Final = Study(
-    "network-congestion",
-    "where congestion begins on graphs of many kinds: critical load, fluctuations, invariants (Smith 2009)",
-    tasks,
-    observe,
-    Path(__file__).with_name("claims.toml"),
-    report,
-    measure=row,
-)
+STUDY: Final = Study.shipped(__file__, tasks, observe, report, measure=row)

@@ -12,9 +12,9 @@ import polars as pl
 from tightlink.analysis import scaling
 from tightlink.analysis.backlog import master
 from tightlink.experiment.claims import Claim
-from tightlink.report import Table, charts
+from tightlink.report import Format, Table, charts
 from tightlink.studies.expressions import Names
-from tightlink.studies.network_congestion.observe import Observed, networks
+from tightlink.studies.network_congestion.observe import networks
 from tightlink.studies.network_congestion.observe.load import BELOW, Limited, Measured
 from tightlink.studies.network_congestion.observe.rounding import SHOWN, Rounding
 from tightlink.studies.network_congestion.setup import cases
@@ -27,39 +27,39 @@ _DRAWN: Final = ("one link", "ring", "lattice", "random", "scale-free")
 _LOAD: Final = "load / λc of the theory"
 _ORDER: Final = "order parameter η"
 _CRITICAL: Final = "λc (packets/s from each node)"
-#: Invariants in tables: their columns, and how they are headed and written.
+#: Invariants in tables: their heads, columns, and how they are written.
 _HEADS: Final = {
-    "critical": ("λc", ".1f"), "theory": ("C (n − 1) / B", ".1f"), "betweenness": ("B as routed", ".0f"),
-    "link_betweenness_max": ("B even", ".0f"), "degree_mean": ("mean degree", ".2f"),
-    "degree_ratio": ("⟨k²⟩ / ⟨k⟩²", ".2f"), "clustering": ("clustering", ".2f"),
-    "path_length_mean": ("mean path", ".2f"), "spectral_gap": ("spectral gap", ".3f"),
+    "λc": ("critical", ".1f"), "C (n − 1) / B": ("theory", ".1f"), "B as routed": ("betweenness", ".0f"),
+    "B even": ("link_betweenness_max", ".0f"), "mean degree": ("degree_mean", ".2f"),
+    "⟨k²⟩ / ⟨k⟩²": ("degree_ratio", ".2f"), "clustering": ("clustering", ".2f"),
+    "mean path": ("path_length_mean", ".2f"), "spectral gap": ("spectral_gap", ".3f"),
 }  # fmt: skip
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The whole report."""
-    gains = {rule: float(str(observed.values[f"growth.{rule}.gain"])) for rule in cases.RULES}
+    gains = {rule: observed[f"growth.{rule}.gain"] for rule in cases.RULES}
     best = max(gains, key=gains.__getitem__)
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),
         "setup": vars(cases),
-        "far": 100 * max(abs(one.onset.critical.value - 1) for one in observed.graphs),
-        "widths": ", ".join(f"{one.width.value:.2f}" for one in observed.rounding.in_time.values()),
+        "far": 100 * max(abs(one.onset.critical.value - 1) for one in observed["graphs"]),
+        "widths": ", ".join(f"{one.width.value:.2f}" for one in observed["rounding"].in_time.values()),
         "longer": claims["limits.bits-queues"].observed,
-        "gained": observed.balanced.sort("gain").row(-1, named=True),
+        "gained": observed["balanced"].sort("gain").row(-1, named=True),
         "best": cases.RULES[best],
         "best_gain": gains[best],
     }
     blocks = (
-        _of_graphs(observed.graphs)
-        | _of_rounding(observed.rounding)
-        | _of_fluctuations(observed.graphs, observed.limited)
-        | _of_packet_sizes(observed.packet_sizes)
+        _of_graphs(observed["graphs"])
+        | _of_rounding(observed["rounding"])
+        | _of_fluctuations(observed["graphs"], observed["limited"])
+        | _of_packet_sizes(observed["packet_sizes"])
         | _of_networks(observed)
     )
     return page(
         Path(__file__).with_suffix(".md"),
-        Names(names, observed.values, observed),
+        Names(names, observed),
         blocks,
         figures={
             "order": blocks["order"],
@@ -67,7 +67,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
             "fluctuations-limited-queues": blocks["limited"],
             **{
                 f"scaling-in-time-{case.graph.name}": chart
-                for case, chart in zip(observed.rounding.in_time, blocks["scaled"], strict=True)
+                for case, chart in zip(observed["rounding"].in_time, blocks["scaled"], strict=True)
             },
         },
     )
@@ -83,26 +83,19 @@ def _of_graphs(found: list[Measured]) -> dict[str, Any]:
     rows = []
     for one in found:
         critical, at = one.case.critical, one.mean.row(by_predicate=pl.col("load") == 1.5, named=True)
-        rows.append(
-            {
-                "graph": f"{one.case.graph.family}, {one.case.graph.nodes} nodes",
-                "λc theory": critical.load,
-                "λc found": _found(one),
-                "from fluctuations": f"{one.rise.times(critical.load):.1f}",
-                "full at once": critical.links,
-                "η at 1.5 λc": at["order"],
-                "fluid model": at["fluid"],
-                "λc, equal paths sharing": CAPACITY
-                * (one.case.graph.nodes - 1)
-                / one.case.graph.invariants.link_betweenness_max,
-            }
-        )
-    formats = {"λc theory": ".1f", "η at 1.5 λc": ".3f", "fluid model": ".3f", "λc, equal paths sharing": ".1f"}
-    order = charts.points(
+        graph, rise = one.case.graph, f"{one.rise.times(critical.load):.1f}"
+        even = CAPACITY * (graph.nodes - 1) / graph.invariants.link_betweenness_max
+        named, order = f"{graph.family}, {graph.nodes} nodes", (at["order"], at["fluid"])
+        rows.append((named, critical.load, _found(one), rise, critical.links, *order, even))
+    heads: dict[str, Format] = {
+        "graph": "", "λc theory": ".1f", "λc found": "", "from fluctuations": "", "full at once": "",
+        "η at 1.5 λc": ".3f", "fluid model": ".3f", "λc, equal paths sharing": ".1f",
+    }  # fmt: skip
+    drawn = charts.points(
         points, "load", "order", by="graph", curves=lines, curve="model", x_title=_LOAD, y_title=_ORDER, height=380,
         x_domain=(0.7, 2.02),
     )  # fmt: skip
-    return {"order": order, "critical": Table(pl.DataFrame(rows), formats=formats)}
+    return {"order": drawn, "critical": Table.of(heads, rows)}
 
 
 def _curves(found: list[Measured]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -121,18 +114,17 @@ def _of_rounding(found: Rounding) -> dict[str, Any]:
     """What rounds the onset: time on one curve, sizes, and the width by size."""
     table = found.in_size
     theory = table.select("nodes", "family", critical=pl.col("theory"))
-    shown = {
-        "λc theory": pl.col("theory"), "λc found": pl.col("critical"), "width %": 100 * pl.col("width"),
-        "slope of η": pl.col("slope"),
+    heads = {
+        "family": "family", "nodes": "nodes", "λc theory": ("theory", ".1f"), "λc found": ("critical", ".1f"),
+        "width %": (100 * pl.col("width"), ".2f"), "slope of η": ("slope", ".3f"),
     }  # fmt: skip
-    formats = {"λc theory": ".1f", "λc found": ".1f", "width %": ".2f", "slope of η": ".3f"}
     return {
         "scaled": [_scaled(case, found) for case in found.in_time],
         "sizes": charts.points(
             table.select("family", "nodes", "critical"), "nodes", "critical", by="family", curves=theory,
             curve="family", x_scale="log", y_scale="log", x_title="nodes", y_title=_CRITICAL, height=300,
         ),
-        "widths": Table(table.select("family", "nodes", **shown), formats=formats),
+        "widths": Table.headed(table, heads),
     }  # fmt: skip
 
 
@@ -176,16 +168,15 @@ def _of_fluctuations(found: list[Measured], limited: Limited) -> dict[str, Any]:
 def _of_packet_sizes(found: Mapping[str, Measured]) -> dict[str, Any]:
     """Critical loads and queues by limit and sizes."""
     waiting = f"waiting at {BELOW:g} λc"
-    rows = [
-        {
-            "links limited in": "packets/s" if name.startswith("packets") else "bit/s",
-            "packets": "40, 576, 1500 B" if name.endswith("mixed") else f"{cases.ALIKE.mean:.0f} B",
-            "λc theory": one.case.critical.load,
-            "λc found": _found(one),
-            waiting: one.waiting(BELOW),
-        }
-        for name, one in found.items()
-    ]
+    units = {"packets": "packets/s", "bits": "bit/s"}
+    kinds = {"mixed": "40, 576, 1500 B", "alike": f"{cases.ALIKE.mean:.0f} B"}
+    rows = []
+    for name, one in found.items():
+        unit, _, kind = name.partition("-")
+        rows.append((units[unit], kinds[kind], one.case.critical.load, _found(one), one.waiting(BELOW)))
+    heads: dict[str, Format] = {
+        "links limited in": "", "packets": "", "λc theory": ".1f", "λc found": "", waiting: ".1f",
+    }  # fmt: skip
     points = pl.concat(
         one.mean.select("load", "order", "error", links=pl.lit(name.replace("-", ", "))) for name, one in found.items()
     )
@@ -194,42 +185,35 @@ def _of_packet_sizes(found: Mapping[str, Measured]) -> dict[str, Any]:
         points, "load", "order", by="links", curves=fluid, curve="model", height=260, x_title=_LOAD, y_title=_ORDER
     )
     return {
-        "packet-sizes": Table(pl.DataFrame(rows), formats={"λc theory": ".1f", waiting: ".1f"}),
+        "packet-sizes": Table.of(heads, rows),
         "order-by-size": order,
     }
 
 
-def _of_networks(observed: Observed) -> dict[str, Any]:
+def _of_networks(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Invariants, capacity by betweenness, and growth."""
-    found = observed.invariants
+    found = observed["invariants"]
     balanced = {
         "equal capacities": ".1f", "by betweenness": ".1f", "theory": ".1f", "gain": "× {:.2f}", "η at 1.1 λc": ".3f",
     }  # fmt: skip
     correlated = {"rank correlation with λc": "+.2f", "R² of a power law": ".3f", "its exponent": "+.2f"}
-    gained = {"critical": ("λc", ".0f"), "gain": ("over before", "× {:.2f}")}
-    kept = ("betweenness", "degree_ratio", "clustering", "path_length_mean", "spectral_gap")
+    kept = {head: _HEADS[head] for head in ("B as routed", "⟨k²⟩ / ⟨k⟩²", "clustering", "mean path", "spectral gap")}
+    gained = {"λc": ("critical", ".0f"), "over before": ("gain", "× {:.2f}")} | kept
     words = {networks.BEFORE: "before"} | cases.RULES
-    grown = observed.growth.group_by("rule", maintain_order=True).agg(pl.col(*gained, *kept).mean())
+    grown = observed["growth"].group_by("rule", maintain_order=True)
+    grown = grown.agg(pl.col(column).mean() for column, _ in gained.values())
     return {
         "as-routed": _over(found, "betweenness", "as routed"),
         "equal-paths": _over(found, "link_betweenness_max", "equal paths sharing"),
-        "correlations": Table(observed.correlations, formats=correlated),
-        "invariants": _headed(found, "graph", _HEADS),
-        "balanced": Table(observed.balanced.drop("normalised"), formats=balanced),
+        "correlations": Table(observed["correlations"], formats=correlated),
+        "invariants": Table.headed(found, {"graph": "graph"} | _HEADS),
+        "balanced": Table(observed["balanced"].drop("normalised"), formats=balanced),
         "growth-steps": charts.line(
             networks.steps(), "step", "gain", by="rule", title="Critical load as networks grow",
             x_title="wires added, or as much capacity", y_title="λc over λc before", height=300,
         ),
-        "growth": _headed(
-            grown.with_columns(pl.col("rule").replace_strict(words)), "rule",
-            gained | {name: _HEADS[name] for name in kept},
-        ),
+        "growth": Table.headed(grown, {"rule": pl.col("rule").replace_strict(words)} | gained),
     }  # fmt: skip
-
-
-def _headed(found: pl.DataFrame, label: str, heads: Mapping[str, tuple[str, str]]) -> Table:
-    shown = found.select(label, *(pl.col(name).alias(head) for name, (head, _) in heads.items()))
-    return Table(shown, formats=dict(heads.values()))
 
 
 def _over(found: pl.DataFrame, name: str, words: str) -> Any:

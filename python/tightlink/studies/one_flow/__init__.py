@@ -7,7 +7,6 @@ it does not mention, a window of 20 packets.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from tightlink.studies.one_flow import live
@@ -16,12 +15,6 @@ from tightlink.studies.one_flow.report import report
 from tightlink.studies.one_flow.setup import tasks
 from tightlink.studies.study import Live, Study
 
-STUDY: Final = Study(
-    "one-flow",
-    "one TCP or UDP flow over one link, then with company (Balliache 2003)",
-    tasks,
-    observe,
-    Path(__file__).with_name("claims.toml"),
-    report,
-    live=Live(live.tasks, live.measurements, live.observe, live.report),
+STUDY: Final = Study.shipped(
+    __file__, tasks, observe, report, live=Live(live.tasks, live.measurements, live.observe, live.report)
 )

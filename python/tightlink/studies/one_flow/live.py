@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.execute import Task
+from tightlink.lazy import alt
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.run import Run
 from tightlink.scenario import Bulk, Scenario, Tcp
@@ -27,9 +28,6 @@ from tightlink.studies.one_flow.observe.cases import Measured, measure
 from tightlink.studies.one_flow.setup import CASES, RECEIVER, SENDER, START_S, STOP_S, Case, link
 from tightlink.studies.study import Report
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    import altair as alt
 
 #: IP 20, TCP 20 and timestamps 12: what Linux adds where ns-2 adds 40.
 _HEADER_BYTES: Final = 52
@@ -47,14 +45,6 @@ class _Pair:
 
     live: Measured
     same: Measured
-
-
-@dataclass(frozen=True)
-class Observed:
-    """The cases that were measured."""
-
-    values: Mapping[str, object]
-    pairs: Mapping[str, _Pair]
 
 
 def scenario(case: Case) -> Scenario:
@@ -84,7 +74,7 @@ def measurements() -> list[Measurement]:
     return [Measurement(case.name, scenario(case), trace=True) for case in CASES]
 
 
-def observe(runs: Mapping[str, Run]) -> Observed:
+def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to pairs, and values named live.CASE.… and linux.CASE.…."""
     pairs = {
         case.name: _Pair(measure(case, runs[f"live/{case.name}"]), measure(case, runs[f"linux/{case.name}"]))
@@ -94,22 +84,23 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     values: dict[str, object] = {}
     for name, pair in pairs.items():
         values |= {f"live.{name}": pair.live.names, f"linux.{name}": pair.same.names}
-    return Observed(values, pairs)
+    return values | {"pairs": pairs}
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The section, and the table beside the report, of those cases that were measured."""
-    if not observed.pairs:
+    pairs = list(observed["pairs"].values())
+    if not pairs:
         return Report(sections=[Section("Measured", "The machine was too busy for all of it.")])
-    table = pl.DataFrame([_row(pair, claims) for pair in observed.pairs.values()])
+    table = pl.DataFrame([_row(pair, claims) for pair in pairs])
     ratio = pl.col("goodput_measured_bps") / pl.col("goodput_simulated_bps") - 1
     worst = float(table.select(ratio.abs().max()).item())
     text = (
         "Linux's own TCP Reno, with the document's packets and its window of 20, sends over the document's link in "
         "real time, and is simulated under profile linux. "
-        f"{machine([pair.live.run for pair in observed.pairs.values()])}"
+        f"{machine([pair.live.run for pair in pairs])}"
     )
-    drawn = [_latencies(pair) for pair in observed.pairs.values()]
+    drawn = [_latencies(pair) for pair in pairs]
     section = Section(
         "Measured",
         f"Measured and simulated goodput differ by {percent(worst, 1)} at most.",

@@ -7,7 +7,6 @@ that it becomes unstable from about 4,000 packets/s on.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from tightlink.studies.router_response import live
@@ -17,13 +16,6 @@ from tightlink.studies.router_response.report import report
 from tightlink.studies.router_response.setup import tasks
 from tightlink.studies.study import Live, Study
 
-STUDY: Final = Study(
-    "router-response",
-    "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
-    tasks,
-    observe,
-    Path(__file__).with_name("claims.toml"),
-    report,
-    measure=row,
-    live=Live(live.tasks, live.measurements, live.observe, live.report),
+STUDY: Final = Study.shipped(
+    __file__, tasks, observe, report, measure=row, live=Live(live.tasks, live.measurements, live.observe, live.report)
 )

@@ -14,6 +14,7 @@ import polars as pl
 
 from tightlink.analysis.bulk_cells import cell
 from tightlink.experiment.claims import Claim
+from tightlink.lazy import stats
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe import grids, linux, residuals
@@ -273,7 +274,6 @@ def properties(runs: Mapping[str, Run]) -> pl.DataFrame:
 
 def sweeps(found: pl.DataFrame) -> dict[str, object]:
     """What claims compare of one property at a time, by name: sweep.…; the worst of the three settings."""
-    from scipy import stats
 
     def ranks(name: str, base: str, column: str = "goodput_bps") -> float:
         part = found.filter((pl.col("property") == name) & (pl.col("base") == base))

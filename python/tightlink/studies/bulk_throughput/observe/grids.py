@@ -12,6 +12,7 @@ import polars as pl
 from tightlink.analysis.bulk_cells import cell, table
 from tightlink.analysis.bulk_path import GROUP, BulkPath
 from tightlink.experiment.metrics import metrics
+from tightlink.lazy import stats
 from tightlink.reduce import largest, mean_of, median_of, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.setup import paths
@@ -208,8 +209,6 @@ def is_best(part: pl.DataFrame, window: int) -> bool:
 
 def mean_rank_correlation(grid: pl.DataFrame, x: str, y: str, *, line: str) -> tuple[float, int]:
     """Spearman's, the mean over the lines on which neither of the two is constant; and how many these are."""
-    from scipy import stats
-
     parts = [part for _, part in grid.sort(x).group_by(line, maintain_order=True)]
     found = [
         float(stats.spearmanr(part[x].to_numpy(), part[y].to_numpy()).statistic)

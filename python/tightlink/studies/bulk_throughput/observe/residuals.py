@@ -12,6 +12,7 @@ from typing import Final
 import polars as pl
 
 from tightlink.analysis.residuals import agreement, share_within
+from tightlink.lazy import stats
 from tightlink.reduce import mean_of, median_of
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe.grids import acked_packets
@@ -52,8 +53,6 @@ def values(kind: str, points: Mapping[str, pl.DataFrame]) -> dict[str, object]:
 
 def by_flows(path: str, points: pl.DataFrame) -> dict[str, float]:
     """Agreement with few flows and with more, rank correlation, and the residual with the most flows."""
-    from scipy import stats
-
     few = pl.col("flows") <= _FEW[path]
     most = points.filter(pl.col("flows") == pl.col("flows").max())
     ranks = stats.spearmanr(points["observed_bps"].to_numpy(), points["predicted_bps"].to_numpy())
@@ -130,8 +129,6 @@ def p_value(lossy: pl.DataFrame) -> float:
 
     Windows that never limit give equal runs in ns-2: such cells are one pair, not several.
     """
-    from scipy import stats
-
     pairs = lossy.unique(["flows", "packets_sent", "packets_acked", "bottleneck_drops"], maintain_order=True)
     differences = (pairs["here_bps"] / pairs["ns2_bps"] - 1).to_numpy()
     differences = differences[differences != 0]

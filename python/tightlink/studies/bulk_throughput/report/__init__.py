@@ -16,11 +16,10 @@ from tightlink.analysis.residuals import by_flows as agreements_by_flows
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of
 from tightlink.report import Table, charts
-from tightlink.studies.bulk_throughput.observe import Observed
 from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
 from tightlink.studies.bulk_throughput.observe.linux import where
 from tightlink.studies.bulk_throughput.observe.residuals import COMPARED as WITH_NS2
-from tightlink.studies.bulk_throughput.observe.residuals import UNDER, Explained, parted
+from tightlink.studies.bulk_throughput.observe.residuals import UNDER, Explained
 from tightlink.studies.bulk_throughput.report import residuals
 from tightlink.studies.bulk_throughput.report.grids import Parts, of_factor, of_grids, of_properties, of_windows, two
 from tightlink.studies.bulk_throughput.setup import paths
@@ -58,41 +57,35 @@ _CELL_BYTES: Final = 48
 _AROUND_BYTES: Final = 8 + 8
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The whole report."""
     own = [claim for claim in claims.values() if claim.origin == "document"]
-    parts = (
-        {
-            "failed": sum(claim.holds is False for claim in own),
-            "held": sum(claim.holds is True for claim in own),
-            "setup": vars(paths),
-            "cross": CROSS,
-            "size": SIZE,
-        },
-        _notes(),
-    )
-    named: dict[str, Any] = {name: value for part in parts for name, value in part.items()}
-    blocks: dict[str, Any] = {
-        "measured": residuals.measured(
-            "Linux, measured", observed.measured, f"Measured and stored: {' '.join(where())}"
-        )
+    named: dict[str, Any] = {
+        "failed": sum(claim.holds is False for claim in own),
+        "held": sum(claim.holds is True for claim in own),
+        "setup": vars(paths),
+        "cross": CROSS,
+        "size": SIZE,
+        **_notes(),
     }
+    stored = f"Measured and stored: {' '.join(where())}"
+    blocks: dict[str, Any] = {"measured": residuals.measured("Linux, measured", observed["measured"], stored)}
     for names, made in (
-        _of_alternatives(observed.alternatives, observed.values),
-        of_grids(observed.grids),
-        of_factor(observed.grids),
-        of_windows(observed.grids[DARESBURY.name]),
-        of_properties(observed.one_property),
-        _of_recoveries(observed.variants),
-        _of_pings(observed.pings),
-        _of_cross_traffic(observed.cross, observed.intervals),
-        _of_observations(observed.points),
-        _of_unknowns(observed.explained),
-        _of_ns2(observed.reference, observed.values),
+        _of_alternatives(observed["weighed"], observed),
+        of_grids(observed["grids"]),
+        of_factor(observed["grids"]),
+        of_windows(observed["grids"][DARESBURY.name]),
+        of_properties(observed["properties"]),
+        _of_recoveries(observed["recoveries"]),
+        _of_pings(observed["pings"]),
+        _of_cross_traffic(observed["cross"], observed["intervals"]),
+        _of_observations(observed["points"]),
+        _of_unknowns(observed["explained"]),
+        _of_ns2(observed["reference"], observed),
     ):
         named |= names
         blocks |= made
-    grids = {place: two(observed.grids[place.name]) for place in PATHS}
+    grids = {place: two(observed["grids"][place.name]) for place in PATHS}
     figures = {
         "goodput": [over_windows.properties(title=place.title) for place, (over_windows, _) in grids.items()],
         "over-loss": [over_loss.properties(title=place.title) for place, (_, over_loss) in grids.items()],
@@ -174,38 +167,30 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, object])
 
 def _of_recoveries(tables: Mapping[str, pl.DataFrame]) -> Parts:
     """Tahoe, NewReno and SACK: where they differ, and where nothing shows."""
-    rows, frames = [], []
-    for each in COMPARED:
-        found = tables[each.name]
-        lossy = found.filter(~pl.col("lossless"))
-        rows.append(
-            {
-                "path": each.place.title,
-                "compared": each.title,
-                "cells without loss": found.height - lossy.height,
-                "equal": int(found.filter("lossless")["equal"].sum()),
-                "cells with loss": lossy.height,
-                "equal there": int(lossy["equal"].sum()),
-                "mean difference %": 100 * mean_of(lossy["difference"]),
-                "largest %": 100 * largest(lossy["difference"].abs()),
-            }
+    lossless, off = pl.col("lossless"), pl.col("difference").filter(~pl.col("lossless"))
+    columns = ("window_packets", "flows", "loss", pl.col("difference") * 100)
+    table = pl.concat(
+        tables[each.name].select(
+            path=pl.lit(each.place.title), compared=pl.lit(each.title), clean=lossless.sum(),
+            equal=(pl.col("equal") & lossless).sum(), lossy=(~lossless).sum(),
+            equal_there=(pl.col("equal") & ~lossless).sum(), mean=100 * off.mean(), largest=100 * off.abs().max(),
         )
-        label = f"{each.place.site}: {each.title}"
-        frames.append(found.select("window_packets", "flows", "loss", pl.col("difference") * 100, path=pl.lit(label)))
-    table = pl.DataFrame(rows)
-    named = {
-        "equal": table["equal"].sum(),
-        "clean": table["cells without loss"].sum(),
-        "equal_there": table["equal there"].sum(),
-        "lossy": table["cells with loss"].sum(),
-        "most": largest(table["largest %"]) / 100,
-    }
-    differences = charts.points(pl.concat(frames), "loss", "difference", by="path", y_title="difference in goodput (%)")
-    formats = {"mean difference %": "+.1f", "largest %": ".0f"}
-    return {"recoveries": named}, {
-        "recovery-differences": differences,
-        "recoveries": Table(table, formats=formats),
-    }
+        for each in COMPARED
+    )  # fmt: skip
+    drawn = pl.concat(
+        tables[each.name].select(*columns, path=pl.lit(f"{each.place.site}: {each.title}")) for each in COMPARED
+    )
+    named = {name: table[name].sum() for name in ("equal", "clean", "equal_there", "lossy")}
+    return {"recoveries": named | {"most": largest(table["largest"]) / 100}}, {
+        "recovery-differences": charts.points(
+            drawn, "loss", "difference", by="path", y_title="difference in goodput (%)"
+        ),
+        "recoveries": Table.headed(table, {
+            "path": "path", "compared": "compared", "cells without loss": "clean", "equal": "equal",
+            "cells with loss": "lossy", "equal there": "equal_there", "mean difference %": ("mean", "+.1f"),
+            "largest %": ("largest", ".0f"),
+        }),
+    }  # fmt: skip
 
 
 def _of_pings(tables: Mapping[str, pl.DataFrame]) -> Parts:
@@ -219,18 +204,18 @@ def _of_pings(tables: Mapping[str, pl.DataFrame]) -> Parts:
 
 def _of_cross_traffic(goodputs: pl.DataFrame, intervals: pl.DataFrame) -> Parts:
     """How the interval of a prediction widens with cross traffic."""
-    edges = {"low_bps": "low", "mean_bps": "mean", "high_bps": "high"}
+    edges, percent_of_it = {"low_bps": "low", "mean_bps": "mean", "high_bps": "high"}, pl.col("share") * 100
     long = intervals.unpivot(list(edges), index=["setting", "share"], variable_name="edge", value_name="goodput_bps")
-    long = long.with_columns(pl.col("share") * 100, pl.col("edge").replace(edges))
+    long = long.with_columns(percent_of_it, pl.col("edge").replace(edges))
     hourly = (
         goodputs.filter((pl.col("setting") == FOUR_FLOWS) & ~pl.col("weekend") & (pl.col("share") > 0))
         .group_by("share", "hour").agg(pl.col("goodput_bps").mean()).sort("share", "hour")
         .with_columns(cross=(pl.col("share") * 100).round(0).cast(pl.Int64).cast(pl.String) + " % over the week")
     )  # fmt: skip
-    heads = intervals.select(
-        "setting", (pl.col("share") * 100).alias("cross traffic %"), "mean_bps", "low_bps", "high_bps",
-        (pl.col("width") * 100).alias("width of the interval %"),
-    )  # fmt: skip
+    heads = {
+        "setting": "setting", "cross traffic %": (percent_of_it, ".0f"), "mean_bps": "mean_bps", "low_bps": "low_bps",
+        "high_bps": "high_bps", "width of the interval %": (pl.col("width") * 100, ".0f"),
+    }  # fmt: skip
     widening = [
         charts.line(
             part.select("share", "goodput_bps", "edge"), "share", "goodput_bps", by="edge", title=str(setting),
@@ -238,19 +223,15 @@ def _of_cross_traffic(goodputs: pl.DataFrame, intervals: pl.DataFrame) -> Parts:
         )
         for (setting,), part in long.group_by("setting", maintain_order=True)
     ]  # fmt: skip
-    return (
-        {
-            "crossed": intervals.filter(pl.col("setting") == FOUR_FLOWS),
-            "weekly": {"workday": weekly(weekend=False), "weekend": weekly(weekend=True)},
-        },
-        {
-            "widening": widening,
-            "hourly": charts.line(
-                hourly, "hour", "goodput_bps", by="cross", x_title="hour of a working day", height=200
-            ),
-            "intervals": Table(heads, formats={"cross traffic %": ".0f", "width of the interval %": ".0f"}),
-        },
-    )
+    named = {
+        "crossed": intervals.filter(pl.col("setting") == FOUR_FLOWS),
+        "weekly": {"workday": weekly(weekend=False), "weekend": weekly(weekend=True)},
+    }
+    return named, {
+        "widening": widening,
+        "hourly": charts.line(hourly, "hour", "goodput_bps", by="cross", x_title="hour of a working day", height=200),
+        "intervals": Table.headed(intervals, heads),
+    }
 
 
 def _of_observations(points: Mapping[str, pl.DataFrame]) -> Parts:
@@ -302,41 +283,34 @@ def _named(each: Explained) -> str:
 
 def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, object]) -> Parts:
     """The grids beside those of ns-2.35."""
-    rows, frames = [], []
-    for name, place in product(UNDER, WITH_NS2):
-        both = tables[f"{name}.{place.name}"]
-        clean, lossy = parted(both)
-        same = (pl.col("sent") == pl.col("packets_sent")) & (pl.col("drops") == pl.col("bottleneck_drops"))
-        off = (lossy["here_bps"] / lossy["ns2_bps"] - 1) * 100
-        rows.append(
-            {
-                "path": place.title,
-                "settings": UNDER[name].title,
-                "cells without loss": clean.height,
-                "equal to the packet": clean.filter(same).height,
-                "cells with loss": lossy.height,
-                "of these equal": lossy.filter(same).height,
-                "mean difference %": off.mean(),
-                "its deviation %": off.std(),
-                "p": values.get(f"{name}.{place.name}.p"),
-            }
+    same = (pl.col("sent") == pl.col("packets_sent")) & (pl.col("drops") == pl.col("bottleneck_drops"))
+    lossy = pl.col("bottleneck_drops") > 0
+    off = (pl.col("here_bps") / pl.col("ns2_bps") - 1).filter(lossy) * 100
+    table = pl.concat(
+        tables[f"{name}.{place.name}"].select(
+            path=pl.lit(place.title), settings=pl.lit(UNDER[name].title), clean=(~lossy).sum(),
+            equal=(same & ~lossy).sum(), lossy=lossy.sum(), equal_lossy=(same & lossy).sum(), mean=off.mean(),
+            deviation=off.std(), p=pl.lit(values.get(f"{name}.{place.name}.p"), dtype=pl.Float64),
         )
-        if UNDER[name] is DEFAULTS:
-            frames.append(both.select("window_packets", "flows", "ns2_bps", "here_bps", path=pl.lit(place.title)))
-    table, points = pl.DataFrame(rows), pl.concat(frames)
+        for name, place in product(UNDER, WITH_NS2)
+    )  # fmt: skip
+    plain = next(name for name, under in UNDER.items() if under is DEFAULTS)
+    points = pl.concat(
+        tables[f"{plain}.{place.name}"].select(
+            "window_packets", "flows", "ns2_bps", "here_bps", path=pl.lit(place.title)
+        )
+        for place in WITH_NS2
+    )
     top = largest(points["ns2_bps"])
     equality = pl.DataFrame({"ns2_bps": [0.0, top], "here_bps": [0.0, top], "line": ["equality"] * 2})
-    named = {
-        "clean": table["cells without loss"].sum(),
-        "equal": table["equal to the packet"].sum(),
-        "lossy": table["cells with loss"].sum(),
-        "equal_lossy": table["of these equal"].sum(),
-    }
-    formats = {"mean difference %": "+.2f", "its deviation %": ".2f", "p": ".3f"}
-    return {"ns2": named}, {
+    return {"ns2": {name: table[name].sum() for name in ("clean", "equal", "lossy", "equal_lossy")}}, {
         "ns2": charts.points(points, "ns2_bps", "here_bps", by="path", curves=equality, curve="line", x_scale="linear"),
-        "references": Table(table, formats=formats),
-    }
+        "references": Table.headed(table, {
+            "path": "path", "settings": "settings", "cells without loss": "clean", "equal to the packet": "equal",
+            "cells with loss": "lossy", "of these equal": "equal_lossy", "mean difference %": ("mean", "+.2f"),
+            "its deviation %": ("deviation", ".2f"), "p": ("p", ".3f"),
+        }),
+    }  # fmt: skip
 
 
 def _lost_by_flows(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -23,7 +23,9 @@ from tightlink.studies.bulk_throughput.setup.paths import (
 from tightlink.studies.words import percent
 
 _OVER_WINDOWS: Final[dict[str, Any]] = {"by": "line", "x_scale": "log", "x_domain": (8, 1024), "x_title": "window (kB)"}
-_SHARES: Final[dict[str, Format]] = {"utilization %": ".1f", "lost %": ".2f"}
+_CELL: Final[dict[str, Format]] = {
+    "flows": "", "window kB": "", "goodput_bps": "", "utilization %": ".1f", "lost %": ".2f",
+}  # fmt: skip
 #: Charts of one property in a row.
 _ACROSS: Final = 3
 #: As many lines as there are colours, of the numbers of flows that all paths have.
@@ -37,19 +39,7 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
     rows, chosen = [], {place.name: choose(grids[place.name]) for place in PATHS}
     for place in PATHS:
         for rule, row in (("best", chosen[place.name].best), ("cheapest", chosen[place.name].cheapest)):
-            rows.append(
-                {
-                    "path": place.title,
-                    "BDP kB": place.path.bdp_bytes / 1e3,
-                    "rule": rule,
-                    "flows": row["flows"],
-                    "window kB": KILOBYTES[row["window_packets"]],
-                    "goodput_bps": row["goodput_bps"],
-                    "utilization %": 100 * row["goodput_share"],
-                    "lost %": 100 * row["loss"],
-                    "rtt_loaded_s": row["rtt_loaded_s"],
-                }
-            )
+            rows.append((place.title, place.path.bdp_bytes / 1e3, rule, *_cell(row), row["rtt_loaded_s"]))
     single = grids[DARESBURY.name].filter((pl.col("flows") == 1) & (pl.col("window_packets") == 44))
     sites = {}
     for number, place in enumerate(SITES):
@@ -71,11 +61,17 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
     return (
         named | {"sites": sites, "single": single.row(0, named=True), "little": LITTLE, "nearly": NEARLY},
         {
-            "choices": Table(pl.DataFrame(rows), formats=_SHARES | {"BDP kB": ".0f"}),
+            "choices": Table.of({"path": "", "BDP kB": ".0f", "rule": ""} | _CELL | {"rtt_loaded_s": ""}, rows),
             "tenms": two(grids[CALTECH_10MS.name]),
             **{f"site-{number}": two(grids[place.name]) for number, place in enumerate(SITES)},
         },
     )
+
+
+def _cell(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A cell below the heads of `_CELL`."""
+    shares = (100 * row["goodput_share"], 100 * row["loss"])
+    return row["flows"], KILOBYTES[row["window_packets"]], row["goodput_bps"], *shares
 
 
 def two(grid: pl.DataFrame) -> list[Any]:
@@ -113,25 +109,15 @@ def of_windows(grid: pl.DataFrame) -> Parts:
     packets = DARESBURY.path.bdp_bytes / DARESBURY.path.payload_bytes
     rows, hits, few = [], 0, 0
     for flows, part in lines(grid):
-        top = best(part)
-        rows.append(
-            {
-                "flows": flows,
-                "best window kB": KILOBYTES[top["window_packets"]],
-                "the document's: nearest to BDP": KILOBYTES[nearest_window(packets)],
-                "nearest to BDP / flows": KILOBYTES[nearest_window(packets / flows)],
-                "goodput_bps": top["goodput_bps"],
-                "utilization %": 100 * top["goodput_share"],
-                "lost %": 100 * top["loss"],
-            }
-        )
+        _, window, *carried = _cell(best(part))
+        near = (KILOBYTES[nearest_window(wanted)] for wanted in (packets, packets / flows))
+        rows.append((flows, window, *near, *carried))
         hits += is_best(part, nearest_window(packets / flows))
         few += is_best(part, nearest_window(packets))
-    table = pl.DataFrame(rows)
-    return (
-        {"best_windows": table, "shared_hits": hits, "product_hits": few},
-        {"best-windows": Table(table, formats=_SHARES)},
-    )
+    heads = {"flows": "", "best window kB": "", "the document's: nearest to BDP": "", "nearest to BDP / flows": ""}
+    table = Table.of(heads | dict(list(_CELL.items())[2:]), rows)
+    named = {"best_windows": table.frame, "shared_hits": hits, "product_hits": few}
+    return named, {"best-windows": table}
 
 
 def of_properties(found: pl.DataFrame) -> Parts:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink import plots
 from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.residuals import Agreement, agreement, share_within
+from tightlink.lazy import alt
 from tightlink.report import Format, Row, Section, Table, Text, charts
 from tightlink.studies.bulk_throughput.observe.linux import WITHIN, outside
 from tightlink.studies.bulk_throughput.setup.paths import DOCUMENT_R2, KILOBYTES, SITES, Place
 from tightlink.studies.words import percent
-
-if TYPE_CHECKING:
-    import altair as alt
 
 FORMATS: Final[dict[str, Format]] = {"(o − s) / o, median %": "+.1f", "largest %": ".0f"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
@@ -30,22 +29,12 @@ _READ: Final[dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Observed:
-    """All that was observed."""
+def observe(chosen: Chosen, runs: Mapping[str, Run]) -> dict[str, Any]:
+    """From runs to values and tables, by name.
 
-    values: Mapping[str, object]
-    chosen: Chosen
-    found: Mapping[str, Any]
-    """By experiment, in the order of the report."""
-    responses: pl.DataFrame | None
-    """Every response of the experiments in the four-tier network, a row each; nothing if none of them was run."""
-    costs: pl.DataFrame | None
-    """What these cost, a row for each experiment and size."""
-
-
-def observe(chosen: Chosen, runs: Mapping[str, Run]) -> Observed:
-    """From runs to values and tables."""
+    ``found`` has what was found of each experiment, in the order of the report; ``responses`` a row for each response
+    of those in the four-tier network, ``costs`` one for what each of them costs at each size: none if none was run.
+    """
     evidence = {
         each.name: stored(each) if each.name in chosen.stored else gather(each, chosen.size_of(each.name), runs)
         for each in chosen.experiments
@@ -69,7 +58,8 @@ def observe(chosen: Chosen, runs: Mapping[str, Run]) -> Observed:
         values |= one_link.values(name, found[name])
     run = [each for each in evidence.values() if each.runs]
     responses = pl.concat([each.table for each in evidence.values()]) if evidence else None
-    return Observed(values, chosen, found, responses, costs.table(run) if run else None)
+    tables = {"responses": responses, "costs": costs.table(run) if run else None}
+    return values | tables | {"chosen": chosen, "found": found}
 
 
 def row(run: Run) -> dict[str, float | str]:

@@ -17,6 +17,7 @@ from typing import Final
 
 import polars as pl
 
+from tightlink.lazy import stats
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
 from tightlink.studies.congestion_control.setup.experiment import Size, experiment
 
@@ -69,8 +70,6 @@ class Ratio:
 
 def ratio(part: pl.Series, whole: pl.Series, *, negligible: bool) -> Ratio:
     """The ratio of the means of batches that are at the same time, with the interval of a ratio estimate."""
-    from scipy import stats
-
     pairs = pl.DataFrame({"part": part, "whole": whole}, schema_overrides=dict.fromkeys(("part", "whole"), pl.Float64))
     own, others = (pairs.drop_nulls()[name].to_numpy() for name in pairs.columns)
     if own.size <= 1 or not others.mean():

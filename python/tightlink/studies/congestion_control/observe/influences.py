@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.analysis.joint_effects import power
+from tightlink.lazy import stats
 from tightlink.studies.congestion_control.observe.anchors import unlike
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION
 from tightlink.studies.congestion_control.observe.readings import Readings
@@ -93,8 +94,6 @@ def _six(readings: Readings, size: Size) -> dict[str, object]:
 
 def _order(found: Sensitivity) -> dict[str, object]:
     """The order of influence, by Lenth's test; beside it by the joint model's."""
-    from scipy import stats
-
     theirs = found.influence_there
     table = found.influence.filter(pl.col("row") == "weighted")
     own = {IDS[factor]: psi for factor, psi in table.select("factor", "psi").rows()}

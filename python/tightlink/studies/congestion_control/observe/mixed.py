@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tightlink.analysis.ranks import Ranks, ranks
 from tightlink.analysis.shares import beside, fairness, shares
+from tightlink.lazy import stats
 from tightlink.studies.congestion_control.observe.evidence import Evidence
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
@@ -131,8 +132,6 @@ class Mixed:
 
 def values(one: Mixed) -> dict[str, object]:
     """What claims compare, by name."""
-    from scipy import stats
-
     standard, own = (ranked.summary["algorithm"].to_list() for ranked in (one.standard_ranks, one.own_ranks))
     p = one.standard_ranks.p
     alike = f"The ranks of what standard TCP gets cannot be told apart by Friedman's test, p = {p:.2g}."

@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tightlink.lazy import stats
+
 #: Of the interval of a median.
 _CONFIDENCE: Final = 0.95
 #: What is a little: the smaller filter of the document's condition-response summaries.
@@ -22,8 +24,6 @@ def of_ratios(name: str, ratios: NDArray[np.float64]) -> dict[str, object]:
     ``open_less`` and ``open_alike`` say why a claim that the median is above 1, below 1 or within the margin of 1 has
     no verdict: an interval that leaves both possible. They are empty where there is one.
     """
-    from scipy import stats
-
     # Between the k-th smallest and the k-th largest lies the median, unless fewer than k are on one side of it.
     ordered = np.sort(ratios)
     outside = int(stats.binom.ppf((1 - _CONFIDENCE) / 2, ratios.size, 0.5)) if ratios.size else 0

@@ -28,6 +28,7 @@ from tightlink.errors import ScenarioError
 from tightlink.experiment.execute import Task
 from tightlink.experiment.fractional import Fraction as Design
 from tightlink.experiment.fractional import fraction, of_signs
+from tightlink.lazy import np
 from tightlink.scenario import Scenario
 from tightlink.scenario.four_tier import FourTier
 
@@ -115,7 +116,6 @@ class Experiment:
         """The two-level design, a row for each condition."""
         if not self.generators:
             return fraction(len(self.factors), self.resolution)
-        import numpy as np
         import pydoe
 
         return of_signs(np.asarray(pydoe.fracfact(self.generators), dtype=np.int64))
@@ -123,8 +123,6 @@ class Experiment:
     @cached_property
     def conditions(self) -> pl.DataFrame:
         """A row for each condition: its number, and −1 or 1 for each factor."""
-        import polars as pl
-
         columns = {name: self.design.signs[:, place] for place, name in enumerate(self.factors)}
         return pl.DataFrame({"condition": range(len(self.design.signs)), **columns})
 

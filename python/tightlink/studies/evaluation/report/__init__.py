@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import polars as pl
@@ -12,29 +12,23 @@ from tightlink.report.blocks import Chart, Row, Section, Table, Text
 from tightlink.studies.evaluation.observe import Evaluation, Mean
 from tightlink.studies.evaluation.report import charts, planes, verdicts
 from tightlink.studies.evaluation.report.words import titled, told
-from tightlink.studies.evaluation.setup import aqm, changing, queues
+from tightlink.studies.evaluation.setup import aqm
+from tightlink.studies.evaluation.setup.company import DROP_TAIL
 from tightlink.studies.evaluation.setup.pack import SEEDS, Headline, Test
-from tightlink.studies.evaluation.setup.queues import DROP_TAIL
 from tightlink.studies.evaluation.setup.subjects import Kind
 from tightlink.studies.study import Report
 
 _DELAY: Final = "queueing_p95_s"
 _SEVERAL: Final = 2
-#: The tests that the first table tells of, then what this and the other table are about.
-_PARTS: Final[dict[Kind, tuple[Collection[str], tuple[str, str]]]] = {
+#: What the table of those tests is about that are not about others, and that of those that are.
+_CAPTIONS: Final[dict[Kind, tuple[str, str]]] = {
     "control": (
-        ("utilization", "ramp-up", "changes", "queues", *(test.name for test in changing.TESTS)),
-        (
-            "A control alone or among its own kind: what it uses of the link, how soon, and what it does to the queue",
-            "A control and other flows: how evenly they share the link, and what the others keep",
-        ),
+        "A control alone or among its own kind: what it uses of the link, how soon, and what it does to the queue",
+        "A control and other flows: how evenly they share the link, and what the others keep",
     ),
     "queue": (
-        aqm.FILLING,
-        (
-            "What the queue does to those who fill it, and how evenly",
-            "What the queue does to those who do not answer, or send little",
-        ),
+        "What the queue does to those who fill it, and how evenly",
+        "What the queue does to those who do not answer, or send little",
     ),
 }
 
@@ -82,7 +76,7 @@ _QUEUES_LEAD: Final = (
 
 def _finding(evaluation: Evaluation) -> str:
     """What tells the controls or queues apart most in the plane: who fills the queue least, and who most."""
-    first = (aqm.FRIENDLY if evaluation.kind == "queue" else queues.TEST).name
+    first = "tcp-friendly" if evaluation.kind == "queue" else planes.QUEUES
     own = [
         found for test, headline, found in evaluation.headlines() if headline.measure == _DELAY and test.name == first
     ]
@@ -104,11 +98,9 @@ def _apart(least: Mean, most: Mean) -> bool:
 
 def _overview(evaluation: Evaluation) -> Section:
     listed = list(evaluation.headlines())
-    first, captions = _PARTS[evaluation.kind]
-    parts = ([each for each in listed if (each[0].name in first) is within] for within in (True, False))
-    blocks = [
-        _headlines(evaluation, caption, columns) for caption, columns in zip(captions, parts, strict=True) if columns
-    ]
+    parts = ([each for each in listed if each[0].others is others] for others in (False, True))
+    captioned = zip(_CAPTIONS[evaluation.kind], parts, strict=True)
+    blocks = [_headlines(evaluation, caption, columns) for caption, columns in captioned if columns]
     return Section(f"What was measured, {evaluation.kind} by {evaluation.kind}", "", blocks)
 
 
@@ -133,8 +125,8 @@ def _tests(evaluation: Evaluation) -> Iterator[Section]:
     for test in evaluation.tests:
         own = summary.filter(pl.col("test") == test.name)
         blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own, evaluation.kind))]
-        if test.name == queues.TEST.name:
-            blocks[1:1] = planes.of_queues(evaluation)
+        if test.name == planes.QUEUES:
+            blocks[1:1] = planes.of_queues(evaluation, test)
         yield Section(test.title, "", blocks)
 
 

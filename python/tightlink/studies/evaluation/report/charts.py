@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
+from tightlink.lazy import alt
 from tightlink.report import charts
 from tightlink.studies.evaluation.observe import Evaluation
-from tightlink.studies.evaluation.setup import alone, changes, changing, company
+from tightlink.studies.evaluation.setup import alone, changing, company
 from tightlink.studies.evaluation.setup.path import Path
-
-if TYPE_CHECKING:
-    import altair as alt
 
 #: The buffer that tells controls apart.
 _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)
@@ -90,12 +88,12 @@ def _beside(evaluation: Evaluation, control: str) -> alt.LayerChart:
 
 
 def _changes(evaluation: Evaluation, control: str) -> alt.Chart:
-    frame = evaluation.curves[control, "changes", changes.PATH.label]
+    frame = evaluation.curves[control, "changes", changing.FAST.label]
     steps = zip(
-        (0, changes.COMES_S, changes.GOES_S, changes.DURATION_S), (1, 1 - changes.TAKEN, 1, 1), strict=True
+        (0, changing.COMES_S, changing.GOES_S, changing.ENDS_S), (1, 1 - changing.TAKEN, 1, 1), strict=True
     )  # fmt: skip
-    left = {time_s: share * changes.PATH.rate_bps for time_s, share in steps}
-    return _below(left, frame, "half goes (Mbit/s)", changes.COMES_S - 10)
+    left = {time_s: share * changing.FAST.rate_bps for time_s, share in steps}
+    return _below(left, frame, "half goes (Mbit/s)", changing.COMES_S - 10)
 
 
 def _rate_steps(evaluation: Evaluation, control: str) -> alt.Chart:
@@ -138,7 +136,7 @@ _CHARTS: Final[dict[str, tuple[Callable[[Evaluation, str], alt.Chart | alt.Layer
     ),
     "changes": (
         _changes,
-        f"a flow of which *half* of the link goes at {changes.COMES_S} s and comes back at {changes.GOES_S} s",
+        f"a flow of which *half* of the link goes at {changing.COMES_S} s and comes back at {changing.GOES_S} s",
     ),
     "rate-steps": (_rate_steps, "a flow under a *rate in steps*"),
 }

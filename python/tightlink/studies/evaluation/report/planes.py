@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
+from tightlink.lazy import alt
 from tightlink.report.blocks import Chart, Row, Section
 from tightlink.report.charts import delay_throughput
 from tightlink.studies.evaluation.observe import Evaluation
-from tightlink.studies.evaluation.setup import aqm, queues
+from tightlink.studies.evaluation.setup import aqm, company
 from tightlink.studies.evaluation.setup.pack import Test
 
-if TYPE_CHECKING:
-    import altair as alt
-
 TITLE: Final = "Delay and throughput"
+#: The test of which each queue has a plane, that of drop-tail the first of all.
+QUEUES: Final = "queues"
 _SMALL: Final = 200
 _IN_A_ROW: Final = 3
 _TICKS: Final = 4
@@ -27,8 +27,8 @@ def sections(evaluation: Evaluation) -> Iterator[Section]:
     drawn = [(test, setting) for test in evaluation.tests if test.plane for setting in _settings(evaluation, test)]
     if not drawn:
         return
-    first = next((each for each in drawn if each[1] == queues.DROP_TAIL), drawn[0])
-    small = [each for each in drawn if each != first and each[0].name != queues.TEST.name]
+    first = next((each for each in drawn if each[1] == company.DROP_TAIL), drawn[0])
+    small = [each for each in drawn if each != first and each[0].name != QUEUES]
     yield Section(
         TITLE,
         "Up and to the left is better: more throughput, and less delay. Small points are single seeds.",
@@ -42,13 +42,10 @@ def sections(evaluation: Evaluation) -> Iterator[Section]:
     )
 
 
-def of_queues(evaluation: Evaluation) -> list[Chart]:
+def of_queues(evaluation: Evaluation, test: Test) -> list[Chart]:
     """The planes of the queues but that of the first figure."""
-    settings = [setting for setting in _settings(evaluation, queues.TEST) if setting != queues.DROP_TAIL]
-    return [
-        Chart(_plane(evaluation, queues.TEST, setting), _about(evaluation, queues.TEST, setting))
-        for setting in settings
-    ]
+    settings = [setting for setting in _settings(evaluation, test) if setting != company.DROP_TAIL]
+    return [Chart(_plane(evaluation, test, setting), _about(evaluation, test, setting)) for setting in settings]
 
 
 def _settings(evaluation: Evaluation, test: Test) -> list[str]:
@@ -58,8 +55,6 @@ def _settings(evaluation: Evaluation, test: Test) -> list[str]:
 
 def _plane(evaluation: Evaluation, test: Test, setting: str, title: str = "") -> alt.LayerChart:
     """A plane, which is small and without a legend if it has a title."""
-    import altair as alt
-
     rows = evaluation.measures.filter((pl.col("test") == test.name) & (pl.col("setting") == setting))
     wide = rows.pivot("measure", index=[evaluation.kind, "seed"], values="value")
     named = wide.select(evaluation.kind, "seed", "throughput_bps", queueing_delay_p95_s="queueing_p95_s")
@@ -77,6 +72,6 @@ def _plane(evaluation: Evaluation, test: Test, setting: str, title: str = "") ->
 def _about(evaluation: Evaluation, test: Test, setting: str) -> str:
     if evaluation.kind == "queue":
         return f"{aqm.FLOWS} flows of {aqm.STANDARD} over {aqm.PATH.label}."
-    if test.name == queues.TEST.name:
-        return f"{queues.FLOWS} flows of a control over {queues.PATH.label}, queue {setting}."
+    if test.name == QUEUES:
+        return f"{company.FLOWS} flows of a control over {company.QUEUED.label}, queue {setting}."
     return f"{test.title}: one flow, {setting}."

@@ -9,17 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.studies.evaluation.setup import (
-    alone,
-    aqm,
-    changes,
-    changing,
-    company,
-    protection,
-    queues,
-    short_flows,
-)
-from tightlink.studies.evaluation.setup.pack import Test, Trial
+from tightlink.studies.evaluation.setup import alone, aqm, changing, company
+from tightlink.studies.evaluation.setup.pack import TABLE, Test, Trial
 from tightlink.studies.evaluation.setup.requirements import pack_named
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
 
@@ -38,15 +29,12 @@ def chosen(kind: Kind, names: Iterable[str] | None = None, pack: str | None = No
         if names is not None:
             raise ScenarioError("either a pack or tests, not both", key="pack", value=pack)
         names = pack_named(pack).tests
-    of_controls = (
-        *alone.TESTS, *company.TESTS, changes.TEST, queues.TEST, *short_flows.TESTS, *changing.TESTS, *protection.TESTS,
-    )  # fmt: skip
-    known = {test.name: test for test in (aqm.TESTS if kind == "queue" else of_controls)}
+    known = aqm.TESTS if kind == "queue" else alone.TESTS | company.TESTS | changing.TESTS
     wanted = list(known if names is None else names)
     for name in wanted:
         if name not in known:
             raise ScenarioError(one_of(known), key="test", value=name, suggestion=closest(name, known))
-    return [test for name, test in known.items() if name in wanted]
+    return [known[name] for name in TABLE if name in known and name in wanted]
 
 
 def trials(subjects: Sequence[Subject], tests: Sequence[Test]) -> list[Trial]:
@@ -55,6 +43,6 @@ def trials(subjects: Sequence[Subject], tests: Sequence[Test]) -> list[Trial]:
         Trial(subject, test, setting, value, seed)
         for subject in subjects
         for test in tests
-        for setting, value in test.settings().items()
+        for setting, value in test.made.settings().items()
         for seed in test.seeds
     ]

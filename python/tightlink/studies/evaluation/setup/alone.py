@@ -9,7 +9,7 @@ import polars as pl
 
 from tightlink.run import Run
 from tightlink.scenario import Scenario
-from tightlink.studies.evaluation.setup.pack import Headline, Test
+from tightlink.studies.evaluation.setup.pack import Made, tests
 from tightlink.studies.evaluation.setup.path import BOTTLENECK, Path
 from tightlink.studies.evaluation.setup.samples import first_above, loss_of, mean_after, series
 
@@ -20,9 +20,8 @@ DURATION_S: Final = 60
 #: From here on utilization counts; before it is the ramp-up.
 SETTLED_S: Final = 20
 #: What counts as full in the ramp-up.
-_FULL: Final = 0.9
-_RAMP: Final = Path(rate_mbit=100, rtt_ms=100)
-_RAMP_S: Final = 60
+FULL: Final = 0.9
+RAMP: Final = Path(rate_mbit=100, rtt_ms=100)
 #: The low threshold of NIST SP 500-282: what slow start leaves to the control.
 THRESHOLDS: Final = {"unlimited threshold": "unlimited", "threshold of 100 packets": "100 packets"}
 
@@ -37,15 +36,12 @@ def _alone(congestion: Any, path: Path, seed: int) -> list[Scenario]:
 
 
 def _utilization(_: Path, run: Run) -> dict[str, float | None]:
-    return {
-        "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
-        "loss": loss_of(run, "flow"),
-    }
+    return {"utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S), "loss": loss_of(run, "flow")}
 
 
 def _rising(congestion: Any, threshold: str, seed: int) -> list[Scenario]:
-    flow = _RAMP.bulk(congestion, tcp={"initial_ssthresh": threshold})
-    return [_RAMP.scenario({"flow": flow}, duration_s=_RAMP_S, interval_ms=_RAMP.rtt_ms, seed=seed)]
+    flow = RAMP.bulk(congestion, tcp={"initial_ssthresh": threshold})
+    return [RAMP.scenario({"flow": flow}, duration_s=DURATION_S, interval_ms=RAMP.rtt_ms, seed=seed)]
 
 
 def _used(_: str, run: Run) -> pl.DataFrame:
@@ -53,35 +49,13 @@ def _used(_: str, run: Run) -> pl.DataFrame:
 
 
 def _ramp_up(threshold: str, run: Run) -> dict[str, float | None]:
-    return {"ramp_up_s": first_above(_used(threshold, run).rows(), _FULL)}
+    return {"ramp_up_s": first_above(_used(threshold, run).rows(), FULL)}
 
 
-UTILIZATION: Final = Test(
-    "utilization",
-    "Utilization, one flow",
-    f"One flow alone for {DURATION_S} s, over {', '.join(map(str, RATES_MBIT))} Mbit/s × "
-    f"{', '.join(map(str, RTTS_MS))} ms × buffers of {' and '.join(f'{size:g}' for size in BUFFERS_BDP)} "
-    f"bandwidth-delay products: the share of the bottleneck that it uses after the first {SETTLED_S} s "
-    "(RFC 5166 §2.1).",
-    _paths,
-    _alone,
-    _utilization,
-    [Headline("utilization, mean over all paths", "utilization")],
-    random=False,
+TESTS: Final = tests(
+    {
+        "utilization": Made(_paths, _alone, _utilization),
+        "ramp-up": Made(lambda: THRESHOLDS, _rising, _ramp_up, _used),
+    },
+    globals(),
 )
-RAMP_UP: Final = Test(
-    "ramp-up",
-    "Ramp-up",
-    f"One flow alone over {_RAMP.label}: when it first fills {100 * _FULL:.0f} % of the bottleneck for a round trip; "
-    "with slow start to the end, then with slow start up to 100 packets, after which the control must find the way.",
-    lambda: THRESHOLDS,
-    _rising,
-    _ramp_up,
-    [
-        Headline(f"time to fill {100 * _FULL:.0f} % of the link", "ramp_up_s", "unlimited threshold", f"> {_RAMP_S} s"),
-        Headline("the same, slow start to 100 packets", "ramp_up_s", "threshold of 100 packets", f"> {_RAMP_S} s"),
-    ],
-    _used,
-    random=False,
-)  # fmt: skip
-TESTS: Final = (UTILIZATION, RAMP_UP)

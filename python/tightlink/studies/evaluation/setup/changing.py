@@ -1,7 +1,7 @@
-"""One flow over links that change: rates in steps, outages, phones, Wi-Fi, jitter, bursts of losses, satellites.
+"""One flow over paths that change: half of a link goes, rates in steps, outages, phones, Wi-Fi, satellites, a blackout.
 
-All say the same of it: its throughput, what its packets wait for at the link, and the share that it uses of what the
-link could have sent. A packet waits through an outage, too.
+Of links that change all say the same of the flow: its throughput, what its packets wait for at the link, and the share
+that it uses of what the link could have sent. A packet waits through an outage, too.
 """
 
 from __future__ import annotations
@@ -13,10 +13,64 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.run import Run
-from tightlink.scenario import Link, Scenario
-from tightlink.studies.evaluation.setup.pack import Headline, Test
-from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
-from tightlink.studies.evaluation.setup.samples import each_second, first_above, loss_of, series, smoothed
+from tightlink.scenario import Cbr, Link, Scenario, Udp
+from tightlink.studies.evaluation.setup.pack import Made, tests
+from tightlink.studies.evaluation.setup.path import BOTTLENECK, PACKET_BITS, RECEIVER, SENDER, Path
+from tightlink.studies.evaluation.setup.samples import each_second, first_above, loss_of, mean_after, series, smoothed
+
+#: Link filled again: mean over a second.
+FULL: Final = 0.95
+_OVER_S: Final = 1.0
+
+
+def _curve(_: Any, run: Run) -> pl.DataFrame:
+    return each_second(series(run, "throughput_bps", ["flow"]), "throughput_bps").drop("entity")
+
+
+def _refill_s(run: Run, metric: str, entity: str, full: float, since_s: float) -> float | None:
+    """How long after a time a metric, over a second, takes to be as good as full."""
+    rows = smoothed(series(run, metric, [entity]), metric, _OVER_S).select("time_s", metric)
+    filled = first_above(rows.filter(pl.col("time_s") >= since_s + _OVER_S).rows(), FULL * full)
+    return None if filled is None else filled - since_s
+
+
+def _dropped(run: Run, begin_s: float, end_s: float, closed: Any = "both") -> float:
+    """Packets that the link lost in some time."""
+    lost = series(run, "packets_dropped", [BOTTLENECK]).filter(pl.col("time_s").is_between(begin_s, end_s, closed))
+    return float(lost["packets_dropped"].sum())
+
+
+# Sudden changes of the bandwidth that is left: traffic that does not answer takes half of the link, and goes.
+
+FAST: Final = Path(rate_mbit=100, rtt_ms=50)
+COMES_S: Final = 40
+GOES_S: Final = 70
+ENDS_S: Final = 110
+#: Share of the link that is taken.
+TAKEN: Final = 0.5
+#: While the flow makes room.
+AT_FIRST_S: Final = 2
+
+
+def _halved(congestion: Any, path: Path, seed: int) -> list[Scenario]:
+    taken = Cbr(
+        from_=SENDER, to=RECEIVER, rate=f"{TAKEN * FAST.rate_mbit:g} Mbit/s", udp=Udp(datagram=f"{PACKET_BITS // 8} B"),
+        start=f"{COMES_S} s", stop=f"{GOES_S} s",
+    )  # fmt: skip
+    return [path.scenario({"flow": path.bulk(congestion), "taken": taken}, duration_s=ENDS_S, seed=seed)]
+
+
+def _of_half(_: Path, run: Run) -> dict[str, float | None]:
+    through, lost = FAST.rate_bps / PACKET_BITS * AT_FIRST_S, _dropped(run, COMES_S, COMES_S + AT_FIRST_S)
+    left = mean_after(run, "throughput_bps", "flow", COMES_S + AT_FIRST_S, GOES_S)
+    return {
+        "loss_at_first": lost / (through + lost),
+        "kept_of_half": left / (FAST.rate_bps * (1 - TAKEN)),
+        "refill_s": _refill_s(run, "utilization", BOTTLENECK, 1, GOES_S),
+    }
+
+
+# Links that change.
 
 PATH: Final = Path(rate_mbit=20, rtt_ms=40)
 DURATION_S: Final = 60
@@ -29,9 +83,7 @@ STEP_S: Final = 20
 STEPS_S: Final = 80
 #: The link is down from here to there.
 OUTAGE_S: Final = (30, 32)
-#: Link filled again: mean over a second.
-_FULL: Final = 0.95
-_OVER_S: Final = 1.0
+_DOWN_S: Final = OUTAGE_S[1] - OUTAGE_S[0]
 JITTER: Final = {"kind": "uniform", "most": "10 ms"}
 #: 0.5 % of the packets, in bursts of five.
 TO_BAD: Final = 0.001
@@ -41,8 +93,19 @@ _FADING: Final = {
     "kind": "ornstein-uhlenbeck", "mean": "2 Mbit/s", "deviation": "1.5 Mbit/s", "memory": "2 s", "every": "20 ms",
     "least": "0.1 Mbit/s",
 }  # fmt: skip
-LTE: Final = "lte"
-BAD_COVERAGE: Final = "bad coverage"
+_SCHEDULE: Final = [{"at": f"{at:g} s", "rate": f"{rate:g} Mbit/s"} for at, rate in STEPS]
+#: Keys of the link in each setting of each test.
+_LINKS: Final[dict[str, dict[str, dict[str, Any]]]] = {
+    "rate-steps": {STEPS_LABEL: {"rate": {"schedule": _SCHEDULE, "period": f"{2 * STEP_S} s"}}},
+    "outages": {f"{_DOWN_S} s": {"outages": {"schedule": [{"at": f"{OUTAGE_S[0]} s", "for": f"{_DOWN_S} s"}]}}},
+    "cellular": {"lte": {"network": "lte"}, "bad coverage": {"network": "lte", "rate": _FADING}},
+    "wifi": {"wifi": {"network": "wifi"}},
+    "jitter": {f"up to {JITTER['most']}": {"jitter": JITTER}},
+    "loss-bursts": {
+        "0.5 % in bursts of 5": {"loss": {"kind": "gilbert-elliott", "to_bad": TO_BAD, "to_good": TO_GOOD}}
+    },
+    "satellites": {"leo": {"network": "leo"}, "geo": {"network": "geo"}},
+}
 
 
 def _over(duration_s: float, congestion: Any, link: Mapping[str, Any], seed: int) -> list[Scenario]:
@@ -62,108 +125,41 @@ def _measure(_: Mapping[str, Any], run: Run) -> dict[str, float | None]:
 
 
 def _after_outage(link: Mapping[str, Any], run: Run) -> dict[str, float | None]:
-    rates = smoothed(series(run, "throughput_bps", ["flow"]), "throughput_bps", _OVER_S)
-    after = rates.filter(pl.col("time_s") >= OUTAGE_S[1] + _OVER_S).select("time_s", "throughput_bps").rows()
-    filled = first_above(after, _FULL * PATH.rate_bps)
-    return {**_measure(link, run), "refill_s": None if filled is None else filled - OUTAGE_S[1]}
+    return _measure(link, run) | {"refill_s": _refill_s(run, "throughput_bps", "flow", PATH.rate_bps, OUTAGE_S[1])}
 
 
-def _curve(_: Mapping[str, Any], run: Run) -> pl.DataFrame:
-    return each_second(series(run, "throughput_bps", ["flow"]), "throughput_bps").drop("entity")
+def _changing(name: str, duration_s: float, measure: Callable[..., Any] = _measure, curve: Any = None) -> Made:
+    return Made(lambda: _LINKS[name], partial(_over, duration_s), measure, curve)
 
 
-def _schedule(steps: Mapping[float, float], **more: str) -> dict[str, Any]:
-    return {
-        "rate": {"schedule": [{"at": f"{at:g} s", "rate": f"{rate:g} Mbit/s"} for at, rate in steps.items()]} | more
-    }
+# A network that loses everything.
+
+#: All packets are lost from here to there.
+BLACKOUT_S: Final = (20, 40)
+#: By then all packets are gone that were under way, and the timer of RFC 6298 has expired.
+_BEGINNING_S: Final = 1
+_BLACKOUT_RUN_S: Final = 45
 
 
-def _test(  # noqa: PLR0913
-    name: str,
-    title: str,
-    about: str,
-    links: Mapping[str, Mapping[str, Any]],
-    headlines: list[Headline],
-    *,
-    duration_s: float = DURATION_S,
-    measure: Callable[..., dict[str, float | None]] = _measure,
-    **more: Any,
-) -> Test:
-    """A test over some links, by what tables call them."""
-    scenarios = partial(_over, duration_s)
-    return Test(name, title, about, lambda: links, scenarios, measure, headlines, plane=True, **more)
+def _blackout(congestion: Any, path: Path, seed: int) -> list[Scenario]:
+    begin, end = BLACKOUT_S
+    link = path.link(loss={"from": f"{begin} s", "to": f"{end} s"}, reverse={"queue": "unlimited", "loss": 0.0})
+    traffic = {"flow": path.bulk(congestion)}
+    return [path.scenario(traffic, duration_s=_BLACKOUT_RUN_S, seed=seed, links={BOTTLENECK: link})]
 
 
-_OUTAGE_LENGTH_S: Final = OUTAGE_S[1] - OUTAGE_S[0]
-_OUTAGE: Final = {"at": f"{OUTAGE_S[0]} s", "for": f"{_OUTAGE_LENGTH_S} s"}
-TESTS: Final = (
-    _test(
-        "rate-steps",
-        "A rate in steps",
-        f"One flow over {PATH.label}, of which the rate is a quarter every other {STEP_S} s, for {STEPS_S} s; the "
-        "queue stays, four times as long in time: throughput, queueing delay, loss, and what of the link is used "
-        "(RFC 9743 §7.9).",
-        {STEPS_LABEL: _schedule(dict(STEPS), period=f"{2 * STEP_S} s")},
-        [Headline("utilization, rate in steps", "utilization"),
-         Headline("p95 queueing delay, rate in steps", "queueing_p95_s")],
-        duration_s=STEPS_S,
-        curve=_curve,
-        random=False,
-    ),
-    _test(
-        "outages",
-        "An outage",
-        f"One flow over {PATH.label}, which is down for {_OUTAGE_LENGTH_S} s, both ways, and keeps its queue: the "
-        f"same, and how long until the flow has {100 * _FULL:.0f} % of the link again, over a second (RFC 9743 §7.8).",
-        {f"{_OUTAGE_LENGTH_S} s": {"outages": {"schedule": [_OUTAGE]}}},
-        [Headline(f"time to fill the link after an outage of {_OUTAGE_LENGTH_S} s", "refill_s",
-                  never=f"> {DURATION_S - OUTAGE_S[1]} s")],
-        measure=_after_outage,
-        random=False,
-    ),
-    _test(
-        "cellular",
-        "Phones",
-        "One flow down to a phone, over the ready network `lte`, and with bad coverage: a tenth of its rate, with "
-        'fades to a hundredth (RFC 8869, "Varying Network Load" and "Bad Radio Coverage", with the load and the fades '
-        "as a random rate).",
-        {LTE: {"network": "lte"}, BAD_COVERAGE: {"network": "lte", "rate": _FADING}},
-        [Headline("utilization, LTE", "utilization", LTE),
-         Headline("p95 queueing delay, LTE", "queueing_p95_s", LTE),
-         Headline("p95 queueing delay, bad coverage", "queueing_p95_s", BAD_COVERAGE)],
-    ),
-    _test(
-        "wifi",
-        "Wi-Fi",
-        'One flow down the ready network `wifi`, which is the bottleneck (RFC 8869, "Bottleneck in Wi-Fi Network", '
-        "with other stations as the wait before a burst).",
-        {"wifi": {"network": "wifi"}},
-        [Headline("throughput, Wi-Fi", "throughput_bps"), Headline("p95 queueing delay, Wi-Fi", "queueing_p95_s")],
-        duration_s=_FAST_S,
-    ),
-    _test(
-        "jitter",
-        "Jitter",
-        f"One flow over {PATH.label}, of which each packet comes up to {JITTER['most']} later, in order "
-        '(RFC 9743 §6.4; RFC 8869, "Bottleneck in Wired Network", with the Wi-Fi behind it as jitter).',
-        {f"up to {JITTER['most']}": {"jitter": JITTER}},
-        [Headline("utilization, jitter", "utilization")],
-    ),
-    _test(
-        "loss-bursts",
-        "Bursts of losses",
-        f"One flow over {PATH.label}, which loses 0.5 % of the packets on the wire in bursts of five in the mean "
-        "(Gilbert 1960, Elliott 1963), for reasons of its own (RFC 9743 §6.4).",
-        {"0.5 % in bursts of 5": {"loss": {"kind": "gilbert-elliott", "to_bad": TO_BAD, "to_good": TO_GOOD}}},
-        [Headline("utilization, 0.5 % lost in bursts", "utilization")],
-    ),
-    _test(
-        "satellites",
-        "Satellites",
-        "One flow down the ready networks `leo`, with a new path each 15 s and losses in bursts, and `geo`, with a "
-        "round trip of more than half a second (RFC 9743 §7.3 and §7.5).",
-        {"leo": {"network": "leo"}, "geo": {"network": "geo"}},
-        [Headline("utilization, low orbit", "utilization", "leo"),
-         Headline("utilization, geostationary", "utilization", "geo")],
-    ),
-)  # fmt: skip
+def _sent(_: Path, run: Run) -> dict[str, float | None]:
+    return {"sent_into_blackout": _dropped(run, BLACKOUT_S[0] + _BEGINNING_S, BLACKOUT_S[1], "right")}
+
+
+TESTS: Final = tests(
+    {
+        "changes": Made(lambda: {FAST.label: FAST}, _halved, _of_half, _curve),
+        "rate-steps": _changing("rate-steps", STEPS_S, curve=_curve),
+        "outages": _changing("outages", DURATION_S, _after_outage),
+        "wifi": _changing("wifi", _FAST_S),
+        **{name: _changing(name, DURATION_S) for name in ("cellular", "jitter", "loss-bursts", "satellites")},
+        "blackout": Made(lambda: {PATH.label: PATH}, _blackout, _sent),
+    },
+    globals(),
+)

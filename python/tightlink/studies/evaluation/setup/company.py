@@ -1,4 +1,4 @@
-"""Flows that share a bottleneck: with their own kind, beside standard TCP, and over paths of two lengths."""
+"""Flows that share a bottleneck: with their own kind, beside standard TCP, short ones and a call, in each queue."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.reduce import jain
+from tightlink.errors import ScenarioError
+from tightlink.lazy import _core
+from tightlink.reduce import jain, mean_of
 from tightlink.run import Run
 from tightlink.scenario import Link, Scenario
-from tightlink.studies.evaluation.setup.pack import Headline, Test
-from tightlink.studies.evaluation.setup.path import BOTTLENECK, RECEIVER, SENDER, Path
+from tightlink.scenario.congestion import control_name, reads_marks
+from tightlink.studies.evaluation.setup.pack import Made, tests
+from tightlink.studies.evaluation.setup.path import BOTTLENECK, VOICE, Path, two_round_trips
 from tightlink.studies.evaluation.setup.samples import (
+    completions,
     each_second,
     evenness,
     first_that_stays,
+    flows_of,
     loss_of,
     mean_after,
     series,
@@ -45,8 +50,6 @@ STAY_S: Final = 30
 EVEN: Final = 1 / 1.01
 #: Round trips, in ms, of the two flows with unequal paths.
 ROUND_TRIPS_MS: Final = (20, 80)
-#: Round trips, in ms, of what they share.
-_SHARED_MS: Final = 10
 
 
 def _paths() -> dict[str, Path]:
@@ -86,9 +89,8 @@ def _own_kind(congestion: Any, path: Path, seed: int) -> list[Scenario]:
 
 
 def _fairness(_: Path, run: Run) -> dict[str, float | None]:
-    shares = _goodputs(run, _labels("flows", FLOWS))
     return {
-        "jain": jain(shares),
+        "jain": jain(_goodputs(run, _labels("flows", FLOWS))),
         "utilization": mean_after(run, "utilization", BOTTLENECK, SETTLED_S),
         "loss": loss_of(run, "flows"),
     }
@@ -112,13 +114,9 @@ def _kept(_: Path, run: Run, alone: Run) -> dict[str, float | None]:
 
 
 def _two_paths(congestion: Any, round_trips_ms: Sequence[int], seed: int) -> list[Scenario]:
-    traffic: dict[str, Any] = dict(SLOW.background())
-    links: dict[str, Link] = {BOTTLENECK: SLOW.link(delay=f"{_SHARED_MS / 2:g} ms")}
-    for rtt in round_trips_ms:
-        name = f"rtt_{rtt}_ms"
-        delay = f"{(rtt - _SHARED_MS) / 2:g} ms"
-        links[name] = Link(ends=(name, SENDER), rate=f"{SLOW.rate_mbit * 10:g} Mbit/s", delay=delay, queue="unlimited")
-        traffic[name] = SLOW.bulk(congestion, **{"from": name, "to": RECEIVER})
+    names = {f"rtt_{rtt}_ms": rtt for rtt in round_trips_ms}
+    traffic: dict[str, Any] = SLOW.background() | {name: SLOW.bulk(congestion, **{"from": name}) for name in names}
+    links: dict[str, Link] = two_round_trips(SLOW, names, f"{SLOW.rate_mbit * 10:g} Mbit/s")
     return [SLOW.scenario(traffic, duration_s=SHARED_S, interval_ms=1000, seed=seed, links=links)]
 
 
@@ -127,56 +125,102 @@ def _long_over_short(round_trips_ms: Sequence[int], run: Run) -> dict[str, float
     return {"long_over_short": long / short if short > 0 else None}
 
 
-def _beside_test(standard: str) -> Test:
-    return Test(
-        f"beside-{standard}",
-        f"Beside {standard}",
-        f"{FLOWS // 2} flows of the control and {FLOWS // 2} of {standard}, for {SHARED_S} s: what a flow of "
-        f"{standard} gets, over what it gets where all {FLOWS} are of its own kind (RFC 5166 §2.3, RFC 9743 §5.2.1). 1 "
-        "is fair.",
-        _paths,
-        partial(_beside, standard),
-        _kept,
-        [Headline(f"goodput that {standard} keeps, {name}", "standard_kept", path.label)
-         for name, path in (("20 Mbit/s", SLOW), ("200 Mbit/s", FAST))],
-    )  # fmt: skip
+# Queueing delay and loss, under every queue discipline of the engine with its defaults.
+
+QUEUED: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=2)
+QUEUED_S: Final = 60
+_QUEUED_SETTLED_S: Final = 20
+DROP_TAIL: Final = "drop-tail"
+#: Long enough for a queue to change, so that its samples are the queue's distribution.
+_INTERVAL_MS: Final = 20
 
 
-TESTS: Final = (
-    Test(
-        "convergence",
-        "Convergence",
-        f"2, then {FLOWS} flows over {SLOW.label} that start {APART_S} s apart: the time from the last start until the "
-        f"shares, as means over {OVER_S} s, are within 10 % of equal (in root mean square) and stay so for "
-        f"{STAY_S} s (RFC 5166 §2.3); and the share of the {CONVERGENCE_S} s after it in which they are.",
-        lambda: {f"{flows} flows": flows for flows in (2, FLOWS)},
-        _converging,
-        _convergence,
-        [Headline("time until 2 flows share evenly", "convergence_s", "2 flows", f"> {CONVERGENCE_S} s"),
-         Headline("time in which 2 flows share evenly", "time_even", "2 flows"),
-         Headline(f"time in which {FLOWS} flows share evenly", "time_even", f"{FLOWS} flows")],
-        _shares,
-    ),
-    Test(
-        "own-kind",
-        "Fairness among its own kind",
-        f"{FLOWS} flows of the control for {SHARED_S} s: Jain's index of what they get after {SETTLED_S} s, what of "
-        "the bottleneck is used, and what they lose (RFC 5166 §2.3).",
-        _paths,
-        _own_kind,
-        _fairness,
-        [Headline("Jain's index, 20 Mbit/s", "jain", SLOW.label),
-         Headline("Jain's index, 200 Mbit/s", "jain", FAST.label)],
-    ),
-    *(_beside_test(standard) for standard in STANDARD),
-    Test(
-        "round-trips",
-        "Unequal round trips",
-        f"Two flows of the control over 20 Mbit/s, with round trips of {' and '.join(map(str, ROUND_TRIPS_MS))} ms: "
-        "what the longer path gets over what the shorter one gets (RFC 5166 §2.3).",
-        lambda: {" and ".join(f"{rtt} ms" for rtt in ROUND_TRIPS_MS): ROUND_TRIPS_MS},
-        _two_paths,
-        _long_over_short,
-        [Headline("goodput over 80 ms / over 20 ms", "long_over_short")],
-    ),
-)  # fmt: skip
+def kinds() -> dict[str, str]:
+    """The queue disciplines of the engine that are complete with a limit: those that need more have no defaults."""
+    return {name: name for name, _ in _core.queues() if _complete(name)}
+
+
+def _complete(kind: str) -> bool:
+    try:
+        QUEUED.beside(kind).link()
+    except ScenarioError:
+        return False
+    return True
+
+
+def _several(congestion: Any, kind: str, seed: int) -> list[Scenario]:
+    reads = reads_marks(control_name(congestion))
+    path = QUEUED.beside(kind, marks=reads and hasattr(QUEUED.beside(kind).link().queue, "ecn"))
+    traffic = {"flows": path.bulk(congestion, flows=FLOWS, start={"every": "0.1 s"}), **path.background()}
+    return [path.scenario(traffic, duration_s=QUEUED_S, interval_ms=_INTERVAL_MS, seed=seed)]
+
+
+def _queueing(_: str, run: Run) -> dict[str, float | None]:
+    queue = series(run, "queue_packets", [BOTTLENECK])
+    waiting = queue.filter(queue["time_s"] > _QUEUED_SETTLED_S)["queue_packets"] * QUEUED.packet_s
+    throughputs, goodputs = (
+        [mean_after(run, metric, label, _QUEUED_SETTLED_S) for label in _labels("flows", FLOWS)]
+        for metric in ("throughput_bps", "goodput_bps")
+    )
+    return {
+        "queueing_mean_s": mean_of(waiting) if waiting.len() else None,
+        "queueing_p95_s": waiting.quantile(0.95),
+        "throughput_bps": sum(throughputs),
+        "loss": loss_of(run, "flows"),
+        "utilization": mean_after(run, "utilization", BOTTLENECK, _QUEUED_SETTLED_S),
+        "jain": jain(goodputs),
+    }
+
+
+# Short flows, of standard TCP or of its own kind, and a call, beside a long flow of the control.
+
+SHORT: Final = 80
+SHORT_BYTES: Final = 100_000
+_FIRST_S: Final = 20
+#: A long queue, as many homes have: 200 ms.
+LONG_QUEUE: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=5)
+CALL_S: Final = 60
+
+
+def _short_beside(kind: str | None, congestion: Any, path: Path, seed: int) -> list[Scenario]:
+    start = {"first": f"{_FIRST_S} s", "every": "1 s"}
+    short = {"short": path.bulk(kind or congestion, flows=SHORT, bytes=f"{SHORT_BYTES} B", start=start)}
+    return [
+        path.scenario({**traffic, **path.background()}, duration_s=SHARED_S, interval_ms=1000, seed=seed)
+        for traffic in ({"long": path.bulk(congestion), **short}, short)
+    ]
+
+
+def _took(_: Path, run: Run, alone: Run) -> dict[str, float | None]:
+    beside, without = (completions(each, SHORT, SHORT_BYTES) for each in (run, alone))
+    median, alone_s = beside["completion_median_s"], without["completion_median_s"]
+    ratio = None if median is None or alone_s is None else median / alone_s
+    return {**beside, "completion_alone_s": alone_s, "completion_over_alone": ratio}
+
+
+def _call(congestion: Any, path: Path, seed: int) -> list[Scenario]:
+    traffic = {"flow": path.bulk(congestion), "call": VOICE, **path.background()}
+    return [path.scenario(traffic, duration_s=CALL_S, interval_ms=1000, seed=seed)]
+
+
+def _heard(_: Path, run: Run) -> dict[str, float | None]:
+    return {"voice_delay_p95_s": flows_of(run, "call")["one_way_delay_p95_s"][0], "voice_loss": loss_of(run, "call")}
+
+
+TESTS: Final = tests(
+    {
+        "convergence": Made(
+            lambda: {f"{flows} flows": flows for flows in (2, FLOWS)}, _converging, _convergence, _shares
+        ),
+        "own-kind": Made(_paths, _own_kind, _fairness),
+        **{f"beside-{standard}": Made(_paths, partial(_beside, standard), _kept) for standard in STANDARD},
+        "round-trips": Made(
+            lambda: {" and ".join(f"{rtt} ms" for rtt in ROUND_TRIPS_MS): ROUND_TRIPS_MS}, _two_paths, _long_over_short
+        ),
+        "queues": Made(kinds, _several, _queueing),
+        "short-flows": Made(lambda: {SLOW.label: SLOW}, partial(_short_beside, STANDARD[0]), _took),
+        "own-short-flows": Made(lambda: {SLOW.label: SLOW}, partial(_short_beside, None), _took),
+        "call": Made(lambda: {LONG_QUEUE.label: LONG_QUEUE}, _call, _heard),
+    },
+    globals(),
+)

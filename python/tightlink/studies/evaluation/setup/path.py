@@ -27,6 +27,8 @@ _RECOVERY: Final = "rack"
 VOICE: Final = Cbr(from_=SENDER, to=RECEIVER, interval="20 ms", udp=Udp(payload="172 B"))
 _WINDOW: Final = "10000000 packets"
 _BURST: Final = "50 ms"
+#: Round trips, in ms, of what paths of two lengths share.
+_SHARED_MS: Final = 10
 
 
 @dataclass(frozen=True)
@@ -123,3 +125,12 @@ class Path:
             traffic=dict(traffic),
             observe=Observe(interval=f"{interval_ms:g} ms"),
         )
+
+
+def two_round_trips(path: Path, hosts: Mapping[str, float], rate: str) -> dict[str, Link]:
+    """Hosts before the bottleneck of a path, each with its round trip in ms, of which they share some."""
+    links = {BOTTLENECK: path.link(delay=f"{_SHARED_MS / 2:g} ms")}
+    for host, round_trip in hosts.items():
+        delay = f"{(round_trip - _SHARED_MS) / 2:g} ms"
+        links[host] = Link(ends=(host, SENDER), rate=rate, delay=delay, queue="unlimited")
+    return links

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import polars as pl
 
-from tightlink.reduce import jain
+from tightlink.reduce import jain, median_of
 from tightlink.run import Run
 
 Rows: TypeAlias = "Sequence[tuple[float, float]]"
@@ -77,6 +77,17 @@ def loss_of(run: Run, group: str) -> float:
     """The share of the packets of a group of flows that were lost."""
     flows = flows_of(run, group)
     return float(flows["packets_dropped"].sum()) / float(flows["packets_sent"].sum())
+
+
+def completions(run: Run, flows: int, size: int) -> dict[str, float | None]:
+    """How long the short flows that came to an end took, and how many did not."""
+    short, took = flows_of(run, "short"), pl.col("stop_s") - pl.col("start_s")
+    times = short.filter((pl.col("goodput_bps") * took / 8).round() >= size).select(took).to_series()
+    return {
+        "completion_median_s": median_of(times) if times.len() else None,
+        "completion_p95_s": times.quantile(0.95) if times.len() else None,
+        "unfinished": float(flows - times.len()),
+    }
 
 
 def first_above(rows: Rows, level: float) -> float | None:

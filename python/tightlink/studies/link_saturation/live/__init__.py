@@ -6,7 +6,7 @@ Tolerances that are not the document's are this study's, and were set before any
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from tightlink.experiment.claims import Claim
 from tightlink.run import Run
@@ -15,29 +15,19 @@ from tightlink.studies.live import Measurement
 from tightlink.studies.study import Report
 
 
-@dataclass(frozen=True)
-class Observed:
-    """What both sweeps show."""
-
-    values: Mapping[str, object]
-    hosts: hosts.Observed
-    kernel: kernel.Observed
-
-
 def measurements() -> list[Measurement]:
     """Both sweeps, one size after the other."""
     return [*hosts.measurements(), *kernel.measurements()]
 
 
-def observe(runs: Mapping[str, Run]) -> Observed:
-    """From runs to values and tables."""
+def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
+    """From runs to values, and both sweeps."""
     between, through = hosts.observe(runs), kernel.observe(runs)
-    return Observed({**between.values, **through.values}, between, through)
+    return {**between.values, **through.values, "between": between, "through": through}
 
 
-def report(observed: Observed, _: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], _: Mapping[str, Claim]) -> Report:
     """A section and a table of each."""
-    return Report(
-        sections=[hosts.section(observed.hosts), kernel.section(observed.kernel)],
-        tables={"measured": observed.hosts.table, "forwarded": observed.kernel.table},
-    )
+    between, through = observed["between"], observed["through"]
+    tables = {"measured": between.table, "forwarded": through.table}
+    return Report(sections=[hosts.section(between), kernel.section(through)], tables=tables)

@@ -12,7 +12,6 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -41,7 +40,7 @@ from tightlink.studies.link_saturation.setup.interface import (
     SMALLEST_BYTES,
     UDP_IP_BYTES,
 )
-from tightlink.studies.live import Firm, Measurement, Point, machine, measured, medians
+from tightlink.studies.live import Firm, Grid, Measurement, Point, machine, measured, medians
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500, 600, 800, 1000, 1200, 1450)
@@ -114,22 +113,11 @@ def measurements() -> list[Measurement]:
     ]
 
 
-@dataclass(frozen=True)
-class Observed:
-    """The sweep, measured and simulated, and what is found in both."""
-
-    values: Mapping[str, object]
-    table: pl.DataFrame
-    """A row for each size that was measured, medians; and one for its simulation, told apart by ``source``."""
-    measured: Saturation | None
-    runs: list[Run]
-
-
-def observe(runs: Mapping[str, Run]) -> Observed:
-    """From runs to the sweep, and values named hosts.…: as many as what was measured gives."""
+def observe(runs: Mapping[str, Run]) -> Grid:
+    """The sweep, measured and, told apart by ``source``, simulated; values named hosts.…, as many as it gives."""
     both, runs_measured = medians(POINTS, runs), measured(POINTS, runs)
     if both.is_empty():
-        return Observed({"hosts.why_not": _NOT_ENOUGH}, both, None, runs_measured)
+        return Grid({"hosts.why_not": _NOT_ENOUGH}, both, None, runs_measured)
     own, same = (both.filter(pl.col("source") == source) for source in (_MEASURED, _SIMULATED))
     line = own.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s="packets_per_s")
     found = _in_frames(own)
@@ -146,7 +134,7 @@ def observe(runs: Mapping[str, Run]) -> Observed:
     if both.height >= len(POINTS):
         apart = own["packets_per_s"] / same["packets_per_s"] - 1
         values |= {"hosts.rates_apart": max(apart.to_list(), key=abs), "hosts.sizes": apart.len()}
-    return Observed(values, both, found, runs_measured)
+    return Grid(values, both, found, runs_measured)
 
 
 def _in_frames(sweep: pl.DataFrame) -> Saturation | None:
@@ -161,12 +149,12 @@ def _find(sweep: pl.DataFrame, **columns: str) -> Saturation | None:
         return None
 
 
-def section(observed: Observed) -> Section:
+def section(observed: Grid) -> Section:
     """The part of the report."""
     title = "Between two real hosts"
     if observed.table.is_empty():
         return Section(title, _NOT_ENOUGH, [])
-    finding = _NOT_ENOUGH if observed.measured is None else f"{observed.measured.sentence()}."
+    finding = _NOT_ENOUGH if observed.found is None else f"{observed.found.sentence()}."
     text = (
         "Linux sends datagrams to Linux over a link in real time, which is the document's line, behind an interface "
         "with the document's costs per packet and byte: a host's own interface cannot be slowed down, so it stands "
@@ -183,5 +171,5 @@ def section(observed: Observed) -> Section:
         "datagram_bytes", "source", "times", "packets_per_s", "goodput_bps", "frame_throughput_bps",
         (pl.col("loss") * 100).alias("lost %"),
     )  # fmt: skip
-    formats = {"lost %": ".1f", "packets_per_s": ",.0f"}
-    return Section(title, finding[0].upper() + finding[1:], [Text(text), Row(over), Table(shown, "", formats)])
+    table = Table(shown, formats={"lost %": ".1f", "packets_per_s": ",.0f"})
+    return Section(title, finding[0].upper() + finding[1:], [Text(text), Row(over), table])

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -32,7 +31,7 @@ from tightlink.run import Run
 from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
 from tightlink.studies.link_saturation.observe.saturation import measure, named
 from tightlink.studies.link_saturation.setup.interface import DURATION_S, LARGEST_RATE, PROBE, RECEIVER, SENDER
-from tightlink.studies.live import Firm, Measurement, Point, kernel, measured, medians
+from tightlink.studies.live import Firm, Grid, Measurement, Point, kernel, measured, medians
 from tightlink.studies.words import percent
 
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 800, 1000, 1200, 1450)
@@ -109,29 +108,16 @@ def measurements() -> list[Measurement]:
     return [Measurement(point.name, point.scenario, over="kernel", alone=True, firm=firm) for point in POINTS]
 
 
-@dataclass(frozen=True)
-class Observed:
-    """The sweep, and what is found in it."""
-
-    values: Mapping[str, object]
-    table: pl.DataFrame
-    """A row for each size that was measured, medians, and what limited; lines are told apart by ``line``."""
-    line: Saturation | None
-    why_not: str
-    """Why it says nothing of the router: it is incomplete, or it was the sender that limited; nothing if it does."""
-    runs: list[Run]
-
-
-def observe(runs: Mapping[str, Run]) -> Observed:
-    """From runs to the sweep, and values named kernel.…: those that it allows, and why the others are missing."""
+def observe(runs: Mapping[str, Run]) -> Grid:
+    """The sweep behind both lines, told apart by ``line``; values named kernel.…, and why others are missing."""
     table, own = medians(POINTS, runs), measured(POINTS, runs)
     line = _find(_of(table, LINE))
     if table.height < len(POINTS):
         why_not = missing("forwarding") or _NOT_ENOUGH
-        return Observed({f"kernel.{part}_why_not": why_not for part in _PARTS}, table, line, why_not, own)
+        return Grid({f"kernel.{part}_why_not": why_not for part in _PARTS}, table, line, own, why_not)
     slow = _slow_sender(table)
     loss = {"kernel.loss_most": largest(_of(table, OPEN)["loss"])}
-    return Observed(loss | _of_costs(table, slow) | _of_line(table, line, slow), table, line, slow, own)
+    return Grid(loss | _of_costs(table, slow) | _of_line(table, line, slow), table, line, own, slow)
 
 
 def _slow_sender(table: pl.DataFrame) -> str:
@@ -206,7 +192,7 @@ def _find(sweep: pl.DataFrame) -> Saturation | None:
         return None
 
 
-def section(observed: Observed) -> Section:
+def section(observed: Grid) -> Section:
     """The part of the report."""
     title = "Through this machine's own kernel"
     if observed.table.is_empty():
@@ -230,22 +216,17 @@ def section(observed: Observed) -> Section:
         (pl.col("loss") * 100).alias("lost %"), (pl.col("load") * 100).alias("router busy %"),
         (pl.col("utilization") * 100).alias("line full %"),
     )  # fmt: skip
-    formats = {
-        "lost %": ".2f",
-        "router busy %": ".1f",
-        "line full %": ".1f",
-        "packets_per_s": ",.0f",
-        "offered_packets_per_s": ",.0f",
-    }
+    formats = {"lost %": ".2f", "router busy %": ".1f", "line full %": ".1f", "packets_per_s": ",.0f",
+               "offered_packets_per_s": ",.0f"}  # fmt: skip
     return Section(title, _finding(observed), [Text(text), Row(over), Table(shown, "", formats)])
 
 
-def _finding(observed: Observed) -> str:
+def _finding(observed: Grid) -> str:
     if observed.why_not:
         return observed.why_not
     per_packet, per_byte = _fitted(observed.table)
     most = largest(_of(observed.table, OPEN)["packets_per_s"])
-    line = "" if observed.line is None else f" Behind it a line of {RATES[LINE]} is {observed.line.sentence()}."
+    line = "" if observed.found is None else f" Behind it a line of {RATES[LINE]} is {observed.found.sentence()}."
     return (
         f"The kernel forwards up to {most:,.0f} packets/s, {most / LARGEST_RATE:.0f} times the document's interface: "
         f"{per_packet * 1e9:.0f} ns for each packet and {per_byte * 1e9:.2f} ns for each byte.{line}"

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from tightlink.lazy import np
 from tightlink.reduce import largest, smallest
 from tightlink.run import Run
 from tightlink.studies.link_saturation.observe.saturation import measure
@@ -39,8 +40,6 @@ def mixes_table(runs: Mapping[str, Run], uniform: pl.DataFrame) -> pl.DataFrame:
         runs: Of the study.
         uniform: The main sweep.
     """
-    import numpy as np
-
     whole = uniform["payload_bytes"].to_numpy()
     times = 1 / uniform["packets_per_s"].to_numpy()
 

@@ -10,9 +10,9 @@ import polars as pl
 
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest
-from tightlink.report import Table, charts
+from tightlink.report import Format, Table, charts
 from tightlink.studies.expressions import Names
-from tightlink.studies.link_saturation.observe import Observed, saturation
+from tightlink.studies.link_saturation.observe import saturation
 from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
 from tightlink.studies.link_saturation.observe.variations import row
 from tightlink.studies.link_saturation.report.sweep import (
@@ -48,9 +48,9 @@ from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The whole report."""
-    found, tables = observed.main, observed.tables
+    found, tables = observed["found"], observed["tables"]
     whole = row(tables[MAIN.name], LARGEST_BYTES)["goodput_bps"]
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),
@@ -60,22 +60,22 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "payload": found.law(PAYLOAD, "cost"),
         "first": found.table.row(0, named=True),
         "last": found.table.row(-1, named=True),
-        "drained": observed.perturbed.filter(pl.col("drained_s").is_not_null()).sort("payload_bytes"),
+        "drained": observed["perturbed"].filter(pl.col("drained_s").is_not_null()).sort("payload_bytes"),
         "lost": 1 - row(tables[FRAGMENTS.name], interface.FRAGMENT_LIMIT_BYTES)["goodput_bps"] / whole,
         "won": tables[JUMBO_FRAMES.name]["goodput_bps"].to_list()[-1] / whole - 1,
         "fast": row(tables[GIGABIT.name], LARGEST_BYTES)["goodput_bps"],
         "jumbo": row(tables[GIGABIT_JUMBO.name], JUMBO_FRAMES.payloads[-1])["goodput_bps"],
         "bare": tables[interface.BARE_LINE.name],
-        "mixed_off": largest((observed.mixes["packets_per_s"] / observed.mixes["uniform"] - 1).abs()),
+        "mixed_off": largest((observed["mixes"]["packets_per_s"] / observed["mixes"]["uniform"] - 1).abs()),
         "tcp": {key: found.compared[sweep.name].better for key, sweep in (("out", TCP_OUT), ("both", TCP_BOTH))},
     }
     blocks = (
         of_sweep(found, claims)
         | of_laws(found)
-        | of_bifurcation(found, observed.perturbed, observed.runs)
+        | of_bifurcation(found, observed["perturbed"], observed["runs"])
         | _of_links(observed)
         | _of_receivers(tables)
-        | _of_mixes(observed.mixes, found.table)
+        | _of_mixes(observed["mixes"], found.table)
         | _of_connections(observed)
         | _of_density(observed)
     )
@@ -90,28 +90,20 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "bifurcation-reduced": reduced(found),
         "fundamental-diagrams": blocks["diagrams"],
     }
-    return page(
-        Path(__file__).parent.with_suffix(".md"), Names(names, observed.values, observed), blocks, figures=figures
-    )
+    return page(Path(__file__).parent.with_suffix(".md"), Names(names, observed), blocks, figures=figures)
 
 
-def _of_links(observed: Observed) -> dict[str, Any]:
+def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Fragments and jumbo frames; other bandwidths; the smallest frame."""
-    tables, rows = observed.tables, []
+    tables, rows = observed["tables"], []
     for sweep in (SLOW, MAIN, GIGABIT):
         small, large = (row(tables[sweep.name], size) for size in (SMALLEST_BYTES, LARGEST_BYTES))
-        rows.append(
-            {
-                "link": sweep.name,
-                "packets/s at 25 B": small["packets_per_s"],
-                "goodput Mbit/s at 25 B": small["goodput_bps"] / MBIT,
-                "at 1450 B": large["goodput_bps"] / MBIT,
-                "interface % at 25 B": PERCENT * min(1.0, small["load"]),
-                "found (frames)": observed.main.compared[sweep.name].sentence(),
-            }
-        )
-    formats = {
-        "packets/s at 25 B": ",.0f", "goodput Mbit/s at 25 B": ".2f", "at 1450 B": ".1f", "interface % at 25 B": ".0f",
+        goodputs = (each["goodput_bps"] / MBIT for each in (small, large))
+        said = observed["found"].compared[sweep.name].sentence()
+        rows.append((sweep.name, small["packets_per_s"], *goodputs, PERCENT * min(1.0, small["load"]), said))
+    heads: dict[str, Format] = {
+        "link": "", "packets/s at 25 B": ",.0f", "goodput Mbit/s at 25 B": ".2f", "at 1450 B": ".1f",
+        "interface % at 25 B": ".0f", "found (frames)": "",
     }  # fmt: skip
     named = ((MAIN, "1500 B, whole"), (FRAGMENTS, "1500 B, in fragments"), (JUMBO_FRAMES, "9000 B"))
     near = {
@@ -138,7 +130,7 @@ def _of_links(observed: Observed) -> dict[str, Any]:
                 ("goodput_bps", "Goodput", (2e6, 3e8)), ("packets_per_s", "Packet rate", (500.0, 50_000.0)),
             )
         ],
-        "links": Table(pl.DataFrame(rows), formats=formats),
+        "links": Table.of(heads, rows),
         "bare-line": charts.points(
             bare.select("datagram_bytes", "packets_per_s", "goodput_bps"), "datagram_bytes", "packets_per_s",
             x_title="payload (B)", height=240, y_domain=(0, 160_000),
@@ -176,28 +168,24 @@ def _of_mixes(found: pl.DataFrame, uniform: pl.DataFrame) -> dict[str, Any]:
         ),
     }
     heads = {
-        "mix": pl.col("mix"), "mean payload B": pl.col("payload_bytes"), "packets/s": pl.col("packets_per_s"),
-        "equal packets/s": pl.col("uniform"), "goodput Mbit/s": pl.col("goodput_bps") / MBIT,
-        "jitter µs": pl.col("jitter_rfc3550_s") * 1e6,
-    }  # fmt: skip
-    formats = {
-        "mean payload B": ".1f", "packets/s": ",.0f", "equal packets/s": ",.0f", "goodput Mbit/s": ".2f",
-        "jitter µs": ".1f",
+        "mix": "mix", "mean payload B": ("payload_bytes", ".1f"), "packets/s": ("packets_per_s", ",.0f"),
+        "equal packets/s": ("uniform", ",.0f"), "goodput Mbit/s": (pl.col("goodput_bps") / MBIT, ".2f"),
+        "jitter µs": (pl.col("jitter_rfc3550_s") * 1e6, ".1f"),
     }  # fmt: skip
     return {
         "mixed-rates": over_payload(
             labelled(rates, "sizes"), "packets_per_s", "sizes", x_title="mean payload (B)", height=280,
             y_domain=RATES,
         ),
-        "mixes": Table(found.select(**heads), formats=formats),
+        "mixes": Table.headed(found, heads),
     }  # fmt: skip
 
 
-def _of_connections(observed: Observed) -> dict[str, Any]:
+def _of_connections(observed: Mapping[str, Any]) -> dict[str, Any]:
     """TCP over the sweep, and the fundamental diagrams."""
     named = ((MAIN, "UDP"), (TCP_OUT, "TCP, sending costs"), (TCP_BOTH, "TCP, receiving costs as much"))
     swept = {
-        words: observed.tables[sweep.name].select("payload_bytes", "packets_per_s", "goodput_bps")
+        words: observed["tables"][sweep.name].select("payload_bytes", "packets_per_s", "goodput_bps")
         for sweep, words in named
     }
     critical = 2200 / 100
@@ -208,7 +196,7 @@ def _of_connections(observed: Observed) -> dict[str, Any]:
             "regime": ["free flow", "free flow", "congested", "congested"],
         }
     )
-    density = observed.density
+    density = observed["density"]
     return {
         "tcp": [
             over_payload(labelled(swept, "transport"), column, "transport", title=title, height=280, y_domain=domain)
@@ -233,14 +221,13 @@ def _of_connections(observed: Observed) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _of_density(observed: Observed) -> dict[str, Any]:
+def _of_density(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Figure 2 as a flow–density curve, random arrivals below the critical load, and maximum flows."""
-    density, phases, flows = saturation.size_density_table(observed.main), observed.phases, observed.flows
+    density, phases, flows = saturation.size_density_table(observed["found"]), observed["phases"], observed["flows"]
     heads = {
-        "load": pl.col("load"), "correlation time ms": 1e3 * pl.col("correlation_s"),
-        "mean delay ms": 1e3 * pl.col("one_way_delay_s"), "speed %": PERCENT * pl.col("speed"),
+        "load": ("load", ".2f"), "correlation time ms": (1e3 * pl.col("correlation_s"), ".1f"),
+        "mean delay ms": (1e3 * pl.col("one_way_delay_s"), ".2f"), "speed %": (PERCENT * pl.col("speed"), ".0f"),
     }  # fmt: skip
-    formats = {"load": ".2f", "correlation time ms": ".1f", "mean delay ms": ".2f", "speed %": ".0f"}
     cuts = {words: flows.select("payload_bytes", throughput_bps=name)
             for name, words in (("links", "by the links, bit/s"), ("both", "by links and interface"))}  # fmt: skip
     kinds = (
@@ -259,7 +246,7 @@ def _of_density(observed: Observed) -> dict[str, Any]:
             phases.with_columns(gap=1 - pl.col("load"), heavy=pl.lit("simulated")), "gap", "correlation_s", by="heavy",
             x_title="1 − load", y_title="correlation time (s)", x_scale="log", y_scale="log", height=260,
         ),
-        "loads": Table(phases.select(**heads), formats=formats),
+        "loads": Table.headed(phases, heads),
         "cuts": charts.points(
             flows.select("payload_bytes", "throughput_bps"), "payload_bytes", "throughput_bps",
             curves=labelled(cuts, "cut"), curve="cut", y_title=None, height=300, y_domain=BITS, **PAYLOAD_AXIS,

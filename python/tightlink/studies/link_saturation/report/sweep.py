@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tightlink.experiment.claims import Claim
-from tightlink.report import Table, charts
+from tightlink.report import Format, Table, charts
 from tightlink.run import Run
 from tightlink.studies.claims_table import figure
 from tightlink.studies.link_saturation.observe.bifurcation import branches, critical_payload, series
@@ -60,14 +60,12 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
     over = {words: table.select("packets_per_s", pl.col(reading.throughput).alias("throughput_bps"), "payload_bytes")
             for words, reading in (("goodput", PAYLOAD), ("with headers", FRAME))}  # fmt: skip
     heads = {
-        "payload B": pl.col("datagram_bytes"), "packets/s": pl.col("packets_per_s"),
-        "goodput Mbit/s": pl.col("goodput_bps") / MBIT, "with headers Mbit/s": pl.col("frame_throughput_bps") / MBIT,
-        "line busy %": PERCENT * pl.col("utilization"),
-        "interface %": PERCENT * pl.col("load").clip(upper_bound=1), "lost %": PERCENT * pl.col("loss"),
-    }  # fmt: skip
-    formats = {
-        "packets/s": ",.0f", "goodput Mbit/s": ".2f", "with headers Mbit/s": ".2f", "line busy %": ".1f",
-        "interface %": ".1f", "lost %": ".2f",
+        "payload B": "datagram_bytes", "packets/s": ("packets_per_s", ",.0f"),
+        "goodput Mbit/s": (pl.col("goodput_bps") / MBIT, ".2f"),
+        "with headers Mbit/s": (pl.col("frame_throughput_bps") / MBIT, ".2f"),
+        "line busy %": (PERCENT * pl.col("utilization"), ".1f"),
+        "interface %": (PERCENT * pl.col("load").clip(upper_bound=1), ".1f"),
+        "lost %": (PERCENT * pl.col("loss"), ".2f"),
     }  # fmt: skip
     shown = (interface.SMALLEST_BYTES, 100, 200, 300, 400, 425, 450, 475, 600, 800, 1000, 1200, interface.LARGEST_BYTES)
     return {
@@ -89,7 +87,7 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
             labelled(over, "counted as"), "packets_per_s", "throughput_bps", by="counted as",
             title="Throughput over packet rate", x_domain=RATES, y_domain=BITS,
         ),
-        "sizes": Table(table.filter(pl.col("datagram_bytes").is_in(shown)).select(**heads), formats=formats),
+        "sizes": Table.headed(table.filter(pl.col("datagram_bytes").is_in(shown)), heads),
     }  # fmt: skip
 
 
@@ -101,25 +99,17 @@ def _printed(claims: Mapping[str, Claim], sizes: Mapping[int, str], column: str,
 
 def of_laws(found: Found) -> dict[str, Any]:
     """Both laws, in each reading of a packet's size."""
-    rows = [
-        {
-            "p counts": reading.name,
-            "law": _LAWS[law.name],
-            "plateau (Mbit/s)": law.throughput_max_bps.value / MBIT,
-            "critical size (B)": law.critical_bytes.value,
-            "from": law.critical_bytes.low,
-            "to": law.critical_bytes.high,
-            "packets/s there": law.packets_per_s_max.value,
-            "AICc": law.fit.aicc,
-            "free-flow slope": own.free_flow.slope.value if own.free_flow else None,
-        }
+    rows = (
+        (reading.name, _LAWS[law.name], law.throughput_max_bps.value / MBIT, law.critical_bytes.value,
+         law.critical_bytes.low, law.critical_bytes.high, law.packets_per_s_max.value, law.fit.aicc,
+         own.free_flow.slope.value if own.free_flow else None)
         for reading in READINGS
         for own in (found.by_reading[reading.name],)
         for law in own.laws
-    ]
-    formats = {
-        "plateau (Mbit/s)": ".2f", "critical size (B)": ".0f", "from": ".0f", "to": ".0f", "packets/s there": ",.0f",
-        "AICc": ".0f", "free-flow slope": ".4f",
+    )  # fmt: skip
+    heads: dict[str, Format] = {
+        "p counts": "", "law": "", "plateau (Mbit/s)": ".2f", "critical size (B)": ".0f", "from": ".0f", "to": ".0f",
+        "packets/s there": ",.0f", "AICc": ".0f", "free-flow slope": ".4f",
     }  # fmt: skip
     sizes = np.arange(60.0, 1501.0, 10.0)
     readings = [
@@ -136,23 +126,21 @@ def of_laws(found: Found) -> dict[str, Any]:
         )
         for reading, title in ((PAYLOAD, "Goodput over payload"), (FRAME, "Throughput over frame"))
     ]  # fmt: skip
-    return {"readings": readings, "laws": Table(pl.DataFrame(rows), formats=formats)}
+    return {"readings": readings, "laws": Table.of(heads, rows)}
 
 
 def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, Any]:
     """Both branches, and how disturbed links return to one."""
     heads = {
-        "payload B": pl.col("payload_bytes"), "stable branch": pl.col("branch"),
-        "starts %": PERCENT * pl.col("start"), "ends %": PERCENT * pl.col("end"), "returned": pl.col("returned"),
-        "back after s": pl.col("settled_s"), "queue empty after s": pl.col("drained_s"),
+        "payload B": "payload_bytes", "stable branch": "branch", "starts %": (PERCENT * pl.col("start"), "+.0f"),
+        "ends %": (PERCENT * pl.col("end"), "+.2f"), "returned": "returned", "back after s": ("settled_s", ".2f"),
+        "queue empty after s": ("drained_s", ".2f"),
     }  # fmt: skip
-    formats = {"starts %": "+.0f", "ends %": "+.2f", "back after s": ".2f", "queue empty after s": ".2f"}
-    filled = perturbed.filter(pl.col("disturbance") == variations.QUEUE).select(**heads)
     return {
         "branches": _branches(found, "packet_bytes", "frame (B), from large to small", (1520, 0)),
         # The size next to the critical one takes longest.
         "returns": [_returns(found, runs, size, 1.2 if size == 400 else 0.4) for size in (100, 400, 1000)],
-        "filled": Table(filled, formats=formats),
+        "filled": Table.headed(perturbed.filter(pl.col("disturbance") == variations.QUEUE), heads),
     }  # fmt: skip
 
 

@@ -3,54 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
-import polars as pl
-
+from tightlink.reduce import largest
 from tightlink.run import Run
 from tightlink.studies.network_congestion.observe import load, networks, rounding
-from tightlink.studies.network_congestion.observe.load import Limited, Measured
-from tightlink.studies.network_congestion.observe.rounding import Rounding
 
 
-@dataclass(frozen=True)
-class Observed:
-    """All that was observed."""
-
-    values: Mapping[str, object]
-    graphs: list[Measured]
-    """The order parameter on one graph of each family."""
-    rounding: Rounding
-    limited: Limited
-    """Queues that are limited."""
-    invariants: pl.DataFrame
-    """A row for each graph: its invariants and its critical load."""
-    correlations: pl.DataFrame
-    """A row for each invariant: how well it tells the critical load."""
-    packet_sizes: Mapping[str, Measured]
-    balanced: pl.DataFrame
-    """A row for each graph whose links have capacity by betweenness."""
-    growth: pl.DataFrame
-    """A row for each graph that grew, by each rule."""
-
-
-def observe(runs: Mapping[str, Run]) -> Observed:
-    """From runs to values and tables."""
+def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
+    """From runs to values and tables, by name."""
     graphs, near, limited = load.order_parameter_read(runs), rounding.Rounding(runs), load.Limited(runs)
-    structure, sizes, shared = (
-        networks.invariants_table(runs),
-        load.packet_sizes_read(runs),
-        networks.balanced_table(runs),
-    )
-    evolved, simulated = networks.growth_table(), networks.simulated(runs)
-    ranked = networks.correlations(structure)
-    values = {
+    sizes, balanced = load.packet_sizes_read(runs), networks.balanced_table(runs)
+    invariants, growth = networks.invariants_table(runs), networks.growth_table()
+    correlations = networks.correlations(invariants)
+    return {
         **load.order_parameter_values(graphs),
         **rounding.values(near),
         **load.fluctuations_values(graphs, limited),
-        **networks.invariants_values(structure, ranked),
+        **networks.invariants_values(invariants, correlations),
         **load.packet_sizes_values(sizes),
-        **networks.balanced_values(shared),
-        **networks.growth_values(evolved, simulated),
+        "balanced.off": largest((balanced["normalised"] - 1).abs()),
+        **networks.growth_values(growth, networks.simulated(runs)),
+        "graphs": graphs,
+        "rounding": near,
+        "limited": limited,
+        "invariants": invariants,
+        "correlations": correlations,
+        "packet_sizes": sizes,
+        "balanced": balanced,
+        "growth": growth,
     }
-    return Observed(values, graphs, near, limited, structure, ranked, sizes, shared, evolved)

@@ -140,7 +140,6 @@ def order_parameter_values(found: list[Measured]) -> dict[str, object]:
     congested = (one.each.filter(pl.col("load") >= 1.2)["order"] > 0 for one in found)
     return {
         **{f"critical.{one.case.graph.slug}.{key}": value for one in found for key, value in _critical(one).items()},
-        "order.graphs": len(found),
         "order.noise": noise(),
         "order.misfit": misfit(worst.mean),
         "order.misfit_graph": worst.case.graph.name,
@@ -243,7 +242,6 @@ def fluctuations_values(found: list[Measured], limited: Limited) -> dict[str, ob
     short = [_peak(limited.wandering.filter(pl.col("size") == limit), "x", "y") for limit in LIMITS]
     table, exponents = limited.network.mean, limited.collapsed
     return {
-        "fluctuations.graphs": len(found),
         "fluctuations.rise": worst.rise.value,
         "fluctuations.rise_interval": f"{worst.rise:.3f}",
         "fluctuations.rise_graph": worst.case.graph.name,

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from tightlink.lazy import stats
 from tightlink.run import Run
 from tightlink.studies.network_congestion.observe.load import Measured
 from tightlink.studies.network_congestion.setup import cases
@@ -43,8 +44,6 @@ def invariants_table(runs: Mapping[str, Run]) -> pl.DataFrame:
 
 def correlations(found: pl.DataFrame) -> pl.DataFrame:
     """For each invariant how its order is that of λc (Spearman's ρ), and R² of a power law of it."""
-    from scipy import stats
-
     critical = np.log(found["critical"].to_numpy())
     rows = []
     for name, words in FACTORS.items():
@@ -116,15 +115,6 @@ def balanced_table(runs: Mapping[str, Run]) -> pl.DataFrame:
             }
         )
     return pl.DataFrame(rows)
-
-
-def balanced_values(found: pl.DataFrame) -> dict[str, object]:
-    """What claims compare, by name."""
-    return {
-        "balanced.off": float((found["normalised"] - 1).abs().to_numpy().max()),
-        "balanced.gain_least": float(found["gain"].to_numpy().min()),
-        "balanced.gain_most": float(found["gain"].to_numpy().max()),
-    }
 
 
 # What becomes of critical load and invariants as networks grow under load.

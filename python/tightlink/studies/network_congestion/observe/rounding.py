@@ -17,6 +17,7 @@ import polars as pl
 from tightlink.analysis import scaling
 from tightlink.analysis.backlog import stationary_queue
 from tightlink.analysis.scaling import Collapse
+from tightlink.lazy import stats
 from tightlink.run import Run
 from tightlink.studies.network_congestion.observe.load import Measured
 from tightlink.studies.network_congestion.setup import cases
@@ -91,8 +92,6 @@ class Rounding:
 
 def exponent(table: pl.DataFrame, column: str) -> tuple[float, float]:
     """The exponent of a power law of the number of nodes, with half of its 95 % interval."""
-    from scipy import stats
-
     found = stats.linregress(np.log(table["nodes"].to_numpy()), np.log(table[column].to_numpy()))
     return float(found.slope), float(found.stderr * stats.t.ppf(0.975, table.height - 2))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -12,7 +12,6 @@ from tightlink.analysis.response import C_DELAYED, C_EVERY
 from tightlink.experiment.claims import Claim
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow import setup
-from tightlink.studies.one_flow.observe import Observed
 from tightlink.studies.one_flow.observe.cases import BULK_FAIR, BULK_GOOD
 from tightlink.studies.one_flow.observe.company import fitted
 from tightlink.studies.one_flow.report import cases, company
@@ -26,17 +25,19 @@ _MBIT: Final = 2**20
 _COUNTED: Final = ("None", "One", "Two", "Three", "Four", "Five", "Six", "All")
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The whole report."""
-    tcp, udp, runs = observed.tcp, observed.udp, observed.runs
+    tcp, udp, runs = (observed[name] for name in ("tcp", "udp", "runs"))
     blocks = (
-        cases.tables(tcp, udp, runs, claims) | company.blocks(observed.company) | company.responses(observed.response)
+        cases.tables(tcp, udp, runs, claims)
+        | company.blocks(observed["company"])
+        | company.responses(observed["response"])
     )
     for transport, found in (("tcp", tcp), ("udp", udp)):
         axes = cases.domains(found)
         blocks |= {f"{name}.{transport}": cases.small_charts(own, axes) for name, own in found.items()}
     same = (all(claims[f"{case.name}.{count}"].holds for count in ("packets-sent", "kilobytes")) for case in CASES)
-    constant = observed.company.udp.filter(pl.col("kind") == "constant")
+    constant = observed["company"].udp.filter(pl.col("kind") == "constant")
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),
         "setup": vars(setup),
@@ -54,8 +55,8 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "bulk_fair": BULK_FAIR,
         "c_every": C_EVERY,
         "c_delayed": C_DELAYED,
-        "c_tahoe": fitted(observed.response.filter(pl.col("forced") == "random"), "Tahoe"),
-        "uneven": observed.company.many.sort("jain").row(0, named=True),
+        "c_tahoe": fitted(observed["response"].filter(pl.col("forced") == "random"), "Tahoe"),
+        "uneven": observed["company"].many.sort("jain").row(0, named=True),
         "ten": constant.row(-1, named=True),
         "notes": _notes(),
     }
@@ -70,7 +71,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "beside-udp": blocks["beside"],
     }
     return page(
-        Path(__file__).parent.with_suffix(".md"), Names(names, observed.values, observed), blocks,
+        Path(__file__).parent.with_suffix(".md"), Names(names, observed), blocks,
         picture="What the document missed: the window", figures=figures,
     )  # fmt: skip
 

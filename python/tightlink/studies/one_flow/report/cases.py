@@ -8,22 +8,20 @@ congestion control enters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from tightlink.analysis.trace import smoothed
 from tightlink.experiment.claims import Claim
+from tightlink.lazy import alt
 from tightlink.plots.palette import SERIES
 from tightlink.reduce import largest, smallest
-from tightlink.report import Table, charts
+from tightlink.report import Format, Table, charts
 from tightlink.run import Run
 from tightlink.studies.one_flow.observe.cases import GOOD, KEEP, Measured
 from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW, Case
 from tightlink.studies.words import KBIT, MS, ms, percent
-
-if TYPE_CHECKING:
-    import altair as alt
 
 #: The small figures, how they are headed, and what turns their units into those of the head.
 METRICS: Final = {
@@ -80,8 +78,6 @@ def domains(cases: Mapping[str, Measured]) -> Domains:
 
 def small_charts(measured: Measured, axes: Domains) -> list[alt.Chart]:
     """A chart for each metric."""
-    import altair as alt
-
     found = curves(measured)
     row = []
     for metric, (title, _) in METRICS.items():
@@ -127,34 +123,27 @@ def tables(
     for case in CASES:
         own, other = tcp[case.name], udp[case.name]
         printed = (claims[f"{case.name}.{count}"].expected for count in COUNTS)
-        counts = (("sent", own.sent), ("dropped", own.dropped), ("KB", own.printed_kilobytes))
-        both = {
-            f"{head}: {source}": value
-            for (head, here), document in zip(counts, printed, strict=True)
-            for source, value in (("document", document), ("here", here))
-        }
-        over_tcp.append({"case": case.title} | both | _steady(own))
-        lost = {"sent": other.sent, "dropped": other.dropped, "lost %": round(100 * other.loss, 2)}
-        over_udp.append({"case": case.title} | lost | {"KB": other.printed_kilobytes} | _steady(other))
+        counts = zip(printed, (own.sent, own.dropped, own.printed_kilobytes), strict=True)
+        over_tcp.append((case.title, *(value for both in counts for value in both), *_steady(own)))
+        lost = round(100 * other.loss, 2)
+        over_udp.append((case.title, other.sent, other.dropped, lost, other.printed_kilobytes, *_steady(other)))
         for transport, measured in (("TCP", own), ("UDP", other)):
             found = measured.quality
-            quality.append(
-                {
-                    "case": case.title,
-                    "over": transport,
-                    "latency ms": round(found.latency_s / MS, 1),
-                    "variation ms": round(found.variation_s / MS, 2),
-                    "lost %": round(100 * found.loss, 2),
-                    "real-time": found.real_time(),
-                    "interactive": found.interactive(),
-                    "bulk": found.bulk(repairs=transport == "TCP"),
-                }
-            )
+            ms_of_it = (round(found.latency_s / MS, 1), round(found.variation_s / MS, 2))
+            suits = (found.real_time(), found.interactive(), found.bulk(repairs=transport == "TCP"))
+            quality.append((case.title, transport, *ms_of_it, round(100 * found.loss, 2), *suits))
+    steady: dict[str, Format] = {"goodput kbit/s": "", "latency ms": "", "queue, mean": ""}
+    both: dict[str, Format] = {
+        f"{head}: {source}": ".6f" if head == "KB" else ""
+        for head in ("sent", "dropped", "KB") for source in ("document", "here")
+    }  # fmt: skip
+    sent: dict[str, Format] = {"case": "", "sent": "", "dropped": "", "lost %": "", "KB": ".6f"}
+    kinds = ("case", "over", "latency ms", "variation ms", "lost %", "real-time", "interactive", "bulk")
     bars = pl.DataFrame([_limits(case.title, tcp[case.name].run) for case in CASES])
     return {
-        "over-tcp": Table(pl.DataFrame(over_tcp), formats={"KB: document": ".6f", "KB: here": ".6f"}),
-        "over-udp": Table(pl.DataFrame(over_udp), formats={"KB": ".6f"}),
-        "quality": pl.DataFrame(quality),
+        "over-tcp": Table.of({"case": ""} | both | steady, over_tcp),
+        "over-udp": Table.of(sent | steady, over_udp),
+        "quality": Table.of(dict.fromkeys(kinds, ""), quality).frame,
         "limits": charts.bars_stacked(bars, "case", title="What limited each flow, with ns-2's window of 20 packets"),
         "opened": _opened(tcp, runs),
     }
@@ -166,12 +155,10 @@ def good(quality: pl.DataFrame) -> dict[str, int]:
     return {kind: int((over_tcp[kind] == GOOD).sum()) for kind in ("real-time", "interactive", "bulk")}
 
 
-def _steady(measured: Measured) -> dict[str, Any]:
-    return {
-        "goodput kbit/s": round(measured.flow["goodput_bps"] / 1e3),
-        "latency ms": round(measured.latency_s * 1e3, 2),
-        "queue, mean": round(measured.queue_mean, 2),
-    }
+def _steady(measured: Measured) -> tuple[float, ...]:
+    """Goodput in kbit/s, latency in ms and mean queue."""
+    goodput, latency = round(measured.flow["goodput_bps"] / 1e3), round(measured.latency_s * 1e3, 2)
+    return goodput, latency, round(measured.queue_mean, 2)
 
 
 def really_limits(tcp: Mapping[str, Measured], runs: Mapping[str, Run]) -> str:

@@ -82,17 +82,12 @@ def responses(mean: pl.DataFrame) -> dict[str, Any]:
         )
         for forced, title in (("random", "Loss at random on the link"), ("queue", "Loss forced by the queue's length"))
     }  # fmt: skip
-    table = mean.select(
-        pl.col("variant").alias("TCP"),
-        pl.struct("forced", "setting").map_elements(_words, return_dtype=pl.String).alias("lost"),
-        (pl.col("loss") * 100).alias("lost %"),
-        pl.col("packets_per_rtt").alias("W"),
-        pl.col("mathis").alias("Mathis"),
-        pl.col("pftk").alias("PFTK"),
-        "timeouts",
-    )
-    formats: dict[str, Format] = {"lost %": ".3f", "W": ".2f", "Mathis": ".2f", "PFTK": ".2f", "timeouts": ".1f"}
-    return both | {"responses": Table(table, formats=formats)}
+    heads = {
+        "TCP": "variant", "lost": pl.struct("forced", "setting").map_elements(_words, return_dtype=pl.String),
+        "lost %": (pl.col("loss") * 100, ".3f"), "W": ("packets_per_rtt", ".2f"), "Mathis": ("mathis", ".2f"),
+        "PFTK": ("pftk", ".2f"), "timeouts": ("timeouts", ".1f"),
+    }  # fmt: skip
+    return both | {"responses": Table.headed(mean, heads)}
 
 
 def _words(setting: dict[str, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -13,7 +12,7 @@ from tightlink.experiment.claims import Claim
 from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.run import Run
-from tightlink.studies.live import Measurement, machine, measured, medians
+from tightlink.studies.live import Grid, Measurement, machine, measured, medians
 from tightlink.studies.live import kernel as kernel_of
 from tightlink.studies.router_response.live import kernel_router, process_router
 from tightlink.studies.router_response.live.process_router import PER_PACKET_S, tasks
@@ -21,7 +20,7 @@ from tightlink.studies.study import Report
 from tightlink.studies.words import per_s
 
 
-def process(found: Measured) -> Section:
+def process(found: Grid) -> Section:
     """Of the process that spends the time of each packet."""
     title = "A router whose time is really spent"
     if found.table.is_empty():
@@ -45,7 +44,7 @@ def process(found: Measured) -> Section:
     charted = [_chart(drawn, "load", "load (%)", "series"), _chart(drawn, "loss", "lost (%)", "series")]
     return Section(
         title,
-        _finding(found.regions, kernel_router.NOT_ENOUGH),
+        _finding(found.found, kernel_router.NOT_ENOUGH),
         [
             Text(text),
             Row(charted, "Measured and simulated, for each packet length."),
@@ -54,7 +53,7 @@ def process(found: Measured) -> Section:
     )
 
 
-def kernel(found: Measured) -> Section:
+def kernel(found: Grid) -> Section:
     """Of the machine's own kernel."""
     title = "This machine's own kernel as the router"
     if found.table.is_empty():
@@ -81,7 +80,7 @@ def kernel(found: Measured) -> Section:
     charted = [_chart(drawn, "busy", "load (%)", "length"), _chart(drawn, "cost", "µs per packet", "length")]
     return Section(
         title,
-        _finding(found.regions, kernel_router.why_not()),
+        _finding(found.found, kernel_router.why_not()),
         [
             Text(text),
             Row(charted, "For each packet length: what the scheduler says, and what that makes for each packet."),
@@ -103,45 +102,24 @@ def _chart(drawn: pl.DataFrame, column: str, title: str, by: str) -> Any:
 __all__ = ["measurements", "observe", "report", "tasks"]
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The grid through one router."""
-
-    table: pl.DataFrame
-    """A row for each probe."""
-    regions: Regimes | None
-    runs: list[Run]
-
-
-@dataclass(frozen=True)
-class Observed:
-    """The grid through both routers."""
-
-    values: Mapping[str, object]
-    process: Measured
-    kernel: Measured
-
-
 def measurements() -> list[Measurement]:
     """The probes through both routers."""
     return [*process_router.measurements(), *kernel_router.measurements()]
 
 
-def observe(runs: Mapping[str, Run]) -> Observed:
-    """From runs to values and tables."""
-    values: dict[str, object] = {}
-    both = []
-    for router in (process_router, kernel_router):
+def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
+    """From runs to values, and the grid through either router."""
+    found = {}
+    for name, router in (("through_process", process_router), ("through_kernel", kernel_router)):
         table = medians(router.PROBES, runs)
         regions = router.regions(table)
-        values |= router.values(table, regions)
-        both.append(Measured(table, regions, measured(router.PROBES, runs)))
-    return Observed(values, *both)
+        found[name] = Grid(router.values(table, regions), table, regions, measured(router.PROBES, runs))
+    values = {name: value for grid in found.values() for name, value in grid.values.items()}
+    return values | found
 
 
-def report(observed: Observed, _: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], _: Mapping[str, Claim]) -> Report:
     """The parts of the report, and the tables of probes beside it."""
-    return Report(
-        sections=[process(observed.process), kernel(observed.kernel)],
-        tables={"measured": observed.process.table, "forwarded": observed.kernel.table},
-    )
+    through_process, through_kernel = observed["through_process"], observed["through_kernel"]
+    tables = {"measured": through_process.table, "forwarded": through_kernel.table}
+    return Report(sections=[process(through_process), kernel(through_kernel)], tables=tables)

@@ -16,7 +16,6 @@ from tightlink.report import Format, Table, Text
 from tightlink.studies.claims_table import figure
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
-from tightlink.studies.router_response.observe import Observed
 from tightlink.studies.router_response.observe.regions import Routers, Videos, clear
 from tightlink.studies.router_response.observe.response import GRID_PER_S
 from tightlink.studies.router_response.report.charts import (
@@ -50,9 +49,9 @@ _DRAWN: Final = {
 }  # fmt: skip
 
 
-def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
+def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The whole report."""
-    found = observed.routers
+    found = observed["routers"]
     of_three = {law.title: law.fit(variants.IN_PACKETS).bic for law in variants.LAWS}
     of_six = {law.title: law.fit(variants.ALL).aicc for law in variants.LAWS}
     governs, laws = found.of_grid.governs, {law.name: law.title for law in variants.LAWS}
@@ -72,8 +71,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "best_law": min(of_three, key=of_three.__getitem__),
         "best_of_six": min(of_six, key=of_six.__getitem__),
         "simulated": "; ".join(
-            f"{laws[law]}: "
-            + ", ".join(f"{size} B {observed.values[f'{law}.{size}.per_s']:,.0f}" for size in ONSETS_PER_S)
+            f"{laws[law]}: " + ", ".join(f"{size} B {observed[f'{law}.{size}.per_s']:,.0f}" for size in ONSETS_PER_S)
             for law in found.by_law
         ),
         "twice": per_s(ONSETS_MBIT[SHORTEST] * MBIT, SHORTEST) / ONSETS_PER_S[SHORTEST] - 1,
@@ -82,17 +80,17 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
     }
     blocks = {
         "load-over-rate": load_over_rate(found, claims),
-        "true-and-reported": true_and_reported(observed),
+        "true-and-reported": true_and_reported(found, observed["watched"]),
         "load-over-bits": load_over_bits(found, claims),
         "router-b": router_b(found, claims),
         "loss": loss(found),
         "variant-curves": variant_curves(found, _DRAWN),
-        "videos": videos(observed.videos),
+        "videos": videos(observed["videos"]),
         "contradicted": _contradicted(claims),
         **_of_routers(found, claims),
         **_of_laws(of_three, of_six),
         **_of_variants(found),
-        **_of_videos(observed.videos),
+        **_of_videos(observed["videos"]),
     }
     over_rate, over_bits = blocks["router-b"]
     loss_over_bits, loss_over_rate = blocks["loss"]
@@ -104,9 +102,7 @@ def report(observed: Observed, claims: Mapping[str, Claim]) -> Report:
         "loss-over-bit-rate": loss_over_bits,
         "loss-over-packet-rate": loss_over_rate,
     }
-    return page(
-        Path(__file__).parent.with_suffix(".md"), Names(names, observed.values, observed), blocks, figures=figures
-    )
+    return page(Path(__file__).parent.with_suffix(".md"), Names(names, observed), blocks, figures=figures)
 
 
 def _contradicted(claims: Mapping[str, Claim]) -> Text:
@@ -122,69 +118,49 @@ def _of_routers(found: Routers, claims: Mapping[str, Claim]) -> dict[str, Any]:
     """Onsets, losses, what governs, and the document's own figures side by side."""
     onsets, lost = [], []
     for size in LENGTHS:
-        fine, own = size in REFINED, found.probes(size, grid=True)
+        own, rate = found.probes(size, grid=True), found.onset_per_s(size) if size in REFINED else None
+        printed = [figure(claims, f"onset.{size}{of}") if rate else None for of in ("", ".bit-rate")]
+        mbit = rate * 8 * size / MBIT if rate else None
+        onsets.append((f"{size} B", printed[0], rate, _between(found, size), printed[1], mbit))
         fastest = own.row(-1, named=True)
-        onsets.append(
-            {
-                "length": f"{size} B",
-                "document: packets/s": figure(claims, f"onset.{size}") if fine else None,
-                "here: packets/s": found.onset_per_s(size) if fine else None,
-                "between": _between(found, size),
-                "document: Mbit/s": figure(claims, f"onset.{size}.bit-rate") if fine else None,
-                "here: Mbit/s": found.onset_per_s(size) * 8 * size / MBIT if fine else None,
-            }
+        rates = (fastest[name] for name in ("nominal_packets_per_s", "offered_packets_per_s"))
+        shares = (100 * fastest[name] for name in ("lost_input_ring", "lost_output_ring"))
+        full = largest(own["throughput_bps"]) / MBIT
+        lost.append((f"{size} B", full, *rates, *shares, fastest["packets_per_s"]))
+    r2, shares_of_r2, spreads = found.of_grid.explained.r2, found.of_grid.explained.importance, found.of_grid.spreads
+    governs = (
+        (
+            words,
+            r2[metric].value,
+            shares_of_r2[metric].value,
+            100 * spreads[metric].variation,
+            "yes" if spreads[metric].coincide else "no",
         )
-        lost.append(
-            {
-                "length": f"{size} B",
-                "link full at (Mbit/s)": largest(own["throughput_bps"]) / MBIT,
-                "at 0.1 ms: sent by the clock (packets/s)": fastest["nominal_packets_per_s"],
-                "reach router A": fastest["offered_packets_per_s"],
-                "lost at input rings %": 100 * fastest["lost_input_ring"],
-                "lost at output rings %": 100 * fastest["lost_output_ring"],
-                "delivered (packets/s)": fastest["packets_per_s"],
-            }
-        )
-    explained, spreads = found.of_grid.explained, found.of_grid.spreads
-    governs = [
-        {
-            "metric": words,
-            "R² alone": explained.r2[metric].value,
-            "share of R²": explained.importance[metric].value,
-            "onsets vary by %": 100 * spreads[metric].variation,
-            "onsets coincide": "yes" if spreads[metric].coincide else "no",
-        }
         for metric, words in _METRICS.items()
         if metric in spreads
-    ]
-    printed = [
-        {
-            "length": f"{length} B",
-            "printed in packets/s": rate,
-            "which is Mbit/s": 8 * length * rate / MBIT,
-            "printed in Mbit/s, 4.6 as 46": ONSETS_MBIT[length],
-            "which is packets/s": per_s(ONSETS_MBIT[length] * MBIT, length),
-        }
+    )
+    printed_rates = (
+        (f"{length} B", rate, 8 * length * rate / MBIT, ONSETS_MBIT[length], per_s(ONSETS_MBIT[length] * MBIT, length))
         for length, rate in ONSETS_PER_S.items()
-    ]
+    )
     return {
-        "onsets": _table(onsets, {
-            "document: packets/s": ".0f", "here: packets/s": ".0f", "document: Mbit/s": ".1f", "here: Mbit/s": ".2f",
-        }),
-        "lost": _table(lost, {
-            "link full at (Mbit/s)": ".2f", "at 0.1 ms: sent by the clock (packets/s)": ".0f", "reach router A": ".0f",
-            "lost at input rings %": ".1f", "lost at output rings %": ".1f", "delivered (packets/s)": ".0f",
-        }),
-        "governs": _table(governs, {"R² alone": ".3f", "share of R²": ".3f", "onsets vary by %": ".0f"}),
-        "printed": _table(printed, {
-            "printed in packets/s": ".0f", "which is Mbit/s": ".2f", "printed in Mbit/s, 4.6 as 46": ".1f",
-            "which is packets/s": ".0f",
-        }),
+        "onsets": Table.of({
+            "length": "", "document: packets/s": ".0f", "here: packets/s": ".0f", "between": "",
+            "document: Mbit/s": ".1f", "here: Mbit/s": ".2f",
+        }, onsets),
+        "lost": Table.of({
+            "length": "", "link full at (Mbit/s)": ".2f", "at 0.1 ms: sent by the clock (packets/s)": ".0f",
+            "reach router A": ".0f", "lost at input rings %": ".1f", "lost at output rings %": ".1f",
+            "delivered (packets/s)": ".0f",
+        }, lost),
+        "governs": Table.of({
+            "metric": "", "R² alone": ".3f", "share of R²": ".3f", "onsets vary by %": ".0f", "onsets coincide": "",
+        }, governs),
+        "printed": Table.of({
+            "length": "", "printed in packets/s": ".0f", "which is Mbit/s": ".2f",
+            "printed in Mbit/s, 4.6 as 46": ".1f", "which is packets/s": ".0f",
+        }, printed_rates),
     }  # fmt: skip
-
-
-def _table(rows: list[dict[str, Any]], formats: Mapping[str, Format]) -> Table:
-    return Table(pl.DataFrame(rows), formats=formats)
 
 
 def _between(found: Routers, size: int) -> str:
@@ -196,76 +172,53 @@ def _between(found: Routers, size: int) -> str:
 
 def _of_laws(of_three: Mapping[str, float], of_six: Mapping[str, float]) -> dict[str, Any]:
     """Three laws beside the document's onsets, and what a packet costs the two routers."""
-    laws: list[dict[str, Any]] = [
-        {
-            "law": law.title,
-            "costs fitted": len(law.terms(LENGTHS[0])),
-            **{f"{size} B": law.onset_per_s(size) for size in LENGTHS},
-            "BIC, three onsets": of_three[law.title],
-            "AICc, six onsets": of_six[law.title],
-        }
+    laws = [
+        (law.title, len(law.terms(LENGTHS[0])), *map(law.onset_per_s, LENGTHS), of_three[law.title], of_six[law.title])
         for law in variants.LAWS
     ]
-    printed = {f"{size} B": ONSETS_PER_S.get(size) for size in LENGTHS}
-    laws.append(dict.fromkeys(laws[0]) | {"law": "document"} | printed)
-    routers = [
-        {
-            "router": name,
-            "interrupt µs": own.interrupt_us,
-            "then per packet µs": own.per_packet_us,
-            "together µs": own.packet_s * 1e6,
-            "from": words,
-        }
+    routers = (
+        (name, own.interrupt_us, own.per_packet_us, own.packet_s * 1e6, words)
         for name, own, words in (
             ("A", costs.A, "mean onset 4102/s; the serial link still full at 5,000/s; the fall from 3 Mbit/s on"),
             ("B", costs.B, "66 % at 2.2 Mbit/s of 65 B; interrupt in the same proportion"),
         )
-    ]
-    onsets = dict.fromkeys(printed, ",.0f")
+    )
+    onsets: dict[str, Format] = {f"{size} B": ",.0f" for size in LENGTHS}
+    criteria: dict[str, Format] = {"BIC, three onsets": ".1f", "AICc, six onsets": ".1f"}
+    printed = ("document", None, *map(ONSETS_PER_S.get, LENGTHS), None, None)
     return {
-        "laws": _table(laws, onsets | {"BIC, three onsets": ".1f", "AICc, six onsets": ".1f"}),
-        "costs": _table(routers, {name: ".1f" for name in routers[0] if "µs" in name}),
-    }
+        "laws": Table.of({"law": "", "costs fitted": ""} | onsets | criteria, [*laws, printed]),
+        "costs": Table.of({
+            "router": "", "interrupt µs": ".1f", "then per packet µs": ".1f", "together µs": ".1f", "from": "",
+        }, routers),
+    }  # fmt: skip
 
 
 def _of_variants(found: Routers) -> dict[str, Any]:
     """Other routers and links, and the two readings of 72 %."""
     listed: list[tuple[str, str, Regimes]] = [("A", "as documented", found.control)]
     listed += [(setting.name, setting.title, found.variants[setting.name]) for setting in VARIANTS]
-    rows = []
+    tables, rows = {"A": found.every, **found.variant_tables}, []
     for name, title, own in listed:
-        table = found.every if name == "A" else found.variant_tables[name]
-        long = table.filter(pl.col("packet_bytes") == LENGTHS[-1]).sort("offered_packets_per_s")
-        light = long.filter(pl.col("loss") == 0)
-        rows.append(
-            {
-                "router": title,
-                "unstable from": str(own.onset).removeprefix("between ") if own.onset is not None else "–",
-                "in": "bit/s" if own.governs == "throughput_bps" else "packets/s",
-                "governs": _METRICS.get(own.governs or "", "–"),
-                "highest reading %": 100 * largest(table["load"]),
-                "reading falls": "yes" if any(length.decline is not None for length in own.lengths) else "no",
-                "1500 B: link full at Mbit/s": largest(long["throughput_bps"]) / MBIT,
-                "1500 B: latency ms, unloaded": 1e3 * smallest(light["one_way_delay_mean_s"]),
-            }
-        )
+        long = tables[name].filter(pl.col("packet_bytes") == LENGTHS[-1]).sort("offered_packets_per_s")
+        rows.append((
+            title,
+            str(own.onset).removeprefix("between ") if own.onset is not None else "–",
+            "bit/s" if own.governs == "throughput_bps" else "packets/s",
+            _METRICS.get(own.governs or "", "–"),
+            100 * largest(tables[name]["load"]),
+            "yes" if any(length.decline is not None for length in own.lengths) else "no",
+            largest(long["throughput_bps"]) / MBIT,
+            1e3 * smallest(long.filter(pl.col("loss") == 0)["one_way_delay_mean_s"]),
+        ))  # fmt: skip
     at = per_s(LEVEL_BPS, SHORTEST)
     columns = {}
     for name, title in (("A", "72 % is a level"), ("A, linear", "72 % is the load")):
-        probes = found.every if name == "A" else found.variant_tables[name]
-        short = probes.filter(pl.col("packet_bytes") == SHORTEST).sort("offered_packets_per_s")
+        short = tables[name].filter(pl.col("packet_bytes") == SHORTEST).sort("offered_packets_per_s")
         rates, loads = short["offered_packets_per_s"].to_numpy(), short["load"].to_numpy()
         two, grid, five, ten = (float(value) for value in np.interp([at, *GRID_PER_S, 10_000], rates, loads))
-        busy = short.row(-1, named=True)
-        columns[title] = [
-            percent(two),
-            percent(grid),
-            percent(five),
-            percent(float(loads.max())),
-            percent(ten),
-            percent(busy["load_busy"]),
-            percent(short.sort("b_packets_per_s")["b_load"][-1]),
-        ]
+        busy, of_b = short.row(-1, named=True)["load_busy"], short.sort("b_packets_per_s")["b_load"][-1]
+        columns[title] = [*map(percent, (two, grid, five, float(loads.max()), ten, busy, of_b))]
     statements = {
         "statement": [
             "65 B, 2 Mbit/s: approaches 72 %",
@@ -278,9 +231,10 @@ def _of_variants(found: Routers) -> dict[str, Any]:
         ]
     }
     return {
-        "variants": _table(rows, {
-            "highest reading %": ".0f", "1500 B: link full at Mbit/s": ".2f", "1500 B: latency ms, unloaded": ".1f",
-        }),
+        "variants": Table.of({
+            "router": "", "unstable from": "", "in": "", "governs": "", "highest reading %": ".0f",
+            "reading falls": "", "1500 B: link full at Mbit/s": ".2f", "1500 B: latency ms, unloaded": ".1f",
+        }, rows),
         "readings": pl.DataFrame(statements | columns),
     }  # fmt: skip
 
@@ -293,24 +247,21 @@ def _of_videos(found: Videos) -> dict[str, Any]:
         said = clear(limit, others)
         own = found.lost.filter((pl.col("background_per_s") == others) & (pl.col("frames sent") == "spread"))
         lossless = own.filter(pl.col("loss") == 0)["payload_bytes"].to_list()
-        rows.append(
-            {
-                "other packets/s": others,
-                "packetize: clear payloads": f"{said.smallest} to {said.longest} B" if said.smallest else "none",
-                "packetize recommends": f"{said.recommended} B" if said.recommended else "–",
-                "simulated without loss (spread)": ", ".join(f"{size} B" for size in lossless) or "none",
-            }
-        )
+        rows.append((
+            others,
+            f"{said.smallest} to {said.longest} B" if said.smallest else "none",
+            f"{said.recommended} B" if said.recommended else "–",
+            ", ".join(f"{size} B" for size in lossless) or "none",
+        ))  # fmt: skip
     alone = found.lost.filter((pl.col("background_per_s") == 0) & (pl.col("frames sent") == "at once"))
     slots = alone.select("payload_bytes", "loss_run_max_packets", lost_packets="loss").join(
         found.in_bytes.select("payload_bytes", lost_bytes="loss"), on="payload_bytes", maintain_order="left"
     )
-    table = slots.select(
-        pl.col("payload_bytes").alias("payload B"),
-        (100 * pl.col("lost_packets")).alias("lost %, rings in packets"),
-        pl.col("loss_run_max_packets").alias("longest loss run (packets)"),
-        (100 * pl.col("lost_bytes")).alias("lost %, rings in bytes"),
-    )
-    formats = {name: ".2f" for name in table.columns if name.startswith("lost")}
-    formats["longest loss run (packets)"] = ".0f"
-    return {"packetize": pl.DataFrame(rows), "slots": Table(table, formats=formats)}
+    heads = {
+        "payload B": "payload_bytes",
+        "lost %, rings in packets": (100 * pl.col("lost_packets"), ".2f"),
+        "longest loss run (packets)": ("loss_run_max_packets", ".0f"),
+        "lost %, rings in bytes": (100 * pl.col("lost_bytes"), ".2f"),
+    }
+    words = ("other packets/s", "packetize: clear payloads", "packetize recommends", "simulated without loss (spread)")
+    return {"packetize": Table.of(dict.fromkeys(words, ""), rows), "slots": Table.headed(slots, heads)}

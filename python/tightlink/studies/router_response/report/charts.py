@@ -12,7 +12,6 @@ from tightlink.plots import palette
 from tightlink.report import charts
 from tightlink.report.charts import Shade
 from tightlink.studies.claims_table import figure
-from tightlink.studies.router_response.observe import Observed
 from tightlink.studies.router_response.observe.regions import Routers, Videos
 from tightlink.studies.router_response.setup.document import (
     LEVEL_BPS,
@@ -129,9 +128,8 @@ def loss(found: Routers) -> list[Any]:
     return [of_bits, of_rate]
 
 
-def true_and_reported(observed: Observed) -> list[Any]:
+def true_and_reported(found: Routers, watched: pl.DataFrame) -> list[Any]:
     """What was asked of the CPU, what it did, and what it says; and the reading while it builds up."""
-    found = observed.routers
     own = found.probes(SHORTEST).sort("offered_packets_per_s")
     long = pl.concat(
         own.select(rate="offered_packets_per_s", load=100 * pl.col(column), what=pl.lit(words))
@@ -141,7 +139,7 @@ def true_and_reported(observed: Observed) -> list[Any]:
         long, "rate", "load", by="what", shades=_shades(found), title="Router A, 65 B: asked for, done, reported",
         x_title=_RATE, y_title="load (%)", x_domain=(0, _MOST_PER_S), y_domain=(0, 250),
     )  # fmt: skip
-    watched = observed.watched.with_columns(load_reported=100 * pl.col("load_reported"))
+    watched = watched.with_columns(load_reported=100 * pl.col("load_reported"))
     time = charts.line(
         watched, "time_s", "load_reported", by="probe", step=True, title="The reading since the first packet, 65 B",
         x_title="time (s)", y_title=_LOAD, height=300, y_domain=(0, 100),

@@ -1,0 +1,40 @@
+"""Libraries, and the engine, that are loaded when first used: help and errors do not wait for data frames.
+
+Example:
+    >>> pl.Series([1, 2]).sum()
+    3
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+    import networkx as nx
+    import numpy as np
+    import polars as pl
+    from scipy import stats
+
+    from tightlink import _core
+
+__all__ = ["_core", "alt", "np", "nx", "pl", "stats"]
+
+
+class _Lazy(ModuleType):
+    """A module in place of one that is loaded when it is asked for something."""
+
+    def __getattr__(self, name: str) -> Any:
+        # Which doctest asks of all that a module holds.
+        if name == "__wrapped__":
+            raise AttributeError(name)
+        self.__dict__[name] = found = getattr(import_module(self.__name__), name)
+        return found
+
+
+if not TYPE_CHECKING:
+    _core, alt, nx, np, pl, stats = map(
+        _Lazy, ("tightlink._core", "altair", "networkx", "numpy", "polars", "scipy.stats")
+    )
