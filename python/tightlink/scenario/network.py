@@ -255,7 +255,8 @@ def _is_drawn_once(hop: Hop, before: Hop) -> bool:
 
 
 def _changes(hop: Hop) -> dict[str, Any]:
-    wire, found = hop.wire, {}
+    wire = hop.wire
+    found: dict[str, Any] = {}
     for key in ("rate", "delay", "jitter", "reorder", "outages", "shaper", "arq"):
         table = getattr(wire, key)
         if isinstance(table, Changing):
