@@ -1,9 +1,9 @@
 //! Accurate ECN (RFC 9768): ACKs carry the number of marked packets that came, modulo eight, in the flags AE, CWR and ECE
 //! (ACE), so that a sender knows of each mark although ACKs are delayed, merged or lost.
 //!
-//! The two ends agree as one key of the scenario sets both. The SYN says ECT (draft-ietf-tcpm-generalized-ecn §3.2.1) and what
-//! answers it says how it arrived, by which a sender sees that a path clears the field (§3.2.2.3). The TCP option (§3.2.3),
-//! which counts bytes, is not there.
+//! The sender asks for it, and what answers the SYN says what the receiver has: this, the ECN of RFC 3168, or none (§3.1). The
+//! SYN says ECT (draft-ietf-tcpm-generalized-ecn §3.2.1) and its answer how it arrived, by which a sender sees that a path clears
+//! the field (§3.2.2.3). The TCP option (§3.2.3), which counts bytes, is not there.
 
 use super::ecn::Signs;
 
@@ -14,8 +14,14 @@ const WRAP: u32 = 8;
 /// Marks that may be untold: the second is acknowledged at once (§3.2.2.5.1).
 const MOST_UNTOLD: u8 = 2;
 
-/// What the ACK of a SYN says of the ECN field with which that arrived (§3.1.1, table 2).
+/// What the ACK of a SYN says of the receiver, and of the ECN field with which the SYN arrived (§3.1.1, table 2).
 pub mod handshake {
+    /// The receiver has no ECN.
+    pub const NO_ECN: u8 = 0b000;
+    /// It has that of RFC 3168.
+    pub const CLASSIC: u8 = 0b001;
+    /// It sends back what it got, and knows nothing of it.
+    pub const BROKEN: u8 = 0b111;
     /// Not-ECT.
     pub const NOT_ECT: u8 = 0b010;
     /// ECT(1).
