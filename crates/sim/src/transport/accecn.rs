@@ -125,6 +125,12 @@ impl Counter {
         self.news > 0
     }
 
+    /// The same where ACKs say what arrived. One that tells of no packet may have been overtaken, so that its count is old
+    /// (Linux: FLAG_FORWARD_PROGRESS); if it is new, the next has it, too.
+    pub fn take_progress(&mut self, ace: u8, delivered: i32) -> bool {
+        if delivered > self.delivered { self.take(ace, delivered) } else { self.news > 0 }
+    }
+
     /// Marks of which a congestion control hears now.
     pub fn take_news(&mut self) -> f64 {
         let news = f64::from(std::mem::take(&mut self.news));
@@ -184,6 +190,16 @@ mod tests {
             [(5, 5, 7, 0), (5, 4, 7, 7), (5, 5, 8, 8), (5, 6, 8, 1), (5, 6, 9, 9), (5, 6, 16, 9), (7, 1, 20, 18)]
         {
             assert_eq!(newly_marked(before, ace, packets), expected, "{before} {ace} {packets}");
+        }
+    }
+
+    /// The ACKs of packets 2 and 3, both marked, change places on their way.
+    #[test]
+    fn an_ack_that_was_overtaken_tells_of_no_mark() {
+        let mut counter = Counter::default();
+        for (ace, delivered, told) in [(5, 1, 0.0), (7, 3, 2.0), (6, 3, 0.0), (7, 4, 0.0)] {
+            counter.take_progress(ace, delivered);
+            assert_eq!(counter.take_news(), told, "{ace} {delivered}");
         }
     }
 

@@ -10,7 +10,7 @@ impl Sender {
     #[inline]
     pub(in crate::transport) fn count_marks<N>(&mut self, env: &mut Env<'_, N>, ack: i32, held: i32) {
         if let Some(counter) = &mut self.marks.counter {
-            env.told = u8::from(counter.take(env.told, self.acked.max(ack) + held));
+            env.told = u8::from(counter.take_progress(env.told, self.acked.max(ack) + held));
         }
     }
 

@@ -350,8 +350,9 @@ fn recovery_over_short_paths_sends_what_linux_sends() {
         ("prr-ss-ack-below-snd_una-cubic", 0.01, &[
             Write(10), Count(10),
             Ack(0.01, 0, (2, 3)), Ack(0.0, 0, (2, 4)), Sent(&[]), Sack(0.0, 0, &[(2, 4), (9, 10)]), Sent(&[1]),
-            // The script goes on with an ACK that comes behind one which acknowledges more: links here keep order.
-            Sack(0.012, 4, &[(9, 10)]), Sent(&[5, 6, 7]),
+            Sack(0.012, 4, &[(9, 10)]), Sent(&[5, 6, 7]), Write(10),
+            // It comes behind one that acknowledges more.
+            Sack(0.002, 3, &[(6, 8)]), Sent(&[8, 11]),
         ]),
         ("sack-route-refresh-ip-tos", 0.01, &[
             Write(4), Count(4), Ack(0.01, 4, NONE), Pause(0.01), Write(4), Count(4), Ack(0.01, 8, NONE), Pause(0.01),
@@ -360,7 +361,7 @@ fn recovery_over_short_paths_sends_what_linux_sends() {
         ]),
         ("cubic-rack-reo-timeout-retrans-failed-incoming-data", 0.02, &[
             Write(10), Count(10), Ack(0.02, 0, (10, 11)), Sack(0.0, 0, &[(4, 5), (10, 11)]), Ack(0.0, 10, NONE),
-            // 19 in the script: where packets have overtaken others Linux grows by SACKs, too. Links here keep order.
+            // 19 in the script: where packets have overtaken others Linux grows by SACKs, too.
             Window(18, 0), Sent(&[]),
         ]),
     ];
