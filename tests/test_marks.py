@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
 import tightlink as tl
@@ -138,3 +139,87 @@ def test_a_path_that_bleaches_is_seen_with_accurate_ecn() -> None:
     assert 0.5 < rates('"accecn"', "keep") < 2
     assert 0.5 < rates('"accecn"', "bleach") < 2
     assert rates("true", "bleach") > 5
+
+
+def test_an_older_receiver_has_the_ecn_that_both_have() -> None:
+    """RFC 9768 section 3.1: CUBIC goes on with the marks of RFC 3168. Prague, which needs to know of each, goes without, as Linux
+    has it (TCP_CONG_NO_FALLBACK_RFC3168), and shares with CUBIC as by losses."""
+
+    def flows(control: str, receiver: str) -> pl.DataFrame:
+        prague = L4S.replace("ECN }", f'"accecn", receiver_ecn = {receiver} }}').replace("KEEP", "keep")
+        return tl.simulate(tl.loads(prague.replace('"prague"', f'"{control}"'))).flows
+
+    marked = {
+        (control, receiver): bool(flows(control, receiver)["packets_marked"][0])
+        for control in ("prague", "cubic")
+        for receiver in ('"accecn"', "true", "false")
+    }
+    assert [at for at, any_mark in marked.items() if any_mark] == [
+        ("prague", '"accecn"'),
+        ("cubic", '"accecn"'),
+        ("cubic", "true"),
+    ]
+    prague, cubic = flows("prague", "true")["goodput_bps"]
+    assert 0.5 < prague / cubic < 2
+
+
+def test_the_ecn_of_a_receiver_is_written_where_it_is_less() -> None:
+    """One scenario, one run: a receiver that has what is asked for is the default."""
+
+    def resolved(tcp: str) -> object:
+        text = L4S.replace("ecn = ECN", tcp).replace("KEEP", "keep")
+        return tl.loads(text).resolve()["flows"][0]["transport"]["tcp"].get("receiver_ecn")
+
+    assert resolved('ecn = true, receiver_ecn = "accecn"') is None
+    assert resolved('ecn = "accecn", receiver_ecn = "accecn"') is None
+    assert resolved('ecn = "accecn", receiver_ecn = true') is True
+
+
+STREAM = """\
+duration = "10 s"
+link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = { kind = "dualpi2", limit = "1000 packets" } }
+traffic.stream = { kind = "cbr", from = "a", to = "b", rate = "2 Mbit/s", udp = { payload = "1000 B"ECN } }
+traffic.cubic = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }
+"""
+
+
+def test_datagrams_join_the_queue_of_l4s_if_they_say_ect1() -> None:
+    """RFC 9332: beside CUBIC, which keeps the Classic queue at its target of 15 ms, what says ECT(1) waits for a packet or two
+    (1.2 ms each) and is marked; what says ECT(0) or nothing waits with CUBIC."""
+    found, path_s, packet_s = {}, 0.01, 1.2e-3
+    for said in ("", ', ecn = "ect0"', ', ecn = "ect1"'):
+        scenario = tl.loads(STREAM.replace("ECN", said))
+        found[said] = tl.simulate(scenario).flows.row(0, named=True)
+        assert tl.simulate(scenario, threads=2).manifest["digest"] == tl.simulate(scenario).manifest["digest"]
+    plain, classic, l4s = found.values()
+    assert plain["packets_marked"] == 0
+    assert plain["packets_dropped"] > classic["packets_dropped"] == 0 < classic["packets_marked"]
+    assert l4s["packets_marked"] > classic["packets_marked"]
+    assert l4s["one_way_delay_mean_s"] < path_s + 4 * packet_s
+    assert classic["one_way_delay_mean_s"] > path_s + 8 * packet_s
+
+
+SHARED = """\
+profile = "linux"
+duration = "30 s"
+link.wire = { ends = ["a", "b"], rate = "40 Mbit/s", delay = "10 ms", queue = QUEUE }
+traffic.prague = { kind = "bulk", from = "a", to = "b", tcp.congestion = { kind = "prague", ecn_fallback = SWITCH } }
+traffic.cubic = { kind = "bulk", from = "a", to = "b", tcp = { congestion = "cubic", ecn = true } }
+"""
+
+
+def test_prague_gives_way_where_round_trips_show_a_classic_queue() -> None:
+    """arXiv 1911.00710: beside CUBIC in one queue that marks both, Prague with the fall back gets what CUBIC gets, where it gets
+    many times as much without; and nothing changes over DualPI2. Within a factor of two counts as alike, as in study l4s."""
+
+    def ratio(queue: str, switch: str) -> float:
+        flows = tl.simulate(tl.loads(SHARED.replace("QUEUE", queue).replace("SWITCH", switch))).flows
+        prague, cubic = flows["goodput_bps"]
+        return float(prague / cubic)
+
+    for classic in ("codel", "pie"):
+        queue = f'{{ kind = "{classic}", limit = "10000 packets", ecn = true }}'
+        assert ratio(queue, "false") > 5
+        assert 0.5 < ratio(queue, "true") < 2
+    l4s = '{ kind = "dualpi2", limit = "10000 packets" }'
+    assert ratio(l4s, "true") == ratio(l4s, "false")

@@ -98,6 +98,10 @@ _TWO = WIRE + 'link.other = { ends = ["b", "c"], rate = "1 Mbit/s", delay = "1 m
             "x.toml: traffic.far: beside the link its delay is 0.007 s and that of ftp 0.003 s: ",
         ),
         (
+            WIRE + FTP + BACK.replace("udp.payload = ", 'udp = { ecn = "ect1", payload = ').replace(" }\n", " } }\n"),
+            "x.toml: traffic.back.udp.ecn: datagrams are sent without ECN in real time: ",
+        ),
+        (
             WIRE + FTP + 'node.a.processor = { per_packet = "1 us" }\n',
             "x.toml: node.a.processor: a is a host, whose interface is the machine's own: ",
         ),
@@ -106,7 +110,7 @@ _TWO = WIRE + 'link.other = { ends = ["b", "c"], rate = "1 Mbit/s", delay = "1 m
             "x.toml: link.wire: wire goes one way only: ",
         ),
     ],
-    ids=["ties", "two", "queue", "loss", "delays", "interface", "one-way"],
+    ids=["ties", "two", "queue", "loss", "delays", "datagrams", "interface", "one-way"],
 )  # fmt: skip
 def test_refused(text: str, says: str) -> None:
     with pytest.raises(tl.ScenarioError) as error:

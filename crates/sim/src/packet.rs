@@ -54,8 +54,9 @@ pub struct Packet {
 }
 
 const KIND: u64 = 0b11 << TAG;
-/// In the place of a kind: a segment that says ECT(1).
+/// In the place of a kind: a segment that says ECT(1). A datagram says so by the flag that nobody sets of one.
 const SCALABLE: u64 = KIND;
+const SCALABLE_DATAGRAM: u64 = (Kind::Datagram as u64) << TAG | REDUCED;
 const LOST: u64 = 1 << (TAG + 2);
 const BLOCKS: u64 = 1 << (TAG + 3);
 const CAPABLE: u64 = 1 << (TAG + 4);
@@ -303,19 +304,20 @@ impl Packet {
         Self { state: self.state | CAPABLE, ..self }
     }
 
-    /// Of a segment: says that a scalable congestion control sends it (RFC 9331 §4.1: ECT(1)).
+    /// Of a segment or a datagram: says that a scalable congestion control sends it (RFC 9331 §4.1: ECT(1)).
     #[inline]
     #[must_use]
     pub fn scalable(self) -> Self {
-        debug_assert!(self.kind() == Kind::Segment);
-        Self { state: self.state | SCALABLE | CAPABLE, ..self }
+        debug_assert!(self.kind() != Kind::Ack);
+        let says = if self.kind() == Kind::Datagram { SCALABLE_DATAGRAM } else { SCALABLE };
+        Self { state: self.state | says | CAPABLE, ..self }
     }
 
     /// Whether a scalable congestion control sends it.
     #[inline]
     #[must_use]
     pub fn is_scalable(&self) -> bool {
-        self.state & KIND == SCALABLE
+        self.state & KIND == SCALABLE || self.state & (KIND | REDUCED) == SCALABLE_DATAGRAM
     }
 
     /// Whether a queue may mark it instead of dropping it.
@@ -331,7 +333,7 @@ impl Packet {
         match self.kind() {
             Kind::Ack => self,
             Kind::Segment => Self { state: self.state & !(SCALABLE | CAPABLE | MARKED), ..self },
-            Kind::Datagram => Self { state: self.state & !(CAPABLE | MARKED), ..self },
+            Kind::Datagram => Self { state: self.state & !(REDUCED | CAPABLE | MARKED), ..self },
         }
     }
 
@@ -443,6 +445,8 @@ mod tests {
                     let ending = packet.ending_round();
                     prop_assert!(ending.ends_round() && !packet.ends_round() && !ending.is_reverse());
                     prop_assert_eq!((ending.kind(), ending.size(), ending.is_bare()), (kind, size, packet.is_bare()));
+                }
+                if kind != Kind::Ack {
                     let scalable = packet.scalable();
                     prop_assert!(scalable.is_scalable() && scalable.is_capable() && !scalable.is_marked() && !scalable.is_reverse());
                     prop_assert_eq!((scalable.kind(), scalable.size(), scalable.seq()), (kind, size, seq));

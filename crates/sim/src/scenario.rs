@@ -264,8 +264,12 @@ pub struct TcpSpec {
     pub limited_transmit: bool,
     /// Whether packets are paced; with a congestion control that needs it they always are.
     pub pacing: bool,
-    /// Whether queues may mark packets instead of dropping them, and how ACKs tell of it.
+    /// Whether queues may mark packets instead of dropping them, and how ACKs tell of it: what the sender asks for.
     pub ecn: Ecn,
+    /// What the receiver agrees to at most; none: to what the sender asks for. Where a scenario says nothing the key is not
+    /// there, so that scenarios are what they were before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_ecn: Option<Ecn>,
 }
 
 impl TcpSpec {
@@ -274,10 +278,16 @@ impl TcpSpec {
     pub fn paces(&self) -> bool {
         self.pacing || self.slow_start == SlowStartKind::Rapid
     }
+
+    /// What both ends have of ECN (RFC 9768 §3.1).
+    #[must_use]
+    pub fn agreed_ecn(&self) -> Ecn {
+        self.receiver_ecn.map_or(self.ecn, |receiver| receiver.min(self.ecn))
+    }
 }
 
 /// Whether queues may mark packets instead of dropping them, and how ACKs tell of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "EcnForm", into = "EcnForm")]
 pub enum Ecn {
     /// They may not.
@@ -391,6 +401,19 @@ pub struct UdpSpec {
     pub fragment_header_bytes: u32,
     /// Sizes, of which one is drawn for each datagram; none: all are alike.
     pub sizes: Vec<SizeShare>,
+    /// What its packets say to queues that mark; none: nothing (Not-ECT).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<Ect>,
+}
+
+/// A code point of the ECN field by which a packet may be marked (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ect {
+    /// ECT(0).
+    Ect0,
+    /// ECT(1): of a scalable congestion control (RFC 9331 §4.1).
+    Ect1,
 }
 
 /// What is observed beyond the totals.

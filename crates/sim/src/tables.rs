@@ -224,6 +224,7 @@ impl<'a> FlowTotals<'a> {
             Ends::Udp { source, sink } => {
                 totals.packets_sent = source.packets_sent;
                 totals.packets_delivered = sink.packets_delivered;
+                totals.packets_marked = sink.packets_marked;
                 totals.bytes_sent = source.bytes_sent;
                 totals.bytes_delivered = sink.bytes_delivered;
                 totals.payload_delivered = sink.payload_delivered;

@@ -131,6 +131,9 @@ def _planned(scenario: Scenario, wanted: str | None) -> Plan:
             name = next(name for name, each in scenario.traffic.items() if each.kind == kind)
             what = "is simulated only" if kind == "transfers" else "has no flows that hosts could send"
             raise _refused(f'traffic of kind "{kind}" {what}', key=f"traffic.{name}")
+    for flow in resolved["flows"]:
+        if flow["transport"].get("udp", {}).get("ecn") is not None:
+            raise _refused("datagrams are sent without ECN in real time", key=f"traffic.{flow['group']}.udp.ecn")
     network = Network(scenario.explicit())
     ways = list(_ways(resolved["flows"], network))
     base = _wanted(network, wanted, ways) if wanted is not None else _slowest(network, ways)

@@ -109,10 +109,11 @@ def _of_flow(key: str, tcp: Mapping[str, Any], sender: str, receiver: str) -> It
             "a recovery that Linux has: reno, newreno, sack or rack", key=f"{key}.recovery", value=tcp["recovery"]
         )
     timestamps = tcp["header_bytes"] - PLAIN_HEADER == TIMESTAMPS
-    for host in (sender, receiver):
+    asked = (("ecn", tcp["ecn"]), ("receiver_ecn", tcp.get("receiver_ecn", tcp["ecn"])))
+    for host, (ecn, value) in zip((sender, receiver), asked, strict=True):
         yield host, "net.ipv4.tcp_sack", sack, f"{key}.recovery"
         yield host, "net.ipv4.tcp_timestamps", str(int(timestamps)), f"{key}.payload"
-        yield host, "net.ipv4.tcp_ecn", _ECN[tcp["ecn"]], f"{key}.ecn"
+        yield host, "net.ipv4.tcp_ecn", _ECN[value], f"{key}.{ecn}"
 
 
 def control(key: str, tcp: Mapping[str, Any]) -> str:

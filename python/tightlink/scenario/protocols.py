@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import StrictBool, model_validator
 
@@ -67,6 +67,9 @@ class Tcp(Table):
     ecn: Ecn | None = None
     """Whether queues may mark packets instead of dropping them: true (RFC 3168) or "accecn", so that ACKs count marks
     (RFC 9768); a control that reads marks sets it."""
+    receiver_ecn: Ecn | None = None
+    """What of ecn the receiver agrees to at most: an older one has that of RFC 3168 (true) or none (false). The
+    handshake finds the best that both have (RFC 9768 section 3.1); default: all that ecn asks for."""
     rto: Rto | None = None
     """Retransmission timer."""
 
@@ -78,6 +81,9 @@ class Udp(Table):
     """Application bytes in a datagram; the profile adds its headers."""
     datagram: Size | None = None
     """The whole IP datagram, headers included."""
+    ecn: Annotated[Literal["ect0", "ect1"], choice("ect0", "ect1")] | None = None
+    """What packets say to queues that mark instead of dropping: ECT(0) (RFC 3168), or ECT(1), with which they join the
+    queue of L4S (RFC 9331). Nobody answers the marks, which are counted. Default: nothing, so that none is marked."""
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:

@@ -132,7 +132,8 @@ class Mixed(Flow):
         if self.sizes is not None and self.tcp is not None:
             raise wrong("nothing here: TCP sends segments of tcp.payload; datagrams have sizes", key="sizes")
         for key, size in (self.udp.written() if self.sizes is not None and self.udp is not None else {}).items():
-            raise wrong("either sizes or the one size of all, not both", key=f"udp.{key}", value=size)
+            if key != "ecn":
+                raise wrong("either sizes or the one size of all, not both", key=f"udp.{key}", value=size)
         return self
 
 

@@ -9,7 +9,7 @@ from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import congestion_spec
 from tightlink.scenario.network import given
 from tightlink.scenario.sizes_spec import check_packet, size_shares
-from tightlink.scenario.values import UNLIMITED
+from tightlink.scenario.values import ACCURATE_ECN, UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +50,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
         "limited_transmit": given(tcp.limited_transmit),
         "pacing": given(tcp.pacing),
         "ecn": given(tcp.ecn),
+        **_receiver_ecn(f"{key}.receiver_ecn", tcp, profile),
     }
 
 
@@ -96,6 +97,7 @@ def udp_spec(key: str, udp: Udp, sizes: Mapping[str, DatagramSize] | None, profi
         "fragment_header_bytes": profile.udp.fragment_header_bytes,
         # Of one there is nothing to draw.
         "sizes": size_shares(sizes) if sizes is not None and len(sizes) > 1 else [],
+        **({} if udp.ecn is None else {"ecn": udp.ecn}),
     }
 
 
@@ -140,6 +142,19 @@ def _loss_window(key: str, tcp: Tcp, payload: int) -> dict[str, float]:
         raise ScenarioError("a number of packets or bytes", key=key, value=tcp.loss_window)
     # Two ways to write one scenario must not be two runs.
     return {} if packets == 1 else {"loss_window_packets": packets}
+
+
+def _receiver_ecn(key: str, tcp: Tcp, profile: Profile) -> dict[str, bool | str]:
+    """What the receiver has of ECN where that is less than the sender asks for."""
+    if tcp.receiver_ecn is None:
+        return {}
+    if not tcp.ecn or profile.name == "ns2":
+        why = "ecn = false asks for none" if not tcp.ecn else "profile ns2 has no handshake"
+        raise ScenarioError(f"nothing here: {why}", key=key, value=tcp.receiver_ecn)
+    least_first = (False, True, ACCURATE_ECN)
+    # Two ways to write one scenario must not be two runs.
+    less = least_first.index(tcp.receiver_ecn) < least_first.index(given(tcp.ecn))
+    return {"receiver_ecn": tcp.receiver_ecn} if less else {}
 
 
 def _rto(key: str, rto: Rto) -> dict[str, float]:

@@ -129,7 +129,7 @@ impl Tcp {
             self.add_handshake(&mut header, (value, 0));
             return header.in_packet(ip, 0);
         }
-        let flags = match self.ecn {
+        let flags = match self.connection.tcp.agreed_ecn() {
             // No ACK says ECT, so that none comes marked; the third step of the handshake tells of the second.
             Ecn::Accurate if packet.is_bare() => ACK | ace(accecn::handshake::NOT_ECT),
             Ecn::Accurate => ACK | ace(accecn::INITIAL),
@@ -157,7 +157,7 @@ impl Tcp {
         let told = ace(packet.ace());
         // What answers a SYN has the number of an ACK of no data.
         if packet.seq() == 0 && !self.established {
-            let agrees = if self.ecn == Ecn::Classic { ECE } else { told };
+            let agrees = if self.connection.tcp.agreed_ecn() == Ecn::Classic { ECE } else { told };
             let mut header = Header::new(ports, (0, 1), SYN | ACK | agrees, self.windows.0);
             self.add_handshake(&mut header, times);
             return header.in_packet(ip, 0);

@@ -34,7 +34,8 @@ impl Udp {
 
     /// The headers of a datagram or a fragment that is sent.
     pub fn headers(&mut self, packet: &Packet, ip: Ip, identification: &mut u16) -> Headers {
-        let ip = Ip { protocol: UDP, ..ip };
+        let (capable, scalable) = (packet.is_capable(), packet.is_scalable());
+        let ip = Ip { protocol: UDP, capable, scalable, ..ip };
         let (seq, size) = (packet.seq(), packet.size());
         match self.whole.filter(|&whole| size < whole) {
             None => {

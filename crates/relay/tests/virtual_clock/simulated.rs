@@ -354,6 +354,7 @@ pub fn simulate(given: &Given) -> Simulated {
             header_bytes: 0,
             fragment_header_bytes: 0,
             sizes: Vec::new(),
+            ecn: None,
         }),
     };
     let scenario = Scenario {

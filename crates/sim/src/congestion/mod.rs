@@ -158,6 +158,9 @@ pub trait CongestionControl: Sized {
         false
     }
 
+    /// The receiver does not tell of each mark, so that its packets go without ECN. Only for a scalable control.
+    fn goes_without_marks(&mut self) {}
+
     /// New data was acknowledged, in recovery or outside: measure. Comes before [`Self::on_ack`].
     #[inline]
     fn measure(&mut self, _ack: &Ack) {}
@@ -337,6 +340,14 @@ macro_rules! controls {
             pub fn is_scalable(&self, handle: Handle) -> bool {
                 match handle.kind {
                     $(Kind::$type => self.$arena[handle.index as usize].is_scalable(),)+
+                }
+            }
+
+            /// See [`CongestionControl::goes_without_marks`].
+            #[cold]
+            pub fn goes_without_marks(&mut self, handle: Handle) {
+                match handle.kind {
+                    $(Kind::$type => self.$arena[handle.index as usize].goes_without_marks(),)+
                 }
             }
 

@@ -3,12 +3,15 @@
 //! after a cut; grows and is cut on short paths as on one of 25 ms; and is paced, below a window of two packets by pacing
 //! alone.
 //!
-//! Of the draft it has no fall back where marks come from a classic queue (§2.4.5, optional there). Where the draft leaves the
-//! growth after a loss open, it is Reno's. Windows below two packets (RFC 9331 §4.3, item 5) are those of TCP Prague in Linux
+//! The fall back where marks come from a classic queue (§2.4.5, optional there) is an option, off as in Linux. Where the draft
+//! leaves the growth after a loss open, it is Reno's; so is all where the receiver does not tell of each mark. Windows below two packets (RFC 9331 §4.3, item 5) are those of TCP Prague in Linux
 //! (tcp_prague.c 0.7, change 6), which makes its packets smaller, too; here they keep their size.
 
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::time::Time;
+
+mod classic_ecn;
+use classic_ecn::ClassicEcn;
 
 /// Weight of a round trip in the share of marks (§2.4.2).
 const EWMA_GAIN: f64 = 1.0 / 16.0;
@@ -38,6 +41,8 @@ pub struct Prague {
     last: i32,
     rounds: f64,
     first_half: bool,
+    /// What round trips tell of the queue that marks, where it falls back.
+    classic_ecn: Option<ClassicEcn>,
     /// The last cut for a mark: when, and by how many packets.
     cut: Option<(Time, f64)>,
     /// The window where it is below the sender's least; and what it was before the last loss.
@@ -78,12 +83,13 @@ impl CongestionControl for Prague {
     const OPTIONS: &'static [ControlOption] = &[
         ControlOption::seconds("virtual_rtt", 0.025, "round trip as of which it grows on shorter paths (§2.4.4)"),
         ControlOption::number("transition", 500.0, [0.0, 1e6], "round trips after slow start before it does (§2.4.4)"),
+        ControlOption::switch("ecn_fallback", false, "gives up more where round trips show a classic queue (§2.4.5)"),
     ];
     const READS_MARKS: bool = true;
     const PACED: bool = true;
 
     fn new(options: &Options<'_>) -> Self {
-        let [virtual_s, transition] = options.values();
+        let [virtual_s, transition, fallback] = options.values();
         Self {
             virtual_s,
             transition,
@@ -95,6 +101,7 @@ impl CongestionControl for Prague {
             last: -1,
             rounds: 0.0,
             first_half: true,
+            classic_ecn: (fallback > 0.5).then(ClassicEcn::default),
             cut: None,
             fraction: None,
             fraction_before: None,
@@ -106,7 +113,15 @@ impl CongestionControl for Prague {
         true
     }
 
+    /// Linux's goes on as Reno then. It is paced still.
+    fn goes_without_marks(&mut self) {
+        self.transition = f64::INFINITY;
+    }
+
     fn measure(&mut self, ack: &Ack) {
+        if let Some(queue) = &mut self.classic_ecn {
+            queue.sample(ack.rtt_s);
+        }
         self.srtt_s += if self.srtt_s > 0.0 { SRTT_GAIN } else { 1.0 } * (ack.rtt_s - self.srtt_s);
         self.acked += ack.delivered;
         if ack.marked > 0.0 {
@@ -123,6 +138,9 @@ impl CongestionControl for Prague {
         if past_s >= self.round_s() {
             if let Some(alpha) = &mut self.alpha {
                 *alpha += EWMA_GAIN * ((self.marked / self.acked).min(1.0) - *alpha);
+                if let Some(queue) = &mut self.classic_ecn {
+                    queue.judge();
+                }
             }
             (self.round_at, self.acked, self.marked, self.first_half) = (ack.now, 0.0, 0.0, true);
         }
@@ -147,13 +165,14 @@ impl CongestionControl for Prague {
         self.set((self.fraction.unwrap_or(loss.in_use) + before) / 2.0)
     }
 
-    fn on_mark(&mut self, _window: &Window, loss: &Loss) -> Option<f64> {
+    fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
         // §2.4.2 and §2.4.4: one cut in a round trip, and in a virtual one, where that counts.
         if self.is_virtual() && self.cut.is_some_and(|cut| loss.now.since(cut.0) < self.virtual_s) {
             return None;
         }
         let in_use = self.fraction.unwrap_or(loss.in_use);
-        let cut = in_use * self.alpha.unwrap_or(1.0) / 2.0;
+        let least = self.classic_ecn.as_mut().map_or(0.0, |queue| queue.least_share(window.ssthresh));
+        let cut = in_use * self.alpha.unwrap_or(1.0).max(least) / 2.0;
         self.cut = Some((loss.now, cut));
         Some(self.set(in_use - cut))
     }

@@ -114,7 +114,7 @@ impl Builder<'_> {
             let random = || Stream::new(self.scenario.seed, &flow.group, flow.index, "congestion");
             sender.pace(self.hosts.entities.timer(index, PACING), samples.then(random));
         }
-        let feedback = feedback(&flow.label, tcp.ecn, self.scenario.profile, self.hosts.controls.reads_marks(control))?;
+        let feedback = feedback(&flow.label, tcp, self.scenario.profile, self.hosts.controls.reads_marks(control))?;
         let delayed_ack = self.hosts.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
         self.delays.add_flow(self.unloaded_s(index, connection.size(1)));

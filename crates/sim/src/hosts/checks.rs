@@ -91,20 +91,32 @@ pub(crate) fn check_recovery(label: &str, recovery: Recovery, profile: Profile) 
 }
 
 /// How the receiver tells of congestion marks: exactly, if the control reads them.
-pub(crate) fn feedback(label: &str, ecn: Ecn, profile: Profile, reads_marks: bool) -> Result<Feedback, ScenarioError> {
-    let wrong = |value: &str, expected: &str| {
+pub(crate) fn feedback(
+    label: &str,
+    tcp: &TcpSpec,
+    profile: Profile,
+    reads_marks: bool,
+) -> Result<Feedback, ScenarioError> {
+    let wrong = |key, value: &str, expected: &str| {
         let (flow, value, expected) = (label.to_owned(), value.to_owned(), expected.to_owned());
-        Err(ScenarioError::Flow { flow, key: "tcp.ecn", value, expected })
+        Err(ScenarioError::Flow { flow, key, value, expected })
     };
-    match (ecn, reads_marks) {
+    if tcp.receiver_ecn.is_some() && (tcp.ecn == Ecn::Off || profile == Profile::Ns2) {
+        let expected = "nothing here, as no handshake asks for ECN: tcp.ecn, and another profile than ns2";
+        return wrong("tcp.receiver_ecn", &format!("{:?}", tcp.receiver_ecn), expected);
+    }
+    match (tcp.agreed_ecn(), reads_marks) {
         (Ecn::Off, false) => Ok(Feedback::None),
+        (Ecn::Off, true) if tcp.receiver_ecn.is_some() => Ok(Feedback::None),
         (Ecn::Classic, false) => Ok(Feedback::Latched),
         (Ecn::Classic, true) => Ok(Feedback::Accurate),
         (Ecn::Accurate, _) if profile == Profile::Ns2 => {
-            wrong("\"accecn\"", "profile ns2 has no accurate ECN: true or false, or another profile")
+            wrong("tcp.ecn", "\"accecn\"", "profile ns2 has no accurate ECN: true or false, or another profile")
         }
         (Ecn::Accurate, _) => Ok(Feedback::Counted),
-        (Ecn::Off, true) => wrong("false", "its congestion control reads congestion marks: true, or another control"),
+        (Ecn::Off, true) => {
+            wrong("tcp.ecn", "false", "its congestion control reads congestion marks: true, or another control")
+        }
     }
 }
 

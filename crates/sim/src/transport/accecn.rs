@@ -1,9 +1,9 @@
 //! Accurate ECN (RFC 9768): ACKs carry the number of marked packets that came, modulo eight, in the flags AE, CWR and ECE
 //! (ACE), so that a sender knows of each mark although ACKs are delayed, merged or lost.
 //!
-//! The two ends agree as one key of the scenario sets both. The SYN says ECT (draft-ietf-tcpm-generalized-ecn §3.2.1) and what
-//! answers it says how it arrived, by which a sender sees that a path clears the field (§3.2.2.3). The TCP option (§3.2.3),
-//! which counts bytes, is not there.
+//! The sender asks for it, and what answers the SYN says what the receiver has: this, the ECN of RFC 3168, or none (§3.1). The
+//! SYN says ECT (draft-ietf-tcpm-generalized-ecn §3.2.1) and its answer how it arrived, by which a sender sees that a path clears
+//! the field (§3.2.2.3). The TCP option (§3.2.3), which counts bytes, is not there.
 
 use super::ecn::Signs;
 
@@ -14,8 +14,14 @@ const WRAP: u32 = 8;
 /// Marks that may be untold: the second is acknowledged at once (§3.2.2.5.1).
 const MOST_UNTOLD: u8 = 2;
 
-/// What the ACK of a SYN says of the ECN field with which that arrived (§3.1.1, table 2).
+/// What the ACK of a SYN says of the receiver, and of the ECN field with which the SYN arrived (§3.1.1, table 2).
 pub mod handshake {
+    /// The receiver has no ECN.
+    pub const NO_ECN: u8 = 0b000;
+    /// It has that of RFC 3168.
+    pub const CLASSIC: u8 = 0b001;
+    /// It sends back what it got, and knows nothing of it.
+    pub const BROKEN: u8 = 0b111;
     /// Not-ECT.
     pub const NOT_ECT: u8 = 0b010;
     /// ECT(1).
@@ -119,6 +125,12 @@ impl Counter {
         self.news > 0
     }
 
+    /// The same where ACKs say what arrived. One that tells of no packet may have been overtaken, so that its count is old
+    /// (Linux: FLAG_FORWARD_PROGRESS); if it is new, the next has it, too.
+    pub fn take_progress(&mut self, ace: u8, delivered: i32) -> bool {
+        if delivered > self.delivered { self.take(ace, delivered) } else { self.news > 0 }
+    }
+
     /// Marks of which a congestion control hears now.
     pub fn take_news(&mut self) -> f64 {
         let news = f64::from(std::mem::take(&mut self.news));
@@ -178,6 +190,16 @@ mod tests {
             [(5, 5, 7, 0), (5, 4, 7, 7), (5, 5, 8, 8), (5, 6, 8, 1), (5, 6, 9, 9), (5, 6, 16, 9), (7, 1, 20, 18)]
         {
             assert_eq!(newly_marked(before, ace, packets), expected, "{before} {ace} {packets}");
+        }
+    }
+
+    /// The ACKs of packets 2 and 3, both marked, change places on their way.
+    #[test]
+    fn an_ack_that_was_overtaken_tells_of_no_mark() {
+        let mut counter = Counter::default();
+        for (ace, delivered, told) in [(5, 1, 0.0), (7, 3, 2.0), (6, 3, 0.0), (7, 4, 0.0)] {
+            counter.take_progress(ace, delivered);
+            assert_eq!(counter.take_news(), told, "{ace} {delivered}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::events::Key;
 use crate::packet::{Kind, Packet};
 use crate::random::Stream;
-use crate::scenario::UdpSpec;
+use crate::scenario::{Ect, UdpSpec};
 use crate::time::Time;
 use crate::traffic::sizes::Sizes;
 use crate::traffic::video::Cut;
@@ -87,6 +87,7 @@ pub struct DatagramFlow {
     flow: u32,
     payload_bytes: u32,
     header_bytes: u32,
+    ecn: Option<Ect>,
     /// Of the next datagram.
     fragments: Fragments,
     /// Of datagrams of several sizes: the next one is drawn when the last one has left, so that a source that saturates
@@ -105,7 +106,9 @@ pub struct DatagramFlow {
     pub bytes_sent: u64,
     /// Packets that arrived.
     pub packets_delivered: u64,
-    /// Their bytes.
+    /// Packets that arrived with a congestion mark. Nobody answers it.
+    pub packets_marked: u64,
+    /// Bytes of those that arrived.
     pub bytes_delivered: u64,
     /// Payload of the datagrams that arrived whole, in bytes.
     pub payload_delivered: u64,
@@ -123,6 +126,7 @@ impl DatagramFlow {
             flow,
             payload_bytes: udp.payload_bytes,
             header_bytes: udp.header_bytes,
+            ecn: udp.ecn,
             fragments,
             sizes: None,
             next: 0,
@@ -132,6 +136,7 @@ impl DatagramFlow {
             packets_sent: 0,
             bytes_sent: 0,
             packets_delivered: 0,
+            packets_marked: 0,
             bytes_delivered: 0,
             payload_delivered: 0,
             playout: Playout::default(),
@@ -247,6 +252,11 @@ impl DatagramFlow {
 
     fn send_bytes<N: Network>(&mut self, network: &mut N, now: Key, size: u32) {
         let packet = Packet::new(Kind::Datagram, self.flow, self.next, size, now.time.seconds());
+        let packet = match self.ecn {
+            None => packet,
+            Some(Ect::Ect0) => packet.capable(),
+            Some(Ect::Ect1) => packet.scalable(),
+        };
         self.packets_sent += 1;
         self.bytes_sent += u64::from(size);
         network.send(packet, now);
@@ -276,6 +286,7 @@ impl DatagramFlow {
     /// A packet arrived. A datagram counts when its last fragment does, and again when it comes again: UDP hands on both.
     pub fn receive<N: Network>(&mut self, network: &mut N, now: Key, packet: &Packet) {
         self.packets_delivered += 1;
+        self.packets_marked += u64::from(packet.is_marked());
         self.bytes_delivered += u64::from(packet.size());
         let transit_s = now.time.since(packet.sent());
         network.note_one_way_delay(self.flow, transit_s);
@@ -314,7 +325,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn udp(payload: u32) -> UdpSpec {
-        UdpSpec { payload_bytes: payload, header_bytes: 28, fragment_header_bytes: 20, sizes: vec![] }
+        UdpSpec { payload_bytes: payload, header_bytes: 28, fragment_header_bytes: 20, sizes: vec![], ecn: None }
     }
 
     #[test]

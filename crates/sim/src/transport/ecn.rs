@@ -1,8 +1,8 @@
 //! Explicit congestion notification in the ends of a connection: what a sender has to know of marks, and how
 //! a receiver tells of them (RFC 3168 §6.1; RFC 8257 §3.2; by a counter: `accecn.rs`).
 //!
-//! The handshake is taken to agree on it: both ends of a flow are set by one key. Only data packets sent for
-//! the first time are capable (RFC 3168 §6.1.4 and §6.1.5): no ACK, no retransmission, and no SYN without accurate ECN.
+//! The handshake agrees on it, but under profile `ns2`, which has none. Only data packets sent for the first time are capable
+//! (RFC 3168 §6.1.4 and §6.1.5): no ACK, no retransmission, and no SYN without accurate ECN.
 
 use super::accecn::{Counted, Counter, handshake};
 use crate::packet::Packet;
@@ -61,8 +61,17 @@ impl Marks {
         Signs { capable: self.capable && (seq > 0 || counts), reduced, ..Signs::default() }
     }
 
-    /// The SYN was acknowledged with these flags; `again` says that it was not the first. True if it was marked on its way.
-    pub fn open(&mut self, ace: u8, again: bool) -> bool {
+    /// The SYN was acknowledged with these flags; `again` says that it was not the first, `scalable` whose packets it is among.
+    /// True if it was marked on its way, or may have been.
+    pub fn open(&mut self, ace: u8, again: bool, scalable: bool) -> bool {
+        if matches!(ace, handshake::NO_ECN | handshake::CLASSIC | handshake::BROKEN) {
+            let asked_for_more = self.counter.take().is_some();
+            // RFC 9768 §3.1.2: the best that both ends have. A scalable control needs to know of each mark (RFC 9331 §4.2), so
+            // that it does without (Linux: TCP_CONG_NO_FALLBACK_RFC3168).
+            self.capable &= ace == handshake::CLASSIC && !(asked_for_more && scalable);
+            // draft-ietf-tcpm-generalized-ecn §3.2.1.4: nobody can tell how a SYN arrived that said ECT.
+            return asked_for_more;
+        }
         let Some(counter) = &mut self.counter else { return false };
         // RFC 9768 §3.2.2.3: a path that clears the field is not worth using it.
         self.capable &= again || ace != handshake::NOT_ECT;
@@ -114,6 +123,9 @@ pub enum Feedback {
 #[derive(Clone, Copy, Debug)]
 pub struct Echo {
     feedback: Feedback,
+    /// It says what it has when a SYN asks for ECN; and the next ACK does.
+    handshakes: bool,
+    answers: bool,
     /// The flags AE, CWR and ECE of ACKs now.
     ace: u8,
     counted: Counted,
@@ -122,8 +134,8 @@ pub struct Echo {
 impl Echo {
     /// Nothing was marked yet.
     #[must_use]
-    pub fn new(feedback: Feedback) -> Self {
-        Self { feedback, ace: 0, counted: Counted::default() }
+    pub fn new(feedback: Feedback, handshakes: bool) -> Self {
+        Self { feedback, handshakes, answers: false, ace: 0, counted: Counted::default() }
     }
 
     /// Whether the receiver looks at marks at all.
@@ -156,13 +168,17 @@ impl Echo {
     #[inline]
     pub fn tell(&mut self) -> u8 {
         self.counted.told();
-        self.ace
+        if std::mem::take(&mut self.answers) { handshake::CLASSIC } else { self.ace }
     }
 
     /// Takes note of packet `seq`. True if it must be acknowledged at once (RFC 8257 figure 1).
     pub fn see(&mut self, seq: u32, signs: Signs) -> bool {
         match self.feedback {
             Feedback::None => false,
+            Feedback::Latched | Feedback::Accurate if seq == 0 => {
+                self.answers = self.handshakes;
+                true
+            }
             Feedback::Latched => {
                 self.ace = u8::from(signs.marked || self.on() && !signs.reduced);
                 false
@@ -196,7 +212,7 @@ mod tests {
     /// RFC 3168 §6.1.3: echoed until the sender has answered, even if the answer is marked itself.
     #[test]
     fn a_mark_is_echoed_until_the_sender_has_reduced_its_window() {
-        let mut echo = Echo::new(Feedback::Latched);
+        let mut echo = Echo::new(Feedback::Latched, true);
         let mut after = |signs: Signs| {
             echo.see(1, signs);
             echo.on()
@@ -213,7 +229,7 @@ mod tests {
     /// RFC 8257 figure 1; a retransmission, which is not capable, changes nothing.
     #[test]
     fn accurate_feedback_follows_the_marks() {
-        let mut echo = Echo::new(Feedback::Accurate);
+        let mut echo = Echo::new(Feedback::Accurate, true);
         let retransmission = Signs::default();
         let packets = [PLAIN, MARKED, MARKED, retransmission, REDUCED, PLAIN];
         let seen: Vec<(bool, bool)> = packets.iter().map(|&signs| (echo.see(1, signs), echo.on())).collect();

@@ -75,7 +75,7 @@ impl Receiver {
             delayed_ack_s: tcp.delayed_ack_s,
             ack_delay: (profile == Profile::Linux)
                 .then(|| Box::new(AckDelay::new(tcp.rto.initial_s, tcp.payload_bytes, tcp.window_packets))),
-            echo: Echo::new(feedback),
+            echo: Echo::new(feedback, profile != Profile::Ns2),
             ack_bytes: tcp.ack_bytes,
             delay: Timer::default(),
             timer_entity,

@@ -352,7 +352,11 @@ impl Sender {
     /// The SYN was acknowledged: the third step of the handshake, then data.
     fn establish<N: Network>(&mut self, env: &mut Env<'_, N>) {
         let tcp = &env.connection.tcp;
-        let marked = self.marks.open(env.told, self.rtt.is_backed_off());
+        let scalable = env.controls.is_scalable(self.control);
+        let marked = tcp.ecn != Ecn::Off && self.marks.open(env.told, self.rtt.is_backed_off(), scalable);
+        if scalable && !self.marks.capable {
+            env.controls.goes_without_marks(self.control);
+        }
         self.acked = 0;
         self.last_ack = 0;
         self.next = 1;
@@ -442,11 +446,12 @@ impl Sender {
     }
 
     /// Of packets that an ACK acknowledges cumulatively those that growth counts: with Linux, which had not been acknowledged
-    /// selectively before (acked_sacked of tcp_cong_control).
+    /// selectively before (acked_sacked of tcp_cong_control), or by a duplicate ACK each (tcp_remove_reno_sacks).
     #[inline]
     fn counted<N>(&self, env: &Env<'_, N>, delivered: f64) -> f64 {
         match &self.rack {
             Some(rack) if env.linux() => f64::from(rack.delivered),
+            None if env.linux() => (delivered - f64::from(self.duplicates)).max(1.0),
             _ => delivered,
         }
     }

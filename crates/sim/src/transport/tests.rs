@@ -155,6 +155,7 @@ pub(crate) fn tcp(congestion: &str, recovery: Recovery) -> TcpSpec {
         limited_transmit: true,
         pacing: false,
         ecn: Ecn::Off,
+        receiver_ecn: None,
         slow_start: SlowStartKind::Standard,
         max_ssthresh_packets: None,
     }
@@ -166,7 +167,7 @@ impl Ends {
         let bytes = Some(packets * u64::from(tcp.payload_bytes));
         let mut controls = Controls::default();
         let control = controls.add(&tcp.congestion).expect("the control is known");
-        let feedback = match (tcp.ecn, controls.reads_marks(control)) {
+        let feedback = match (tcp.agreed_ecn(), controls.reads_marks(control)) {
             (Ecn::Off, _) => Feedback::None,
             (Ecn::Classic, false) => Feedback::Latched,
             (Ecn::Classic, true) => Feedback::Accurate,

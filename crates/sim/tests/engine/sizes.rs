@@ -19,6 +19,7 @@ fn mixed(sizes: &[(u32, f64)]) -> TransportSpec {
         header_bytes: HEADER,
         fragment_header_bytes: 20,
         sizes: sizes.iter().map(|&(bytes, share)| SizeShare { bytes, share }).collect(),
+        ecn: None,
     })
 }
 

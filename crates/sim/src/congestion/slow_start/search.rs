@@ -2,20 +2,20 @@
 //! when what was delivered no longer follows what was sent a round trip before. In slow start twice as much is delivered in
 //! a window of time as in the window a round trip earlier; at the capacity of the path as much.
 //!
-//! Time is divided into bins; windows are of ten. Of the draft's reduction of the window at its end (§3.4, optional) nothing is
-//! done, and bins that pass without an ACK repeat the last one (§3.3).
+//! Time is divided into bins; windows are of ten (§3, as in draft-chung-ietf-ccwg-00, whose constants are the same). Of the
+//! draft's reduction of the window at its end, which may be, nothing is done; bins that pass without an ACK repeat the last one.
 
 use crate::congestion::Ack;
 use crate::time::Time;
 
-/// Bins in a window (§3.1: W) ...
+/// Bins in a window (W) ...
 const BINS: usize = 10;
-/// ... which is so many initial round trips long (§3.1: WINDOW_SIZE_FACTOR).
+/// ... which is so many initial round trips long (WINDOW_SIZE).
 const WINDOW_ROUNDS: f64 = 3.5;
-/// Bins before the window that are kept, for the round trip (§3.1: EXTRA_BINS).
+/// Bins before the window that are kept, for the round trip (EXTRA_BINS).
 const EXTRA: usize = 15;
 const KEPT: usize = BINS + EXTRA + 1;
-/// Slow start ends when this share of what is expected is missing (§3.1: THRESH).
+/// Slow start ends when this share of what is expected is missing (THRESH).
 const THRESHOLD: f64 = 0.35;
 
 /// The state of SEARCH.
@@ -63,7 +63,7 @@ impl Search {
         found
     }
 
-    /// §3.2: what was delivered in the last window, and twice what was in the one a round trip before it.
+    /// What was delivered in the last window, and twice what was in the one a round trip before it.
     fn compare(&self, rtt_s: f64) -> bool {
         let now = self.bins;
         let back = rtt_s / self.bin_s;

@@ -257,13 +257,15 @@ impl Flight {
         self.packets.iter().any(|packet| packet.again && packet.state == State::InFlight)
     }
 
-    /// Nothing that was taken for lost was: it is in flight again, and found lost by the timer only.
+    /// Nothing that was taken for lost need be: it is in flight again, and lost if what was sent after it arrives.
     pub fn find_again(&mut self) {
-        for packet in &mut self.packets {
+        for (seq, packet) in (self.first..).zip(&mut self.packets) {
             if packet.state == State::Lost {
                 packet.state = State::InFlight;
+                self.order.push_back((packet.sent, seq));
             }
         }
+        self.order.make_contiguous().sort_unstable();
         self.lost = 0;
         self.lost_from = i32::MAX;
     }

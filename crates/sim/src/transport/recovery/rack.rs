@@ -47,9 +47,12 @@ impl Sender {
     }
 
     pub(crate) fn rack_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)], twice: bool) {
-        if ack < self.acked {
+        let overtaken = ack < self.acked;
+        if overtaken && blocks.is_empty() {
             return;
         }
+        // What it tells of packets beyond is news all the same; of marks, the one that overtook it has told.
+        let ack = ack.max(self.acked);
         let advances = ack > self.acked;
         if twice {
             let (retransmitted, highest) = (self.totals.packets_retransmitted, self.highest);

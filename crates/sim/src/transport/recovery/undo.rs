@@ -87,13 +87,32 @@ mod tests {
     fn a_needless_timeout_gives_the_window_back() {
         let mut ends = Ends::new(&spec(), Profile::Rfc, 60);
         ends.talk(|place, _| match place.checked_sub(DATA) {
-            Some(0..21) => Fate::Late(1.2),
+            Some(0..20) => Fate::Late(1.2),
+            // The probe, behind them.
+            Some(20) => Fate::Late(1.05),
             Some(21) => Fate::Late(0.5),
             _ => Fate::Arrives,
         });
         assert_eq!(ends.sender.totals.timeouts, 1);
         assert_eq!(ends.sender.window.ssthresh, 20.0);
         assert!(ends.sender.window.cwnd >= 20.0, "{:?}", ends.sender.window);
+    }
+
+    /// The same with one of them lost, as where a queue outlives an outage and has been full: that shows when the packets behind
+    /// it come, and not by the timer again.
+    #[test]
+    fn what_was_lost_among_late_packets_shows_by_those_behind_it() {
+        let mut ends = Ends::new(&spec(), Profile::Rfc, 60);
+        ends.talk(|place, _| match place.checked_sub(DATA) {
+            Some(10) => Fate::Lost,
+            Some(0..20) => Fate::Late(1.2),
+            // The probe, behind them.
+            Some(20) => Fate::Late(1.05),
+            Some(21) => Fate::Late(0.5),
+            _ => Fate::Arrives,
+        });
+        assert_eq!((ends.receiver.in_order(), ends.sender.totals.timeouts), (60, 1));
+        assert_eq!(ends.sender.window.ssthresh, 10.0);
     }
 
     /// With another packet lost, the reduction stands.

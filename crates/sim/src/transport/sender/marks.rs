@@ -10,7 +10,7 @@ impl Sender {
     #[inline]
     pub(in crate::transport) fn count_marks<N>(&mut self, env: &mut Env<'_, N>, ack: i32, held: i32) {
         if let Some(counter) = &mut self.marks.counter {
-            env.told = u8::from(counter.take(env.told, self.acked.max(ack) + held));
+            env.told = u8::from(counter.take_progress(env.told, self.acked.max(ack) + held));
         }
     }
 
@@ -84,7 +84,8 @@ mod tests {
             let mut ends = Ends::new(&with_marks("reno", recovery), Profile::Rfc, 60);
             ends.talk(marked(&[DATA + 2, DATA + 5]));
             assert_eq!(ends.sent.len(), 62, "{recovery:?}");
-            let told: Vec<u32> = ends.acks.iter().filter(|ack| ack.1.is_marked()).map(|ack| ack.1.seq()).collect();
+            let data = ends.acks[1..].iter().map(|ack| ack.1);
+            let told: Vec<u32> = data.filter(Packet::is_marked).map(|ack| ack.seq()).collect();
             let reduced: Vec<u32> =
                 ends.sent.iter().filter(|sent| sent.packet.is_reduced()).map(|sent| sent.packet.seq()).collect();
             // ACKs 1 and 2 each release two packets, 11 to 14; the window of twelve becomes six. 3 to 14 are out:
@@ -185,6 +186,50 @@ mod tests {
         assert_eq!(capable(|_| Fate::Arrives), 30);
         assert_eq!(capable(|place| if place == 0 { Fate::Bleached } else { Fate::Arrives }), 0);
         assert_eq!(capable(|place| if place == 0 { Fate::Lost } else { Fate::Arrives }), 30);
+    }
+
+    /// RFC 9768 §3.1, table 2: what answers the SYN says what the receiver has, and the best that both have is used: with that of
+    /// RFC 3168 the sender says that it has reduced its window. After a SYN that said ECT to one without accurate ECN the first
+    /// window is one packet (draft-ietf-tcpm-generalized-ecn §3.2.1.4).
+    #[test]
+    fn the_ends_agree_on_what_both_have() {
+        let table = [
+            (Ecn::Classic, Ecn::Off, 0b000, 0, 10, false),
+            (Ecn::Classic, Ecn::Classic, 0b001, 60, 10, true),
+            (Ecn::Classic, Ecn::Accurate, 0b001, 60, 10, true),
+            (Ecn::Accurate, Ecn::Off, 0b000, 0, 1, false),
+            (Ecn::Accurate, Ecn::Classic, 0b001, 60, 1, true),
+            (Ecn::Accurate, Ecn::Accurate, 0b100, 60, 10, false),
+        ];
+        for (ecn, receiver, answer, capable, first, reduced) in table {
+            let spec = TcpSpec { ecn, receiver_ecn: Some(receiver), ..tcp("reno", Recovery::Rack) };
+            let mut ends = Ends::new(&spec, Profile::Rfc, 60);
+            ends.talk(marked(&[DATA + 20]));
+            let data: Vec<_> = ends.sent.iter().filter(|sent| sent.packet.seq() > 0).collect();
+            let at_once = data.iter().filter(|sent| sent.at_s == data[0].at_s).count();
+            let told = data.iter().any(|sent| sent.packet.is_reduced());
+            let found =
+                (ends.acks[0].1.ace(), data.iter().filter(|sent| sent.packet.is_capable()).count(), at_once, told);
+            assert_eq!(found, (answer, capable, first, reduced), "{ecn:?}, {receiver:?}");
+            assert_eq!(
+                ends.sender.window.ssthresh < f64::MAX,
+                capable > 0,
+                "a mark is answered where there can be one"
+            );
+        }
+    }
+
+    /// RFC 9331 §4.2: whose receiver does not tell of each mark says ECT(1) no more, nor ECT(0) (Linux:
+    /// TCP_CONG_NO_FALLBACK_RFC3168).
+    #[test]
+    fn a_scalable_control_goes_without_ecn_where_marks_are_not_counted() {
+        for (receiver, capable) in [(Ecn::Off, 0), (Ecn::Classic, 0), (Ecn::Accurate, 30)] {
+            let spec = TcpSpec { receiver_ecn: Some(receiver), ..accurate("prague", Recovery::Rack) };
+            let mut ends = Ends::new(&spec, Profile::Linux, 30);
+            ends.talk(|_, _| Fate::Arrives);
+            assert!(ends.sent[0].packet.is_scalable());
+            assert_eq!(ends.sent[1..].iter().filter(|sent| sent.packet.is_capable()).count(), capable, "{receiver:?}");
+        }
     }
 
     /// draft-ietf-tcpm-generalized-ecn §3.2.1.4: a SYN that was marked is answered by a window of one packet.

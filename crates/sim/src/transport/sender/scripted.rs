@@ -3,9 +3,9 @@
 //! the scripts number bytes; windows there are whole packets.
 
 use crate::congestion::{ControlSpec, Controls};
-use crate::events::{EventQueue, Key};
+use crate::events::{Entity, EventQueue, Key};
 use crate::packet::Packet;
-use crate::scenario::{Profile, Recovery, SlowStartKind, TcpSpec};
+use crate::scenario::{Ecn, Profile, Recovery, SlowStartKind, TcpSpec};
 use crate::time::Time;
 use crate::transport::connection::Connection;
 use crate::transport::network::{Network, Schedule};
@@ -22,6 +22,8 @@ enum Line {
     Ack(f64, u32, (u32, u32)),
     /// The same with several blocks.
     Sack(f64, u32, &'static [(u32, u32)]),
+    /// The same without blocks, with these flags AE, CWR and ECE.
+    Told(f64, u32, u8),
     /// So many seconds pass.
     Pause(f64),
     /// What was sent since the last such line.
@@ -31,15 +33,22 @@ enum Line {
     /// Window and threshold, in whole packets; threshold 0: infinite.
     Window(u32, u32),
 }
-use Line::{Ack, Count, Pause, Sack, Sent, Window, Write};
+use Line::{Ack, Count, Pause, Sack, Sent, Told, Window, Write};
 
 const NONE: (u32, u32) = (0, 0);
+
+/// Entities beside the retransmission timer.
+const APPLICATION: Entity = 1;
+const PACING: Entity = 2;
 
 /// Takes note of what is sent.
 struct Tape {
     events: EventQueue,
     sacks: SackSlab,
     sent: Vec<(u32, f64)>,
+    /// Of these, data that say ECT(0), and any that say ECT(1).
+    capable: usize,
+    scalable: usize,
     told: usize,
 }
 
@@ -53,6 +62,8 @@ impl Network for Tape {
     fn send(&mut self, packet: Packet, now: Key) {
         if packet.seq() > 0 {
             self.sent.push((packet.seq(), now.time.seconds()));
+            self.capable += usize::from(packet.is_capable());
+            self.scalable += usize::from(packet.is_scalable());
         }
     }
 
@@ -72,36 +83,57 @@ struct Script {
 impl Script {
     /// The connection is established after a handshake of `rtt_s`.
     fn new(congestion: ControlSpec, slow_start: SlowStartKind, rtt_s: f64) -> Self {
-        let mut spec = TcpSpec { congestion, slow_start, window_packets: 2000.0, ..tcp("reno", Recovery::Rack) };
+        Self::with(TcpSpec { congestion, slow_start, ..tcp("reno", Recovery::Rack) }, rtt_s, 0)
+    }
+
+    /// The same of these parameters, where `answer` are the flags AE, CWR and ECE of what answers the SYN.
+    fn with(spec: TcpSpec, rtt_s: f64, answer: u8) -> Self {
+        let mut spec = TcpSpec { window_packets: 2000.0, ..spec };
         spec.rto.min_s = 0.2;
         let connection = Connection::new(&spec, Profile::Linux, None);
         let mut controls = Controls::default();
         let control = controls.add(&spec.congestion).expect("the control is known");
-        let sender = Sender::new(&connection, 0, 0, control, 0.0, Time::ZERO);
-        let tape = Tape { events: EventQueue::for_size(0), sacks: SackSlab::default(), sent: Vec::new(), told: 0 };
+        let mut sender = Sender::new(&connection, 0, 0, control, 0.0, Time::ZERO);
+        if spec.pacing {
+            sender.pace(PACING, None);
+        }
+        let (events, sacks) = (EventQueue::for_size(0), SackSlab::default());
+        let tape = Tape { events, sacks, sent: Vec::new(), capable: 0, scalable: 0, told: 0 };
         let mut script = Self { sender, tape, controls, connection, now_s: 0.0 };
-        script.act(Key::FIRST, Time::ZERO, |sender, env| sender.begin(env, 0));
-        script.ack(rtt_s, 0, &[], Time::ZERO);
+        script.act(Key::FIRST, Time::ZERO, 0, |sender, env| sender.begin(env, 0));
+        script.ack(rtt_s, 0, &[], Time::ZERO, answer);
         script
     }
 
-    fn act(&mut self, now: Key, echo: Time, what: impl FnOnce(&mut Sender, &mut Env<'_, Tape>)) {
+    fn act(&mut self, now: Key, echo: Time, told: u8, what: impl FnOnce(&mut Sender, &mut Env<'_, Tape>)) {
         let (network, controls, connection) = (&mut self.tape, &mut self.controls, &self.connection);
-        what(&mut self.sender, &mut Env { network, controls, connection, now, echo, told: 0 });
+        what(&mut self.sender, &mut Env { network, controls, connection, now, echo, told });
     }
 
     /// Time passes, and timers expire.
     fn pause(&mut self, seconds: f64) {
         self.now_s += seconds;
         while let Some(key) = self.tape.events.pop_before(Time::new(self.now_s)) {
-            self.act(key, Time::ZERO, |sender, env| sender.timer(env));
+            let paced = key.entity() == PACING;
+            self.act(
+                key,
+                Time::ZERO,
+                0,
+                |sender, env| if paced { sender.pacing_timer(env) } else { sender.timer(env) },
+            );
         }
     }
 
-    fn ack(&mut self, after_s: f64, through: u32, blocks: &[(u32, u32)], echo: Time) {
+    fn ack(&mut self, after_s: f64, through: u32, blocks: &[(u32, u32)], echo: Time, told: u8) {
         self.pause(after_s);
-        let now = Key::planned(Time::new(self.now_s), 1);
-        self.act(now, echo, |sender, env| sender.receive(env, through, blocks));
+        let now = Key::planned(Time::new(self.now_s), APPLICATION);
+        self.act(now, echo, told, |sender, env| sender.receive(env, through, blocks));
+    }
+
+    /// When the packet was sent that causes an ACK: the newest in the block, or the first that was missing.
+    fn cause(&self, block: (u32, u32)) -> Time {
+        let cause = if block == NONE { self.sender.acked as u32 + 1 } else { block.1 - 1 };
+        Time::new(self.tape.sent.iter().rfind(|sent| sent.0 == cause).map_or(0.0, |sent| sent.1))
     }
 
     fn run(&mut self, name: &str, lines: &[Line]) {
@@ -113,19 +145,17 @@ impl Script {
                     for _ in 0..packets - 1 {
                         self.sender.limit = self.sender.limit.max(1) + 1;
                     }
-                    let now = Key::planned(Time::new(self.now_s), 1);
-                    self.act(now, Time::ZERO, |sender, env| sender.push(env));
+                    let now = Key::planned(Time::new(self.now_s), APPLICATION);
+                    self.act(now, Time::ZERO, 0, |sender, env| sender.push(env));
                 }
                 Ack(after_s, through, block) => {
-                    // The packet that caused it: the newest in the block, or the first that was missing.
-                    let cause = if block == NONE { self.sender.acked as u32 + 1 } else { block.1 - 1 };
-                    let sent = self.tape.sent.iter().rfind(|sent| sent.0 == cause).map_or(0.0, |sent| sent.1);
                     let blocks = [block];
                     let blocks = if block == NONE { &[][..] } else { &blocks[..] };
-                    self.ack(after_s, through, blocks, Time::new(sent));
+                    self.ack(after_s, through, blocks, self.cause(block), 0);
                 }
-                // It moves nothing on, so that nobody asks when what it answers was sent.
-                Sack(after_s, through, blocks) => self.ack(after_s, through, blocks, Time::new(self.now_s)),
+                // Where it moves nothing on, nobody asks when what it answers was sent.
+                Sack(after_s, through, blocks) => self.ack(after_s, through, blocks, self.cause(NONE), 0),
+                Told(after_s, through, flags) => self.ack(after_s, through, &[], self.cause(NONE), flags),
                 Pause(seconds) => self.pause(seconds),
                 Sent(expected) => {
                     assert_eq!(new, expected, "{place}");
@@ -287,6 +317,12 @@ fn recovery_sends_what_linux_sends() {
             Sent(&[]), Sack(0.001, 0, &[(3, 4), (7, 8), (9, 10)]), Sent(&[1]),
             Sack(0.007, 0, &[(3, 5), (7, 8), (9, 10)]), Sent(&[2]),
         ]),
+        ("fr-4pkt-fack-last-mss", &[
+            Write(4), Count(4), Ack(0.1, 0, (4, 5)), Sent(&[]), Pause(0.04), Sent(&[1]),
+        ]),
+        ("cwnd-moderation-disorder-no-moderation", &[
+            Write(4), Count(4), Window(10, 0), Ack(0.1, 0, (2, 3)), Window(10, 0),
+        ]),
         ("limited-transmit-sack", &[
             Write(15), Count(10),
             Ack(0.11, 0, (2, 3)), Sent(&[11]), Ack(0.01, 0, (2, 4)), Sent(&[12]),
@@ -304,6 +340,93 @@ fn recovery_sends_what_linux_sends() {
         Ack(0.002, 1, (3, 14)), Sent(&[18]), Ack(0.002, 1, (3, 15)), Sent(&[19]),
     ];
     Script::new(cubic(), SlowStartKind::HyStart, 0.01).run("prr-ss-30pkt-lost-1_4-11_16", twice);
+}
+
+/// The same where the round trip is short.
+#[test]
+#[rustfmt::skip]
+fn recovery_over_short_paths_sends_what_linux_sends() {
+    let table: &[(&str, f64, &[Line])] = &[
+        ("prr-ss-ack-below-snd_una-cubic", 0.01, &[
+            Write(10), Count(10),
+            Ack(0.01, 0, (2, 3)), Ack(0.0, 0, (2, 4)), Sent(&[]), Sack(0.0, 0, &[(2, 4), (9, 10)]), Sent(&[1]),
+            Sack(0.012, 4, &[(9, 10)]), Sent(&[5, 6, 7]), Write(10),
+            // It comes behind one that acknowledges more.
+            Sack(0.002, 3, &[(6, 8)]), Sent(&[8, 11]),
+        ]),
+        ("sack-route-refresh-ip-tos", 0.01, &[
+            Write(4), Count(4), Ack(0.01, 4, NONE), Pause(0.01), Write(4), Count(4), Ack(0.01, 8, NONE), Pause(0.01),
+            Write(10), Count(10), Sack(0.01, 9, &[(12, 13), (15, 19)]), Sent(&[10, 11, 13, 14]), Ack(0.01, 18, NONE),
+            Sent(&[]),
+        ]),
+        ("cubic-rack-reo-timeout-retrans-failed-incoming-data", 0.02, &[
+            Write(10), Count(10), Ack(0.02, 0, (10, 11)), Sack(0.0, 0, &[(4, 5), (10, 11)]), Ack(0.0, 10, NONE),
+            // 19 in the script: where packets have overtaken others Linux grows by SACKs, too.
+            Window(18, 0), Sent(&[]),
+        ]),
+    ];
+    for (name, rtt_s, lines) in table {
+        Script::new(cubic(), SlowStartKind::HyStart, *rtt_s).run(name, lines);
+    }
+}
+
+/// Receivers without SACK: three duplicate ACKs, and what they tell is counted.
+#[test]
+#[rustfmt::skip]
+fn without_sack_it_sends_what_linux_sends() {
+    let table: &[(&str, &[Line])] = &[
+        ("fr-4pkt", &[
+            Write(4), Count(4), Ack(0.1, 0, NONE), Ack(0.0, 0, NONE), Sent(&[]), Ack(0.0, 0, NONE), Sent(&[1]),
+            Ack(0.1, 4, NONE), Sent(&[]),
+        ]),
+        ("limited-transmit-no-sack", &[
+            Write(15), Count(10), Ack(0.11, 0, NONE), Sent(&[11]), Ack(0.01, 0, NONE), Sent(&[12]),
+            Ack(0.01, 3, NONE), Sent(&[13, 14]), Ack(0.02, 5, NONE), Sent(&[15]),
+        ]),
+    ];
+    for (name, lines) in table {
+        let spec = TcpSpec { congestion: cubic(), slow_start: SlowStartKind::HyStart, ..tcp("reno", Recovery::Newreno) };
+        Script::with(spec, 0.1, 0).run(name, lines);
+    }
+}
+
+/// Pacing (fq) delays packets, not growth. (When they leave differs: Linux does not pace the first window, and sends pairs.)
+#[test]
+#[rustfmt::skip]
+fn paced_slow_start_grows_as_in_linux() {
+    let lines: &[Line] = &[
+        Write(28), Window(10, 0), Ack(0.105, 2, NONE), Window(12, 0), Ack(0.003, 4, NONE), Window(14, 0),
+        Ack(0.002, 6, NONE), Window(16, 0), Ack(0.009, 8, NONE), Window(18, 0), Ack(0.001, 10, NONE), Window(20, 0),
+    ];
+    let spec = TcpSpec { pacing: true, slow_start: SlowStartKind::ByteCounting, ..tcp("reno", Recovery::Rack) };
+    Script::with(spec, 0.1, 0).run("slow-start-fq-ack-per-2pkt", lines);
+}
+
+/// A mark: the window of CUBIC comes down to seven tenths. Linux goes there by proportional reduction, and is at four packets
+/// after this ACK, as three are in flight; here it is cut at once.
+#[test]
+fn a_mark_sets_the_threshold_of_linux() {
+    let spec = TcpSpec { ecn: Ecn::Classic, congestion: cubic(), ..tcp("reno", Recovery::Rack) };
+    let lines = [Write(4), Count(4), Window(10, 0), Told(0.1, 1, 0b001), Window(7, 7)];
+    Script::with(spec, 0.1, 0b001).run("cwnd-moderation-ecn-enter-cwr-no-moderation-700", &lines);
+}
+
+/// What a server answers a SYN that asks for accurate ECN, and what data say then (Linux's own
+/// tools/testing/selftests/net/packetdrill): where the server has the ECN of RFC 3168, or none.
+#[test]
+fn data_say_ect_if_the_server_does() {
+    let table = [
+        ("ecn-uses-ect0", Ecn::Classic, 0b001, 4),
+        ("tcp_accecn_serverside_accecn_disabled2", Ecn::Accurate, 0b001, 4),
+        ("tcp_accecn_serverside_ecn_disabled", Ecn::Accurate, 0b000, 0),
+        ("tcp_accecn_serverside_broken", Ecn::Accurate, 0b111, 0),
+    ];
+    for (name, ecn, answer, capable) in table {
+        let spec = TcpSpec { ecn, congestion: cubic(), ..tcp("reno", Recovery::Rack) };
+        let mut script = Script::with(spec, 0.1, answer);
+        script.run(name, &[Write(4), Ack(0.1, 1, NONE), Ack(0.1, 2, NONE), Ack(0.1, 4, NONE)]);
+        assert_eq!((script.tape.capable, script.tape.scalable), (capable, 0), "{name}");
+    }
 }
 
 /// A probe of the tail in the place of the timer, the timer, slow start up to the threshold of CUBIC, and growth towards the

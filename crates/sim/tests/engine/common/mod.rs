@@ -5,6 +5,8 @@ pub mod networks;
 pub mod reference;
 pub mod steps;
 
+use proptest::prelude::*;
+use proptest::sample::select;
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::probe::trace::{Record, Trace};
 use tightlink_sim::probe::{Probe, Sampled, Totals};
@@ -74,9 +76,20 @@ pub fn known(recovery: Recovery, profile: Profile) -> Recovery {
     if profile == Profile::Ns2 && recovery == Recovery::Rack { Recovery::Sack } else { recovery }
 }
 
-/// ECN of which the profile knows.
-pub fn known_ecn(ecn: Ecn, profile: Profile) -> Ecn {
-    if profile == Profile::Ns2 && ecn == Ecn::Accurate { Ecn::Classic } else { ecn }
+/// What a sender asks for, and what its receiver agrees to at most, as far as the profile knows of it.
+pub type WantedEcn = (Ecn, Option<Ecn>);
+
+/// Any of them.
+pub fn wanted_ecn() -> impl Strategy<Value = WantedEcn> {
+    let all = vec![Ecn::Off, Ecn::Classic, Ecn::Accurate];
+    (select(all.clone()), prop::option::weighted(0.3, select(all)))
+}
+
+/// Sets it.
+pub fn set_ecn(tcp: &mut TcpSpec, (ecn, receiver): WantedEcn, profile: Profile) {
+    let agrees = profile != Profile::Ns2;
+    tcp.ecn = if agrees { ecn } else { ecn.min(Ecn::Classic) };
+    tcp.receiver_ecn = receiver.filter(|_| agrees && ecn != Ecn::Off);
 }
 
 /// TCP with the defaults of a profile, but packets of 1000 bytes and a window that does not limit.
@@ -102,6 +115,7 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
         limited_transmit: true,
         pacing: false,
         ecn: Ecn::Off,
+        receiver_ecn: None,
         slow_start: SlowStartKind::Standard,
         max_ssthresh_packets: None,
     }
@@ -109,7 +123,13 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
 
 /// UDP without headers.
 pub fn udp(payload_bytes: u32) -> TransportSpec {
-    TransportSpec::Udp(UdpSpec { payload_bytes, header_bytes: 0, fragment_header_bytes: 0, sizes: Vec::new() })
+    TransportSpec::Udp(UdpSpec {
+        payload_bytes,
+        header_bytes: 0,
+        fragment_header_bytes: 0,
+        sizes: Vec::new(),
+        ecn: None,
+    })
 }
 
 /// A processor that costs `per_packet_s` and has input rings of `ring` packets, and nothing else.

@@ -20,8 +20,8 @@ use tightlink_sim::network::queue::rem::RemSpec;
 use tightlink_sim::network::queue::strict::StrictSpec;
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::scenario::{
-    Duration, Ecn, FlowSpec, FramingSpec, LinkSpec, Pace, Profile, QueueLimit, Recovery, Scenario, SizeShare,
-    SlowStartKind, TrafficSpec, TransportSpec, UdpSpec, VideoSpec,
+    Duration, FlowSpec, FramingSpec, LinkSpec, Pace, Profile, QueueLimit, Recovery, Scenario, SizeShare, SlowStartKind,
+    TrafficSpec, TransportSpec, UdpSpec, VideoSpec,
 };
 
 /// What one step of the grid is.
@@ -213,6 +213,7 @@ fn udp(grid: Grid, scenario: &Scenario, source: &Source) -> UdpSpec {
         header_bytes: 28,
         fragment_header_bytes: 20,
         sizes: sizes().filter(|_| mixed).map(|bytes| SizeShare { bytes, share }).collect(),
+        ecn: None,
     }
 }
 
@@ -248,7 +249,7 @@ struct Connection {
     to: prop::sample::Index,
     recovery: Recovery,
     slow_start: SlowStartKind,
-    ecn: Ecn,
+    ecn: super::WantedEcn,
     size: u32,
     window: u32,
     initial_window: u32,
@@ -272,8 +273,10 @@ fn connection() -> impl Strategy<Value = Connection> {
         SlowStartKind::Rapid,
         SlowStartKind::Limited,
     ];
-    let ecn = prop::sample::select(vec![Ecn::Off, Ecn::Classic, Ecn::Accurate]);
-    let options = (prop_oneof![3 => Just(SlowStartKind::Standard), 1 => prop::sample::select(kinds.to_vec())], ecn);
+    let options = (
+        prop_oneof![3 => Just(SlowStartKind::Standard), 1 => prop::sample::select(kinds.to_vec())],
+        super::wanted_ecn(),
+    );
     let limits = (prop::option::weighted(0.3, 1u64..200), 0u32..300, prop::option::weighted(0.2, 100u32..1500));
     // Half of the connections are what they were before there was pacing.
     let paced = (prop::bool::weighted(0.3), prop_oneof![4 => Just("reno"), 1 => Just("bbr"), 1 => Just("bbr3")]);
@@ -313,7 +316,7 @@ fn tcp_flow(grid: Grid, scenario: &Scenario, index: u32, connection: &Connection
     tcp.congestion = connection.control.into();
     tcp.slow_start = connection.slow_start;
     tcp.max_ssthresh_packets = Some(8.0);
-    tcp.ecn = super::known_ecn(connection.ecn, scenario.profile);
+    super::set_ecn(&mut tcp, connection.ecn, scenario.profile);
     // Short, so that a run of two seconds sees many expiries.
     tcp.rto.min_s = 0.1;
     tcp.rto.initial_s = 0.3;

@@ -10,6 +10,7 @@ use tightlink_sim::scenario::{
 };
 
 use crate::engine::common::networks::{ALL_OTHERS, with_queues};
+use crate::engine::common::{WantedEcn, set_ecn, wanted_ecn};
 
 /// What one step of the grid is: `bytes` take `seconds` at `rate_bps`.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +147,7 @@ fn habits() -> impl Strategy<Value = Habits> {
 struct Manner {
     recovery: Recovery,
     controls: Vec<Index>,
-    ecn: Ecn,
+    ecn: WantedEcn,
     delayed_acks: bool,
     limited_transmit: bool,
     pacing: bool,
@@ -155,8 +156,7 @@ struct Manner {
 }
 
 fn manner() -> impl Strategy<Value = Manner> {
-    let ecn = select(vec![Ecn::Off, Ecn::Classic, Ecn::Accurate]);
-    let flags = (ecn, any::<bool>(), any::<bool>());
+    let flags = (wanted_ecn(), any::<bool>(), any::<bool>());
     let tcp = (select(Recovery::ALL.to_vec()), prop::collection::vec(any::<Index>(), 1..4), 1_u32..9, 2_u32..60);
     (tcp, flags, prop::bool::weighted(0.3)).prop_map(
         |((recovery, controls, size, window), (ecn, delayed_acks, limited_transmit), pacing)| Manner {
@@ -191,11 +191,11 @@ fn group(
     users.tcp.limited_transmit = manner.limited_transmit;
     users.tcp.pacing = manner.pacing;
     users.tcp.window_packets = f64::from(manner.window);
-    users.tcp.ecn = crate::engine::common::known_ecn(manner.ecn, profile);
+    set_ecn(&mut users.tcp, manner.ecn, profile);
     // Short, so that a run of some seconds sees many expiries.
     (users.tcp.rto.min_s, users.tcp.rto.initial_s) = (0.1, 0.3);
     let known: Vec<&str> = (CONTROLS.iter())
-        .filter(|control| control.works_with(recovery) && (manner.ecn != Ecn::Off || !control.reads_marks))
+        .filter(|control| control.works_with(recovery) && (manner.ecn.0 != Ecn::Off || !control.reads_marks))
         .map(|control| control.name)
         .collect();
     let control = |pick: &Index| ControlShare {
