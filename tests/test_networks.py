@@ -118,6 +118,27 @@ def test_the_bottleneck_of_a_dumbbell_takes_a_network() -> None:
     assert scenario.resolve()["links"][1]["jitter"]["distribution"]["most_s"] == units.time("40 ms")
 
 
+def test_the_links_of_a_group_take_a_network() -> None:
+    text = (
+        'duration = "1 s"\n'
+        'topology.net = { kind = "dumbbell", pairs = 2, bottleneck = { rate = "1 Gbit/s" }, '
+        'access_left = { rate = "1 Gbit/s" }, access_right = { network = "NAME", queue = "20 packets" } }\n'
+        'traffic.d = { kind = "bulk", from = "net.left[0]", to = "net.right[0]" }'
+    )
+    links = {link["name"]: link for link in tl.loads(text.replace("NAME", "lte")).resolve()["links"]}
+    alone = {link["name"]: link for link in access('network = "lte", queue = "20 packets"').resolve()["links"]}
+    for end in ("", ".reverse"):
+        one, other = links[f"net.access_right[1]{end}"], alone[f"access{end}"]
+        assert {key: one[key] for key in one if key not in {"name", "from", "to"}} == {
+            key: other[key] for key in other if key not in {"name", "from", "to"}
+        }
+    with pytest.raises(
+        tl.ScenarioError, match=r'access_right\.network = "leo": expected a network with a constant delay'
+    ):
+        tl.loads(text.replace("NAME", "leo"))
+    assert tl.loads(text.replace('"NAME"', '"leo", delay = "20 ms"')).resolve()
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -82,6 +82,18 @@ class Reverse(Wire):
     """What differs in the reverse direction of a link."""
 
 
+def like_its_network(data: object) -> object:
+    """A link with what its ready network says, key by key; what the link says takes its place as a whole."""
+    if not isinstance(data, dict) or data.get("network") is None:
+        return data
+    like = dict(like_network(data["network"]))
+    reverse, own = like.pop("reverse", {}), data.get("reverse", {})
+    own = own.written() if isinstance(own, Table) else own
+    if isinstance(own, dict) and not data.get("one_way") and (reverse or own):
+        data = data | {"reverse": reverse | own}
+    return like | data
+
+
 class Duplex(Wire):
     """Both directions of a wire: the reverse is like the forward, but for what ``reverse`` says."""
 
@@ -99,14 +111,7 @@ class Duplex(Wire):
     @classmethod
     def _like_its_network(cls, data: object) -> object:
         """Fills in what the network says, key by key; what is said here takes its place as a whole."""
-        if not isinstance(data, dict) or data.get("network") is None:
-            return data
-        like = dict(like_network(data["network"]))
-        reverse, own = like.pop("reverse", {}), data.get("reverse", {})
-        own = own.written() if isinstance(own, Reverse) else own
-        if isinstance(own, dict) and not data.get("one_way") and (reverse or own):
-            data = data | {"reverse": reverse | own}
-        return like | data
+        return like_its_network(data)
 
     @model_validator(mode="after")
     def _has_a_rate(self) -> Self:

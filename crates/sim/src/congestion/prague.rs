@@ -4,8 +4,9 @@
 //! alone.
 //!
 //! The fall back where marks come from a classic queue (§2.4.5, optional there) is an option, off as in Linux. Where the draft
-//! leaves the growth after a loss open, it is Reno's; so is all where the receiver does not tell of each mark. Windows below two packets (RFC 9331 §4.3, item 5) are those of TCP Prague in Linux
-//! (tcp_prague.c 0.7, change 6), which makes its packets smaller, too; here they keep their size.
+//! leaves the growth after a loss open, it is Reno's; so is all where the receiver does not tell of each mark. Windows below
+//! two packets (RFC 9331 §4.3, item 5) are those of TCP Prague in Linux (tcp_prague.c 0.7, change 6), which makes its packets
+//! smaller, too; here they keep their size.
 
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::time::Time;

@@ -6,8 +6,8 @@
 //! made at that event, in order, and the link has one event for each packet, its delivery, as others have. A
 //! packet that is on the line has a delivery to come, so none is made too late. Three cost an event more: a probe that
 //! must see packets in order, at each departure; a link whose packets overtake each other, there too; and a queue that
-//! shapes, where no delivery comes after the next packet may go. Where links are processed epoch by epoch, the decisions of an epoch are made when all that arrives in it
-//! is there.
+//! shapes, where no delivery comes after the next packet may go. Where links are processed epoch by epoch, the decisions
+//! of an epoch are made when all that arrives in it is there.
 
 use crate::delays::Delays;
 use crate::events::Key;

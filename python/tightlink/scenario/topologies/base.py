@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
-from pydantic import Discriminator, Tag
+from pydantic import Discriminator, Tag, WithJsonSchema, model_validator
 
 from tightlink import units
-from tightlink.scenario.links import Medium, Span, Wire, both
+from tightlink.scenario.links import Medium, Span, Wire, both, like_its_network
 from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import LineRate, PropagationDelay
@@ -61,8 +61,23 @@ class GroupReverse(GroupWire):
 class GroupLink(GroupWire):
     """The links of a group: all alike but for what is a list."""
 
+    network: Annotated[str, WithJsonSchema({"type": "string", "examples": ["lte"]})] | None = None
+    """Ready network that each is like but for what is said here, such as "lte" (``tightlink list networks``)."""
     reverse: GroupReverse | None = None
     """What differs from the second end to the first."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _like_its_network(cls, data: object) -> object:
+        """Writes out what the network says, whose name is not needed any more."""
+        found = like_its_network(data)
+        if not isinstance(found, dict) or found.get("network") is None:
+            return found
+        name = found.pop("network")
+        if isinstance(data, dict) and "delay" not in data and isinstance(found.get("delay"), dict):
+            raise wrong("a network with a constant delay, as the links of a group have, or a delay beside it",
+                        key="network", value=name)  # fmt: skip
+        return found
 
 
 class Topology(Table):

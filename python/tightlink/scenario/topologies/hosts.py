@@ -39,6 +39,10 @@ class Hosts(Topology):
                 key = "access" if self.access_left is self.access_right is None else f"access_{side}"
                 raise wrong('a rate such as "1 Gbit/s"', key=f"{key}.rate")
 
+    def _table(self, side: str) -> str:
+        own = self.access_left if side == "left" else self.access_right
+        return "access" if own is None else f"access_{side}"
+
     def host_nodes(self, name: str) -> Iterator[str]:
         """The hosts in pairs: left[0], right[0], left[1] and so on."""
         for index in range(self.hosts):
@@ -53,10 +57,11 @@ class Hosts(Topology):
         """Their links in pairs: access_left[0], access_right[0], access_left[1] and so on."""
         left = directions(self.side("left"), self.hosts)
         right = directions(self.side("right"), self.hosts)
-        key = f"topology.{name}.access"
+        # Where a key of theirs is changed with effect.
+        begin, end = (f"topology.{name}.{self._table('left')}", f"topology.{name}.{self._table('right')}")
         for index, (one, other) in enumerate(zip(left, right, strict=True)):
-            yield Span(f"{name}.access_left[{index}]", key, (f"{name}.left[{index}]", left_router), *one)
-            yield Span(f"{name}.access_right[{index}]", key, (right_router, f"{name}.right[{index}]"), *other)
+            yield Span(f"{name}.access_left[{index}]", begin, (f"{name}.left[{index}]", left_router), *one)
+            yield Span(f"{name}.access_right[{index}]", end, (right_router, f"{name}.right[{index}]"), *other)
 
     def filled_access(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
         """The access tables with the defaults where they are silent."""
