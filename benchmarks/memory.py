@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much memory a network with users takes, beside what is foretold before the run.
+"""How much memory a network with users takes, beside what is predicted before the run.
 
     python benchmarks/memory.py                       # scales of 1/100, 3/100 and 1/10, small and large buffers
     python benchmarks/memory.py --scales 1 --seconds 6
@@ -31,7 +31,7 @@ LOADS = {
     "overload": {"think_time": "10 ms", "object_size": "high"} | MANY,
 }
 BUFFERS = ("low", "high")
-COLUMNS = ("scale", "load", "buffers", "sources", "packets", "foretold MiB", "peak MiB", "foretold / peak")
+COLUMNS = ("scale", "load", "buffers", "sources", "packets", "predicted MiB", "peak MiB", "predicted / peak")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Measured:
     scale: float
     load: str
     buffers: str
-    foretold: memory.Memory
+    predicted: memory.Memory
     peak_bytes: int
 
     def row(self) -> list[str]:
@@ -50,11 +50,11 @@ class Measured:
             f"{self.scale:g}",
             self.load,
             self.buffers,
-            str(self.foretold.sources),
-            str(self.foretold.packets),
-            f"{self.foretold.bytes / 2**20:.0f}",
+            str(self.predicted.sources),
+            str(self.predicted.packets),
+            f"{self.predicted.bytes / 2**20:.0f}",
             f"{self.peak_bytes / 2**20:.0f}",
-            f"{self.foretold.bytes / self.peak_bytes:.2f}",
+            f"{self.predicted.bytes / self.peak_bytes:.2f}",
         ]
 
 
@@ -72,11 +72,11 @@ def run_one(scale: float, load: str, buffers: str, seconds: float) -> None:
 
 def measure(scale: float, load: str, buffers: str, seconds: float) -> Measured:
     """One run in a process of its own."""
-    foretold = memory.needed(scenario(scale, load, buffers, seconds).resolve())
-    assert foretold is not None
+    predicted = memory.needed(scenario(scale, load, buffers, seconds).resolve())
+    assert predicted is not None
     arguments = ["--one", str(scale), load, buffers, str(seconds)]
     done = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
-    return Measured(scale, load, buffers, foretold, json.loads(done.stdout))
+    return Measured(scale, load, buffers, predicted, json.loads(done.stdout))
 
 
 def main() -> None:

@@ -132,7 +132,7 @@ def rate_bps(path: Path, traffic: Traffic, size: int) -> float:
 
 
 def other_fates(path: Path, run: Run, size: int) -> int:
-    """Packets whose fate is not that of a plain drop-tail queue which gets them when the relay got them."""
+    """Packets whose outcome is not that of a plain drop-tail queue which gets them when the relay got them."""
     there = run.packets.filter(pl.col("from") == "a")
     dropped = set(there.filter(pl.col("event") == "d")["uid"])
     waiting: deque[float] = deque()
@@ -220,7 +220,7 @@ def main() -> None:
     late = ["late: p50 µs", "p99", "p99.9", "most"]
     known, before = metadata.machine(), metadata.load()
     beyond = ["beyond the model: p50 µs", "p99"]
-    counted = ["rate %", "dropped", "other fate", "lost elsewhere", "full queue ms"]
+    counted = ["rate %", "dropped", "other outcome", "lost elsewhere", "full queue ms"]
     both = [(path, device) for path in PATHS for device in devices]
     table(["path", "device", *counted, *beyond, *late], [overloaded(*each, seconds) for each in both])
     table(["path", "device", *beyond, "most", *late], [alone(*each, seconds) for each in both])

@@ -41,7 +41,7 @@ SAME = {
 }
 #: The same of the direction of the ACKs.
 SAME_BACK = {"total_packets": "acks", "zero_win_adv": "zero_windows", "max_win_adv": "window_max_bytes"}
-#: What does not hang on a judgement.
+#: What does not depend on a judgement.
 PLAIN = ("total_packets", "actual_data_pkts", "actual_data_bytes")
 
 

@@ -430,7 +430,7 @@ def run() -> tl.Run:
 def test_a_chain_stays_with_the_simulation() -> None:
     """Behind the first moments, in which no source is in the middle of anything: 19 in 20 within the band.
 
-    Six runs: what one of them does at a time hangs on what it did some seconds before.
+    Six runs: what one of them does at a time depends on what it did some seconds before.
     """
     shares = []
     for seed in range(1, 7):

@@ -267,7 +267,7 @@ def test_a_program_runs_over_the_link(wire: Path, tmp_path: Path) -> None:
     ended = _emulate(wire, "--late", "1 s", "-o", out, "--", sys.executable, "-c", _FLOOD, "10.64.128.1", "2")
     with ended:
         _, errors = ended.communicate(timeout=60)
-    assert (ended.returncode, "b is 10.64.128.1" in errors, "packets handed on" in errors) == (0, True, True)
+    assert (ended.returncode, "b is 10.64.128.1" in errors, "packets forwarded" in errors) == (0, True, True)
     run = tl.open_run(out)
     assert run.links["packets_in"].to_list()[0] == 2
     assert cli.main(["emulate", str(wire), "-o", str(out)]) == 2

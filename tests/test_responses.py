@@ -1,4 +1,4 @@
-"""The responses of document 003, from tables with known answers."""
+"""The responses of the NIST study, from tables with known answers."""
 
 from __future__ import annotations
 

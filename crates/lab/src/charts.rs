@@ -13,7 +13,7 @@ pub struct Seen {
     marked: Vec<u64>,
 }
 
-/// Keeps every look at every flow. What holds back a source that waits for its link hangs on that, so that links are not
+/// Keeps every look at every flow. What holds back a source that waits for its link depends on that, so that links are not
 /// evaluated `AHEAD` where there is one.
 #[derive(Debug)]
 pub struct Looks<'a, const AHEAD: bool>(pub &'a mut Vec<Seen>);

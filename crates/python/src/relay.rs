@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tightlink_relay::journal::Journal;
 use tightlink_relay::port::{Datagrams, Frames, Port};
 use tightlink_relay::probe::duplicate;
-use tightlink_relay::relay::{self as real_time, Outcome};
+use tightlink_relay::relay::{self as real_time, RelayOutcome};
 use tightlink_relay::spec::Device;
 use tightlink_relay::summary::Summary;
 use tightlink_relay::system::{System, be_punctual, thread_s};
@@ -116,7 +116,7 @@ fn run<P: Port>(
     Ok(told)
 }
 
-fn summary(spec: &RelaySpec, outcome: &Outcome) -> Value {
+fn summary(spec: &RelaySpec, outcome: &RelayOutcome) -> Value {
     serde_json::to_value(Summary::new(spec, outcome)).unwrap_or_default()
 }
 
@@ -130,7 +130,7 @@ fn told_flow(spec: &RelaySpec, flow: &Flow) -> Value {
     json!({ "protocol": flow.protocol, "source": source, "destination": destination, "from": from, "to": to })
 }
 
-/// Writes the trace as a table: `packets`, with the time at which each packet was due where it was handed on.
+/// Writes the trace as a table: `packets`, with the time at which each packet was due where it was forwarded.
 fn write(spec: &RelaySpec, records: &mut File, file: File) -> Result<Vec<Flow>, Failure> {
     let mut table = Growing::new(file, &columns(spec, &[]))?;
     let mut lines = Vec::new();
@@ -167,7 +167,7 @@ fn columns(spec: &RelaySpec, lines: &[Line]) -> [(&'static str, Column); 10] {
     let integers = |value: fn(&Line) -> i64| Column::Integer(lines.iter().map(value).collect());
     let floats = |value: fn(&Line) -> f64| Column::Float(lines.iter().map(value).collect());
     let reason = |line: &Line| match line.sign {
-        trace::Sign::Drop => line.record.fate.reason().unwrap_or_default(),
+        trace::Sign::Drop => line.record.outcome.reason().unwrap_or_default(),
         _ => "",
     };
     let due_s = |line: &Line| if line.sign == trace::Sign::Receive { line.record.due_s } else { f64::NAN };

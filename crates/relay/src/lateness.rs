@@ -1,4 +1,4 @@
-//! How much later than planned packets were handed on: a histogram of fixed size, fine where lateness is small.
+//! How much later than planned packets were forwarded: a histogram of fixed size, fine where lateness is small.
 
 /// Buckets for each doubling: neighbours are 2 % apart.
 const STEPS: usize = 32;
@@ -27,7 +27,7 @@ impl Lateness {
         Self { counts: vec![0; STEPS * DOUBLINGS], packets: 0, late: 0, bound_s, max_s: 0.0, sum_s: 0.0 }
     }
 
-    /// A packet was handed on `late_s` after it was due.
+    /// A packet was forwarded `late_s` after it was due.
     pub fn note(&mut self, late_s: f64) {
         let bucket = (STEPS as f64 * (late_s * 1e9).max(1.0).log2()) as usize;
         self.counts[bucket.min(STEPS * DOUBLINGS - 1)] += 1;
@@ -37,7 +37,7 @@ impl Lateness {
         self.sum_s += late_s;
     }
 
-    /// Packets handed on.
+    /// Packets forwarded.
     #[must_use]
     pub fn packets(&self) -> u64 {
         self.packets

@@ -6,7 +6,7 @@
 //! processor between them and says when each is due; `relay` is the loop that moves
 //! them in a [`World`](world::World), a clock with two ports: the system's in `system`, a virtual one in the tests, over
 //! which the relay does exactly what the simulator does. `journal` takes the trace to disk and `trace` reads it back,
-//! `lateness` says how much later than planned packets were handed on.
+//! `lateness` says how much later than planned packets were forwarded.
 
 #![cfg(target_os = "linux")]
 

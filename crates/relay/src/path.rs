@@ -9,7 +9,7 @@
 use tightlink_sim::network::processor::Processor;
 use tightlink_sim::time::Time;
 
-use crate::record::{Fate, Sink};
+use crate::record::{Outcome, Sink};
 use crate::spec::RelaySpec;
 use crate::way::{LinkTotals, Way};
 
@@ -134,9 +134,9 @@ impl Path {
         self.ways[port].next()
     }
 
-    /// The packet from a port that was due next was handed on at `sent_s`, or not.
-    pub fn hand_on(&mut self, port: usize, fate: Fate, sent_s: f64, sink: &mut impl Sink) {
-        self.ways[port].hand_on(fate, sent_s, sink);
+    /// The packet from a port that was due next was forwarded at `sent_s`, or not.
+    pub fn forward(&mut self, port: usize, outcome: Outcome, sent_s: f64, sink: &mut impl Sink) {
+        self.ways[port].forward(outcome, sent_s, sink);
     }
 
     /// Ends everything at `end`; what is under way is noted as such. What the links did until then.

@@ -4,7 +4,7 @@ use crate::header::{Header, KEY_BYTES, Kind};
 
 /// How a packet ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fate {
+pub enum Outcome {
     /// The relay ended before.
     #[default]
     UnderWay,
@@ -24,18 +24,18 @@ pub enum Fate {
     Management,
 }
 
-const FATES: [Fate; 8] = [
-    Fate::UnderWay,
-    Fate::Delivered,
-    Fate::Queue,
-    Fate::OutputRing,
-    Fate::InputRing,
-    Fate::Wire,
-    Fate::Refused,
-    Fate::Management,
+const OUTCOMES: [Outcome; 8] = [
+    Outcome::UnderWay,
+    Outcome::Delivered,
+    Outcome::Queue,
+    Outcome::OutputRing,
+    Outcome::InputRing,
+    Outcome::Wire,
+    Outcome::Refused,
+    Outcome::Management,
 ];
 
-impl Fate {
+impl Outcome {
     /// Why the packet was lost, as the simulator's trace names it; nothing if it was not.
     #[must_use]
     pub fn reason(self) -> Option<&'static str> {
@@ -57,7 +57,7 @@ pub struct Record {
     /// The port by which it came.
     pub port: u8,
     /// How it ended.
-    pub fate: Fate,
+    pub outcome: Outcome,
     /// Its IP bytes.
     pub size: u32,
     /// Whose it is.
@@ -70,9 +70,9 @@ pub struct Record {
     pub start_s: f64,
     /// Its last bit left.
     pub departure_s: f64,
-    /// When it should be handed on; of a packet that was lost, when.
+    /// When it should be forwarded; of a packet that was lost, when.
     pub due_s: f64,
-    /// When it was handed on.
+    /// When it was forwarded.
     pub sent_s: f64,
 }
 
@@ -85,7 +85,7 @@ impl Record {
     pub fn new(port: u8, size: u32, header: Header, arrival_s: f64) -> Self {
         let never = f64::NAN;
         let (offer_s, start_s, departure_s, due_s, sent_s) = (never, never, never, never, never);
-        Self { port, fate: Fate::UnderWay, size, header, arrival_s, offer_s, start_s, departure_s, due_s, sent_s }
+        Self { port, outcome: Outcome::UnderWay, size, header, arrival_s, offer_s, start_s, departure_s, due_s, sent_s }
     }
 
     /// The last instant of which it tells: when it was noted down, or before.
@@ -99,7 +99,7 @@ impl Record {
     pub fn encode(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         bytes[0] = self.port;
-        bytes[1] = self.fate as u8;
+        bytes[1] = self.outcome as u8;
         bytes[2] = self.header.kind as u8;
         bytes[3..7].copy_from_slice(&self.size.to_le_bytes());
         bytes[7..7 + KEY_BYTES].copy_from_slice(&self.header.key);
@@ -121,7 +121,7 @@ impl Record {
         let key = bytes[7..7 + KEY_BYTES].try_into().ok()?;
         Some(Self {
             port: bytes[0],
-            fate: *FATES.get(usize::from(bytes[1]))?,
+            outcome: *OUTCOMES.get(usize::from(bytes[1]))?,
             size: u32::from_le_bytes(bytes[3..7].try_into().ok()?),
             header: Header { kind: Kind::decode(bytes[2])?, key },
             arrival_s,
@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn records_survive_the_disk() {
         let fresh = Record::new(1, 1500, Header { kind: Kind::Tcp, key: [7; KEY_BYTES] }, 0.25);
-        for fate in FATES {
+        for outcome in OUTCOMES {
             let record =
-                Record { fate, offer_s: 0.5, start_s: 0.75, departure_s: 1.0, due_s: 2.0, sent_s: 3.0, ..fresh };
+                Record { outcome, offer_s: 0.5, start_s: 0.75, departure_s: 1.0, due_s: 2.0, sent_s: 3.0, ..fresh };
             assert_eq!(Record::decode(&record.encode()), Some(record));
         }
         assert_eq!(Record::decode(&[255; BYTES]), None);

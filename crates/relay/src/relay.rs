@@ -1,4 +1,4 @@
-//! The loop: take what has come, hand on what is due, wait for whichever is next. Never early; how late, is counted.
+//! The loop: take what has come, forward what is due, wait for whichever is next. Never early; how late, is counted.
 
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::time::Time;
@@ -6,19 +6,19 @@ use tightlink_sim::time::Time;
 use crate::RelayError;
 use crate::lateness::Lateness;
 use crate::path::Path;
-use crate::record::{Fate, Sink};
+use crate::record::{Outcome, Sink};
 use crate::spec::RelaySpec;
 use crate::way::LinkTotals;
 use crate::world::{Arrival, World};
 
-/// Packets taken from a port before the other has its turn and what is due is handed on.
+/// Packets taken from a port before the other has its turn and what is due is forwarded.
 const BATCH: usize = 8;
 /// Between looks at what is due while a packet's cost is spent, in seconds.
 const SLICE_S: f64 = 20e-6;
 
 /// What a relay did.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RelayOutcome {
     /// How long it worked.
     pub end: Time,
     /// What was between the ports.
@@ -32,7 +32,7 @@ pub struct Outcome {
 /// What the loop counts.
 #[derive(Debug)]
 pub struct Counts {
-    /// How much later than planned packets were handed on.
+    /// How much later than planned packets were forwarded.
     pub lateness: Lateness,
     /// Packets that the hosts did not take when they were due.
     pub refused: u64,
@@ -48,7 +48,7 @@ pub struct Counts {
 ///
 /// # Errors
 /// A port does not work, or the system does not let it wait.
-pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Result<Outcome, RelayError> {
+pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Result<RelayOutcome, RelayError> {
     let mut relay = Relay {
         end: spec.duration_s.map_or(Time::NEVER, Time::new),
         burn: spec.burnt().map(|router| &router.processor),
@@ -60,7 +60,7 @@ pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Re
     };
     loop {
         let came = relay.receive(world)?;
-        let now = relay.hand_on(world)?;
+        let now = relay.forward(world)?;
         if now >= relay.end {
             // What came before the end counts, even if it is only seen now.
             if came {
@@ -81,7 +81,7 @@ pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Re
     }
     let Relay { end, mut path, counts, sink, .. } = relay;
     let links = path.finish(end, sink);
-    Ok(Outcome { end, path, links, counts })
+    Ok(RelayOutcome { end, path, links, counts })
 }
 
 struct Relay<'a, S> {
@@ -92,7 +92,7 @@ struct Relay<'a, S> {
     sink: &'a mut S,
     /// Up to here packets have paid for processor time.
     paid_s: f64,
-    /// All that came before is known: up to here what hangs on it may be decided.
+    /// All that came before is known: up to here what depends on it may be decided.
     known: Time,
 }
 
@@ -133,13 +133,13 @@ impl<S: Sink> Relay<'_, S> {
         Ok(came)
     }
 
-    /// Spends the processor time of a packet, of which reading it, and handing on the one before, were a part; what
-    /// becomes due meanwhile is handed on.
+    /// Spends the processor time of a packet, of which reading it, and forwarding the one before, were a part; what
+    /// becomes due meanwhile is forwarded.
     fn spend(&mut self, seconds: f64, world: &mut impl World) -> Result<(), RelayError> {
         let mut left_s = seconds - (world.spent_s() - self.paid_s);
         while left_s > 0.0 {
             world.work(left_s.min(SLICE_S));
-            self.hand_on(world)?;
+            self.forward(world)?;
             left_s = seconds - (world.spent_s() - self.paid_s);
         }
         // What was spent beyond is the next packet's.
@@ -150,7 +150,7 @@ impl<S: Sink> Relay<'_, S> {
     }
 
     /// Hands on what is due. The time is that after the last packet.
-    fn hand_on(&mut self, world: &mut impl World) -> Result<Time, RelayError> {
+    fn forward(&mut self, world: &mut impl World) -> Result<Time, RelayError> {
         let mut now = world.now();
         // What happens at the end does not happen any more.
         self.path.advance(self.known.min(Time::new(self.end.seconds().next_down())), self.sink);
@@ -159,8 +159,8 @@ impl<S: Sink> Relay<'_, S> {
                 let taken = world.send(1 - port, self.path.next(port))?;
                 self.counts.lateness.note(now.since(due));
                 self.counts.refused += u64::from(!taken);
-                let fate = if taken { Fate::Delivered } else { Fate::Refused };
-                self.path.hand_on(port, fate, now.seconds(), self.sink);
+                let outcome = if taken { Outcome::Delivered } else { Outcome::Refused };
+                self.path.forward(port, outcome, now.seconds(), self.sink);
                 now = world.now();
             }
         }

@@ -13,9 +13,9 @@ use crate::RelayError;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelaySpec {
-    /// Of the scenario: details of its queues hang on it.
+    /// Of the scenario: details of its queues depend on it.
     pub profile: Profile,
-    /// Of the scenario: losses on the wire hang on it.
+    /// Of the scenario: losses on the wire depend on it.
     pub seed: u64,
     /// When the scenario begins, in nanoseconds of the monotonic clock: until then the link is constant and loses nothing;
     /// none: when the relay begins.
@@ -34,7 +34,7 @@ pub struct RelaySpec {
     pub processor: Option<RouterSpec>,
     /// What the ports carry.
     pub device: Device,
-    /// Packets handed on later than this after they were due are late, in seconds.
+    /// Packets forwarded later than this after they were due are late, in seconds.
     pub lateness_bound_s: f64,
     /// The share of time for which the relay may be awake and still spin before a packet is due.
     pub spin_share: f64,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::lateness::{Lateness, MOST_LATE};
-use crate::relay::Outcome;
+use crate::relay::RelayOutcome;
 use crate::spec::{RelaySpec, RouterSpec};
 use crate::way::LinkTotals;
 
@@ -39,11 +39,11 @@ pub struct NodeRow {
     pub load_reported: Option<f64>,
 }
 
-/// How much later than planned packets were handed on, in seconds.
+/// How much later than planned packets were forwarded, in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs, reason = "quantiles say what they are")]
 pub struct LatenessRow {
-    /// Packets handed on.
+    /// Packets forwarded.
     pub packets: u64,
     pub mean_s: Option<f64>,
     pub p50_s: Option<f64>,
@@ -82,7 +82,7 @@ pub struct Summary {
 impl Summary {
     /// Of what was done.
     #[must_use]
-    pub fn new(spec: &RelaySpec, outcome: &Outcome) -> Self {
+    pub fn new(spec: &RelaySpec, outcome: &RelayOutcome) -> Self {
         let duration_s = outcome.end.seconds();
         let row = |port: usize| {
             let (link, LinkTotals { server, lost_on_wire }) = (&spec.directions[port].link, &outcome.links[port]);
@@ -116,7 +116,7 @@ impl Summary {
     }
 }
 
-fn node(router: &RouterSpec, outcome: &Outcome, duration_s: f64) -> NodeRow {
+fn node(router: &RouterSpec, outcome: &RelayOutcome, duration_s: f64) -> NodeRow {
     let dropped_output_ring =
         if router.processor.output_ring { outcome.links[router.port].server.packets_dropped } else { 0 };
     let node = router.node.clone();

@@ -8,7 +8,7 @@ use std::io::{self, BufReader, ErrorKind, Read as _, Seek as _};
 use std::net::IpAddr;
 
 use crate::header::KEY_BYTES;
-use crate::record::{BYTES, Fate, Record};
+use crate::record::{BYTES, Outcome, Record};
 
 /// Records of which only the earliest instant is remembered.
 const BLOCK: usize = 4096;
@@ -20,7 +20,7 @@ pub enum Sign {
     Enqueue,
     /// Its transmission began.
     Dequeue,
-    /// It was handed on.
+    /// It was forwarded.
     Receive,
     /// It was lost.
     Drop,
@@ -113,11 +113,11 @@ pub fn read<E: From<io::Error>>(file: &mut File, mut each: impl FnMut(&Line) -> 
 
 /// What a record tells.
 fn lines(record: &Record) -> impl Iterator<Item = (Sign, f64)> + use<> {
-    let ended = match record.fate {
-        Fate::UnderWay => None,
-        Fate::Delivered => Some((Sign::Receive, record.sent_s)),
-        Fate::Refused => Some((Sign::Drop, record.sent_s)),
-        Fate::Queue | Fate::Management | Fate::OutputRing | Fate::InputRing | Fate::Wire => {
+    let ended = match record.outcome {
+        Outcome::UnderWay => None,
+        Outcome::Delivered => Some((Sign::Receive, record.sent_s)),
+        Outcome::Refused => Some((Sign::Drop, record.sent_s)),
+        Outcome::Queue | Outcome::Management | Outcome::OutputRing | Outcome::InputRing | Outcome::Wire => {
             Some((Sign::Drop, record.due_s))
         }
     };

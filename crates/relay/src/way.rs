@@ -12,7 +12,7 @@ use tightlink_sim::time::Time;
 
 use crate::buffer::{Buffer, Place};
 use crate::header::{Congestion, Header, bleach, congestion, dscp, mark};
-use crate::record::{Fate, Record, Sink};
+use crate::record::{Outcome, Record, Sink};
 use crate::spec::{DirectionSpec, RelaySpec, room};
 
 /// Where a packet is.
@@ -79,7 +79,7 @@ struct Packets {
     processor_follows: bool,
     beyond_s: f64,
     /// Why a packet is lost for which the queue of the link has no room.
-    full: Fate,
+    full: Outcome,
 }
 
 impl Packets {
@@ -116,7 +116,7 @@ impl Packets {
         (record.start_s, record.departure_s) = (service.start.seconds(), service.departure.seconds());
         let place = *place;
         if passage == Passage::Lost {
-            record.fate = Fate::Wire;
+            record.outcome = Outcome::Wire;
             *stage = Stage::Due(service.delivery);
             self.line_up(|packets| &mut packets.lost, number);
             return;
@@ -173,20 +173,20 @@ impl Packets {
     }
 
     /// A packet is lost at `at`.
-    fn lose(&mut self, number: u64, fate: Fate, at: Time, sink: &mut impl Sink) {
+    fn lose(&mut self, number: u64, outcome: Outcome, at: Time, sink: &mut impl Sink) {
         if let Some(transit) = self.get(number) {
             transit.record.due_s = at.seconds();
-            self.end(number, fate, f64::NAN, sink);
+            self.end(number, outcome, f64::NAN, sink);
         }
     }
 
-    /// A packet has ended, handed on at `sent_s` or not.
-    fn end(&mut self, number: u64, fate: Fate, sent_s: f64, sink: &mut impl Sink) {
+    /// A packet has ended, forwarded at `sent_s` or not.
+    fn end(&mut self, number: u64, outcome: Outcome, sent_s: f64, sink: &mut impl Sink) {
         let Some(Transit { record, stage, .. }) = self.get(number) else { return };
         let due_s = if let Stage::Due(due) = *stage { due.seconds() } else { record.due_s };
-        sink.note(Record { fate, due_s, sent_s, ..*record });
+        sink.note(Record { outcome, due_s, sent_s, ..*record });
         *stage = Stage::Gone;
-        self.lost_on_wire += u64::from(fate == Fate::Wire);
+        self.lost_on_wire += u64::from(outcome == Outcome::Wire);
         while let Some(Transit { place, stage: Stage::Gone, .. }) = self.transits.front() {
             self.buffer.forget(*place);
             self.transits.pop_front();
@@ -213,8 +213,8 @@ impl<S: Sink> Surroundings for Around<'_, S> {
 
     fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, _: bool) {
         let number = self.packets.number(packet.seq());
-        let fate = if refusal == Refusal::Managed { Fate::Management } else { self.packets.full };
-        self.packets.lose(number, fate, at.time, self.sink);
+        let outcome = if refusal == Refusal::Managed { Outcome::Management } else { self.packets.full };
+        self.packets.lose(number, outcome, at.time, self.sink);
     }
 
     fn enters_line(&mut self, _: &Packet, _: Key, _: &Server) {}
@@ -262,7 +262,7 @@ impl Way {
                 lost_on_wire: 0,
                 processor_follows: modelled.is_some() && !near,
                 beyond_s: *beyond_s,
-                full: if output_ring { Fate::OutputRing } else { Fate::Queue },
+                full: if output_ring { Outcome::OutputRing } else { Outcome::Queue },
             },
         }
     }
@@ -312,7 +312,7 @@ impl Way {
 
     /// The ring of the processor has no room for a packet.
     pub fn refuse(&mut self, number: u64, at: Time, sink: &mut impl Sink) {
-        self.packets.lose(number, Fate::InputRing, at, sink);
+        self.packets.lose(number, Outcome::InputRing, at, sink);
     }
 
     /// Departures at the same instant come first: their services began before.
@@ -336,7 +336,7 @@ impl Way {
                 let (packet, passage) = link.pass(packet, &service);
                 Around { packets, sink }.served(link, packet, passage, &service);
             }
-            Err(Refusal::Managed) => packets.lose(number, Fate::Management, at, sink),
+            Err(Refusal::Managed) => packets.lose(number, Outcome::Management, at, sink),
             Err(_) => packets.lose(number, packets.full, at, sink),
         }
     }
@@ -368,7 +368,7 @@ impl Way {
         self.packets.on_link.pop_front()
     }
 
-    /// When the next packet is to be handed on, or was lost on the wire.
+    /// When the next packet is to be forwarded, or was lost on the wire.
     pub fn next_due(&mut self) -> Option<Time> {
         let (due, lost) = (self.packets.due.front().copied(), self.packets.lost.front().copied());
         let at = |packets: &mut Packets, number: Option<u64>| match packets.get(number?)?.stage {
@@ -395,7 +395,7 @@ impl Way {
             && self.packets.get(number).is_some_and(|transit| matches!(transit.stage, Stage::Due(due) if due <= now))
         {
             self.packets.lost.pop_front();
-            self.packets.end(number, Fate::Wire, f64::NAN, sink);
+            self.packets.end(number, Outcome::Wire, f64::NAN, sink);
         }
     }
 
@@ -407,10 +407,10 @@ impl Way {
         transit.map_or(&[], |transit| self.packets.buffer.packet(transit.place))
     }
 
-    /// The packet that was due next was handed on at `sent_s`, or not.
-    pub fn hand_on(&mut self, fate: Fate, sent_s: f64, sink: &mut impl Sink) {
+    /// The packet that was due next was forwarded at `sent_s`, or not.
+    pub fn forward(&mut self, outcome: Outcome, sent_s: f64, sink: &mut impl Sink) {
         if let Some(number) = self.packets.due.pop_front() {
-            self.packets.end(number, fate, sent_s, sink);
+            self.packets.end(number, outcome, sent_s, sink);
         }
     }
 
@@ -429,8 +429,8 @@ impl Way {
                 totals.busy_s -= record.departure_s - record.start_s.max(end.seconds());
                 totals.waiting_s -= (record.start_s - end.seconds()).max(0.0);
             }
-            let lost = record.fate == Fate::Wire && matches!(stage, Stage::Due(due) if due < end);
-            self.packets.end(number, if lost { Fate::Wire } else { Fate::UnderWay }, f64::NAN, sink);
+            let lost = record.outcome == Outcome::Wire && matches!(stage, Stage::Due(due) if due < end);
+            self.packets.end(number, if lost { Outcome::Wire } else { Outcome::UnderWay }, f64::NAN, sink);
         }
         LinkTotals { server: totals, lost_on_wire: self.packets.lost_on_wire }
     }

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use proptest::prelude::*;
 use tightlink_relay::header::{Header, KEY_BYTES, Kind};
 use tightlink_relay::journal::Journal;
-use tightlink_relay::record::{Fate, Record, Sink as _};
+use tightlink_relay::record::{Outcome, Record, Sink as _};
 use tightlink_relay::trace::{self, Line, Sign};
 
 fn written(records: &[Record]) -> File {
@@ -29,7 +29,7 @@ fn lines(mut file: File) -> (Vec<Line>, usize) {
 }
 
 /// A packet that takes `stay_s` from its arrival to its end.
-fn record(fate: Fate, flow: u8, port: u8, arrival_s: f64, stay_s: f64) -> Record {
+fn record(outcome: Outcome, flow: u8, port: u8, arrival_s: f64, stay_s: f64) -> Record {
     let mut header = Header { kind: Kind::Udp, key: [0; KEY_BYTES] };
     header.key[2] = flow;
     header.key[18] = 99;
@@ -37,10 +37,10 @@ fn record(fate: Fate, flow: u8, port: u8, arrival_s: f64, stay_s: f64) -> Record
         header.key = header.reversed();
     }
     let due_s = arrival_s + stay_s;
-    let sent_s = if fate == Fate::Delivered { due_s } else { f64::NAN };
-    let start_s = if fate == Fate::Delivered { arrival_s + stay_s / 2.0 } else { f64::NAN };
+    let sent_s = if outcome == Outcome::Delivered { due_s } else { f64::NAN };
+    let start_s = if outcome == Outcome::Delivered { arrival_s + stay_s / 2.0 } else { f64::NAN };
     Record {
-        fate,
+        outcome,
         offer_s: arrival_s,
         start_s,
         departure_s: start_s,
@@ -60,14 +60,14 @@ proptest! {
         let mut now_s = 0.0;
         let mut records: Vec<Record> = packets.into_iter().map(|(gap_s, stay_s, flow, port, lost)| {
             now_s += gap_s;
-            record(if lost { Fate::Queue } else { Fate::Delivered }, flow, port, now_s, if lost { 0.0 } else { stay_s })
+            record(if lost { Outcome::Queue } else { Outcome::Delivered }, flow, port, now_s, if lost { 0.0 } else { stay_s })
         }).collect();
         // As the relay notes them: when they end.
         records.sort_by(|a, b| a.last_s().total_cmp(&b.last_s()));
         let (lines, flows) = lines(written(&records));
         prop_assert!(lines.windows(2).all(|pair| pair[0].time_s <= pair[1].time_s));
         let count = |sign| lines.iter().filter(|line| line.sign == sign).count();
-        let lost = records.iter().filter(|record| record.fate == Fate::Queue).count();
+        let lost = records.iter().filter(|record| record.outcome == Outcome::Queue).count();
         prop_assert_eq!([Sign::Enqueue, Sign::Dequeue, Sign::Receive, Sign::Drop].map(count), [records.len(), records.len() - lost, records.len() - lost, lost]);
         prop_assert!(flows <= 5);
         // Both directions of a flow have its number, and other flows have others.

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use tightlink_relay::RelayError;
 use tightlink_relay::port::Datagrams;
-use tightlink_relay::record::{Fate, Record};
-use tightlink_relay::relay::{self, Outcome};
+use tightlink_relay::record::{Outcome, Record};
+use tightlink_relay::relay::{self, RelayOutcome};
 use tightlink_relay::spec::{Device, DirectionSpec, RelaySpec};
 use tightlink_relay::system::System;
 use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit};
@@ -40,7 +40,7 @@ fn spec(duration_s: Option<f64>) -> RelaySpec {
 fn between(
     spec: &RelaySpec,
     hosts: impl FnOnce(UnixDatagram, UnixDatagram, UnixStream) + Send,
-) -> (Result<Outcome, RelayError>, Vec<Record>) {
+) -> (Result<RelayOutcome, RelayError>, Vec<Record>) {
     let [(a, port_a), (b, port_b)] = [(); 2].map(|()| UnixDatagram::pair().unwrap());
     let (tell, stop) = UnixStream::pair().unwrap();
     std::thread::scope(|scope| {
@@ -72,9 +72,14 @@ fn packets_cross_and_the_queue_drops_exactly_what_does_not_fit() {
     };
     let (outcome, records) = between(&spec(None), hosts);
     let outcome = outcome.unwrap();
-    let by = |port, fate| records.iter().filter(|record| (record.port, record.fate) == (port, fate)).count();
-    assert_eq!((by(0, Fate::Delivered), by(0, Fate::Queue), by(1, Fate::Delivered)), (5, 25, 1));
-    assert!(records.iter().filter(|record| record.fate == Fate::Delivered).all(|record| record.sent_s >= record.due_s));
+    let by = |port, outcome| records.iter().filter(|record| (record.port, record.outcome) == (port, outcome)).count();
+    assert_eq!((by(0, Outcome::Delivered), by(0, Outcome::Queue), by(1, Outcome::Delivered)), (5, 25, 1));
+    assert!(
+        records
+            .iter()
+            .filter(|record| record.outcome == Outcome::Delivered)
+            .all(|record| record.sent_s >= record.due_s)
+    );
     assert_eq!(outcome.links[0].server.packets_in, 30);
     assert_eq!(outcome.counts.lateness.packets(), 6);
     assert!(outcome.counts.lateness.max_s() < 1.0);

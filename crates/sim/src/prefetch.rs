@@ -1,6 +1,6 @@
 //! Asking for memory before it is needed.
 
-/// Asks for all cache lines of a place, and does not wait for them. Nothing but time hangs on it.
+/// Asks for all cache lines of a place, and does not wait for them. Nothing but time depends on it.
 #[inline]
 pub fn prefetch<T>(place: &T) {
     const LINE: usize = 64;

@@ -30,7 +30,7 @@ impl Stream {
         Self { state, draws: 0 }
     }
 
-    /// A stream of its own, that hangs on the next number of this one.
+    /// A stream of its own, that depends on the next number of this one.
     #[must_use]
     pub fn branch(&mut self) -> Self {
         let mut seed = self.next();
@@ -110,7 +110,7 @@ pub fn hash(run_seed: u64, group: &str, index: u32, purpose: &str) -> u64 {
     hash.0
 }
 
-/// A number whose every bit hangs on every bit of `value`.
+/// A number whose every bit depends on every bit of `value`.
 #[must_use]
 pub fn mix(mut value: u64) -> u64 {
     split_mix(&mut value)

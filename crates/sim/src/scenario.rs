@@ -91,7 +91,7 @@ pub struct NodeSpec {
 pub struct FlowSpec {
     /// Unique label: `ftp`, `bulk[17]`.
     pub label: String,
-    /// Name of the traffic group: the random streams hang on it and on `index`.
+    /// Name of the traffic group: the random streams depend on it and on `index`.
     pub group: String,
     /// Position within the group.
     pub index: u32,

@@ -1,4 +1,4 @@
-"""The command ``tightlink analyze chain``: a life as a Markov chain, and which transitions its goal hangs on."""
+"""The command ``tightlink analyze chain``: a life as a Markov chain, and which transitions its goal depends on."""
 
 from __future__ import annotations
 

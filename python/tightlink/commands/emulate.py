@@ -70,7 +70,7 @@ def emulate(
     duration
         When the link ends, such as "10 s"; with a program, that is ended then.
     late
-        How much later than planned a packet may be handed on, such as "1 ms", before it counts as late (default: 1 %
+        How much later than planned a packet may be forwarded, such as "1 ms", before it counts as late (default: 1 %
         of what the link takes with a full queue, at least 0.1 ms). Where more than 1 % are late, there is no result.
     burn
         Spend the processor time that packets cost the router, instead of adding it up.

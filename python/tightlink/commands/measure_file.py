@@ -68,7 +68,7 @@ def scenario(
     echo
         Interval of echoes (ICMP) beside the traffic, or off.
     late
-        How late the link may hand on a packet without it being late (default: 1 % of what a full queue takes).
+        How late the link may forward a packet without it being late (default: 1 % of what a full queue takes).
     json_
         Print manifest, flows and links as JSON.
     """

@@ -115,7 +115,7 @@ class Cluster:
 
     def _send(self, parcel: list[Work], finished: Any) -> None:
         # The scheduler unpacks the function and its arguments. It would load Tightlink for a function of ours; this one
-        # it knows, and bytes it hands on as they are.
+        # it knows, and bytes it forwards as they are.
         content = pickle.dumps(_Parcel(parcel))
         future = self._client.submit(pickle.loads, content, key=f"tightlink-{uuid4()}")
         self._sent[future.key] = parcel

@@ -40,7 +40,7 @@ class Emulation:
         plan: The hosts and the link.
         device: Kind of the devices at the link: ``tun`` for IP packets, ``packet`` for Ethernet frames.
         duration_s: When the link ends, in seconds; without it, with the context.
-        late_s: A packet handed on later than this after it was due is late, in seconds; without it,
+        late_s: A packet forwarded later than this after it was due is late, in seconds; without it,
             `tightlink.measure.relay.late_after_s`.
         burn: Whether the processor time that packets cost the router is spent, instead of added up.
         trace: Whether to record what happens to every packet.
@@ -126,7 +126,7 @@ def told(relayed: Mapping[str, Any]) -> str:
         return "no packet crossed the link"
     p50, p99, most = (units.format_time(float(f"{late[name]:.2g}")) for name in ("p50_s", "p99_s", "max_s"))
     return (
-        f"{late['packets']} packets handed on, half of them within {p50} after they were due, 99 % within {p99}, "
+        f"{late['packets']} packets forwarded, half of them within {p50} after they were due, 99 % within {p99}, "
         f"all within {most}"
     )
 

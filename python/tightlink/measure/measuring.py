@@ -104,7 +104,7 @@ def measure(  # noqa: PLR0913
         link: The link to emulate, instead of the one with the smallest rate.
         device: Kind of devices between the hosts and the link: ``tun``, or ``packet`` for Ethernet frames.
         echo_s: Interval of echoes beside the traffic, in seconds; without it there are none.
-        late_s: A packet that the link hands on later than this after it was due is late, in seconds.
+        late_s: A packet that the link forwards later than this after it was due is late, in seconds.
         burn: Whether the processor time that packets cost the router is spent, instead of added up.
         tries: How often to try where the machine was too busy.
         beside: How many others are measured on this machine meanwhile: their links share its processors.

@@ -1,4 +1,4 @@
-"""What a measurement may hang on beside its scenario: the machine, its load, its settings, the versions of its tools.
+"""What a measurement may depend on beside its scenario: the machine, its load, its settings, the versions of its tools.
 
 Example:
     >>> sorted(machine())[:3]

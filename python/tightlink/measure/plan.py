@@ -90,7 +90,7 @@ class Plan:
 
     @property
     def changes(self) -> bool:
-        """Whether the link hangs on the time since the scenario began, or on what has passed it since then."""
+        """Whether the link depends on the time since the scenario began, or on what has passed it since then."""
         links = [each["link"] for each in self.directions]
         return any(isinstance(link["loss"], dict) or link.keys() & _CHANGING for link in links)
 

@@ -69,7 +69,7 @@ def relay_spec(
         plan: The link, its two sides, and perhaps a router with a processor.
         device: Kind of the two devices, as `lay_out` made them.
         duration_s: In seconds; without it the relay works until it is told to end.
-        late_s: A packet handed on later than this after it was due is late, in seconds; without it, `late_after_s`.
+        late_s: A packet forwarded later than this after it was due is late, in seconds; without it, `late_after_s`.
         burn: Whether the relay spends the processor time that packets cost the router, instead of adding it up.
         beside: How many other relays work on this machine at the same time: they share the time in which they spin.
 
@@ -125,7 +125,7 @@ class Relayed:
 
     @property
     def lateness(self) -> Mapping[str, Any]:
-        """How much later than planned packets were handed on, in seconds."""
+        """How much later than planned packets were forwarded, in seconds."""
         late: Mapping[str, Any] = self.summary["lateness"]
         return late
 
@@ -140,7 +140,7 @@ class Relayed:
             bound, p99, most = (units.format_time(float(f"{late[name]:.3g}")) for name in ("bound_s", "p99_s", "max_s"))
             share, accepted = (units.format_fraction(round(late[f"share_{name}"], 4)) for name in ("late", "accepted"))
             raise SpoiledError(
-                f"lateness: {share} of {late['packets']} packets were handed on more than {bound} "
+                f"lateness: {share} of {late['packets']} packets were forwarded more than {bound} "
                 f"after they were due, and at most {accepted} may be (99 % within {p99}, all within "
                 f"{most}): the machine is too busy, or the link too fast for it"
             )

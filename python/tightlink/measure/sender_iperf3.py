@@ -2,7 +2,7 @@
 
 Each flow is a client and a server of its own, so that flows start and stop by themselves. What iperf3 cannot do shows:
 its connections for control share the link, its data start a few round trips after its start, its times are whole
-seconds, and ``-w`` sets a socket's buffer, of which the window is a part that hangs on the kernel's bookkeeping.
+seconds, and ``-w`` sets a socket's buffer, of which the window is a part that depends on the kernel's bookkeeping.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A test bed: hosts as network namespaces of this machine, with devices, routes and programs in them.
 
-Everything hangs on one small process, the keeper (``keeper/``), and is gone with it: when the bed is closed, after
+Everything depends on one small process, the keeper (``keeper/``), and is gone with it: when the bed is closed, after
 an error, Ctrl-C or SIGKILL alike. Root is not needed where user namespaces are allowed. Namespaces have names inside
 this program only; no file, no device and no process of the machine changes.
 

@@ -19,7 +19,7 @@ _MOST: Final = 1000
 
 
 class Arq(Changing):
-    """What ``loss`` loses is sent again by the link, in order: losses show as delay, as in mobile networks and Wi-Fi.
+    """What ``loss`` loses is retransmitted by the link, in order: losses show as delay, as in mobile networks.
 
     The transmissions of a frame follow each other on the line; what comes after it waits for it at the far end.
     """

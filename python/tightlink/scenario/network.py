@@ -271,7 +271,7 @@ def _changes(hop: Hop) -> dict[str, Any]:
             raise ScenarioError(expected, key=f"{hop.key}.outages", value=wire.outages.written())
         found["outages"] = outages
     if isinstance(wire.arq, Changing) and loses_nothing(wire.loss):
-        raise ScenarioError("a loss beside it: else nothing is sent again", key=f"{hop.key}.arq",
+        raise ScenarioError("a loss beside it: else nothing is retransmitted", key=f"{hop.key}.arq",
                             value=wire.arq.written())  # fmt: skip
     return found
 

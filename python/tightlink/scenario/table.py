@@ -171,7 +171,7 @@ class Table(BaseModel, metaclass=_TableType):
         }
 
     def complete(self) -> dict[str, Any]:
-        """The table with its defaults, for one of which none hangs on the profile."""
+        """The table with its defaults, for one of which none depends on the profile."""
         return {key: _written(value) for name, key in self._in_order() if (value := getattr(self, name)) is not None}
 
 

@@ -321,7 +321,7 @@ def machine(runs: Sequence[Run]) -> str:
     """On what runs over links in real time were measured, and how busy it was, in a sentence or two for a report."""
     late = max(float(run.manifest["relay"]["lateness"]["share_late"]) for run in runs)
     return (
-        f"{_where(runs)}, between network namespaces, over links in real time. These handed on at most "
+        f"{_where(runs)}, between network namespaces, over links in real time. These forwarded at most "
         f"{percent(late, 2)} of the packets late; a measurement with more than {percent(0.01)} is not counted."
         f"{_busy(runs)}"
     )

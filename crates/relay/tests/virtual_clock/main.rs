@@ -8,14 +8,14 @@ mod world;
 use proptest::prelude::*;
 use simulated::{Given, given, simulate, spec};
 use tightlink_relay::header::{Header, Kind};
-use tightlink_relay::record::{Fate, Record};
+use tightlink_relay::record::{Outcome, Record};
 use tightlink_relay::relay;
 use tightlink_relay::summary::Summary;
 use tightlink_sim::time::Time;
 use world::{Packet, Virtual};
 
-fn fates(records: &[Record], port: u8, fate: Fate) -> usize {
-    records.iter().filter(|record| record.port == port && record.fate == fate).count()
+fn outcomes(records: &[Record], port: u8, outcome: Outcome) -> usize {
+    records.iter().filter(|record| record.port == port && record.outcome == outcome).count()
 }
 
 /// Numbers that only differ by the order of additions.
@@ -36,8 +36,8 @@ proptest! {
         for port in [0, 1] {
             // Packets from a port come out at the other, at the same instants to the last bit.
             prop_assert_eq!(&world.sent[1 - port], &expected.deliveries[port]);
-            let fates_of_losses = [Fate::Queue, Fate::OutputRing, Fate::InputRing, Fate::Wire, Fate::Management];
-            let losses = fates_of_losses.map(|fate| fates(&records, port as u8, fate));
+            let of_losses = [Outcome::Queue, Outcome::OutputRing, Outcome::InputRing, Outcome::Wire, Outcome::Management];
+            let losses = of_losses.map(|outcome| outcomes(&records, port as u8, outcome));
             prop_assert_eq!(losses, expected.losses[port]);
         }
         let (noted, arrived) = (records.len(), expected.arrivals.iter().map(Vec::len).sum::<usize>());
@@ -63,7 +63,7 @@ proptest! {
     fn whoever_oversleeps_is_late_but_never_early_nor_elsewhere(
         given in given(), oversleeps_s in prop::collection::vec(0.0..0.02f64, 1..20)
     ) {
-        // Where packets overtake each other, one that is handed on late may be handed on before one that should overtake it.
+        // Where packets overtake each other, one that is forwarded late may be forwarded before one that should overtake it.
         let given = Given { processor: None, duplicate: 0.0, reorder: None, overtaking: false, ..given };
         let expected = simulate(&given);
         let mut world = Virtual { oversleeps_s, ..Virtual::new(expected.arrivals.clone()) };
@@ -73,14 +73,14 @@ proptest! {
         for port in [0, 1] {
             let mut found = world.sent[1 - port].iter();
             for wanted in &expected.deliveries[port] {
-                // What is due before the end and was slept past is handed on all the same.
+                // What is due before the end and was slept past is forwarded all the same.
                 let Some(sent) = found.next() else { panic!("a packet is missing") };
                 prop_assert_eq!((sent.number, sent.size), (wanted.number, wanted.size));
                 prop_assert!(sent.at >= wanted.at);
                 latest_s = latest_s.max(sent.at.since(wanted.at));
             }
             prop_assert_eq!(found.next(), None);
-            prop_assert_eq!(fates(&records, port as u8, Fate::Queue), expected.losses[port][0]);
+            prop_assert_eq!(outcomes(&records, port as u8, Outcome::Queue), expected.losses[port][0]);
         }
         prop_assert_eq!(outcome.counts.lateness.max_s(), latest_s);
     }
@@ -101,9 +101,9 @@ fn what_is_under_way_at_the_end_is_noted() {
     let outcome = relay::run(&spec(&given), &mut world, &mut records).unwrap();
     assert_eq!(outcome.end, Time::new(0.0301));
     let [there, _] = outcome.links;
-    let (server, dropped) = (there.server, fates(&records, 0, Fate::Queue) as u64);
+    let (server, dropped) = (there.server, outcomes(&records, 0, Outcome::Queue) as u64);
     assert_eq!((server.packets_in, server.packets_out, server.packets_dropped), (31, 3, dropped));
-    assert_eq!(fates(&records, 0, Fate::UnderWay) as u64, 31 - dropped);
+    assert_eq!(outcomes(&records, 0, Outcome::UnderWay) as u64, 31 - dropped);
     assert!(close(server.busy_s, 0.0301), "{}", server.busy_s);
 }
 
@@ -115,7 +115,7 @@ fn burnt_processor_time_delays_what_follows() {
     spec.processor.as_mut().unwrap().burn = true;
     let (mut world, mut records) = (Virtual::new(stream(10)), Vec::new());
     let outcome = relay::run(&spec, &mut world, &mut records).unwrap();
-    // The processor is the bottleneck: a packet every two milliseconds, handed on between two slices of the next.
+    // The processor is the bottleneck: a packet every two milliseconds, forwarded between two slices of the next.
     let times: Vec<f64> = world.sent[1].iter().map(|packet| packet.at.seconds()).collect();
     let late = |(packet, at): (usize, &f64)| at - 0.002 * (packet as f64 + 1.0);
     assert!(times.iter().enumerate().map(late).all(|late_s| (7.9e-6..30e-6).contains(&late_s)), "{times:?}");

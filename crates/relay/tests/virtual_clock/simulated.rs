@@ -47,7 +47,7 @@ impl Discipline {
             Self::FqCodel => {
                 // So many queues that two flows hardly share one, as their hashes are others there and here.
                 let (flows, quantum_bytes) = (1 << 20, 300);
-                // Never full: which of two queues of the same length is shortened then hangs on their hashes, too.
+                // Never full: which of two queues of the same length is shortened then depends on their hashes, too.
                 let limit = QueueLimit::Packets(10_000);
                 QueueSpec::FqCodel(FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn })
             }
@@ -166,7 +166,7 @@ fn jitters() -> impl Strategy<Value = Option<JitterSpec>> {
     ]))
 }
 
-/// Outages that keep the queue or not, a token bucket, and frames that are sent again.
+/// Outages that keep the queue or not, a token bucket, and frames that are retransmitted.
 fn mechanisms() -> impl Strategy<Value = (Option<OutageSpec>, Option<ShaperSpec>, Option<ArqSpec>)> {
     let schedule = OutageTimes::Schedule { at_s: vec![0.05, 0.21], for_s: vec![0.03, 0.01], period_s: None };
     let random = OutageTimes::Random { up_s: 0.1, down_s: 0.02 };

@@ -6,7 +6,7 @@ use tightlink_relay::RelayError;
 use tightlink_relay::world::{Arrival, World};
 use tightlink_sim::time::Time;
 
-/// A packet that came or was handed on.
+/// A packet that came or was forwarded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
     pub at: Time,
@@ -31,7 +31,7 @@ fn bytes(packet: Packet) -> Vec<u8> {
     bytes
 }
 
-/// A clock, packets that will come, and packets that were handed on.
+/// A clock, packets that will come, and packets that were forwarded.
 #[derive(Debug)]
 pub struct Virtual {
     pub now: Time,

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
     use crate::congestion::tests::{Path, ack, fresh, loss, with};
     use crate::scenario::{Ecn, Profile, Recovery, TcpSpec};
-    use crate::transport::tests::{Ends, Fate, tcp};
+    use crate::transport::tests::{Ends, Outcome, tcp};
 
     /// §2.4.2: the first mark halves; then by half of the share, which follows in sixteenths of a round trip.
     #[test]
@@ -299,7 +299,7 @@ mod tests {
     fn where_all_is_marked_it_sends_100_kbit() {
         let spec = TcpSpec { ecn: Ecn::Classic, ..tcp("prague", Recovery::Rack) };
         let mut ends = Ends::new(&spec, Profile::Linux, 200);
-        ends.talk(|_, _| Fate::Marked);
+        ends.talk(|_, _| Outcome::Marked);
         let late = &ends.sent[150..];
         let rate = (late.len() - 1) as f64 / (late[late.len() - 1].at_s - late[0].at_s);
         assert!((rate / LEAST_RATE - 1.0).abs() < 2.0 * PACING_OFFSET, "{rate}");
@@ -309,20 +309,20 @@ mod tests {
     #[test]
     fn a_loss_halves_also_where_a_mark_was_answered() {
         let spec = TcpSpec { ecn: Ecn::Classic, initial_ssthresh_packets: Some(10.0), ..tcp("prague", Recovery::Rack) };
-        let least = |fate: fn(usize) -> Fate| {
+        let least = |outcome: fn(usize) -> Outcome| {
             let mut ends = Ends::new(&spec, Profile::Rfc, 400);
-            ends.talk(|place, _| fate(place));
+            ends.talk(|place, _| outcome(place));
             ends.sent[200..].iter().map(|sent| sent.cwnd).fold(f64::INFINITY, f64::min)
         };
         // One mark in the first round, and sixteenths less of its share in each that follows.
-        let marks = |place| if matches!(place, 5 | 200) { Fate::Marked } else { Fate::Arrives };
+        let marks = |place| if matches!(place, 5 | 200) { Outcome::Marked } else { Outcome::Arrives };
         let both = |place| {
             if matches!(place, 5 | 200) {
-                Fate::Marked
+                Outcome::Marked
             } else if place == 203 {
-                Fate::Lost
+                Outcome::Lost
             } else {
-                Fate::Arrives
+                Outcome::Arrives
             }
         };
         let (kept, halved) = (least(marks), least(both));

@@ -64,7 +64,7 @@ pub struct EpochSimulation<'a> {
     epochs: Epoch,
 }
 
-/// How a run is processed. Nothing but the time that it takes hangs on it.
+/// How a run is processed. Nothing but the time that it takes depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     /// Threads, each of which has a part of the network.

@@ -1,7 +1,7 @@
 //! Ethernet flow control (IEEE 802.3x): the queue of a link whose transmitter pauses while the input ring at
 //! its far end is full. None of it is touched where no link has it.
 //!
-//! Other links compute departures on arrival. Here they hang on what happens at the far end, so the packets
+//! Other links compute departures on arrival. Here they depend on what happens at the far end, so the packets
 //! wait at a stop of their own before the link, the gate, which puts one at a time on the line: when the one
 //! before it has left, and the ring is not full. Without a pause all times are those of a link without it.
 
@@ -160,7 +160,7 @@ impl Gates {
                 .ok_or_else(|| wrong("a processor at its far end, whose input ring pauses it"))?;
             if spec.queue.decides_at_departure() || matches!(spec.queue, QueueSpec::Pie(_) | QueueSpec::Rem(_)) {
                 return Err(wrong(
-                    "a queue that looks at its length: drop-tail, threshold or red, as delays hang on pauses",
+                    "a queue that looks at its length: drop-tail, threshold or red, as delays depend on pauses",
                 ));
             }
             gates.list.push(Gate {

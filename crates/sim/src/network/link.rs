@@ -97,7 +97,7 @@ impl Link {
     #[must_use]
     pub fn new(spec: &LinkSpec, entity: Entity, site: Site<'_>, end: Time) -> Self {
         let (queue, wire) = (Queue::new(&spec.queue, site), Wire::new(spec));
-        // What is sent again is lost for the last time on the line.
+        // What is retransmitted is lost for the last time on the line.
         let loss = if spec.arq.is_none() { Loss::new(&spec.loss, wire, site.seed, &spec.name) } else { None };
         let (changes, out_of_order) = (Changes::new(spec, site.seed), OutOfOrder::new(spec, site.seed));
         let order = match (&changes, &out_of_order) {

@@ -1,7 +1,7 @@
 //! Links whose queue decides at departure: the packets that wait there, and the decisions. None of it is
 //! touched where no link has such a queue.
 //!
-//! When the line is free the queue says which packet is next, and loses others. A decision hangs on what
+//! When the line is free the queue says which packet is next, and loses others. A decision depends on what
 //! waits, and nothing that waits comes later than the next event: so the decisions that precede an event are
 //! made at that event, in order, and the link has one event for each packet, its delivery, as others have. A
 //! packet that is on the line has a delivery to come, so none is made too late. Three cost an event more: a probe that

@@ -22,7 +22,7 @@ pub struct Node {
     pub processor: Processor,
     /// Packets in its rings, in order of arrival.
     packets: VecDeque<Packet>,
-    /// What the departure of the packet in service hangs on: when its service was caused, and how.
+    /// What the departure of the packet in service depends on: when its service was caused, and how.
     cause: (Time, Precedence),
     sources: Sources,
 }

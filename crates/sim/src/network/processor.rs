@@ -46,7 +46,7 @@ pub struct ProcessorTotals {
     pub bytes_in: u64,
     /// Of them, those that came by a link.
     pub interrupts: u64,
-    /// Packets handed on.
+    /// Packets forwarded.
     pub packets_served: u64,
     /// Packets refused by a full ring.
     pub packets_dropped: u64,

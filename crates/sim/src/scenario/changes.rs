@@ -125,7 +125,7 @@ pub struct ShaperSpec {
     pub burst_bytes: u32,
 }
 
-/// Frames that the wire loses are sent again; what comes after them waits for them at the far end.
+/// Frames that the wire loses are retransmitted; what comes after them waits for them at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArqSpec {

@@ -50,7 +50,7 @@ pub struct LinkSpec {
     /// A token bucket in front of the line; none: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shaper: Option<ShaperSpec>,
-    /// What the wire loses is sent again; none: it is lost.
+    /// What the wire loses is retransmitted; none: it is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arq: Option<ArqSpec>,
     /// Share of the packets that arrive twice, the second time right behind the first.

@@ -18,7 +18,7 @@ impl From<f64> for LossSpec {
     }
 }
 
-/// Losses that hang on each other, on time, on the size of packets, or on their number.
+/// Losses that depend on each other, on time, on the size of packets, or on their number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossModel {

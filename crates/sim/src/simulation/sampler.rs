@@ -81,7 +81,7 @@ impl<P: Probe> Simulation<'_, P> {
         }
     }
 
-    /// Shows a source of datagrams to the probe: what holds it back hangs on its link, at the time of the sample.
+    /// Shows a source of datagrams to the probe: what holds it back depends on its link, at the time of the sample.
     fn look_at_source(&mut self, flow: u32, now: Time) {
         if let Ends::Udp { source, .. } = self.hosts.ends(flow as usize) {
             let shares = source.limit_shares(|link, since| self.fabric.busy_throughout(link, since, now), now);

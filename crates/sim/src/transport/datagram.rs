@@ -283,7 +283,7 @@ impl DatagramFlow {
         }
     }
 
-    /// A packet arrived. A datagram counts when its last fragment does, and again when it comes again: UDP hands on both.
+    /// A packet arrived. A datagram counts when its last fragment does, and again when it comes again: UDP forwards both.
     pub fn receive<N: Network>(&mut self, network: &mut N, now: Key, packet: &Packet) {
         self.packets_delivered += 1;
         self.packets_marked += u64::from(packet.is_marked());

@@ -18,7 +18,7 @@ use crate::transport::sender::{Env, Sender};
 
 /// What the wire does to a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Fate {
+pub(crate) enum Outcome {
     Arrives,
     Marked,
     /// With its ECN field cleared.
@@ -207,25 +207,25 @@ impl Ends {
         self.wire.events.push(Key::planned(Time::new(at_s), APPLICATION));
     }
 
-    /// Lets them talk until nothing is to be said. `fate` is asked for each segment with its place, in the order
+    /// Lets them talk until nothing is to be said. `outcome` is asked for each segment with its place, in the order
     /// in which they come to the end of the wire; the SYN is the first.
-    pub(crate) fn talk(&mut self, fate: impl FnMut(usize, &Packet) -> Fate) {
+    pub(crate) fn talk(&mut self, outcome: impl FnMut(usize, &Packet) -> Outcome) {
         self.start();
-        self.run(fate);
+        self.run(outcome);
     }
 
     /// One packet more at `at_s`, and all that follows from it, over a perfect wire.
     pub(crate) fn say_more(&mut self, at_s: f64) {
         self.with_sender(Key::planned(Time::new(at_s), 0), Time::ZERO, 0, |sender, env| sender.push(env));
-        self.run(|_, _| Fate::Arrives);
+        self.run(|_, _| Outcome::Arrives);
     }
 
-    fn run(&mut self, mut fate: impl FnMut(usize, &Packet) -> Fate) {
-        while self.step(&mut fate).is_some() {}
+    fn run(&mut self, mut outcome: impl FnMut(usize, &Packet) -> Outcome) {
+        while self.step(&mut outcome).is_some() {}
     }
 
     /// Lets the next thing happen: when it did, in seconds, if there was one.
-    pub(crate) fn step(&mut self, mut fate: impl FnMut(usize, &Packet) -> Fate) -> Option<f64> {
+    pub(crate) fn step(&mut self, mut outcome: impl FnMut(usize, &Packet) -> Outcome) -> Option<f64> {
         let key = self.wire.events.pop()?;
         match key.entity() {
             RETRANSMISSION => self.with_sender(key, Time::ZERO, 0, |sender, env| sender.timer(env)),
@@ -241,13 +241,13 @@ impl Ends {
             }
             _ => {
                 let packet = self.wire.deliver(key);
-                self.arrive(key, packet, &mut fate);
+                self.arrive(key, packet, &mut outcome);
             }
         }
         Some(key.time.seconds())
     }
 
-    fn arrive(&mut self, key: Key, packet: Packet, fate: &mut impl FnMut(usize, &Packet) -> Fate) {
+    fn arrive(&mut self, key: Key, packet: Packet, outcome: &mut impl FnMut(usize, &Packet) -> Outcome) {
         if packet.kind() == Kind::Ack {
             self.acks.push((key.time.seconds(), packet));
             let (blocks, echo) = match packet.blocks() {
@@ -263,16 +263,16 @@ impl Ends {
         }
         let place = self.segments;
         self.segments += 1;
-        let packet = match fate(place, &packet) {
-            Fate::Lost => return,
-            Fate::Late(delay_s) => {
+        let packet = match outcome(place, &packet) {
+            Outcome::Lost => return,
+            Outcome::Late(delay_s) => {
                 let late = Key::new(key.time + delay_s, key.time, key.precedence_of_effects(), LATE);
                 self.late.push((late, packet));
                 self.wire.events.push(late);
                 return;
             }
-            Fate::Marked if packet.is_capable() => packet.marked(),
-            Fate::Bleached => packet.bleached(),
+            Outcome::Marked if packet.is_capable() => packet.marked(),
+            Outcome::Bleached => packet.bleached(),
             _ => packet,
         };
         self.reach(key, packet);

@@ -103,7 +103,7 @@ class Chain:
         return Chain(tuple(self.states[place] for place in kept), self.matrix[np.ix_(kept, kept)])
 
     def stationary(self) -> Array:
-        """The shares of states in the long run, which do not hang on where it began.
+        """The shares of states in the long run, which do not depend on where it began.
 
         Raises:
             TightlinkError: They do, as there are several classes of states that are never left.

@@ -4,7 +4,7 @@
 use super::{BANDWIDTH_CYCLES, Bbr3, State};
 use crate::packet::Packet;
 use crate::scenario::{Profile, Recovery, TcpSpec};
-use crate::transport::tests::{Ends, Fate, RATE_BPS, tcp};
+use crate::transport::tests::{Ends, Outcome, RATE_BPS, tcp};
 
 /// Packets a second, and in the path.
 const RATE: f64 = 1000.0;
@@ -48,11 +48,11 @@ impl Bench {
     fn until(
         &mut self,
         end_s: f64,
-        mut fate: impl FnMut(usize, &Packet) -> Fate,
+        mut outcome: impl FnMut(usize, &Packet) -> Outcome,
         mut done: impl FnMut(&Self) -> bool,
     ) -> bool {
         while self.now_s < end_s {
-            let Some(now_s) = self.ends.step(&mut fate) else { return false };
+            let Some(now_s) = self.ends.step(&mut outcome) else { return false };
             self.now_s = now_s;
             let state = self.control().state;
             if self.states.last().is_none_or(|last| last.1 != state) {
@@ -68,14 +68,14 @@ impl Bench {
     /// Lets everything arrive until `state`: when that is.
     fn reach(&mut self, state: State) -> f64 {
         let end_s = self.now_s + 30.0;
-        let reached = self.until(end_s, |_, _| Fate::Arrives, |bench| bench.control().state == state);
+        let reached = self.until(end_s, |_, _| Outcome::Arrives, |bench| bench.control().state == state);
         assert!(reached, "no {state:?} in 30 s, but {:?}", self.states);
         self.now_s
     }
 
     fn run(&mut self, duration_s: f64) {
         let end_s = self.now_s + duration_s;
-        self.until(end_s, |_, _| Fate::Arrives, |_| false);
+        self.until(end_s, |_, _| Outcome::Arrives, |_| false);
     }
 
     /// From now on the application offers so many packets a second, for so long.
@@ -95,8 +95,8 @@ impl Bench {
 }
 
 /// One packet of `count` is lost.
-fn lose_every(count: usize) -> impl Fn(usize, &Packet) -> Fate {
-    move |place, _| if place.is_multiple_of(count) { Fate::Lost } else { Fate::Arrives }
+fn lose_every(count: usize) -> impl Fn(usize, &Packet) -> Outcome {
+    move |place, _| if place.is_multiple_of(count) { Outcome::Lost } else { Outcome::Arrives }
 }
 
 fn is_close(value: f64, expected: f64, share: f64) -> bool {
@@ -119,7 +119,7 @@ fn case_2_losses_end_startup_where_the_application_limits() {
     let mut bench = Bench::new();
     bench.ends.start_with(1);
     bench.limit_application(RATE / 2.0, 4.0);
-    assert!(!bench.until(1.5, |_, _| Fate::Arrives, |bench| bench.control().state != State::Startup));
+    assert!(!bench.until(1.5, |_, _| Outcome::Arrives, |bench| bench.control().state != State::Startup));
     let lossy = lose_every(5);
     // Little enough is in flight that Drain is over with the ACK that it begins with.
     assert!(bench.until(3.0, lossy, |bench| bench.control().state != State::Startup));
@@ -136,7 +136,7 @@ fn case_3_drain_ends_when_the_queue_is_empty() {
     let mut before = 0.0;
     bench.until(
         10.0,
-        |_, _| Fate::Arrives,
+        |_, _| Outcome::Arrives,
         |bench| {
             let over = bench.control().state != State::Drain;
             before = if over { before } else { bench.in_flight() };
@@ -152,7 +152,7 @@ fn case_3_drain_ends_when_the_queue_is_empty() {
 fn case_4_drain_ends_after_three_round_trips() {
     let mut bench = Bench::bulk();
     // Before Drain, so that what is in flight by then is delivered slowly as well.
-    bench.until(5.0, |_, _| Fate::Arrives, |bench| bench.control().full.rounds == 2);
+    bench.until(5.0, |_, _| Outcome::Arrives, |bench| bench.control().full.rounds == 2);
     bench.ends.wire.rate_bps = 0.45 * RATE_BPS;
     bench.reach(State::Drain);
     let begin = bench.control().rounds.count;
@@ -195,12 +195,12 @@ fn case_7_the_application_ends_neither_startup_nor_a_probe() {
     bench.ends.start_with(1);
     bench.limit_application(RATE / 3.0, 20.0);
     let left = |bench: &Bench| !matches!(bench.control().state, State::Startup | State::ProbeRtt);
-    assert!(!bench.until(19.0, |_, _| Fate::Arrives, left));
+    assert!(!bench.until(19.0, |_, _| Outcome::Arrives, left));
     let mut bench = Bench::bulk();
     bench.reach(State::Up);
     bench.limit_application(RATE / 3.0, 3.0);
     let end_s = bench.now_s + 2.9;
-    bench.until(end_s, |_, _| Fate::Arrives, |bench| bench.control().state != State::Up);
+    bench.until(end_s, |_, _| Outcome::Arrives, |bench| bench.control().state != State::Up);
     assert_eq!(bench.control().state, State::ProbeRtt);
     assert!(bench.now_s > 5.0, "{}", bench.now_s);
 }
@@ -230,7 +230,7 @@ fn case_9_down_ends_after_its_time() {
     let mut cruised = false;
     let refilled = bench.until(
         begin_s + 4.0,
-        |_, _| Fate::Arrives,
+        |_, _| Outcome::Arrives,
         |bench| {
             cruised |= bench.control().state == State::Cruise;
             bench.control().state == State::Refill
@@ -266,7 +266,7 @@ fn case_11_silence_stands_for_a_probe_of_the_round_trip_time() {
         bench.ends.offer(silent_s + f64::from(place) / RATE);
     }
     let probes = |bench: &Bench| bench.control().state == State::ProbeRtt;
-    assert!(!bench.until(silent_s + 2.0, |_, _| Fate::Arrives, probes));
+    assert!(!bench.until(silent_s + 2.0, |_, _| Outcome::Arrives, probes));
     assert!(bench.ends.receiver.in_order() > 1900);
 }
 
@@ -326,7 +326,7 @@ fn case_15_ten_times_the_rate_is_found() {
     bench.ends.wire.rate_bps = 10.0 * RATE_BPS;
     let found = |bench: &Bench| bench.control().bandwidth.get() > 9.0 * RATE;
     let end_s = bench.now_s + 20.0;
-    assert!(bench.until(end_s, |_, _| Fate::Arrives, found), "{}", bench.control().bandwidth.get());
+    assert!(bench.until(end_s, |_, _| Outcome::Arrives, found), "{}", bench.control().bandwidth.get());
     // From the cruise to the probe as many as Reno's window allows, and log₁.₂₅ 10 of growth at least.
     let rounds = bench.control().rounds.count - begin;
     assert!((10..200).contains(&rounds), "{rounds}");
@@ -341,10 +341,10 @@ fn case_16_a_tenth_of_the_rate_is_found() {
     bench.ends.wire.rate_bps = RATE_BPS / 10.0;
     let end_s = bench.now_s + 3.0;
     let reduced = |bench: &Bench| bench.control().bounds.bandwidth < 0.5 * RATE;
-    assert!(bench.until(end_s, |_, _| Fate::Arrives, reduced), "{:?}", bench.control().bounds);
+    assert!(bench.until(end_s, |_, _| Outcome::Arrives, reduced), "{:?}", bench.control().bounds);
     let cycles = bench.control().cycles + BANDWIDTH_CYCLES as u64 + 1;
     let end_s = bench.now_s + 60.0;
-    assert!(bench.until(end_s, |_, _| Fate::Arrives, |bench| bench.control().cycles >= cycles));
+    assert!(bench.until(end_s, |_, _| Outcome::Arrives, |bench| bench.control().cycles >= cycles));
     let bandwidth = bench.control().bandwidth.get();
     assert!(is_close(bandwidth, RATE / 10.0, 0.15), "{bandwidth}");
 }
@@ -361,11 +361,11 @@ fn case_17_a_policer_is_conformed_to() {
         last_s = last_s.max(now_s);
         if tokens < 1.0 {
             lost += 1;
-            return Fate::Lost;
+            return Outcome::Lost;
         }
         tokens -= 1.0;
         passed += 1;
-        Fate::Arrives
+        Outcome::Arrives
     };
     let (settled_s, end_s) = (bench.now_s + 10.0, bench.now_s + 30.0);
     let mut reduced = false;
@@ -388,10 +388,10 @@ fn case_18_a_needless_recovery_is_undone() {
     let before = (bench.ends.sender.window.cwnd, bench.control().bounds);
     let (first, mut seen) = (bench.ends.sender.next, false);
     let end_s = bench.now_s + 1.0;
-    // Twenty packets come as much later as shows as a loss, and before they would be sent again.
+    // Twenty packets come as much later as shows as a loss, and before they would be retransmitted.
     let late = |_: usize, packet: &Packet| {
         let is_late = (first..first + 20).contains(&(packet.seq() as i32));
-        if is_late { Fate::Late(0.04) } else { Fate::Arrives }
+        if is_late { Outcome::Late(0.04) } else { Outcome::Arrives }
     };
     let mut left = false;
     bench.until(end_s, late, |bench| {
@@ -415,7 +415,7 @@ fn case_19_a_needless_timeout_is_undone() {
     let before = bench.ends.sender.window.cwnd;
     let first = bench.ends.sender.next;
     let late = |_: usize, packet: &Packet| {
-        if packet.seq() as i32 >= first { Fate::Late(0.6) } else { Fate::Arrives }
+        if packet.seq() as i32 >= first { Outcome::Late(0.6) } else { Outcome::Arrives }
     };
     let end_s = bench.now_s + 3.0;
     assert!(bench.until(end_s, late, |bench| bench.ends.sender.timed_out));
@@ -441,7 +441,7 @@ fn case_21_losses_in_a_probe_lower_the_bound() {
     let mut bench = Bench::bulk();
     bench.ends.wire.longest_queue_s = 0.02;
     let bounded = |bench: &Bench| bench.control().bounds.long_term.is_finite();
-    assert!(bench.until(20.0, |_, _| Fate::Arrives, bounded));
+    assert!(bench.until(20.0, |_, _| Outcome::Arrives, bounded));
     bench.reach(State::Up);
     let before = bench.control().bounds.long_term;
     let lossy = lose_every(10);
@@ -470,7 +470,7 @@ fn a_probe_after_losses_is_cautious() {
     let end_s = bench.now_s + 2.0;
     let refilled = bench.until(
         end_s,
-        |_, _| Fate::Arrives,
+        |_, _| Outcome::Arrives,
         |bench| {
             cruised |= bench.control().state == State::Cruise && bench.control().probing.rounds > 2;
             bench.control().state == State::Refill

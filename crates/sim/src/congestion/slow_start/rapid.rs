@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::congestion::slow_start::tests::grow;
     use crate::scenario::{Profile, Recovery, SlowStartKind, TcpSpec};
-    use crate::transport::tests::{Ends, Fate, tcp};
+    use crate::transport::tests::{Ends, Outcome, tcp};
 
     /// §3.1: three times the window in a round trip without a queue, twice with one; 4 ms or a tenth of a round trip is one.
     #[test]
@@ -136,7 +136,9 @@ mod tests {
         let window = |kind: SlowStartKind| {
             let spec = TcpSpec { slow_start: kind, initial_window_packets: 90.0, ..tcp("reno", Recovery::Rack) };
             let mut ends = Ends::new(&spec, Profile::Rfc, 200);
-            ends.talk(|place, _| if (2..92).contains(&place) && place % 3 != 0 { Fate::Lost } else { Fate::Arrives });
+            ends.talk(
+                |place, _| if (2..92).contains(&place) && place % 3 != 0 { Outcome::Lost } else { Outcome::Arrives },
+            );
             assert_eq!((ends.receiver.in_order(), ends.sender.totals.timeouts), (200, 0));
             ends.sender.window.ssthresh
         };
@@ -154,7 +156,7 @@ mod tests {
         for (kind, expected_s) in [(SlowStartKind::Rapid, 0.1), (SlowStartKind::ByteCounting, 0.05)] {
             let spec = TcpSpec { slow_start: kind, pacing: true, ..tcp("reno", Recovery::Rack) };
             let mut ends = Ends::new(&spec, Profile::Rfc, 60);
-            ends.talk(|_, _| Fate::Arrives);
+            ends.talk(|_, _| Outcome::Arrives);
             let data: Vec<f64> = ends.sent.iter().filter(|sent| sent.packet.seq() > 0).map(|sent| sent.at_s).collect();
             let spread_s = data[9] - data[0];
             assert!((spread_s / expected_s - 0.9).abs() < 0.05, "{spread_s}");

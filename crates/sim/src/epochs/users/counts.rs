@@ -1,4 +1,4 @@
-//! What users and their transfers are counted by. All counts are whole numbers, so that their sums do not hang on
+//! What users and their transfers are counted by. All counts are whole numbers, so that their sums do not depend on
 //! the order in which parts of the network are processed.
 
 use std::collections::HashMap;

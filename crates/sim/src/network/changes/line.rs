@@ -96,7 +96,7 @@ impl Line {
         self.serve(at_s, size, outage)
     }
 
-    /// The packet that has left last, at `start_s`, is sent again at once.
+    /// The packet that has left last, at `start_s`, is retransmitted at once.
     pub fn transmit_again(&mut self, start_s: f64, size: u32) -> End {
         self.capacity.follow();
         let at_s = self.capacity.begin(start_s, start_s);

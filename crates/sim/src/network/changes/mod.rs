@@ -19,7 +19,7 @@ use crate::network::loss::Loss;
 use crate::network::server::Wire;
 use crate::scenario::{ArqSpec, LinkSpec};
 
-/// Frames that the wire loses are sent again. They take their time on the line one after another; the wait for the news of
+/// Frames that the wire loses are retransmitted. They take their time on the line one after another; the wait for the news of
 /// a loss, in which a real line sends what comes next, is added to the delay.
 #[derive(Clone, Debug)]
 struct Arq {
@@ -107,7 +107,7 @@ impl Changes {
         (departure_s, delivery_s)
     }
 
-    /// A packet is transmitted, as often as it is lost and sent again: when it has left for the last time, and what that
+    /// A packet is transmitted, as often as it is lost and retransmitted: when it has left for the last time, and what that
     /// adds to its delay.
     fn transmit(&mut self, now_s: f64, start_s: f64, size: u32) -> (End, f64) {
         let mut end = self.line.transmit(now_s, start_s, size);
@@ -182,7 +182,7 @@ impl Changes {
         }
     }
 
-    /// Seconds for which so many packets of so many bytes occupy the line from `free_s` on, if none is sent again.
+    /// Seconds for which so many packets of so many bytes occupy the line from `free_s` on, if none is retransmitted.
     #[must_use]
     pub fn occupied_s(&self, free_s: f64, packets: usize, bytes: u64) -> f64 {
         if packets == 0 {

@@ -36,7 +36,7 @@ pub mod threshold;
 /// What a queue knows of the link that it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// Name of the link: random streams hang on it.
+    /// Name of the link: random streams depend on it.
     pub link: &'a str,
     /// How long packets take on it.
     pub wire: Wire,

@@ -251,7 +251,7 @@ impl Flight {
         }
     }
 
-    /// Whether a packet that was sent again is missing.
+    /// Whether a packet that was retransmitted is missing.
     #[must_use]
     pub fn awaits_again(&self) -> bool {
         self.packets.iter().any(|packet| packet.again && packet.state == State::InFlight)

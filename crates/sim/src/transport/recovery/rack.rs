@@ -261,7 +261,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use crate::scenario::{Profile, Recovery, SlowStartKind, TcpSpec};
-    use crate::transport::tests::{Ends, Fate, tcp};
+    use crate::transport::tests::{Ends, Outcome, tcp};
     use proptest::prelude::*;
 
     /// Behind the SYN and the third step of the handshake.
@@ -274,8 +274,8 @@ mod tests {
     /// Loses the packets of the first window whose bits are set.
     fn lose_first(ends: &mut Ends, pattern: u32) {
         ends.talk(|place, _| match place.checked_sub(DATA) {
-            Some(bit @ 0..10) if pattern >> bit & 1 == 1 => Fate::Lost,
-            _ => Fate::Arrives,
+            Some(bit @ 0..10) if pattern >> bit & 1 == 1 => Outcome::Lost,
+            _ => Outcome::Arrives,
         });
     }
 
@@ -347,7 +347,7 @@ mod tests {
         spec.initial_ssthresh_packets = Some(20.0);
         spec.limited_transmit = false;
         let mut ends = Ends::new(&spec, Profile::Rfc, 200);
-        ends.talk(|place, _| if place == DATA { Fate::Lost } else { Fate::Arrives });
+        ends.talk(|place, _| if place == DATA { Outcome::Lost } else { Outcome::Arrives });
         assert_eq!(ends.sender.window.ssthresh, 10.0);
         let sent = |from_s: f64, to_s: f64| ends.sent.iter().filter(|sent| (from_s..to_s).contains(&sent.at_s)).count();
         // The first window leaves at 0.1 s, the retransmission and what recovery sends in the round trip from 0.2 s on.
@@ -365,7 +365,7 @@ mod tests {
             spec.window_packets = f64::from(window);
             spec.delayed_ack_s = delayed.then_some(0.2);
             let mut ends = Ends::new(&spec, Profile::Rfc, 150);
-            ends.talk(|place, _| if lost.contains(&place) { Fate::Lost } else { Fate::Arrives });
+            ends.talk(|place, _| if lost.contains(&place) { Outcome::Lost } else { Outcome::Arrives });
             prop_assert!(ends.sender.totals.finished.is_some());
             prop_assert_eq!(ends.receiver.in_order(), 150);
             let flight = &ends.sender.rack.as_ref().expect("it has one").flight;

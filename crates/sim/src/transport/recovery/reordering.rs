@@ -32,8 +32,8 @@ impl Reordering {
         self.seen = true;
     }
 
-    /// The receiver had a packet twice, where `retransmitted` were sent again and `highest` is the last one sent. What the
-    /// network made two of, and what a tail probe sent again, says nothing (Linux's tcp_dsack_seen).
+    /// The receiver had a packet twice, where so many were retransmitted and `highest` is the last one sent. What the
+    /// network made two of, and what a tail probe retransmitted, says nothing (Linux's tcp_dsack_seen).
     pub fn note_twice(&mut self, retransmitted: u64, highest: i32, probe: bool) {
         self.twice += 1;
         if self.seen && self.round.is_none() && self.twice <= retransmitted && !probe {

@@ -12,7 +12,7 @@ use crate::transport::sender::{Env, LastCut, Sender};
 pub struct Undo {
     /// The window before.
     window: Window,
-    /// When the first packet was sent again.
+    /// When the first packet was retransmitted.
     retransmitted_at: Option<Time>,
 }
 
@@ -23,15 +23,15 @@ impl Undo {
         Self { window, retransmitted_at: None }
     }
 
-    /// A packet is sent again.
+    /// A packet is retransmitted.
     pub fn note_retransmission(&mut self, now: Time) {
         self.retransmitted_at.get_or_insert(now);
     }
 }
 
 impl Sender {
-    /// An ACK moved on: undoes the reduction if what it answers was sent before anything was sent again, and if no other
-    /// packet is taken for lost, or was sent again and is missing (tcp_try_undo_partial, which takes note that packets overtake
+    /// An ACK moved on: undoes the reduction if what it answers was sent before anything was retransmitted, and if no other
+    /// packet is taken for lost, or was retransmitted and is missing (tcp_try_undo_partial, which takes note that packets overtake
     /// each other). After a timeout, what is lost is only known from it.
     pub(super) fn rack_undo<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         let (recovering, timed_out) = (self.recovering, self.timed_out);
@@ -60,7 +60,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use crate::scenario::{Profile, Recovery, TcpSpec};
-    use crate::transport::tests::{Ends, Fate, tcp};
+    use crate::transport::tests::{Ends, Outcome, tcp};
 
     /// Behind the SYN and the third step of the handshake.
     const DATA: usize = 2;
@@ -69,17 +69,17 @@ mod tests {
         TcpSpec { initial_window_packets: 20.0, initial_ssthresh_packets: Some(20.0), ..tcp("reno", Recovery::Rack) }
     }
 
-    /// A packet overtaken by the nineteen behind it is taken for lost, and sent again. It arrives before that, so its ACK
+    /// A packet overtaken by the nineteen behind it is taken for lost, and retransmitted. It arrives before that, so its ACK
     /// says when it was sent first: the window is as large as without, and grows by what was acknowledged.
     #[test]
     fn a_late_packet_gives_the_window_back() {
-        let after = |fate: Fate| {
+        let after = |outcome: Outcome| {
             let mut ends = Ends::new(&spec(), Profile::Rfc, 60);
-            ends.talk(|place, _| if place == DATA { fate } else { Fate::Arrives });
+            ends.talk(|place, _| if place == DATA { outcome } else { Outcome::Arrives });
             (ends.sender.window.ssthresh, ends.sender.totals.packets_retransmitted, ends.sender.totals.timeouts)
         };
-        assert_eq!(after(Fate::Lost), (10.0, 1, 0));
-        assert_eq!(after(Fate::Late(0.03)), (20.0, 1, 0));
+        assert_eq!(after(Outcome::Lost), (10.0, 1, 0));
+        assert_eq!(after(Outcome::Late(0.03)), (20.0, 1, 0));
     }
 
     /// All packets of a window, and the tail probe, come after the timer, and before what it sends again: nothing was lost.
@@ -87,11 +87,11 @@ mod tests {
     fn a_needless_timeout_gives_the_window_back() {
         let mut ends = Ends::new(&spec(), Profile::Rfc, 60);
         ends.talk(|place, _| match place.checked_sub(DATA) {
-            Some(0..20) => Fate::Late(1.2),
+            Some(0..20) => Outcome::Late(1.2),
             // The probe, behind them.
-            Some(20) => Fate::Late(1.05),
-            Some(21) => Fate::Late(0.5),
-            _ => Fate::Arrives,
+            Some(20) => Outcome::Late(1.05),
+            Some(21) => Outcome::Late(0.5),
+            _ => Outcome::Arrives,
         });
         assert_eq!(ends.sender.totals.timeouts, 1);
         assert_eq!(ends.sender.window.ssthresh, 20.0);
@@ -104,12 +104,12 @@ mod tests {
     fn what_was_lost_among_late_packets_shows_by_those_behind_it() {
         let mut ends = Ends::new(&spec(), Profile::Rfc, 60);
         ends.talk(|place, _| match place.checked_sub(DATA) {
-            Some(10) => Fate::Lost,
-            Some(0..20) => Fate::Late(1.2),
+            Some(10) => Outcome::Lost,
+            Some(0..20) => Outcome::Late(1.2),
             // The probe, behind them.
-            Some(20) => Fate::Late(1.05),
-            Some(21) => Fate::Late(0.5),
-            _ => Fate::Arrives,
+            Some(20) => Outcome::Late(1.05),
+            Some(21) => Outcome::Late(0.5),
+            _ => Outcome::Arrives,
         });
         assert_eq!((ends.receiver.in_order(), ends.sender.totals.timeouts), (60, 1));
         assert_eq!(ends.sender.window.ssthresh, 10.0);
@@ -120,9 +120,9 @@ mod tests {
     fn a_loss_among_late_packets_is_still_a_loss() {
         let mut ends = Ends::new(&spec(), Profile::Rfc, 60);
         ends.talk(|place, _| match place {
-            DATA => Fate::Late(0.03),
-            place if place == DATA + 1 => Fate::Lost,
-            _ => Fate::Arrives,
+            DATA => Outcome::Late(0.03),
+            place if place == DATA + 1 => Outcome::Lost,
+            _ => Outcome::Arrives,
         });
         assert_eq!(ends.sender.window.ssthresh, 10.0);
     }

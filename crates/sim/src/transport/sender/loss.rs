@@ -109,7 +109,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use crate::scenario::{Profile, Recovery};
-    use crate::transport::tests::{Ends, Fate, tcp};
+    use crate::transport::tests::{Ends, Outcome, tcp};
 
     /// Loses the whole first window, behind the SYN and the third step of the handshake: how many packets the timeout
     /// sends again at once, and the threshold that it sets.
@@ -118,7 +118,7 @@ mod tests {
         spec.initial_window_packets = 4.0;
         spec.loss_window_packets = loss_window;
         let mut ends = Ends::new(&spec, Profile::Rfc, 40);
-        ends.talk(|place, _| if (2..6).contains(&place) { Fate::Lost } else { Fate::Arrives });
+        ends.talk(|place, _| if (2..6).contains(&place) { Outcome::Lost } else { Outcome::Arrives });
         let data: Vec<_> = ends.sent.iter().filter(|sent| sent.packet.seq() > 0).collect();
         assert_eq!(ends.sender.totals.timeouts, 1);
         (data.iter().filter(|sent| sent.at_s == data[0].at_s).count(), ends.sender.window.ssthresh)

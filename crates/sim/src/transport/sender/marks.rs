@@ -59,7 +59,7 @@ impl Sender {
 mod tests {
     use crate::packet::Packet;
     use crate::scenario::{Ecn, Profile, Recovery, TcpSpec};
-    use crate::transport::tests::{Ends, Fate, tcp};
+    use crate::transport::tests::{Ends, Outcome, tcp};
     use proptest::prelude::*;
 
     /// Behind the SYN and the third step of the handshake.
@@ -73,8 +73,8 @@ mod tests {
         TcpSpec { ecn: Ecn::Accurate, ..tcp(congestion, recovery) }
     }
 
-    fn marked(places: &[usize]) -> impl Fn(usize, &Packet) -> Fate {
-        move |place, _| if places.contains(&place) { Fate::Marked } else { Fate::Arrives }
+    fn marked(places: &[usize]) -> impl Fn(usize, &Packet) -> Outcome {
+        move |place, _| if places.contains(&place) { Outcome::Marked } else { Outcome::Arrives }
     }
 
     /// RFC 3168 §6.1.2: the window is halved once, the next new packet says so, and nothing is retransmitted.
@@ -105,9 +105,9 @@ mod tests {
         for recovery in Recovery::ALL {
             let mut ends = Ends::new(&with_marks("reno", recovery), Profile::Rfc, 60);
             ends.talk(|place, _| match place {
-                4 => Fate::Marked,
-                7 => Fate::Lost,
-                _ => Fate::Arrives,
+                4 => Outcome::Marked,
+                7 => Outcome::Lost,
+                _ => Outcome::Arrives,
             });
             assert_eq!(ends.sender.window.ssthresh, 6.0, "{recovery:?}");
             assert_eq!(ends.sender.totals.timeouts, 0, "{recovery:?}");
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn without_ecn_nothing_is_marked() {
         let mut ends = Ends::new(&tcp("reno", Recovery::Sack), Profile::Rfc, 30);
-        ends.talk(|_, _| Fate::Marked);
+        ends.talk(|_, _| Outcome::Marked);
         assert!(ends.sent.iter().all(|sent| !sent.packet.is_capable() && !sent.packet.is_marked()));
         assert!(ends.acks.iter().all(|ack| !ack.1.is_marked()));
     }
@@ -132,7 +132,7 @@ mod tests {
             let mut spec = with_marks("dctcp", Recovery::Sack);
             spec.delayed_ack_s = Some(0.2);
             let mut ends = Ends::new(&spec, Profile::Rfc, 200);
-            ends.talk(|place, _| if pattern >> (place % 64) & 1 == 1 { Fate::Marked } else { Fate::Arrives });
+            ends.talk(|place, _| if pattern >> (place % 64) & 1 == 1 { Outcome::Marked } else { Outcome::Arrives });
             let (mut before, mut told) = (0, 0);
             for (_, ack) in &ends.acks {
                 let covered = ack.seq() - before;
@@ -151,7 +151,7 @@ mod tests {
     fn dctcp_settles_where_growth_balances_the_marks() {
         for spec in [with_marks("dctcp", Recovery::Sack), accurate("dctcp", Recovery::Sack)] {
             let mut ends = Ends::new(&spec, Profile::Rfc, 6000);
-            ends.talk(|place, _| if place % 8 == 0 { Fate::Marked } else { Fate::Arrives });
+            ends.talk(|place, _| if place % 8 == 0 { Outcome::Marked } else { Outcome::Arrives });
             let late = &ends.sent[3000..];
             let mean = late.iter().map(|sent| sent.cwnd).sum::<f64>() / late.len() as f64;
             assert!((13.0..15.0).contains(&mean), "{mean}");
@@ -174,18 +174,18 @@ mod tests {
     }
 
     /// RFC 9768 §3.2.2.3: a path that clears the ECN field shows by the SYN, and nothing says ECT from then on. A SYN that is
-    /// sent again says nothing of the path.
+    /// retransmitted says nothing of the path.
     #[test]
     fn a_path_that_bleaches_is_not_used_for_marks() {
-        let capable = |fate: fn(usize) -> Fate| {
+        let capable = |outcome: fn(usize) -> Outcome| {
             let mut ends = Ends::new(&accurate("cubic", Recovery::Rack), Profile::Linux, 30);
-            ends.talk(|place, _| fate(place));
+            ends.talk(|place, _| outcome(place));
             assert_eq!(ends.receiver.in_order(), 30);
             ends.sent.iter().filter(|sent| sent.packet.seq() > 0 && sent.packet.is_capable()).count()
         };
-        assert_eq!(capable(|_| Fate::Arrives), 30);
-        assert_eq!(capable(|place| if place == 0 { Fate::Bleached } else { Fate::Arrives }), 0);
-        assert_eq!(capable(|place| if place == 0 { Fate::Lost } else { Fate::Arrives }), 30);
+        assert_eq!(capable(|_| Outcome::Arrives), 30);
+        assert_eq!(capable(|place| if place == 0 { Outcome::Bleached } else { Outcome::Arrives }), 0);
+        assert_eq!(capable(|place| if place == 0 { Outcome::Lost } else { Outcome::Arrives }), 30);
     }
 
     /// RFC 9768 §3.1, table 2: what answers the SYN says what the receiver has, and the best that both have is used: with that of
@@ -226,7 +226,7 @@ mod tests {
         for (receiver, capable) in [(Ecn::Off, 0), (Ecn::Classic, 0), (Ecn::Accurate, 30)] {
             let spec = TcpSpec { receiver_ecn: Some(receiver), ..accurate("prague", Recovery::Rack) };
             let mut ends = Ends::new(&spec, Profile::Linux, 30);
-            ends.talk(|_, _| Fate::Arrives);
+            ends.talk(|_, _| Outcome::Arrives);
             assert!(ends.sent[0].packet.is_scalable());
             assert_eq!(ends.sent[1..].iter().filter(|sent| sent.packet.is_capable()).count(), capable, "{receiver:?}");
         }
@@ -235,12 +235,12 @@ mod tests {
     /// draft-ietf-tcpm-generalized-ecn §3.2.1.4: a SYN that was marked is answered by a window of one packet.
     #[test]
     fn a_marked_syn_begins_with_one_packet() {
-        for (fate, first) in [(Fate::Arrives, 10), (Fate::Marked, 1)] {
+        for (outcome, first) in [(Outcome::Arrives, 10), (Outcome::Marked, 1)] {
             let mut ends = Ends::new(&accurate("reno", Recovery::Rack), Profile::Rfc, 30);
-            ends.talk(|place, _| if place == 0 { fate } else { Fate::Arrives });
+            ends.talk(|place, _| if place == 0 { outcome } else { Outcome::Arrives });
             let data: Vec<f64> = ends.sent.iter().filter(|sent| sent.packet.seq() > 0).map(|sent| sent.at_s).collect();
             assert_eq!(data.iter().filter(|&&at_s| at_s == data[0]).count(), first);
-            assert_eq!(ends.acks[0].1.ace(), if fate == Fate::Marked { 0b110 } else { 0b100 });
+            assert_eq!(ends.acks[0].1.ace(), if outcome == Outcome::Marked { 0b110 } else { 0b100 });
         }
     }
 
@@ -251,7 +251,7 @@ mod tests {
         /// many marks as came, and what it has counted is what the receiver has.
         #[test]
         fn a_control_hears_of_every_mark(
-            fates in prop::collection::vec(prop_oneof![6 => Just(Fate::Arrives), 3 => Just(Fate::Marked), 1 => Just(Fate::Lost)], 400),
+            outcomes in prop::collection::vec(prop_oneof![6 => Just(Outcome::Arrives), 3 => Just(Outcome::Marked), 1 => Just(Outcome::Lost)], 400),
             recovery in prop::sample::select(Recovery::ALL.to_vec()),
             delayed: bool,
         ) {
@@ -259,7 +259,7 @@ mod tests {
             spec.delayed_ack_s = delayed.then_some(0.2);
             let mut ends = Ends::new(&spec, Profile::Rfc, 150);
             // The end is told without losses.
-            ends.talk(|place, _| fates.get(place).copied().filter(|_| place > 0).unwrap_or(Fate::Arrives));
+            ends.talk(|place, _| outcomes.get(place).copied().filter(|_| place > 0).unwrap_or(Outcome::Arrives));
             prop_assert_eq!(ends.receiver.in_order(), 150);
             let counter = ends.sender.marks.counter.as_ref().expect("it counts");
             prop_assert_eq!(counter.told, ends.receiver.totals.packets_marked as f64);

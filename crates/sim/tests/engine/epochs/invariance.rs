@@ -108,7 +108,7 @@ fn every_recovery_crosses_the_border_between_threads() {
     }
 }
 
-/// The border is where the delay is long: what the test above says of SACK blocks hangs on that.
+/// The border is where the delay is long: what the test above says of SACK blocks depends on that.
 #[test]
 fn the_long_wire_is_where_the_network_is_cut() {
     let scenario = far_apart(Profile::Rfc, Recovery::Sack);

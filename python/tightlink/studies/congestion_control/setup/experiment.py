@@ -1,4 +1,4 @@
-"""The experiments of document 003 as data: what is varied, which controls are compared, how large the network is.
+"""The experiments of the NIST study as data: what is varied, which controls are compared, how large the network is.
 
 Each stands in a file of the folder ``data``: the parameters of the four-tier network that all its runs have, those
 that are varied over two levels, and a resolution. Sizes are the document's; a smaller part of an experiment has fewer
