@@ -48,6 +48,18 @@ def test_delays_of_the_other_links_are_kept() -> None:
     assert {host.name: host.side for host in plan.hosts.values()} == {"a": 0, "b": 1}
 
 
+def test_hosts_may_be_at_unlike_distances() -> None:
+    far = 'link.way = { ends = ["c", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n'
+    plan = _plan(CHAIN + far + FTP + 'traffic.far = { kind = "bulk", from = "c", to = "b" }\n')
+    forward, back = plan.directions
+    assert (forward["beyond_s"], back["beyond_s"]) == (0.007, 0.007)
+    a, b, c = (plan.hosts[name].address for name in "abc")
+    assert forward["between"] == [
+        {"source": a, "destination": b, "beyond_s": 0.003}, {"source": c, "destination": b, "beyond_s": 0.007}
+    ]  # fmt: skip
+    assert [(each["source"], each["destination"]) for each in back["between"]] == [(b, a), (b, c)]
+
+
 def test_a_group_has_a_side(dumbbell: str) -> None:
     plan = _plan(dumbbell)
     assert plan.link == "net.bottleneck"
@@ -93,9 +105,10 @@ _TWO = WIRE + 'link.other = { ends = ["b", "c"], rate = "1 Mbit/s", delay = "1 m
             "x.toml: link.first: first loses packets, and only middle is emulated: ",
         ),
         (
-            CHAIN + 'link.way = { ends = ["c", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n' + FTP
-            + 'traffic.far = { kind = "bulk", from = "c", to = "b" }\n',
-            "x.toml: traffic.far: beside the link its delay is 0.007 s and that of ftp 0.003 s: ",
+            CHAIN + 'link.second = { ends = ["a", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n' + FTP
+            + 'traffic.other = { kind = "bulk", from = "a", to = "b", path = ["second", "middle", "last"], '
+            'reverse_path = ["last.reverse", "middle.reverse", "second.reverse"] }\n',
+            "x.toml: traffic.other: beside the link its delay is 0.007 s and that of ftp, between the same hosts, 0.003 s: ",
         ),
         (
             WIRE + FTP + BACK.replace("udp.payload = ", 'udp = { ecn = "ect1", payload = ').replace(" }\n", " } }\n"),

@@ -107,6 +107,25 @@ impl Header {
         Some(Self { kind, key })
     }
 
+    /// Its addresses.
+    #[must_use]
+    pub fn addresses(&self) -> [u8; 32] {
+        self.key[2..34].try_into().unwrap_or_default()
+    }
+
+    /// The addresses of packets from one host to another, as the header of one has them.
+    #[must_use]
+    pub fn between(source: IpAddr, destination: IpAddr) -> [u8; 32] {
+        let mut addresses = [0; 32];
+        for (place, address) in [source, destination].into_iter().enumerate() {
+            match address {
+                IpAddr::V4(address) => addresses[16 * place..][..4].copy_from_slice(&address.octets()),
+                IpAddr::V6(address) => addresses[16 * place..][..16].copy_from_slice(&address.octets()),
+            }
+        }
+        addresses
+    }
+
     /// Numbers that stand for its flow and direction, its source and its destination.
     #[must_use]
     pub fn numbers(&self) -> [u64; 3] {

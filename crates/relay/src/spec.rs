@@ -1,6 +1,8 @@
 //! What a relay is asked to be: a link of a resolved scenario in both directions, and perhaps the processor of the
 //! router at one of its ends.
 
+use std::net::IpAddr;
+
 use serde::Deserialize;
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
@@ -46,7 +48,22 @@ pub struct RelaySpec {
 pub struct DirectionSpec {
     /// The link.
     pub link: LinkSpec,
-    /// Propagation on the other links of the way, in seconds.
+    /// Propagation on the other links of the way, in seconds; where hosts differ, the longest.
+    pub beyond_s: f64,
+    /// The same of hosts that differ; others have the longest.
+    #[serde(default)]
+    pub between: Vec<BetweenSpec>,
+}
+
+/// Propagation beside the link, from one host to another.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BetweenSpec {
+    /// The address from which packets come.
+    pub source: IpAddr,
+    /// The address to which they go.
+    pub destination: IpAddr,
+    /// In seconds.
     pub beyond_s: f64,
 }
 
@@ -134,7 +151,7 @@ pub fn room(direction: &DirectionSpec, ring: Option<QueueLimit>) -> (usize, usiz
     const USUAL: f64 = 1500.0;
     const MOST_BYTES: f64 = 256.0 * 1024.0 * 1024.0;
     const MOST_PACKETS: f64 = 1024.0 * 1024.0;
-    let DirectionSpec { link, beyond_s } = direction;
+    let DirectionSpec { link, beyond_s, .. } = direction;
     // With what others overtake, and each as often as it comes out.
     let flying_s =
         (link.delay_s + beyond_s + link.reorder.map_or(0.0, |reorder| reorder.delay_s)) * (1.0 + link.duplicate);

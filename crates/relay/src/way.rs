@@ -1,6 +1,6 @@
 //! One direction: its link, and all packets that came by one port and have not left.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use tightlink_sim::events::{Key, Precedence};
 use tightlink_sim::network::link::{Link, Passage};
@@ -78,6 +78,8 @@ struct Packets {
     /// The processor comes after the link.
     processor_follows: bool,
     beyond_s: f64,
+    /// The same of packets between hosts that differ.
+    between: HashMap<[u8; 32], f64>,
     /// Why a packet is lost for which the queue of the link has no room.
     full: Outcome,
 }
@@ -111,7 +113,7 @@ impl Packets {
     /// A packet entered the line: where it is then.
     fn serve(&mut self, packet: Packet, passage: Passage, service: &Service) {
         let number = self.number(packet.seq());
-        let (follows, beyond_s, header_bytes) = (self.processor_follows, self.beyond_s, self.header_bytes);
+        let (follows, beyond_s, header_bytes) = (self.processor_follows, self.beyond_s(number), self.header_bytes);
         let Some(Transit { place, record, stage, .. }) = self.get(number) else { return };
         (record.start_s, record.departure_s) = (service.start.seconds(), service.departure.seconds());
         let place = *place;
@@ -134,6 +136,17 @@ impl Packets {
         {
             if packet.is_marked() { mark(bytes) } else { bleach(bytes) }
         }
+    }
+
+    /// How long a packet takes beside the link, in seconds.
+    fn beyond_s(&self, number: u64) -> f64 {
+        if self.between.is_empty() {
+            return self.beyond_s;
+        }
+        let place = number.checked_sub(self.gone);
+        let transit = place.and_then(|place| self.transits.get(place as usize));
+        let own = transit.and_then(|transit| self.between.get(&transit.record.header.addresses()));
+        own.copied().unwrap_or(self.beyond_s)
     }
 
     /// When a packet leaves where it is, if that is known.
@@ -162,7 +175,8 @@ impl Packets {
         if self.transits.len() >= self.most {
             return;
         }
-        let (number, follows, beyond_s) = (self.number(packet.seq()), self.processor_follows, self.beyond_s);
+        let (number, follows) = (self.number(packet.seq()), self.processor_follows);
+        let beyond_s = self.beyond_s(number);
         let Some(&Transit { place, ref record, .. }) = self.transits.get((number - self.gone) as usize) else { return };
         let record = *record;
         let Some(place) = self.buffer.copy(place) else { return };
@@ -236,7 +250,7 @@ impl Way {
     /// The direction from a port, idle.
     #[must_use]
     pub fn new(spec: &RelaySpec, port: usize) -> Self {
-        let direction @ DirectionSpec { link, beyond_s } = &spec.directions[port];
+        let direction @ DirectionSpec { link, beyond_s, between } = &spec.directions[port];
         let site = Site { link: &link.name, wire: Wire::new(link), profile: spec.profile, seed: spec.seed, ns2: None };
         let modelled = spec.modelled();
         let (bytes, most) = room(direction, modelled.map(|router| router.processor.input_ring));
@@ -262,6 +276,10 @@ impl Way {
                 lost_on_wire: 0,
                 processor_follows: modelled.is_some() && !near,
                 beyond_s: *beyond_s,
+                between: between
+                    .iter()
+                    .map(|each| (Header::between(each.source, each.destination), each.beyond_s))
+                    .collect(),
                 full: if output_ring { Outcome::OutputRing } else { Outcome::Queue },
             },
         }
@@ -303,10 +321,10 @@ impl Way {
 
     /// A packet that comes from the processor is due at the other port.
     pub fn leave_processor(&mut self, number: u64, at: Time) {
-        let due = at + self.packets.beyond_s;
+        let due = at + self.packets.beyond_s(number);
         if let Some(transit) = self.packets.get(number) {
             transit.stage = Stage::Due(due);
-            self.packets.due.push_back(number);
+            self.packets.line_up(|packets| &mut packets.due, number);
         }
     }
 

@@ -17,7 +17,11 @@ use tightlink_relay::system::System;
 use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit};
 
 fn direction(name: &str, ends: (u32, u32)) -> DirectionSpec {
-    DirectionSpec { link: LinkSpec::plain(name, ends, 2e5, 0.02, QueueLimit::Packets(5)), beyond_s: 0.0 }
+    DirectionSpec {
+        link: LinkSpec::plain(name, ends, 2e5, 0.02, QueueLimit::Packets(5)),
+        beyond_s: 0.0,
+        between: Vec::new(),
+    }
 }
 
 fn spec(duration_s: Option<f64>) -> RelaySpec {

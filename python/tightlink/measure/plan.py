@@ -61,8 +61,8 @@ class Plan:
     link: str
     """The link between the two sides, by the name of its forward direction."""
     directions: tuple[Mapping[str, Any], Mapping[str, Any]]
-    """Forward and back: the link as the engine gets it, under ``link``; and under ``beyond_s`` the propagation of all
-    other links of the way, in seconds."""
+    """Forward and back: the link as the engine gets it, under ``link``; under ``beyond_s`` the propagation of all
+    other links of the way, in seconds, the longest where hosts differ; and under ``between`` that of each two then."""
     hosts: Mapping[str, Host]
     """By name, in the order of the flows."""
     processor: tuple[str, int, Mapping[str, Any]] | None
@@ -96,7 +96,7 @@ class Plan:
 
     @property
     def round_trip_s(self) -> float:
-        """Propagation there and back, in seconds."""
+        """Propagation there and back, in seconds; of the hosts that are farthest from each other."""
         return float(sum(each["link"]["delay_s"] + each["beyond_s"] for each in self.directions))
 
     def flows(self) -> Sequence[Mapping[str, Any]]:
@@ -139,7 +139,8 @@ def _planned(scenario: Scenario, wanted: str | None) -> Plan:
     base = _wanted(network, wanted, ways) if wanted is not None else _slowest(network, ways)
     both = _directions(network, base)
     _check_ways(network, ways, both)
-    beyond = _beyond(network, ways, both)
+    hosts = _hosts(network, ways, both)
+    beyond = _beyond(network, ways, both, hosts)
     links = [resolved["links"][index] for index in both]
     for link, index in zip(links, both, strict=True):
         _check_link(link, network.hops[index].key)
@@ -149,10 +150,10 @@ def _planned(scenario: Scenario, wanted: str | None) -> Plan:
         resolved=resolved,
         link=base,
         directions=(
-            {"link": links[0], "beyond_s": beyond[0]},
-            {"link": links[1], "beyond_s": beyond[1]},
+            {"link": links[0], **beyond[0]},
+            {"link": links[1], **beyond[1]},
         ),
-        hosts=_hosts(network, ways, both),
+        hosts=hosts,
         processor=processor,
         first_links=tuple(way.there[0] for way in ways),
         warnings=tuple(_left_out(network, ways, both)),
@@ -226,24 +227,39 @@ def _check_ways(network: Network, ways: Sequence[_Way], both: tuple[int, int]) -
             raise _refused(text, key=f"traffic.{way.label}")
 
 
-def _beyond(network: Network, ways: Sequence[_Way], both: tuple[int, int]) -> tuple[float, float]:
-    """The propagation beside the link, forward and back, which must be the same for all."""
-    found: list[dict[float, str]] = [{}, {}]
+def _beyond(
+    network: Network, ways: Sequence[_Way], both: tuple[int, int], hosts: Mapping[str, Host]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The propagation beside the link, forward and back: the longest, and where hosts differ that between each two."""
+    found: list[dict[tuple[int, int], tuple[float, str]]] = [{}, {}]
     for way in ways:
-        for links in (way.there, way.back):
+        for ends, links in ((way.ends, way.there), (way.ends[::-1], way.back)):
             for side, link in enumerate(both):
                 if link in links:
                     # In exact numbers, as the order of links must not matter.
                     others = (units.exact(network.hops[other].delay) for other in links if other != link)
                     rest = float(sum(others, start=Fraction(0)))
-                    found[side].setdefault(rest, way.label)
-    for delays in found:
-        if len(delays) > 1:
-            (one, first), (other, second), *_ = delays.items()
-            text = f"beside the link its delay is {other:g} s and that of {first} {one:g} s"
-            raise _refused(text, key=f"traffic.{second}")
-    forward, back = (next(iter(delays), 0.0) for delays in found)
+                    before, label = found[side].setdefault(ends, (rest, way.label))
+                    if before != rest:
+                        other = f"that of {label}, between the same hosts, {before:g} s"
+                        text = f"beside the link its delay is {rest:g} s and {other}"
+                        raise _refused(text, key=f"traffic.{way.label}")
+    forward, back = (_between(network, delays, hosts) for delays in found)
     return forward, back
+
+
+def _between(
+    network: Network, delays: Mapping[tuple[int, int], tuple[float, str]], hosts: Mapping[str, Host]
+) -> dict[str, Any]:
+    longest = max((rest for rest, _ in delays.values()), default=0.0)
+    if len({rest for rest, _ in delays.values()}) < 2:  # noqa: PLR2004
+        return {"beyond_s": longest}
+    address = {node: hosts[network.name(node)].address for ends in delays for node in ends}
+    between = [
+        {"source": address[one], "destination": address[other], "beyond_s": rest}
+        for (one, other), (rest, _) in delays.items()
+    ]
+    return {"beyond_s": longest, "between": between}
 
 
 def _check_link(link: Mapping[str, Any], key: str) -> None:

@@ -101,7 +101,9 @@ def relay_spec(
 
 def late_after_s(plan: Plan) -> float:
     """When a packet is late, in seconds: 1 % of what the shorter direction takes with a full queue, at least 0.1 ms."""
-    return max(_LATE_S, _LATE_SHARE * min(_full_s(**direction) for direction in plan.directions))
+    return max(
+        _LATE_S, _LATE_SHARE * min(_full_s(direction["link"], direction["beyond_s"]) for direction in plan.directions)
+    )
 
 
 def _full_s(link: Mapping[str, Any], beyond_s: float) -> float:

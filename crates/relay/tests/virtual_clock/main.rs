@@ -5,11 +5,14 @@
 mod simulated;
 mod world;
 
+use std::net::Ipv4Addr;
+
 use proptest::prelude::*;
 use simulated::{Given, given, simulate, spec};
 use tightlink_relay::header::{Header, Kind};
 use tightlink_relay::record::{Outcome, Record};
 use tightlink_relay::relay;
+use tightlink_relay::spec::BetweenSpec;
 use tightlink_relay::summary::Summary;
 use tightlink_sim::time::Time;
 use world::{Packet, Virtual};
@@ -105,6 +108,34 @@ fn what_is_under_way_at_the_end_is_noted() {
     assert_eq!((server.packets_in, server.packets_out, server.packets_dropped), (31, 3, dropped));
     assert_eq!(outcomes(&records, 0, Outcome::UnderWay) as u64, 31 - dropped);
     assert!(close(server.busy_s, 0.0301), "{}", server.busy_s);
+}
+
+/// Each host is as far away as it is, and nobody waits for whom is farther.
+#[test]
+fn hosts_may_differ_in_their_delays() {
+    let mut spec = spec(&Given::plain());
+    let between = [(1, 0.005), (2, 0.020)].map(|(host, beyond_s)| BetweenSpec {
+        source: Ipv4Addr::new(0, 0, 0, host).into(),
+        destination: Ipv4Addr::UNSPECIFIED.into(),
+        beyond_s,
+    });
+    (spec.directions[0].beyond_s, spec.directions[0].between) = (0.030, between.to_vec());
+    let packets = (0..90).map(|number| Packet {
+        at: Time::new(f64::from(number) / 1000.0),
+        size: 1000,
+        number,
+        flow: 1 + number % 3,
+    });
+    let (mut world, mut records) = (Virtual::new([packets.collect(), Vec::new()]), Vec::new());
+    relay::run(&spec, &mut world, &mut records).unwrap();
+    let sent = &world.sent[1];
+    assert_eq!(sent.len(), 90);
+    assert!(sent.windows(2).all(|pair| pair[0].at <= pair[1].at));
+    for packet in sent {
+        // 8 µs on the line.
+        let expected_s = f64::from(packet.number) / 1000.0 + 8e-6 + [0.005, 0.020, 0.030][packet.flow as usize - 1];
+        assert!((packet.at.seconds() - expected_s).abs() < 1e-12, "{packet:?}");
+    }
 }
 
 #[test]

@@ -278,7 +278,7 @@ pub fn spec(given: &Given) -> RelaySpec {
         begins_s: 0.0,
         duration_s: Some(DURATION_S),
         nodes: ["sender", "router", "receiver"].map(str::to_owned).to_vec(),
-        directions: bottleneck(given).map(|link| DirectionSpec { link, beyond_s: 0.0 }),
+        directions: bottleneck(given).map(|link| DirectionSpec { link, beyond_s: 0.0, between: Vec::new() }),
         processor: given.processor.clone().map(|processor| RouterSpec {
             node: "router".to_owned(),
             processor,

@@ -26,7 +26,8 @@ fn bytes(packet: Packet) -> Vec<u8> {
     bytes[NUMBER].copy_from_slice(&packet.number.to_le_bytes());
     bytes[PORTS].copy_from_slice(&packet.flow.to_le_bytes());
     if packet.flow > 0 {
-        (bytes[0], bytes[9]) = (0x45, 17);
+        // From 0.0.0.1, 0.0.0.2 and so on, over UDP.
+        (bytes[0], bytes[9], bytes[15]) = (0x45, 17, packet.flow as u8);
     }
     bytes
 }
