@@ -15,7 +15,6 @@ pub mod loss;
 pub mod managed;
 pub mod meter;
 pub mod node;
-pub mod out_of_order;
 pub mod overview;
 pub mod processor;
 pub mod queue;
