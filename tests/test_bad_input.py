@@ -100,8 +100,8 @@ CHANGES = [
     (
         "link.a.reverse.rat",
         "1 Mbit/s",
-        "unknown key; expected one of arq, delay, ecn, flow_control, framing, jitter, loss, mtu, outages, queue, rate, "
-        'shaper; did you mean "rate"?',
+        "unknown key; expected one of arq, delay, duplicate, ecn, flow_control, framing, jitter, loss, mtu, outages, queue, "
+        'rate, … (14 in all); did you mean "rate"?',
     ),
     ("traffic.t.from", "z", "expected the name of a node"),
     ("traffic.t.from", "X", 'did you mean "x"?'),
