@@ -56,6 +56,11 @@ class Link:
         return self.totals.get("utilization") or 0.0
 
     @property
+    def delay_changes(self) -> bool:
+        """Whether packets take longer on its wire than its delay at times."""
+        return not self.spec.keys().isdisjoint(("delay", "jitter", "arq", "reorder"))
+
+    @property
     def reorders(self) -> bool:
         """Whether its packets may overtake each other."""
         return "reorder" in self.spec or "overtaking" in self.spec

@@ -41,9 +41,11 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
     p95 = _p95(row, path, first)
     base = path.base_rtt_s if shortest_s is None else min(shortest_s, path.base_rtt_s * 2)
     what = "base RTT" if path.tcp is not None else "base delay"
+    moving = next((link for link in path.forward if link.delay_changes), None)
     if mean < _LITTLE * base:
         little = ms(mean) if mean >= _NOTHING_S else f"under {ms(_NOTHING_S)}"
-        text = f"queues add {little} to a {what} of {ms(base)}"
+        also = "" if moving is None else f" and the changing delay of {moving.name}"
+        text = f"queues{also} add {little} to a {what} of {ms(base)}"
         return Delay(first.name, mean, p95, base, path.tcp is not None, text)
     upper = f" ({ms(p95)} at p95)" if p95 is not None and p95 > _ABOVE * mean else ""
     full = max(path.processors, key=lambda each: each.load, default=None)
@@ -52,6 +54,9 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
         where = f"the interface of {full.name}" if full.sends else f"the input ring of {full.name}"
         text = f"{where} adds {ms(mean)}{upper} to a {what} of {ms(base)}"
         return Delay(full.name, mean, p95, base, path.tcp is not None, text)
+    if moving is not None and there - on_links > first.queueing_s:
+        text = f"the changing delay of {moving.name} adds {ms(mean)}{upper} to a {what} of {ms(base)}"
+        return Delay(moving.name, mean, p95, base, path.tcp is not None, text)
     second = links[1] if len(links) > 1 and links[1].queueing_s > _SECOND * first.queueing_s else None
     also = "" if second is None else f"; of it that of {second.name} {ms(second.queueing_s)}"
     text = f"the queue of {first.name} ({_limit(first, path)}) adds {ms(mean)}{upper} to a {what} of {ms(base)}{also}"
