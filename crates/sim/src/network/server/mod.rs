@@ -5,65 +5,18 @@
 //! kept is which of them lie ahead, to know whether the queue is full; [`Server::advance`] forgets
 //! those that precede an event. That holds where rate and delay change, too: how they change is known ahead.
 
+mod totals;
+mod wire;
+
+pub use self::totals::ServerTotals;
+pub use self::wire::Wire;
 use crate::delays::Delays;
 use crate::events::{Entity, Key, Precedence};
 use crate::network::changes::account::Work;
 use crate::network::changes::{Changes, ChangesSample};
 use crate::network::queue::{Arrival, Queue, Refusal, Verdict};
 use crate::ring::Ring;
-use crate::scenario::{FramingSpec, LinkSpec};
 use crate::time::Time;
-
-/// How long packets take on a wire.
-#[derive(Clone, Copy, Debug)]
-pub struct Wire {
-    /// In bit/s.
-    pub rate_bps: f64,
-    /// Packets per second, where every packet takes as long, whatever its size; none: bits decide.
-    pub rate_pps: Option<f64>,
-    /// Propagation delay in seconds.
-    pub delay_s: f64,
-    /// What is added to each packet.
-    pub framing: FramingSpec,
-}
-
-impl Wire {
-    /// The wire of a link.
-    #[must_use]
-    pub fn new(spec: &LinkSpec) -> Self {
-        let LinkSpec { rate_bps, rate_pps, delay_s, framing, .. } = *spec;
-        Self { rate_bps, rate_pps, delay_s, framing }
-    }
-
-    /// Seconds that a packet of `size` bytes occupies the line.
-    #[must_use]
-    pub fn transmission_s(&self, size: u32) -> f64 {
-        if let Some(packets_per_s) = self.rate_pps {
-            return 1.0 / packets_per_s;
-        }
-        // ns-2's order: eight times the bytes, then the division.
-        8.0 * f64::from(self.frame_bytes(size)) / self.rate_bps
-    }
-
-    /// Bytes on the line of a packet of `size` bytes.
-    #[must_use]
-    pub fn frame_bytes(&self, size: u32) -> u32 {
-        (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes)
-    }
-
-    /// Seconds that so many packets of so many bytes in all occupy the line, none of which is padded.
-    #[must_use]
-    pub fn occupied_s(&self, packets: usize, bytes: u64) -> f64 {
-        let overhead = packets as u64 * u64::from(self.framing.overhead_bytes);
-        self.rate_pps.map_or(8.0 * (bytes + overhead) as f64 / self.rate_bps, |rate| packets as f64 / rate)
-    }
-
-    /// Seconds from its first bit at this end to its last at the other.
-    #[must_use]
-    pub fn crossing_s(&self, size: u32) -> f64 {
-        self.transmission_s(size) + self.delay_s
-    }
-}
 
 /// When a packet is served, and what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,37 +79,6 @@ impl Admitted {
             bytes: self.bytes + timing.count * u64::from(timing.size),
             busy_s: self.busy_s + timing.count as f64 * timing.transmission_s,
         }
-    }
-}
-
-/// What a server did, up to the end of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ServerTotals {
-    /// Packets offered.
-    pub packets_in: u64,
-    /// Packets whose transmission ended.
-    pub packets_out: u64,
-    /// Packets refused.
-    pub packets_dropped: u64,
-    /// Packets admitted and marked.
-    pub packets_marked: u64,
-    /// Bytes, without framing, of the packets whose transmission ended.
-    pub bytes_out: u64,
-    /// Time spent transmitting, in seconds.
-    pub busy_s: f64,
-    /// Time that packets waited, summed over packets, in seconds.
-    pub waiting_s: f64,
-    /// Most packets waiting at once, without the one in service.
-    pub queue_max_packets: u64,
-    /// What was sent and what could have been, where that is not a matter of time alone.
-    pub work: Option<Work>,
-}
-
-impl ServerTotals {
-    /// The share of the time that it transmitted; where its rate changes, of what it could have sent.
-    #[must_use]
-    pub fn utilization(&self, duration_s: f64) -> f64 {
-        self.work.map_or(self.busy_s / duration_s, |work| work.done / work.possible)
     }
 }
 
