@@ -64,9 +64,8 @@ impl<S: Sink> Surroundings for Around<'_, S> {
 
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         self.packets.serve(packet, passage, service);
-        let key = Key::new(service.delivery, service.start, service.precedence, link.server.entity());
         if passage == Passage::Through
-            && let Some(delivery) = link.duplicate(&packet, key)
+            && let Some(delivery) = link.duplicate(&packet, service.delivery_key(link.server.entity()))
         {
             self.packets.duplicate(&packet, delivery.time);
         }
@@ -150,11 +149,7 @@ impl Way {
 
     /// A packet that comes from the processor is due at the other port.
     pub fn leave_processor(&mut self, number: u64, at: Time) {
-        let due = at + self.packets.beyond_s(number);
-        if let Some(transit) = self.packets.get(number) {
-            transit.stage = Stage::Due(due);
-            self.packets.line_up(|packets| &mut packets.due, number);
-        }
+        self.packets.due_at(number, at);
     }
 
     /// The ring of the processor has no room for a packet.

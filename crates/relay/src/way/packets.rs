@@ -91,23 +91,16 @@ impl Packets {
     /// A packet entered the line: where it is then.
     pub(super) fn serve(&mut self, packet: Packet, passage: Passage, service: &Service) {
         let number = self.number(packet.seq());
-        let (follows, beyond_s, header_bytes) = (self.processor_follows, self.beyond_s(number), self.header_bytes);
-        let Some(Transit { place, record, stage, .. }) = self.get(number) else { return };
+        let header_bytes = self.header_bytes;
+        let Some(Transit { place, record, .. }) = self.get(number) else { return };
         (record.start_s, record.departure_s) = (service.start.seconds(), service.departure.seconds());
         let place = *place;
         if passage == Passage::Lost {
             record.outcome = Outcome::Wire;
-            *stage = Stage::Due(service.delivery);
-            self.line_up(|packets| &mut packets.lost, number);
+            self.line_up(number, Stage::Due(service.delivery), |packets| &mut packets.lost);
             return;
         }
-        if follows {
-            *stage = Stage::Link(service.delivery);
-            self.line_up(|packets| &mut packets.on_link, number);
-        } else {
-            *stage = Stage::Due(service.delivery + beyond_s);
-            self.line_up(|packets| &mut packets.due, number);
-        }
+        self.leave_link_at(number, service.delivery);
         // What is not capable never was, or the link clears the field.
         if (packet.is_marked() || !packet.is_capable())
             && let Some(bytes) = self.buffer.packet_mut(place).get_mut(header_bytes..)
@@ -116,8 +109,23 @@ impl Packets {
         }
     }
 
+    /// A packet comes out of the link at `delivery`, to go to the processor or to the other port.
+    fn leave_link_at(&mut self, number: u64, delivery: Time) {
+        if self.processor_follows {
+            self.line_up(number, Stage::Link(delivery), |packets| &mut packets.on_link);
+        } else {
+            self.due_at(number, delivery);
+        }
+    }
+
+    /// A packet has nothing before it any more but what it takes beside the link, from `at` on.
+    pub(super) fn due_at(&mut self, number: u64, at: Time) {
+        let due = at + self.beyond_s(number);
+        self.line_up(number, Stage::Due(due), |packets| &mut packets.due);
+    }
+
     /// How long a packet takes beside the link, in seconds.
-    pub(super) fn beyond_s(&self, number: u64) -> f64 {
+    fn beyond_s(&self, number: u64) -> f64 {
         if self.between.is_empty() {
             return self.beyond_s;
         }
@@ -128,15 +136,17 @@ impl Packets {
     }
 
     /// When a packet leaves where it is, if that is known.
-    pub(super) fn leaves(&self, number: u64) -> Option<Time> {
+    fn leaves(&self, number: u64) -> Option<Time> {
         match self.transits.get(number.checked_sub(self.gone)? as usize)?.stage {
             Stage::Link(at) | Stage::Due(at) => Some(at),
             _ => None,
         }
     }
 
-    /// Puts a packet among others by when they leave: most often behind them.
-    pub(super) fn line_up(&mut self, queue: fn(&mut Self) -> &mut VecDeque<u64>, number: u64) {
+    /// Puts a packet that is at `stage` among others by when they leave: most often behind them.
+    fn line_up(&mut self, number: u64, stage: Stage, queue: fn(&mut Self) -> &mut VecDeque<u64>) {
+        let Some(transit) = self.get(number) else { return };
+        transit.stage = stage;
         let leaves = self.leaves(number);
         let mut place = queue(self).len();
         while let Some(before) = place.checked_sub(1)
@@ -153,15 +163,11 @@ impl Packets {
         if self.transits.len() >= self.most {
             return;
         }
-        let (number, follows) = (self.number(packet.seq()), self.processor_follows);
-        let beyond_s = self.beyond_s(number);
-        let Some(&Transit { place, ref record, .. }) = self.transits.get((number - self.gone) as usize) else { return };
-        let record = *record;
+        let number = self.number(packet.seq());
+        let Some(&mut Transit { place, record, .. }) = self.get(number) else { return };
         let Some(place) = self.buffer.copy(place) else { return };
-        let stage = if follows { Stage::Link(delivery) } else { Stage::Due(delivery + beyond_s) };
-        self.transits.push_back(Transit { place, record, stage, copied: true });
-        let number = self.gone + self.transits.len() as u64 - 1;
-        self.line_up(if follows { |packets| &mut packets.on_link } else { |packets| &mut packets.due }, number);
+        self.transits.push_back(Transit { place, record, stage: Stage::Waiting, copied: true });
+        self.leave_link_at(self.gone + self.transits.len() as u64 - 1, delivery);
     }
 
     /// A packet is lost at `at`.

@@ -103,8 +103,7 @@ impl Surroundings for Beyond<'_> {
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         match passage {
             Passage::Through => {
-                let Service { start, precedence, delivery, .. } = *service;
-                let delivery = Key::new(delivery, start, precedence, link.server.entity());
+                let delivery = service.delivery_key(link.server.entity());
                 if let Some(again) = link.duplicate(&packet, delivery) {
                     self.duplicate(link, packet, again, service);
                 }

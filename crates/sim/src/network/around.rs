@@ -26,6 +26,23 @@ pub(super) struct Around<'a, P> {
     probe: &'a mut P,
 }
 
+impl<P: Probe> Around<'_, P> {
+    /// A packet that was granted a service is on its way, and perhaps a copy of it.
+    pub(super) fn set_off(&mut self, link: &mut Link, packet: Packet, passage: Passage, delivery: Key) {
+        if link.keep(packet, delivery) {
+            self.queue.push(delivery);
+        }
+        if passage == Passage::Through
+            && let Some(again) = link.duplicate(&packet, delivery)
+        {
+            let copy = self.sacks.copy(packet);
+            self.probe.duplicated(self.index, Seen::new(&copy, self.paths));
+            link.keep(copy, again);
+            self.queue.push(again);
+        }
+    }
+}
+
 impl<P: Probe> Surroundings for Around<'_, P> {
     const SEES_DEPARTURES: bool = P::SEES_PACKETS;
 
@@ -51,21 +68,10 @@ impl<P: Probe> Surroundings for Around<'_, P> {
     }
 
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
-        let key = |time| Key::new(time, service.start, service.precedence, self.entity);
-        if link.keep(packet, key(service.delivery)) {
-            self.queue.push(key(service.delivery));
-        }
-        if passage == Passage::Through
-            && let Some(delivery) = link.duplicate(&packet, key(service.delivery))
-        {
-            let copy = self.sacks.copy(packet);
-            self.probe.duplicated(self.index, Seen::new(&copy, self.paths));
-            link.keep(copy, delivery);
-            self.queue.push(delivery);
-        }
+        self.set_off(link, packet, passage, service.delivery_key(self.entity));
         // The delivery of one that others overtake is too late for the next to go.
         if P::SEES_PACKETS || link.reorders() {
-            self.queue.push(key(service.departure));
+            self.queue.push(service.departure_key(self.entity));
         }
     }
 

@@ -175,7 +175,7 @@ impl<P: Probe> Fabric<P> {
             }
             let passage;
             (packet, passage) = link.pass(packet, &service);
-            let delivery = || Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
+            let delivery = || service.delivery_key(self.first_link + index);
             if passage == Passage::Through && (link.goes_on || service.delivery < link.host_reacts_until) {
                 let next = self.paths.at(packet.position() + 1);
                 if let Some(next) = next.fused_link() {
@@ -202,7 +202,7 @@ impl<P: Probe> Fabric<P> {
                 }
             }
             if link.notes_deliveries() {
-                return self.keep(index, packet, passage, delivery());
+                return self.set_off(index, packet, passage, delivery());
             }
             if link.follow(packet) {
                 self.queue.push(delivery());
@@ -211,28 +211,12 @@ impl<P: Probe> Fabric<P> {
         }
     }
 
-    /// A packet that was granted a service is on its way.
+    /// A packet that was granted a service is on its way, and perhaps a copy of it.
     #[cold]
     #[inline(never)]
-    pub(super) fn keep(&mut self, index: u32, packet: Packet, passage: Passage, delivery: Key) {
-        let link = &mut self.links[index as usize];
-        if link.keep(packet, delivery) {
-            self.queue.push(delivery);
-        }
-        if passage == Passage::Through
-            && let Some(again) = link.duplicate(&packet, delivery)
-        {
-            self.keep_copy(index, packet, again);
-        }
-    }
-
-    /// A packet comes out twice.
-    #[cold]
-    fn keep_copy(&mut self, index: u32, packet: Packet, delivery: Key) {
-        let copy = self.sacks.copy(packet);
-        self.probe.duplicated(index, Seen::new(&copy, &self.paths));
-        self.links[index as usize].keep(copy, delivery);
-        self.queue.push(delivery);
+    pub(super) fn set_off(&mut self, index: u32, packet: Packet, passage: Passage, delivery: Key) {
+        let (link, mut around) = self.around(index);
+        around.set_off(link, packet, passage, delivery);
     }
 
     /// A packet comes to the confluence at a link. Returns the packet that goes on in its place, most often the one that

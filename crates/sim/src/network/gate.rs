@@ -304,11 +304,10 @@ impl<P: Probe> Fabric<P> {
         let service = link.server.transmit(now, size);
         gate.on_line_bytes = size;
         gate.departure = service.departure.seconds();
-        self.queue.push(Key::new(service.departure, service.start, service.precedence, gate_entity));
+        self.queue.push(service.departure_key(gate_entity));
         let (packet, passage) = link.pass(packet.forwarded(), &service);
         let index = gate.link;
-        let delivery = Key::new(service.delivery, service.start, service.precedence, self.first_link + index);
-        self.keep(index, packet, passage, delivery);
+        self.set_off(index, packet, passage, service.delivery_key(self.first_link + index));
     }
 
     /// A packet has left the line: there may be room for those that its host's processor has set aside or

@@ -33,6 +33,22 @@ pub struct Service {
     pub marked: bool,
 }
 
+impl Service {
+    /// The key of its departure from this link.
+    #[inline(always)]
+    #[must_use]
+    pub fn departure_key(&self, link: Entity) -> Key {
+        Key::new(self.departure, self.start, self.precedence, link)
+    }
+
+    /// The key of its delivery at the other end of this link.
+    #[inline(always)]
+    #[must_use]
+    pub fn delivery_key(&self, link: Entity) -> Key {
+        Key::new(self.delivery, self.start, self.precedence, link)
+    }
+}
+
 /// A service that was granted. Its times do not lie side by side: they are written one by one, and a compiler would
 /// read them at once, for which a processor has to wait where packets follow each other closely.
 #[derive(Clone, Copy, Debug, Default)]
