@@ -5,7 +5,7 @@
     python benchmarks/memory.py --scales 1 --seconds 6
     python benchmarks/memory.py --markdown > table.md
 
-The network is that of `tightlink four-tier`: all parameters low; the largest speed and number of sources (those of
+The network is that of `tightlink new four-tier`: all parameters low; the largest speed and number of sources (those of
 experiment 1a of NIST SP 500-282); as many sources that hardly think, at the low speed, so that nearly all transmit and
 queues are full. Each run is a process of its own, whose peak is the system's own count.
 """

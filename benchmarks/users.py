@@ -7,7 +7,7 @@
     python benchmarks/users.py --figure docs/images/measured/users-cost.svg
     python benchmarks/users.py --sources 27800 --threads 1 --speeds 500 1000 2000 4000 8000
 
-The network is `tightlink four-tier` with the largest speed and number of sources (those of experiment 1a of NIST SP
+The network is `tightlink new four-tier` with the largest speed and number of sources (those of experiment 1a of NIST SP
 500-282), or a part of it: sources and speeds down together. Each run is a process of its own, so that its memory
 can be told from the others'. It simulates some seconds, of which the cost of a longer run follows: packet-hops a
 simulated second, at the speed that was measured.

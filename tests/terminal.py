@@ -31,7 +31,7 @@ def typed(words: Sequence[str], folder: Path, width: int = WIDTH) -> tuple[int, 
         os.chdir(folder)
         environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {"TERM": "xterm"}
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-        os.execve(sys.executable, [sys.executable, "-m", "tightlink.cli", *words], environment)
+        os.execve(sys.executable, [sys.executable, "-m", "tightlink", *words], environment)
     written = b""
     while True:
         try:

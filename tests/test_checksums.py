@@ -128,13 +128,13 @@ def _sweep(folder: Path) -> int:
 @pytest.mark.parametrize(
     ("name", "command"),
     [
-        ("runs.parquet", ["sql", "{}", "select * from runs"]),
+        ("runs.parquet", ["query", "{}", "select * from runs"]),
         ("runs.parquet", ["compare", "{}", "{}"]),
-        ("tables/flows.parquet", ["sql", "{}", "select * from flows"]),
-        ("tables/flows.parquet", ["sql", "{}", "select sum(value) from series, flows"]),
+        ("tables/flows.parquet", ["query", "{}", "select * from flows"]),
+        ("tables/flows.parquet", ["query", "{}", "select sum(value) from series, flows"]),
         ("sweep.json", ["report", "{}"]),
         ("failures.json", ["run", "--replay", "{}", "1/0"]),
-        ("runs/*.parquet", ["sql", "{}", "select * from packets"]),
+        ("runs/*.parquet", ["query", "{}", "select * from packets"]),
     ],
 )
 def test_commands_name_the_damaged_file(

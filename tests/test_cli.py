@@ -157,9 +157,9 @@ def test_a_folder_that_cannot_be_written(file: Path, capsys: pytest.CaptureFixtu
 
 def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["study", "--new", "my_study"]) == 0
-    assert cli.main(["study", "--new", "my_study"]) == 2
-    assert cli.main(["study", "--new", "my-study"]) == 2
+    assert cli.main(["new", "study", "my_study"]) == 0
+    assert cli.main(["new", "study", "my_study"]) == 2
+    assert cli.main(["new", "study", "my-study"]) == 2
     capsys.readouterr()
     assert cli.main(["study", "my_study.py", "--claims"]) == 0
     assert "holds if windows.8.goodput_bps > 1.9e6" in capsys.readouterr().out
@@ -259,10 +259,10 @@ def test_a_terminal_gets_a_table(
 def test_a_closed_pipe_is_no_error(file: Path) -> None:
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "tightlink.cli", "run", str(file)]
+    command = [sys.executable, "-m", "tightlink", "run", str(file)]
     process = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
-    assert process.stderr == ""
+    assert (process.returncode, process.stderr) == (console.FAILED, "")
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

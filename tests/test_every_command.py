@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 READS: Final = {
     "run": ["run {}", "run 0/0 --replay {}", "run {scenario} --controls {}"],
     "report": ["report {}"],
+    "plot": ["plot {}", "plot {} overview"],
     "compare": ["compare {} {run}", "compare {run} {}"],
     "sweep": [
         "sweep {} --vary seed=1,2",
         "sweep {scenario} --vary seed=1,2 --controls {}",
         "sweep {scenario} --design {}",
     ],
-    "sql": ["sql {} 'select 1'"],
+    "query": ["query {} 'select 1'"],
     "study": ["study {}", "study {} --claims"],
     "list": ["list {}"],
     "validate": ["validate {}", "validate {} --set duration=1"],
     "evaluate": ["evaluate {}", "evaluate cubic --controls {}"],
-    "maxflow": ["maxflow {}"],
+    "plan maxflow": ["plan maxflow {}"],
     "capture": ["capture {}"],
     "lab": ["lab {}"],
-    "pinger": ["pinger {}"],
-    "predict": ["predict --path {}", "predict --bandwidth '10 Mbit/s' --rtt '10 ms' --observed {}"],
+    "plan path": ["plan path --path {}", "plan path --bandwidth '10 Mbit/s' --rtt '10 ms' --observed {}"],
     "emulate": ["emulate {}"],
     "measure": ["measure {}"],
     "analyze saturation": ["analyze saturation {}"],
@@ -55,13 +55,18 @@ READS: Final = {
     "analyze arrivals": ["analyze arrivals {}"],
     "analyze sizes": ["analyze sizes {}"],
     "analyze lags": ["analyze lags {} a b"],
+    "analyze pinger": ["analyze pinger {}"],
 }
 #: Commands that read nothing: what is wrong is written out.
 WORDS: Final = {
-    "packetize": ["packetize --bitrate 64 --limit-pps 4000", "packetize --bitrate '64 kbit/s' --limit-pps -1"],
-    "four-tier": ["four-tier --set sorces=high", "four-tier --scale 0", "four-tier --set sources"],
-    "examples": ["examples {file}", "examples one two"],
-    "new": ["new network {file}", "new network", "new topology lte"],
+    "plan packetize": [
+        "plan packetize --bitrate 64 --limit-pps 4000",
+        "plan packetize --bitrate '64 kbit/s' --limit-pps -1",
+    ],
+    "new four-tier": ["new four-tier --set sorces=high", "new four-tier --scale 0", "new four-tier --set sources"],
+    "new examples": ["new examples {file}", "new examples one two"],
+    "new network": ["new network {file}", "new network"],
+    "new study": ["new study my-study", "new study"],
     "schema": ["schema {file}"],
     "completion": ["completion tcsh"],
     "measure path": ["measure path {file}", "measure path 127.0.0.1 --port 0", "measure path 127.0.0.1 --trains many"],
@@ -74,8 +79,9 @@ WRITES: Final = [
     "run {scenario} -o {}", "run {scenario} --report {}", "run {scenario} --plot {}", "schema -o {}", "new network lte -o {}",
     "run {scenario} --tr {}", "run {scenario} --pcap {}", "compare {run} {run} -o {}",
     "sweep {scenario} --vary seed=1,2 -o {}", "study one-flow -o {}", "evaluate cubic --test ramp-up -o {}",
-    "capture {capture} -o {}", "lab {scenario} --slider seed=1,2 -o {}", "predict --bandwidth '10 Mbit/s' --rtt '10 ms' -o {}",
-    "analyze correlation {table} -o {}", "analyze explore {table} -o {}", "examples {}",
+    "capture {capture} -o {}", "lab {scenario} --slider seed=1,2 -o {}", "plan path --bandwidth '10 Mbit/s' --rtt '10 ms' -o {}",
+    "analyze correlation {table} -o {}", "analyze explore {table} -o {}", "new examples {}",
+    "plot {run} overview -o {}",
 ]  # fmt: skip
 
 

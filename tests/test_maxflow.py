@@ -275,7 +275,7 @@ def file(tmp_path: File) -> File:
 
 
 def test_the_command(file: File, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["maxflow", str(file)]) == 0
+    assert cli.main(["plan", "maxflow", str(file)]) == 0
     out = capsys.readouterr().out
     assert ["bit/s", "18", "Mbit/s", "9000", "out_old,", "out_new"] in [line.split() for line in out.splitlines()]
     assert "as bit/s proposes  18 Mbit/s  18 Mbit/s  nothing" in out
@@ -287,7 +287,7 @@ def test_the_command_says_when_bits_are_the_wrong_question(
     file: File, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_processors_of", lambda _: {"old": MILLISECOND})
-    assert cli.main(["maxflow", str(file), "--no-simulate"]) == 0
+    assert cli.main(["plan", "maxflow", str(file), "--no-simulate"]) == 0
     out = capsys.readouterr().out
     assert ["both", "10", "Mbit/s", "5000", "out_new,", "processor", "old"] in [
         line.split() for line in out.splitlines()
@@ -297,7 +297,7 @@ def test_the_command_says_when_bits_are_the_wrong_question(
 
 
 def test_the_command_for_programs(file: File, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["maxflow", str(file), "--packet", "1000 B", "--set", "duration=1 s", "--json"]) == 0
+    assert cli.main(["plan", "maxflow", str(file), "--packet", "1000 B", "--set", "duration=1 s", "--json"]) == 0
     out = json.loads(capsys.readouterr().out)
     assert out["packet_bytes"] == 1000
     assert out["bits"]["max_bps"] == 18e6
@@ -321,7 +321,7 @@ def test_the_command_for_programs(file: File, capsys: pytest.CaptureFixture[str]
     ],
 )
 def test_wrong_usage(arguments: list[str], message: str, file: File, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["maxflow", str(file), *arguments]) == 2
+    assert cli.main(["plan", "maxflow", str(file), *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert message in err
@@ -329,7 +329,7 @@ def test_wrong_usage(arguments: list[str], message: str, file: File, capsys: pyt
 
 
 def test_a_warning_is_an_exit_code(file: File, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["maxflow", str(file), "--set", "duration=4 ms"]) == 3
+    assert cli.main(["plan", "maxflow", str(file), "--set", "duration=4 ms"]) == 3
     assert "tightlink: warning: packets travel for 3 ms" in capsys.readouterr().err
 
 

@@ -154,7 +154,7 @@ USUAL = {"--bitrate": "1.5 Mbit/s", "--limit-pps": "4000", "--background-pps": "
 def arguments(**others: str) -> list[str]:
     """The usual options with others added or in their place."""
     options = USUAL | {"--" + name.replace("_", "-"): value for name, value in others.items()}
-    return ["packetize", *(word for option in options.items() for word in option)]
+    return ["plan", "packetize", *(word for option in options.items() for word in option)]
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -220,7 +220,7 @@ def test_wrong_usage(options: dict[str, str], message: str, capsys: pytest.Captu
 
 
 def test_options_that_are_needed_or_no_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["packetize", "--limit-pps", "4000"]) == 2
+    assert cli.main(["plan", "packetize", "--limit-pps", "4000"]) == 2
     assert "--bitrate" in capsys.readouterr().err
     assert cli.main(arguments(limit_pps="many")) == 2
     assert "--limit-pps" in capsys.readouterr().err
@@ -228,7 +228,7 @@ def test_options_that_are_needed_or_no_numbers(capsys: pytest.CaptureFixture[str
 
 def test_the_ring_must_hold_a_key_frame(capsys: pytest.CaptureFixture[str]) -> None:
     # 1.5 Mbit/s at 25 frames/s: 7500 B a frame, 30,000 B a key frame of four times that, in 40 packets of 750 B.
-    command = ["packetize", "--bitrate", "1.5 Mbit/s", "--limit-pps", "8000", "--frame-rate", "25"]
+    command = ["plan", "packetize", "--bitrate", "1.5 Mbit/s", "--limit-pps", "8000", "--frame-rate", "25"]
     assert cli.main([*command, "--ring", "40 packets", "--key-frame", "4"]) == 0
     assert "clear from 750 B" in capsys.readouterr().out
     assert cli.main([*command, "--key-frame", "4"]) == 2

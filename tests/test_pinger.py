@@ -128,7 +128,7 @@ def test_gaps(tmp_path: Path) -> None:
 )
 def test_what_is_no_table(tmp_path: Path, name: str, text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / name).write_bytes(text.encode("latin-1"))
-    assert cli.main(["pinger", str(tmp_path / name)]) == console.WRONG
+    assert cli.main(["analyze", "pinger", str(tmp_path / name)]) == console.WRONG
     error = capsys.readouterr().err
     assert said in error
     assert len(error.splitlines()) == 1
@@ -150,10 +150,10 @@ def test_wrong_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["--date", "10 September"], 'date "10 September": expected a year, a month or a day'),
         (["-o", "out.xlsx"], "out.xlsx: expected a name that ends in .csv or .parquet"),
     ):
-        assert cli.main(["pinger", file, *options]) == console.WRONG
+        assert cli.main(["analyze", "pinger", file, *options]) == console.WRONG
         assert said in capsys.readouterr().err
-    assert cli.main(["pinger"]) == console.WRONG
-    assert cli.main(["pinger", str(tmp_path / "none"), "--metric", "MOS"]) == console.WRONG
+    assert cli.main(["analyze", "pinger"]) == console.WRONG
+    assert cli.main(["analyze", "pinger", str(tmp_path / "none"), "--metric", "MOS"]) == console.WRONG
 
 
 def test_daily_lines_and_lags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,13 +167,13 @@ def test_daily_lines_and_lags(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         texts[day % 24] = "."
         files.append(str(hourly(tmp_path, "average_rtt", {(A, B): texts}, day=f"2014-09-{day + 1:02}")))
     out = str(tmp_path / "rtt.csv")
-    assert cli.main(["pinger", *files, "-o", out]) == 0
+    assert cli.main(["analyze", "pinger", *files, "-o", out]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[1].split()[3:6] == ["644", "of", "672"]
     assert cli.main(["analyze", "traffic", out, "--column", "rtt_mean_s"]) == console.WRONG
     assert "expected a number at every time" in capsys.readouterr().err
     parquet = str(tmp_path / "rtt.parquet")
-    assert cli.main(["pinger", *files, "--fill", "-o", parquet]) == 0
+    assert cli.main(["analyze", "pinger", *files, "--fill", "-o", parquet]) == 0
     # The first hour of all is missing, and stays so.
     assert "27 missing values were filled" in capsys.readouterr().err
     begin = str(pl.read_parquet(parquet)["time_s"][1])
@@ -187,11 +187,11 @@ def test_what_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         str(hourly(tmp_path, "packet_loss", {(A, B): ["1.000"] * 3})),
         str(hourly(tmp_path, "throughput", {(A, B): ["584"] * 3})),
     ]
-    assert cli.main(["pinger", *files]) == 0
+    assert cli.main(["analyze", "pinger", *files]) == 0
     row = capsys.readouterr().out.splitlines()[1]
     assert row.startswith(f"{A} to {B}")
     assert row.endswith("50 %")
-    assert cli.main(["pinger", *files, "--json"]) == 0
+    assert cli.main(["analyze", "pinger", *files, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows[0]["throughput_bps"] == 584e3
     assert rows[0]["mathis_bps"] == pytest.approx(1.168e6)

@@ -22,7 +22,7 @@ from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.prediction import transfer_s
 
 DARESBURY = BulkPath(10e6, 0.162)
-PATH = ["predict", "--bandwidth", "10 Mbit/s", "--rtt", "162 ms", "--queue", "80"]
+PATH = ["plan", "path", "--bandwidth", "10 Mbit/s", "--rtt", "162 ms", "--queue", "80"]
 
 
 def answer(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def test_the_number_of_jobs_changes_nothing(capsys: pytest.CaptureFixture[str]) 
 )
 def test_bad_options(options: dict[str, str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     given = {"--bandwidth": "10 Mbit/s", "--rtt": "162 ms"} | options
-    assert cli.main(["predict", *(word for pair in given.items() for word in pair)]) == 2
+    assert cli.main(["plan", "path", *(word for pair in given.items() for word in pair)]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1

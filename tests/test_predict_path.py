@@ -1,4 +1,4 @@
-"""``tightlink predict --path``: a path that a scenario describes, as ``measure path`` writes it."""
+"""``tightlink plan path --path``: a path that a scenario describes, as ``measure path`` writes it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ traffic.bulk = { kind = "bulk", from = "here", to = "there" }
 def test_predict_takes_a_path_from_a_scenario(tmp_path: Path, said: Said) -> None:
     file = tmp_path / "path.toml"
     file.write_text(PATH)
-    code, of_file, _ = said("predict", "--path", str(file), "--flows", "1", "--json")
+    code, of_file, _ = said("plan", "path", "--path", str(file), "--flows", "1", "--json")
     assert code == 0
     given = ["--bandwidth", "2 Mbit/s", "--rtt", "20 ms", "--queue", "20"]
-    assert said("predict", *given, "--flows", "1", "--json")[1] == of_file
-    other = json.loads(said("predict", "--path", str(file), "--queue", "5", "--flows", "1", "--json")[1])
+    assert said("plan", "path", *given, "--flows", "1", "--json")[1] == of_file
+    other = json.loads(said("plan", "path", "--path", str(file), "--queue", "5", "--flows", "1", "--json")[1])
     assert other["path"]["queue_packets"] == 5
 
 
@@ -49,6 +49,6 @@ def test_predict_refuses_a_scenario_that_is_no_path(
 ) -> None:
     file = tmp_path / "path.toml"
     file.write_text(text)
-    code, _, err = said("predict", "--path", str(file), *options)
+    code, _, err = said("plan", "path", "--path", str(file), *options)
     assert code == 2
     assert problem in err

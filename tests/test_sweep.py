@@ -222,13 +222,13 @@ print(tl.sweep(tl.load({str(file)!r}), {{"traffic.ftp.tcp.window": ["2 packets"]
 def test_sql(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     tl.sweep(tl.load(file), {WINDOW: ["2 packets", "20 packets"]}, output=out)
-    assert cli.main(["sql", str(out), "select run, packets_sent from runs order by run desc"]) == 0
+    assert cli.main(["query", str(out), "select run, packets_sent from runs order by run desc"]) == 0
     assert capsys.readouterr().out.split() == ["run", "packets_sent", "1/0", "2385", "0/0", "815"]
-    assert cli.main(["sql", str(out), "select count(*) as n from flows", "--json"]) == 0
+    assert cli.main(["query", str(out), "select count(*) as n from flows", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [{"n": 2}]
-    assert cli.main(["sql", str(out), "select nothing from runs"]) == 2
+    assert cli.main(["query", str(out), "select nothing from runs"]) == 2
     assert '"nothing" not found' in capsys.readouterr().err
-    assert cli.main(["sql", str(tmp_path), "select 1"]) == 2
+    assert cli.main(["query", str(tmp_path), "select 1"]) == 2
     assert "expected the folder of a finished sweep or study" in capsys.readouterr().err
 
 

@@ -133,6 +133,7 @@ def test_commands_fit_a_terminal_of_80_columns(one_flow: Path, tmp_path: Path) -
     for words in several:
         code, lines = typed(words, tmp_path)
         assert code == 0, lines
+        assert any("bottleneck" in line for line in lines), lines
         assert max(map(len, lines)) <= WIDTH, lines
         assert not any("…" in line for line in lines), lines
 

@@ -163,9 +163,9 @@ def test_a_scale_says_what_it_distorts(capsys: pytest.CaptureFixture[str]) -> No
         assert f"{own} (at scale 0.1: {whole})" in said
     assert small.distortion(of=0.001) is None
     assert tl.FourTier(routers=0.5).distortion() is None
-    assert main(["four-tier", "--scale", "0.1", "--set", "sources=high"]) == 0
+    assert main(["new", "four-tier", "--scale", "0.1", "--set", "sources=high"]) == 0
     assert str(tl.FourTier(scale=0.1, sources="high").distortion()) in " ".join(capsys.readouterr().err.split())
-    assert main(["four-tier"]) == 0
+    assert main(["new", "four-tier"]) == 0
     assert capsys.readouterr().err == ""
 
 
@@ -273,23 +273,23 @@ def test_the_command_writes_the_scenario(capsys: pytest.CaptureFixture[str]) -> 
         "--set",
         "larger_files.movie.times=9",
     ]
-    assert main(["four-tier", *options, "--scale", "0.1"]) == 0
+    assert main(["new", "four-tier", *options, "--scale", "0.1"]) == 0
     text = capsys.readouterr().out
     movie = {"movie": {"share": 0.1, "times": 9}}
     assert tl.loads(text) == chosen(network_speed="high", larger_files=movie, scale=0.1).scenario()
     assert "#   X1 network_speed = high\n" in text
     assert re.findall(r"^# .* (\d[.\d]*), by", text, re.MULTILINE) == ["0.1"]
-    assert main(["four-tier", "--routers", "1/3"]) == 0
+    assert main(["new", "four-tier", "--routers", "1/3"]) == 0
     text = capsys.readouterr().out
     assert tl.loads(text) == tl.FourTier(routers=1 / 3).scenario()
     assert "with 0.3333 of its access routers" in text
-    assert main(["four-tier", "--scale", "0.001"]) == 2
+    assert main(["new", "four-tier", "--scale", "0.001"]) == 2
     assert "expected a scale that keeps the order" in capsys.readouterr().err
-    assert main(["four-tier", "--routers", "third"]) == 2
+    assert main(["new", "four-tier", "--routers", "third"]) == 2
     assert '--routers = "third": expected a part of the access routers' in capsys.readouterr().err
-    assert main(["four-tier", "--set", "routers=0.5"]) == 2
+    assert main(["new", "four-tier", "--set", "routers=0.5"]) == 2
     assert "such as --routers" in capsys.readouterr().err
-    assert main(["four-tier", "--set", "network_sped=high"]) == 2
+    assert main(["new", "four-tier", "--set", "network_sped=high"]) == 2
     assert "network_sped: unknown key" in capsys.readouterr().err
     assert main(["list", "parameters"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(PARAMETERS)
@@ -316,7 +316,7 @@ def test_every_control_can_be_chosen(name: str) -> None:
 
 
 def test_the_command_refuses_an_unknown_control(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["four-tier", "--set", "congestion=hihg"]) == 2
+    assert main(["new", "four-tier", "--set", "congestion=hihg"]) == 2
     assert "expected one of reno, cubic, bic" in capsys.readouterr().err
 
 

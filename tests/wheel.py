@@ -1,7 +1,7 @@
 """Installs a wheel where nothing else is, and runs every command once as its user would: ``make check-wheel``.
 
 The environment is new, ``PATH`` has no compiler, and the folder in which commands run has nothing of the sources: what
-they need comes from ``tightlink examples``. A command that is not in the list fails the check.
+they need comes from ``tightlink new examples``. A command that is not in the list fails the check.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MISSING: Final = re.compile(r"tightlink: .*(is not installed|namespaces|/dev/ne
 
 #: Every command, in an order in which each finds what it reads. ``?`` before it: may lack what the system must have.
 COMMANDS: Final = """
-    examples examples
+    new examples examples
     list studies
     run examples/one-flow.toml -o one --trace --tr out.tr --pcap out.pcapng
     run examples/one-flow.toml -o other --set link.bottleneck.queue="5 packets"
@@ -43,20 +43,24 @@ COMMANDS: Final = """
     ?report one --with-lab
     ?lab examples/one-flow.toml -o lab.html
     sweep examples/one-flow.toml --vary link.bottleneck.queue="5 packets,10 packets" -j 2 -o swept
-    sql swept "select count(*) as runs from runs"
+    query swept "select count(*) as runs from runs"
     sweep examples/screening.toml --design fractional --resolution 4 --replications 2 -j 2 -o screened
         --vary topology.net.bottleneck.queue="10 packets,50 packets" --vary traffic.bulk.tcp.recovery=newreno,sack
         --vary traffic.bulk.tcp.delayed_acks=false,true
     study one-flow -j 2 -o studied
     evaluate cubic reno --test ramp-up -o evaluated
     new network lte -o lte.toml
+    new study my_study
+    study my_study.py --claims
     run lte.toml --set duration="2 s"
-    four-tier --set sources=high --set duration="2 s" --scale 0.01
-    maxflow examples/slow-router.toml --set duration="1 s"
-    packetize --bitrate "64 kbit/s" --limit-pps 4000
-    predict --bandwidth "10 Mbit/s" --rtt "162 ms" --queue 80 --flows 1,4
+    new four-tier --set sources=high --set duration="2 s" --scale 0.01
+    plan maxflow examples/slow-router.toml --set duration="1 s"
+    plan packetize --bitrate "64 kbit/s" --limit-pps 4000
+    plan path --bandwidth "10 Mbit/s" --rtt "162 ms" --queue 80 --flows 1,4
     capture examples/slow-uploads.pcapng.gz -o captured --interval "100 ms"
     report captured
+    plot swept
+    plot one overview -o overview.pdf
     analyze saturation examples/link-sweep.csv -o link.png
     analyze regimes examples/router-load.csv -o router.png
     analyze effects screened --responses goodput_bps,loss -o effects.png
@@ -75,7 +79,7 @@ COMMANDS: Final = """
     analyze arrivals one -o arrivals.png
     analyze sizes examples/controls-compared.csv --column own_bps -o sizes.png
     analyze lags long "bottleneck queue_packets" "ftp cwnd_packets" -o lags.png
-    pinger average_rtt-100-by-node-2014-09-10.txt
+    analyze pinger average_rtt-100-by-node-2014-09-10.txt
     ?measure examples/one-flow.toml --set profile="linux" --set duration="1 s"
     ?emulate examples/one-flow.toml --duration "100 ms"
     &measure serve 127.0.0.1 --port 5299

@@ -75,7 +75,7 @@ def path(
     overload_packets
         Datagrams with which the queue is filled, at most.
     output
-        File for a scenario with this path, which "tightlink predict --path" takes, too.
+        File for a scenario with this path, which "tightlink plan path --path" takes, too.
     """
     from tightlink.console import say
     from tightlink.files import check_new

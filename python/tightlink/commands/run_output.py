@@ -56,8 +56,9 @@ _DROP: Final = (
     *("dropped", "retransmitted", "slowdown mean", "p95", "slowdown p95", "completion p50"),
 )
 _LIMITED: Final = "limited by"
-#: Of more links, so many are printed.
-_MOST_LINKS: Final = 100
+#: Of more links, the busiest are printed.
+_MOST_LINKS: Final = 20
+_BUSIEST: Final = 10
 
 
 def print_summary(run: Run) -> None:
@@ -83,10 +84,10 @@ def print_summary(run: Run) -> None:
         print_text()
     links = run.links
     if links.height > _MOST_LINKS:
-        links = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(_MOST_LINKS)
+        links = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(_BUSIEST)
     _print("link", "link", TOTALS["links"], links.to_dicts())
     if links.height < run.links.height:
-        print_text(f"The {_MOST_LINKS} busiest of {run.links.height} links.")
+        print_text(f"The {_BUSIEST} busiest of {run.links.height} links.")
     nodes = run.nodes.to_dicts() if "nodes" in run.tables else []
     processors = [row for row in nodes if row["load_true"] is not None]
     if processors:

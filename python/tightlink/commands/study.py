@@ -1,17 +1,13 @@
-"""The command ``tightlink study``: run a study, print its claims, or begin one of your own."""
+"""The command ``tightlink study``: run a study, or print its claims."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from tightlink.commands.options import Cluster, Jobs, WithLab
-from tightlink.console import print_text, print_verbatim, say, watching
+from tightlink.console import print_text, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.files import check_new, write_text
-
-#: What a study of one's own begins as.
-_NEW: Final = "new_study.py"
 
 
 def study(
@@ -22,7 +18,6 @@ def study(
     cluster: Cluster = None,
     live: Annotated[bool, Parameter(negative="")] = False,
     claims: Annotated[bool, Parameter(negative="")] = False,
-    new: Annotated[bool, Parameter(negative="")] = False,
     with_lab: WithLab = False,
     **options: str,
 ) -> int:
@@ -38,23 +33,15 @@ def study(
         Measure, too: real hosts over a link in real time, beside what is simulated.
     claims
         Print what the study claims, and with what each claim is compared; nothing is run.
-    new
-        Write a Python file of this name with a small study, to begin your own with.
     options
         What a study alone has, such as --routers 1/3 of congestion-control; a wrong one names them all.
     """
     from tightlink import studies
 
     given = {"--output": output, "--jobs": jobs != 1, "--cluster": cluster, "--live": live, "--with-lab": with_lab}
-    if new:
-        given |= {f"--{option}": True for option in options}
-    for mode, one in (("--new", new), ("--claims", claims)):
-        other = next((option for option, value in given.items() if value), None)
-        if one and other is not None:
-            raise TightlinkError(f"{other}: it has no effect beside {mode}, which runs nothing")
-        given[mode] = one
-    if new:
-        return _begin(Path(name if name.endswith(".py") else f"{name}.py"))
+    without_effect = next((option for option, value in given.items() if value), None)
+    if claims and without_effect is not None:
+        raise TightlinkError(f"{without_effect}: it has no effect beside --claims, which runs nothing")
     chosen = studies.named(name)
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
@@ -76,16 +63,3 @@ def study(
         print_text("\n" + "\n".join(counted(found.claims)))
     print_text(f"report: {found.report}")
     return found.exit_code
-
-
-def _begin(file: Path) -> int:
-    """Write a small study."""
-    if not file.stem.isidentifier():
-        raise TightlinkError(f"{file}: expected a name that a Python module can have, such as my_study")
-    check_new(file)
-    from importlib.resources import files
-
-    text = (files("tightlink") / "examples" / _NEW).read_text(encoding="utf-8")
-    write_text(file, text.replace(_NEW, file.name).replace('"new-study"', f'"{file.stem.replace("_", "-")}"'))
-    print_verbatim(f"{file}\n")
-    return 0

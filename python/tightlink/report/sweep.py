@@ -105,18 +105,23 @@ def write_sweep(folder: str | os.PathLike[str], *, with_lab: bool = False) -> Pa
         with_lab: Whether the report opens the scenario in the lab, with a slider for each key that was varied.
     """
     found = Found(open_folder(folder))
-    parts = [*sweep_factors.sections(found), _design(found), _cells(found), _failures(found), _setup(found)]
     place = Path(folder)
     return write(
         place / "report.html",
         title=f"Sweep {place.resolve().name}",
         lead=_lead(found),
-        sections=[part for part in parts if part is not None],
+        sections=sections(found),
         seeds=sorted(set(found.runs["seed"].to_list())),
         command=found.description.get("command") or None,
         warnings=_warnings(found),
         laboratories=_laboratories(found, f"Sweep {place.resolve().name}") if with_lab else (),
     )
+
+
+def sections(found: Found) -> list[Section]:
+    """All that there is to say of a sweep, in order."""
+    parts = [*sweep_factors.sections(found), _design(found), _cells(found), _failures(found), _setup(found)]
+    return [part for part in parts if part is not None]
 
 
 def _laboratories(found: Found, title: str) -> list[Offer]:

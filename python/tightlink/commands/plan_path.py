@@ -1,4 +1,4 @@
-"""The command ``tightlink predict``."""
+"""The command ``tightlink plan path``."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ _MOST_FLOWS: Final = 1000
 _ROUND_TRIPS: Final = 10
 
 
-def predict(
+def plan_path(
     *,
     bandwidth: str | None = None,
     rtt: str | None = None,
@@ -93,8 +93,8 @@ def predict(
     from tightlink.analysis.observations import read
     from tightlink.analysis.prediction import FLOWS
     from tightlink.analysis.prediction import predict as predicted
-    from tightlink.commands.predict_figure import draw
-    from tightlink.commands.predict_output import answered, as_json, show
+    from tightlink.commands.plan_path_figure import draw
+    from tightlink.commands.plan_path_output import answered, as_json, show
     from tightlink.console import CAUTION, progress
     from tightlink.files import check_new
 

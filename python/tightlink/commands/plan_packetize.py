@@ -1,4 +1,4 @@
-"""The command ``tightlink packetize``."""
+"""The command ``tightlink plan packetize``."""
 
 from tightlink import units
 from tightlink.commands.analyze_output import Json
@@ -51,7 +51,7 @@ def packetize(
     """
     from tightlink.analysis.packetize import Bottleneck, Stream
     from tightlink.analysis.packetize import packetize as lengths_of
-    from tightlink.commands.packetize_output import Answer, as_json, show
+    from tightlink.commands.plan_packetize_output import Answer, as_json, show
     from tightlink.console import CAUTION
 
     for name, value in (("--ring", ring), ("--loss", loss)):

@@ -1,4 +1,4 @@
-"""The command ``tightlink sql``: the runs of a sweep or a study, queried."""
+"""The command ``tightlink query``: the runs of a sweep or a study, queried."""
 
 import re
 from pathlib import Path
@@ -12,9 +12,9 @@ from tightlink.errors import TightlinkError
 from tightlink.tables import TABLES
 
 
-def sql(
+def query(
     folder: Path,
-    query: str,
+    statement: str,
     *,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> None:
@@ -24,8 +24,8 @@ def sql(
     ----------
     folder
         Folder of the sweep or the study.
-    query
-        Statement for DuckDB, such as "select * from runs order by goodput_bps".
+    statement
+        What DuckDB is asked, such as "select * from runs order by goodput_bps".
     json_
         Print the rows as JSON.
     """
@@ -34,13 +34,13 @@ def sql(
 
     opened = open_folder(folder)
     # Views of what is not asked for would take a look at every run.
-    words = set(re.findall(r"\w+", query.lower()))
+    words = set(re.findall(r"\w+", statement.lower()))
     asked = None if words.isdisjoint({*opened.own, *TABLES}) else [name for name in TABLES if name in words]
     connection = opened.connect(asked)
     import duckdb
 
     try:
-        found = connection.execute(query)
+        found = connection.execute(statement)
         header = [column[0] for column in found.description or []]
         rows = found.fetchall() if header else []
     except duckdb.Error as error:

@@ -1,4 +1,4 @@
-"""What ``tightlink predict`` shows of changes of the path and of the hosts: what each gains, and what was left out."""
+"""What ``tightlink plan path`` shows of changes of the path and of the hosts: their gains, and what was left out."""
 
 from __future__ import annotations
 

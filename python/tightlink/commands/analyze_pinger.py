@@ -1,4 +1,4 @@
-"""The command ``tightlink pinger``."""
+"""The command ``tightlink analyze pinger``."""
 
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -44,7 +44,7 @@ def pinger(
     from tightlink.console import say
 
     if not files:
-        raise TightlinkError("expected tables of PingER: tightlink pinger FILE...")
+        raise TightlinkError("expected tables of PingER: tightlink analyze pinger FILE...")
     check_new(output)
     if output is not None and output.suffix not in _KINDS:
         raise TightlinkError(f"{output}: expected a name that ends in {' or '.join(_KINDS)}")

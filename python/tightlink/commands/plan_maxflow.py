@@ -1,4 +1,4 @@
-"""The command ``tightlink maxflow``."""
+"""The command ``tightlink plan maxflow``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -41,7 +41,7 @@ def maxflow(
     """
     from tightlink.analysis.flow_limits import flow_limits
     from tightlink.analysis.flow_trial import try_paths
-    from tightlink.commands.maxflow_output import as_json, show
+    from tightlink.commands.plan_maxflow_output import as_json, show
     from tightlink.console import progress, warned
 
     scenario = load(file, set=dict(map(parse_option, set_ or [])))

@@ -1,4 +1,4 @@
-"""The command ``tightlink four-tier``."""
+"""The command ``tightlink new four-tier``."""
 
 from fractions import Fraction
 from typing import Annotated, Any

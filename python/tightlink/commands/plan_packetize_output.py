@@ -1,4 +1,4 @@
-"""What ``tightlink packetize`` prints."""
+"""What ``tightlink plan packetize`` prints."""
 
 from __future__ import annotations
 

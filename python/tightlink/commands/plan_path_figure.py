@@ -1,4 +1,4 @@
-"""The figure of ``tightlink predict``."""
+"""The figure of ``tightlink plan path``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tightlink.commands.predict_output import Answer
+    from tightlink.commands.plan_path_output import Answer
 
 #: A figure's panels, in inches.
 _PANEL: Final = (4.8, 3.6)

@@ -1,4 +1,4 @@
-"""What ``tightlink maxflow`` prints."""
+"""What ``tightlink plan maxflow`` prints."""
 
 from __future__ import annotations
 

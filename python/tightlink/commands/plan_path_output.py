@@ -1,4 +1,4 @@
-"""What ``tightlink predict`` shows: a table, and sentences with reasons."""
+"""What ``tightlink plan path`` shows: a table, and sentences with reasons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.commands.predict_upgrades import show_upgrades
+from tightlink.commands.plan_path_upgrades import show_upgrades
 from tightlink.console import print_table, print_text, rounded
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The command ``tightlink examples``: scenarios and tables to start from, which come with the package."""
+"""The command ``tightlink new examples``: scenarios and tables to start from, which come with the package."""
 
 from importlib.resources import as_file, files
 from pathlib import Path

@@ -1,0 +1,71 @@
+"""The command ``tightlink list``: what there is to choose from."""
+
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+from tightlink.console import print_text
+from tightlink.lazy import _core
+from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES
+
+
+def list_names(
+    what: Literal[
+        "congestion", "queues", "recovery", "profiles", "topologies", "networks", "parameters", "studies", "metrics"
+    ],
+) -> None:
+    """Print what there is to choose from, one name first on each line.
+
+    Parameters
+    ----------
+    what
+        Kind of thing to list.
+    """
+    names = _LISTS[what]()
+    width = max((len(name) for name, _ in names), default=0)
+    for name, text in names:
+        print_text(f"{name:{width}}  {text}", indent=width + 2)
+
+
+def _engine(name: str) -> Callable[[], list[tuple[str, str]]]:
+    def names() -> list[tuple[str, str]]:
+        listed: list[tuple[str, str]] = getattr(_core, name)()
+        return listed
+
+    return names
+
+
+def _studies() -> list[tuple[str, str]]:
+    from tightlink import studies
+
+    return list(studies.names())
+
+
+def _networks() -> list[tuple[str, str]]:
+    from tightlink.scenario.networks import networks
+
+    return [(name, f"{network.title}: {network.about}") for name, network in networks().items()]
+
+
+def _metrics() -> list[tuple[str, str]]:
+    from tightlink.experiment.metrics import listed
+    from tightlink.tables import metrics
+
+    of_runs = ((f"runs.{name}", text) for name, text in listed())
+    return [*metrics(), *((f"series.{name}", text) for name, text in _core.metrics()), *of_runs]
+
+
+def _first_line(thing: Any) -> str:
+    return str(thing.__doc__).partition("\n")[0].rstrip(".").replace("``", "")
+
+
+_LISTS: Final[dict[str, Callable[[], list[tuple[str, str]]]]] = {
+    "congestion": _engine("congestion"),
+    "queues": _engine("queues"),
+    "recovery": _engine("recoveries"),
+    "profiles": lambda: [(profile.name, profile.help) for profile in PROFILES.values()],
+    "topologies": lambda: [(name, _first_line(topology)) for name, topology in TOPOLOGIES.items()],
+    "networks": _networks,
+    "parameters": lambda: [(name, f"{each.id}: {each.meaning}") for name, each in PARAMETERS.items()],
+    "studies": _studies,
+    "metrics": _metrics,
+}

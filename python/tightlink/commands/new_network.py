@@ -1,0 +1,29 @@
+"""The command ``tightlink new network``: a scenario of a ready network."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tightlink.console import print_verbatim
+from tightlink.files import check_new, write_text
+
+
+def network(name: str, *, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None) -> None:
+    """Print the scenario of a download over a ready network, with where its numbers are from as comments.
+
+    Parameters
+    ----------
+    name
+        Its name, as "tightlink list networks" has them.
+    output
+        File to write it to instead.
+    """
+    from tightlink.scenario.new import network_toml
+
+    text = network_toml(name)
+    if output is None:
+        print_verbatim(text)
+        return
+    check_new(output)
+    print_verbatim(f"{write_text(output, text)}\n")

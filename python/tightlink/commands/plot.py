@@ -1,0 +1,39 @@
+"""The command ``tightlink plot``: one figure of a run, a sweep or a study."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tightlink.console import print_table, print_verbatim
+from tightlink.errors import TightlinkError
+from tightlink.files import check_new
+
+
+def plot(
+    folder: Path,
+    name: str | None = None,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+) -> None:
+    """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run, the sweep or the study.
+    name
+        Name of the figure.
+    output
+        File to write, .svg, .png or .pdf (default: NAME.svg).
+    """
+    from tightlink.report.figures import figure, figures
+
+    if name is None:
+        if output is not None:
+            raise TightlinkError(f"--output {output}: nothing is drawn without the name of a figure")
+        print_table(["figure", ""], [[each.name, each.title] for each in figures(folder)], words=[1])
+        return
+    target = Path(f"{name}.svg") if output is None else output
+    check_new(target)
+    print_verbatim(f"{figure(folder, name).write(target)}\n")

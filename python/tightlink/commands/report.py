@@ -1,0 +1,43 @@
+"""The command ``tightlink report``: what a folder holds, as one HTML file."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from tightlink.console import print_verbatim
+from tightlink.errors import TightlinkError
+
+
+def report(
+    folder: Path,
+    *,
+    sequence: str | None = None,
+    from_: Annotated[str | None, Parameter(name="--from")] = None,
+    to: str | None = None,
+    with_lab: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Write the report of a run, a study or a sweep, one HTML file, and print where it is.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run, the study or the sweep.
+    sequence
+        Flow whose sequence numbers are drawn over time; the run needs its packets (run --trace, capture --packets).
+    from_
+        When they begin, such as "3 s": of a short part every packet is drawn (default: the beginning of the run).
+    to
+        When they end (default: the end of the run).
+    with_lab
+        Put a laboratory into the report: the engine, and what was simulated with sliders.
+    """
+    from tightlink import units
+    from tightlink.commands.options import option
+    from tightlink.report import run_report
+
+    if sequence is None and (from_ is not None or to is not None):
+        raise TightlinkError("--from and --to are times of the chart that --sequence FLOW draws")
+    begin_s = None if from_ is None else float(option("--from", from_, units.TIME, zero=True))
+    end_s = None if to is None else float(option("--to", to, units.TIME))
+    print_verbatim(f"{run_report(folder, sequence=sequence, between_s=(begin_s, end_s), with_lab=with_lab)}\n")

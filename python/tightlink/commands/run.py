@@ -1,0 +1,160 @@
+"""The command ``tightlink run``: simulate a scenario."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from tightlink.commands.controls import Controls, define
+from tightlink.commands.run_output import check_shown, print_summary, write_shown
+from tightlink.console import print_json, print_verbatim, say, warned, watching
+from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.scenario import Scenario, load, parse_option, understood
+from tightlink.scenario.memory import check_patience, needed
+
+#: Tables of which the rows are few.
+_PRINTED: Final = ("flows", "links", "transfers", "completion_times")
+
+Folder = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+
+
+def run(
+    file: Path,
+    *,
+    output: Folder = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    seed: int | None = None,
+    threads: int = 1,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    show_config: Annotated[bool, Parameter(negative="")] = False,
+    trace: Annotated[bool, Parameter(negative="")] = False,
+    tr: Path | None = None,
+    pcap: Path | None = None,
+    pcap_at: str | None = None,
+    report: Path | None = None,
+    plot: Path | None = None,
+    replay: Path | None = None,
+    controls: Controls = None,
+    yes: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Simulate a scenario and print what came out.
+
+    Parameters
+    ----------
+    file
+        Scenario, a TOML file; with --replay the name of a run.
+    output
+        Folder to write the tables to; without it nothing is written.
+    set_
+        key=value, to change a key by its dotted path; may be repeated.
+    seed
+        Seed of every random stream, instead of the scenario's.
+    threads
+        Threads to use, where several are faster than one; the results do not depend on it.
+    json_
+        Print manifest, flows and links as JSON; of users their transfers.
+    show_config
+        Print the scenario as understood, with every default, and the memory that users will need; and stop.
+    trace
+        Record what happens to every packet.
+    tr
+        File to write the packets to in ns-2's trace format.
+    pcap
+        File to write the packets to as a capture, for Wireshark and others: .pcapng or .pcap.
+    pcap_at
+        Nodes at which to capture all packets, such as sender,receiver or net.left[*]; without it each flow is captured
+        at the host that sends its data.
+    report
+        File to write the report to, one HTML file.
+    plot
+        File for a figure of the run, .png, .svg or .pdf: rates, congestion windows and queues over time, or without
+        observe.interval what limited each flow.
+    replay
+        Folder of a sweep or a study of which to simulate one run again, even one that failed.
+    controls
+        Python file with congestion controls of your own, which it runs; may be repeated.
+    yes
+        Build a network of more than two million nodes, links and flows, too, which takes minutes.
+    """
+    define(controls)
+    changes = dict(map(parse_option, set_ or []))
+    scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
+    if seed is not None:
+        scenario = _with_seed(scenario, seed)
+    if show_config:
+        wanted = needed(scenario.resolve())
+        print_verbatim(understood(scenario))
+        if wanted is not None:
+            say(f"a run needs {wanted}")
+        return 0
+    if not yes:
+        check_patience(scenario)
+    from tightlink.simulate import simulate
+
+    check_shown(report, plot)
+    if pcap_at is not None and pcap is None:
+        raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
+    files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
+    there = output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace)
+    if output is not None and there:
+        from tightlink.run import open_run
+
+        result = open_run(output)
+    else:
+        with watching(f"simulating {scenario.duration}") as watch:
+            result = simulate(scenario, trace=trace, **files, threads=threads, watch=watch, part=True)
+        if output is not None:
+            result.save(output)
+            say(f"wrote {output}")
+    write_shown(result, report, plot)
+    from tightlink.diagnosis import why
+
+    found = why(result, command=_typed(file, replay, changes, seed, controls))
+    if json_:
+        tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
+        print_json({"manifest": result.manifest, "why": found.to_dict()} | tables)
+    else:
+        from tightlink.console import print_why
+
+        print_why(found)
+        print_summary(result)
+    if there:
+        say(f"{output}: this run is already there")
+    return warned(result.warnings)
+
+
+def _typed(
+    file: Path, replay: Path | None, changes: dict[str, object], seed: int | None, controls: list[Path] | None
+) -> str:
+    """What was typed to run a scenario, without what only says where results go: to it, changes can be added."""
+    from tightlink.diagnosis.commands import option
+
+    words = ["tightlink run", shlex.quote(str(file))]
+    words += [] if replay is None else [f"--replay {shlex.quote(str(replay))}"]
+    words += [f"--controls {shlex.quote(str(path))}" for path in controls or []]
+    words += [option(key, value) for key, value in changes.items()]
+    # As a change of the scenario it is understood by a sweep, too.
+    return " ".join(words if seed is None else [*words, option("seed", seed)])
+
+
+def _replayed(folder: Path, name: str) -> Scenario:
+    from tightlink.experiment import open as open_folder
+
+    return open_folder(folder).scenario(name)
+
+
+def _with_seed(scenario: Scenario, seed: int) -> Scenario:
+    try:
+        return scenario.set("seed", seed)
+    except ScenarioError as error:
+        raise ScenarioError(error.expected, key="--seed", value=seed) from None
+
+
+def _already_there(scenario: Scenario, output: Path, *, trace: bool) -> bool:
+    """Looked at before the simulation: a wrong folder is not worth waiting for."""
+    from tightlink.run import is_there
+    from tightlink.simulate import prepare
+
+    wanted = ["links", *(["packets"] if trace else [])]
+    return is_there(output, prepare(scenario).identified, wanted)

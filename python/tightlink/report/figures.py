@@ -1,0 +1,119 @@
+"""The figures of a run, a sweep or a study by name, for a paper or a slide: those that its report draws."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tightlink import plots
+from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.experiment import open as open_folder
+from tightlink.experiment.folder import MARKER, RUNS
+from tightlink.files import write_bytes
+from tightlink.plots.style import check_format
+from tightlink.report import runs, sweep
+from tightlink.report.blocks import Chart, Row
+from tightlink.run import open_run
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+
+    from tightlink.report.blocks import Section
+    from tightlink.run import Run
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that can be written.
+
+    Attributes:
+        name: By which it is asked for.
+        title: What it shows.
+        drawn: What draws it; or its file, where a study drew it.
+    """
+
+    name: str
+    title: str
+    drawn: Callable[[], Any] | Path
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write it in the format of the file's ending: .svg, .png or .pdf.
+
+        Raises:
+            TightlinkError: The ending is none of those.
+        """
+        target = Path(path)
+        ending = check_format(target)
+        if not isinstance(self.drawn, Path):
+            return plots.write(self.drawn(), target)
+        if ending == "pdf":
+            import vl_convert
+
+            return write_bytes(target, vl_convert.svg_to_pdf(self.drawn.read_text(encoding="utf-8")))
+        return write_bytes(target, self.drawn.with_suffix(f".{ending}").read_bytes())
+
+
+def figures(folder: str | os.PathLike[str]) -> list[Figure]:
+    """The figures of a folder, in the order of its report.
+
+    Args:
+        folder: Of a run, a sweep or a study.
+
+    Raises:
+        TightlinkError: The folder holds none of them.
+    """
+    place = Path(folder)
+    if (place / "manifest.json").exists():
+        return list(_numbered(_of_run(open_run(place))))
+    if (place / MARKER).exists() and (place / RUNS).exists():
+        return list(_numbered(_of_sections(sweep.sections(sweep.Found(open_folder(place))))))
+    drawn = sorted((place / "figures").glob("*.svg"))
+    if not drawn:
+        raise TightlinkError(f"{place}: expected the folder of a run, a sweep or a finished study")
+    return [Figure(file.stem, "", file) for file in drawn]
+
+
+def figure(folder: str | os.PathLike[str], name: str) -> Figure:
+    """The figure of that name.
+
+    Raises:
+        TightlinkError: The folder has none; the message names those that it has.
+    """
+    there = {each.name: each for each in figures(folder)}
+    if name not in there:
+        meant = closest(name, there)
+        hint = "" if meant is None else f"; did you mean {meant}?"
+        raise TightlinkError(f'"{name}": expected a figure of {folder}, {one_of(list(there))}{hint}')
+    return there[name]
+
+
+def _of_run(run: Run) -> Iterator[Figure]:
+    yield Figure("overview", "Rates, congestion windows and queues over time, or what limited each flow", run.plot)
+    yield from _of_sections(runs.sections(run))
+
+
+def _of_sections(sections: Iterable[Section]) -> Iterator[Figure]:
+    for section in sections:
+        name = re.sub(r"[^a-z0-9]+", "-", section.title.casefold()).strip("-")
+        for block in section.blocks:
+            if isinstance(block, Chart | Row):
+                charts = block.chart if isinstance(block, Chart) else block.charts
+                yield Figure(name, f"{section.title}: {block.caption}".removesuffix(": "), partial(_same, charts))
+
+
+def _same(charts: Any) -> Any:
+    return charts
+
+
+def _numbered(found: Iterable[Figure]) -> Iterator[Figure]:
+    """The same, with numbers behind names that came before."""
+    taken: dict[str, int] = {}
+    for each in found:
+        taken[each.name] = taken.get(each.name, 0) + 1
+        name = each.name if taken[each.name] == 1 else f"{each.name}-{taken[each.name]}"
+        yield replace(each, name=name)

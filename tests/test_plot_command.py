@@ -1,0 +1,63 @@
+"""Figures of a folder by name: the list, the formats, and what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink.report.figures import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Said = Callable[..., tuple[int, str, str]]
+
+_BEGINS: Final = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, one_flow: str) -> Path:
+    scenario = tl.loads(one_flow).set_all({"duration": "1 s", "observe.interval": "100 ms"})
+    return tl.simulate(scenario).save(tmp_path_factory.mktemp("drawn") / "run")
+
+
+def test_a_run_has_the_figures_of_its_report(run: Path, said: Said) -> None:
+    code, out, _ = said("plot", str(run))
+    assert code == 0
+    names = [line.split("  ")[0].strip() for line in out.splitlines()[1:]]
+    assert names == [each.name for each in figures(run)]
+    assert {"overview", "over-time", "delay", "delay-2"} <= set(names)
+
+
+@pytest.mark.parametrize("ending", _BEGINS)
+@pytest.mark.parametrize("name", ["overview", "delay"])
+def test_each_format(run: Path, said: Said, tmp_path: Path, name: str, ending: str) -> None:
+    file = tmp_path / f"figure.{ending}"
+    assert said("plot", str(run), name, "-o", str(file))[:2] == (0, f"{file}\n")
+    assert _BEGINS[ending] in file.read_bytes()[:1000]
+    # Nothing is overwritten.
+    assert said("plot", str(run), name, "-o", str(file))[0] == 2
+
+
+def test_a_study_has_those_that_it_drew(said: Said, tmp_path: Path) -> None:
+    table = pl.DataFrame({"time_s": [0.0, 1.0], "queue_packets": [0, 19]})
+    tl.plots.save(tl.plots.line(table, x="time_s", y="queue_packets"), tmp_path / "figures", "queue")
+    assert said("plot", str(tmp_path))[1].split() == ["figure", "queue"]
+    for ending, begins in _BEGINS.items():
+        file = tmp_path / f"drawn.{ending}"
+        assert said("plot", str(tmp_path), "queue", "-o", str(file))[0] == 0
+        assert begins in file.read_bytes()[:1000]
+
+
+def test_what_is_not_there(run: Path, said: Said, tmp_path: Path) -> None:
+    code, _, err = said("plot", str(run), "overvew", "-o", str(tmp_path / "x.svg"))
+    assert code == 2
+    assert "did you mean overview?" in err
+    assert said("plot", str(run), "-o", str(tmp_path / "x.svg"))[2].endswith(
+        "nothing is drawn without the name of a figure\n"
+    )
+    assert not list(tmp_path.iterdir())
