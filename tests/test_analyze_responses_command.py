@@ -33,10 +33,10 @@ def test_correlation(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_components(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["analyze", "components", IRIS]) == 0
+    assert cli.main(["analyze", "pca", IRIS]) == 0
     assert "PC1           2.918  73.0 %    73.0 %" in capsys.readouterr().out
     assert _json(capsys, "components", IRIS)["above_one"] == 1
-    assert cli.main(["analyze", "components", IRIS, "--by", "specie"]) == 2
+    assert cli.main(["analyze", "pca", IRIS, "--by", "specie"]) == 2
     assert "no column specie" in capsys.readouterr().err
 
 

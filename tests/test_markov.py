@@ -488,10 +488,10 @@ def test_what_completions_hang_on(run: tl.Run) -> None:
 
 def test_run_on_the_command_line(run: tl.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run.save(tmp_path / "run")
-    command = ["analyze", "chain", str(tmp_path / "run")]
+    command = ["analyze", "markov", str(tmp_path / "run")]
     assert cli.main([*command, "-o", str(tmp_path / "chain.png")]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("1,746 lives in steps of 0.2 s; completed ")
+    assert out.startswith("1,746 state sequences in steps of 0.2 s; completed ")
     assert "minimal cut sets: thinking → connecting; connecting → transmitting; transmitting → completed" in out
     assert err == ""
     assert (tmp_path / "chain.png").read_bytes().startswith(b"\x89PNG")
@@ -501,7 +501,7 @@ def test_run_on_the_command_line(run: tl.Run, tmp_path: Path, capsys: pytest.Cap
     assert found["ranked"][0]["transition"] == "transmitting → completed"
     for words, wrong in {
         ("--step", "1 s"): "--step is for logs",
-        ("--goal", "complete"): 'no state "complete"',
+        ("--target", "complete"): 'no state "complete"',
         ("--label", "web"): 'no users "web": expected users',
         ("--cut", "soon"): '--cut = "soon": expected a time',
         ("--cut", "2000 s"): "--cut 2000 s: expected a time between 0 s and 60 s",
@@ -513,22 +513,22 @@ def test_run_on_the_command_line(run: tl.Run, tmp_path: Path, capsys: pytest.Cap
 def test_log_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chain = Chain(("open", "held", "done"), np.array([[0.7, 0.2, 0.1], [0.3, 0.7, 0.0], [0.0, 0.0, 1.0]]))
     walks(chain, 300, 40, seed=2).write_csv(tmp_path / "log.csv")
-    command = ["analyze", "chain", str(tmp_path / "log.csv")]
-    assert cli.main([*command, "--step", "500 ms", "--goal", "done", "--cut", "5 s"]) == 0
+    command = ["analyze", "markov", str(tmp_path / "log.csv")]
+    assert cli.main([*command, "--step", "500 ms", "--target", "done", "--cut", "5 s"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("300 lives in steps of 0.5 s; done 0.9")
+    assert out.startswith("300 state sequences in steps of 0.5 s; done 0.9")
     assert "minimal cut sets: open → done" in out
-    assert cli.main([*command, "--step", "1.5 s", "--goal", "done"]) == 0
+    assert cli.main([*command, "--step", "1.5 s", "--target", "done"]) == 0
     assert "states were entered and left within one step, and not seen" in capsys.readouterr().err
     assert out.splitlines()[2].split() == ["transition", "0", "to", "5", "s", "5", "to", "20", "s"]
     for words, wrong in {
         (): 'expected --step with the step of the chain, such as --step "1 s"',
-        ("--step", "1 s"): "no state completed: expected --goal with one of open, ",
+        ("--step", "1 s"): "no state completed: expected --target with one of open, ",
         ("--step", "1 s", "--label", "web"): "--label is for runs with users",
     }.items():
         assert cli.main([*command, *words]) == 2
         assert wrong in capsys.readouterr().err
-    assert cli.main(["analyze", "chain", str(tmp_path), "--step", "1 s"]) == 2
+    assert cli.main(["analyze", "markov", str(tmp_path), "--step", "1 s"]) == 2
     assert "expected the folder of a run with users" in capsys.readouterr().err
 
 

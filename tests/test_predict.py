@@ -87,7 +87,7 @@ def test_bounds_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
     small = answer(capsys, "--flows", "1,2,4", "--max-window", "32 KiB")
     assert all(row["window_packets"] <= 22 for row in small["cells"])
     assert "need 7 flows" in small["finding"]
-    left = answer(capsys, "--flows", "1,2,4", "--leave", "40 %")
+    left = answer(capsys, "--flows", "1,2,4", "--headroom", "40 %")
     most = 0.6 * 10e6 * 1460 / 1500
     assert 0.5 * most < left["settings"]["best"]["goodput_bps"] <= most
 
@@ -121,7 +121,7 @@ def test_the_number_of_jobs_changes_nothing(capsys: pytest.CaptureFixture[str]) 
         ({"--rtt": "162"}, "did you mean"),
         ({"--queue": "many"}, "a number of packets"),
         ({"--flows": "1,two"}, "whole numbers from 1"),
-        ({"--leave": "100 %"}, "--leave"),
+        ({"--headroom": "100 %"}, "--headroom"),
         ({"--fit": "rtt"}, "nothing to fit to"),
         ({"--max-window": "100 B"}, "at least a packet of 1460 B"),
         ({"--rtt": "2 s"}, "at least 10 round trips"),

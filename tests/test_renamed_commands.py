@@ -7,24 +7,32 @@ from typing import TYPE_CHECKING
 import pytest
 
 from programs import commands
-from tightlink.commands.renamed import RENAMED
+from tightlink.commands.renamed import COMMANDS, OPTIONS, as_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 
-@pytest.mark.parametrize("old", RENAMED)
+@pytest.mark.parametrize("old", COMMANDS)
 def test_an_old_name_is_understood_and_gone_from_the_help(old: str, said: Callable[..., tuple[int, str, str]]) -> None:
-    now = " ".join(RENAMED[old])
+    now = COMMANDS[old]
     assert now in commands()
     assert old not in commands()
-    code, shown, warning = said(old, "--help")
-    assert (code, shown) == said(*RENAMED[old], "--help")[:2]
-    assert (
-        warning
-        == f"tightlink: warning: tightlink {old} is called tightlink {now} now; the next release has the new name alone\n"
-    )
+    code, shown, warning = said(*old.split(), "--help")
+    assert (code, shown) == said(*now.split(), "--help")[:2]
+    assert warning == f"tightlink: warning: {old} is called {now} now; the next release has the new name alone\n"
+
+
+@pytest.mark.parametrize(("command", "old", "now"), [(at, *pair) for at, of in OPTIONS.items() for pair in of.items()])
+def test_an_old_option_is_one_of_today(
+    command: str, old: str, now: str, said: Callable[..., tuple[int, str, str]]
+) -> None:
+    text = said(*command.split(), "--help")[1]
+    assert now in text
+    assert old not in text
+    assert as_now([*command.split(), f"{old}=x", old, "x"]) == [*command.split(), f"{now}=x", now, "x"]
+    assert as_now(["run", old]) == ["run", old]
 
 
 def test_a_study_was_begun_by_an_option(
@@ -33,4 +41,4 @@ def test_a_study_was_begun_by_an_option(
     monkeypatch.chdir(tmp_path)
     code, written, warning = said("study", "--new", "mine")
     assert (code, written) == (0, "mine.py\n")
-    assert "tightlink new study" in warning
+    assert "study --new is called new study now" in warning

@@ -66,19 +66,19 @@ COMMANDS: Final = """
     analyze effects screened --responses goodput_bps,loss -o effects.png
     analyze ten-steps screened --response goodput_bps -o ten.png
     analyze correlation examples/controls-compared.csv -o correlation.png
-    analyze components examples/controls-compared.csv --by congestion -o components.png
+    analyze pca examples/controls-compared.csv --by congestion -o components.png
     analyze clusters examples/controls-compared.csv --algorithm congestion -o clusters.png
     analyze outliers examples/controls-compared.csv --algorithm congestion -o outliers.png
     analyze ranks examples/controls-compared.csv --algorithm congestion --responses own_bps -o ranks.png
-    analyze shares examples/controls-compared.csv --algorithm congestion --own own_bps --standard standard_bps
+    analyze fairness examples/controls-compared.csv --algorithm congestion --own own_bps --standard standard_bps
         --available rate -o shares.png
     analyze explore examples/controls-compared.csv --algorithm congestion -o explored.html
     analyze oscillation long --begin "3 s" -o oscillation.png
-    analyze chain states.csv --step "2 s" -o chain.png
+    analyze markov states.csv --step "2 s" -o chain.png
     analyze traffic long --column utilization -o traffic.png
     analyze arrivals one -o arrivals.png
     analyze sizes examples/controls-compared.csv --column own_bps -o sizes.png
-    analyze lags long "bottleneck queue_packets" "ftp cwnd_packets" -o lags.png
+    analyze cross-correlation long "bottleneck queue_packets" "ftp cwnd_packets" -o lags.png
     analyze pinger average_rtt-100-by-node-2014-09-10.txt
     ?measure examples/one-flow.toml --set profile="linux" --set duration="1 s"
     ?emulate examples/one-flow.toml --duration "100 ms"

@@ -5,20 +5,22 @@ a warning must be read before the result is trusted.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from cyclopts import App, Group, Parameter
 
 from tightlink.commands import analyze, measure, new, plan
+from tightlink.commands.analyze import regimes, saturation
 from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
-from tightlink.commands.analyze_chain import chain
 from tightlink.commands.analyze_effects import effects, ten_steps
 from tightlink.commands.analyze_explore import explore
+from tightlink.commands.analyze_fairness import fairness
+from tightlink.commands.analyze_markov import markov
 from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.analyze_pinger import pinger
-from tightlink.commands.analyze_responses import components, correlation
-from tightlink.commands.analyze_shares import shares
-from tightlink.commands.analyze_traffic import arrivals, lags, sizes, traffic
+from tightlink.commands.analyze_responses import correlation, pca
+from tightlink.commands.analyze_traffic import arrivals, cross_correlation, sizes, traffic
 from tightlink.commands.capture import capture
 from tightlink.commands.compare import compare
 from tightlink.commands.completion import completion_of
@@ -105,14 +107,20 @@ def _discard_unwritable_output() -> None:
         sys.stdout = None
 
 
-for analysis in (
-    *(effects, ten_steps, correlation, components, clusters, outliers, ranks, shares),
-    *(oscillation, chain),
-    *(traffic, arrivals, sizes, lags),
-    pinger,
-):
-    analyze.app.command(with_table_options(analysis))
-analyze.app.command(explore)
+# Questions that an analysis answers, in the order of the help.
+_ANALYSES: Final[dict[str, tuple[Callable[..., Any], ...]]] = {
+    "What limits a link or a router?": (saturation, regimes),
+    "Which factors matter?": (effects, ten_steps),
+    "Which responses say the same?": (correlation, pca, explore),
+    "How do algorithms differ?": (clusters, outliers, ranks, fairness),
+    "What is the traffic like?": (traffic, arrivals, sizes, cross_correlation),
+    "What changes over time?": (oscillation, markov),
+    "What do others measure?": (pinger,),
+}
+for question, analyses in _ANALYSES.items():
+    asked = Group.create_ordered(question)
+    for analysis in analyses:
+        analyze.app.command(analysis if analysis is explore else with_table_options(analysis), group=asked)
 measure.app.default(with_table_options(scenario))
 measure.app.command(serve)
 for measurement in (path, tcp, udp_sweep):

@@ -80,7 +80,7 @@ _VARY = ["--vary", f"{QUEUE}=3 packets,9 packets", "--vary", "traffic.ftp.tcp.wi
 _PACKETS = "select run, count(*), sum(size_bytes) from packets group by run order by run"
 KINDS = {
     "run": Kind(_run, [["report", "{}"], ["compare", "{}", "{}.copy"], ["run", "{}/../base.toml", "-o", "{}"],
-                       ["analyze", "oscillation", "{}"], ["analyze", "lags", "{}", "wire queue_packets", "ftp cwnd_packets"]], []),
+                       ["analyze", "oscillation", "{}"], ["analyze", "cross-correlation", "{}", "wire queue_packets", "ftp cwnd_packets"]], []),
     "sweep": Kind(
         _sweep,
         [["report", "{}"], ["query", "{}", "select * from runs"], ["query", "{}", "select * from flows join links using (run)"],

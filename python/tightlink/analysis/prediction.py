@@ -66,7 +66,7 @@ class Prediction:
     left_out: dict[str, str]
     """Congestion controls that were not simulated, with the reason."""
     max_window: int | None
-    leave: float
+    headroom: float
     little: float
 
 
@@ -76,7 +76,7 @@ def predict(  # noqa: PLR0913
     flows: Sequence[int] = FLOWS,
     default_window: int | None = None,
     max_window: int | None = None,
-    leave: float = 0.0,
+    headroom: float = 0.0,
     little: float = LITTLE,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -88,7 +88,7 @@ def predict(  # noqa: PLR0913
         flows: Numbers of parallel flows to choose from.
         default_window: Of the single flow that is compared with, in packets; without it 64 KiB.
         max_window: The largest window that the hosts allow, in packets.
-        leave: Share of the bandwidth to leave unused.
+        headroom: Share of the bandwidth to leave unused.
         little: Largest loss that counts as little.
         jobs: Runs to simulate at a time; the result does not depend on it.
         progress: Told how many cells are done, of how many.
@@ -101,7 +101,7 @@ def predict(  # noqa: PLR0913
     places = [(window, count) for count in flows for window in windows(path, count, max_window)]
     cells = simulate_cells(path, dict.fromkeys([(usual, 1), *places]), jobs=jobs, progress=progress)
     baseline = cells.row(0, named=True)
-    choice = choose(cells, little=little, most_bps=(1 - leave) * path.most_bps if leave > 0 else None)
+    choice = choose(cells, little=little, most_bps=(1 - headroom) * path.most_bps if headroom > 0 else None)
     loaded = [_with_p95(path, row) for row in (choice.best, choice.cheapest, baseline)]
     return Prediction(
         path,
@@ -111,7 +111,7 @@ def predict(  # noqa: PLR0913
         tuple(_upgrades(path, usual, choice.cheapest["flows"], max_window, little, jobs)),
         {name: why for name in _controls() if (why := _unsuitable(path, name))},
         max_window,
-        leave,
+        headroom,
         little,
     )
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from cyclopts import App
 
 from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
-from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_text
 from tightlink.files import check_new
 
@@ -34,8 +33,6 @@ app = App(
 )
 
 
-@app.command
-@with_table_options
 def saturation(
     table: Table,
     *,
@@ -84,8 +81,6 @@ def saturation(
         draw(output, {name: [partial(panel, found) for panel in panels] for name, found in links.items()})
 
 
-@app.command
-@with_table_options
 def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Figure = None) -> None:
     """Find where a router's load stops following traffic, and whether packets or bytes govern that.
 

@@ -1,4 +1,4 @@
-"""``tightlink analyze correlation`` and ``components``: from many responses to a few."""
+"""``tightlink analyze correlation`` and ``pca``: from many responses to a few."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -27,7 +27,7 @@ def correlation(
     json_: Json = False,
     output: Figure = None,
 ) -> None:
-    """Find which responses say the same, in groups of mutual correlation, and one of each to go on with.
+    """Find which responses say the same, in groups of mutual correlation, and one of each to keep.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def correlation(
         plots.write([panel(found) for panel in panels], output)
 
 
-def components(
+def pca(
     table: Path,
     *,
     responses: Columns = None,

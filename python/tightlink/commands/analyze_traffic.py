@@ -168,7 +168,7 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
         draw(output, {"": [partial(plots.size_tail, found, column=column)]})
 
 
-def lags(
+def cross_correlation(
     table: Table,
     first: str,
     second: str,

@@ -35,7 +35,7 @@ def plan_path(
     path: Path | None = None,
     factor: float = 2.0,
     flows: str | None = None,
-    leave: str = "0 %",
+    headroom: str = "0 %",
     max_window: str | None = None,
     default_window: str = "64 KiB",
     loss: str = "0.1 %",
@@ -65,7 +65,7 @@ def plan_path(
         What the senders' access links carry together, over the bandwidth.
     flows
         Numbers of parallel flows to choose from, such as "1,2,4,8".
-    leave
+    headroom
         Share of the bandwidth to leave unused, such as "20 %".
     max_window
         Largest window that the hosts allow, such as "64 KiB".
@@ -108,14 +108,14 @@ def plan_path(
     usual = _window("--default-window", default_window, way)
     most = None if max_window is None else _window("--max-window", max_window, way)
     counts = FLOWS if flows is None else _flows(flows)
-    left, little = _below("--leave", leave, 1.0), float(share("--loss", loss))
+    left, little = _below("--headroom", headroom, 1.0), float(share("--loss", loss))
     size = None if bytes_ is None else int(option("--bytes", bytes_, units.SIZE))
     points = None if observed is None else read(observed, way)
     with progress("simulating the path"):
         fitted = None if points is None or fit is None else _fit(points, way, fit, jobs)
         way = way if fitted is None else fitted.path
         found = predicted(
-            way, flows=counts, default_window=usual, max_window=most, leave=left, little=little, jobs=jobs
+            way, flows=counts, default_window=usual, max_window=most, headroom=left, little=little, jobs=jobs
         )
         answer = answered(found, size=size, observed=points, fitted=fitted, jobs=jobs)
     if json_:

@@ -136,9 +136,9 @@ def sentences(answer: Answer) -> list[str]:
     )
     if not found.choice.clean:
         lines.append(f"No setting keeps the loss at {_percent(found.little)} or less; these have the least.")
-    if found.leave:
+    if found.headroom:
         left = 1 - best["goodput_bps"] / path.most_bps
-        lines.append(f"It leaves {_percent(left)} of the bandwidth unused; {_percent(found.leave)} were asked.")
+        lines.append(f"It leaves {_percent(left)} of the bandwidth unused; {_percent(found.headroom)} were asked.")
     lines.append(
         f"Meanwhile everybody on the path has a round trip of {_time(best['rtt_loaded_s'])} on average and "
         f"{_time(best['rtt_p95_s'])} at the 95 % quantile, instead of {_time(path.rtt_s)}; at the least cost "

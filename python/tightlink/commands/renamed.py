@@ -1,4 +1,4 @@
-"""Commands that had other names before, which are understood for one release more."""
+"""Commands and options that had other names before, which are understood for one release more."""
 
 from __future__ import annotations
 
@@ -9,31 +9,47 @@ from tightlink.console import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Old names, and the words that stand for them now.
-RENAMED: Final = {
-    "predict": ("plan", "path"),
-    "maxflow": ("plan", "maxflow"),
-    "packetize": ("plan", "packetize"),
-    "sql": ("query",),
-    "pinger": ("analyze", "pinger"),
-    "four-tier": ("new", "four-tier"),
-    "examples": ("new", "examples"),
+#: Old names of commands, and today's.
+COMMANDS: Final = {
+    "analyze chain": "analyze markov",
+    "analyze components": "analyze pca",
+    "analyze lags": "analyze cross-correlation",
+    "analyze shares": "analyze fairness",
+    "examples": "new examples",
+    "four-tier": "new four-tier",
+    "maxflow": "plan maxflow",
+    "packetize": "plan packetize",
+    "pinger": "analyze pinger",
+    "predict": "plan path",
+    "sql": "query",
 }
+#: Of commands, by today's names, old names of options and today's.
+OPTIONS: Final = {"analyze markov": {"--goal": "--target"}, "plan path": {"--leave": "--headroom"}}
 
 
 def as_now(arguments: Sequence[str]) -> list[str]:
-    """A command line with today's name of its command; where that is another, a warning says so.
+    """A command line with today's names of its command and options; where those are others, a warning says so.
 
     >>> as_now(["run", "one-flow.toml"])
     ['run', 'one-flow.toml']
     """
-    match list(arguments):
-        case [old, *rest] if old in RENAMED:
-            words = list(RENAMED[old])
-        case ["study", *rest] if "--new" in rest:
-            old, words = "study --new", ["new", "study"]
-            rest.remove("--new")
-        case same:
-            return same
-    say(f"warning: tightlink {old} is called tightlink {' '.join(words)} now; the next release has the new name alone")
-    return [*words, *rest]
+    words = list(arguments)
+    if words[:1] == ["study"] and "--new" in words:
+        words.remove("--new")
+        words[:1] = _renamed("study --new", "new study").split()
+    for length in (1, 2):
+        old = " ".join(words[:length])
+        if old in COMMANDS:
+            words[:length] = _renamed(old, COMMANDS[old]).split()
+            break
+    options = OPTIONS.get(" ".join(words[:2]), {})
+    for place, word in enumerate(words):
+        name, given, value = word.partition("=")
+        if name in options:
+            words[place] = _renamed(name, options[name]) + given + value
+    return words
+
+
+def _renamed(old: str, now: str) -> str:
+    say(f"warning: {old} is called {now} now; the next release has the new name alone")
+    return now

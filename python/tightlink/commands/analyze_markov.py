@@ -1,4 +1,4 @@
-"""The command ``tightlink analyze chain``: a life as a Markov chain, and which transitions its goal depends on."""
+"""The command ``tightlink analyze markov``: states as a Markov chain, and which transitions its target depends on."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _MOST: Final = 8
 _SIZE: Final = (5.6, 3.6)
 
 
-def chain(
+def markov(
     source: Table,
     *,
     step: str | None = None,
     cut: Annotated[list[str] | None, Parameter(negative="")] = None,
     label: str | None = None,
     start: str | None = None,
-    goal: str | None = None,
+    target: str | None = None,
     json_: Json = False,
     output: Figure = None,
 ) -> None:
-    """Find which transitions of a life, made less likely, bring its goal down: by a Markov chain for each period.
+    """Find which transitions between states, made less likely, keep most from the target: by a Markov chain a period.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def chain(
     label
         Which users, where a run has several.
     start
-        State in which a life begins (default: thinking; in a log the first).
-    goal
+        State in which each begins (default: thinking; in a log the first).
+    target
         State that is to be reached (default: completed).
     output
         File for a figure: evolution, arrivals, perturbation and sensitivity; .png, .svg or .pdf.
@@ -72,7 +72,7 @@ def chain(
         life = (
             _of_log(found, step, cuts, label) if isinstance(found, pl.DataFrame) else _of_run(found, step, cuts, label)
         )
-        begin, end = _ends(life, start, goal)
+        begin, end = _ends(life, start, target)
         table = ranked(life, begin, end)
     except TightlinkError as error:
         raise TightlinkError(f"{source}: {error}") from None
@@ -81,7 +81,13 @@ def chain(
     if json_:
         pieces = [{"period": piece.name, "begin_s": piece.begin_s, "end_s": piece.end_s,
                    "transitions": piece.table().drop("period")} for piece in life.pieces]  # fmt: skip
-        facts = {"step_s": life.step_s, "entities": life.entities, "skipped": life.skipped, "start": begin, "goal": end}
+        facts = {
+            "step_s": life.step_s,
+            "entities": life.entities,
+            "skipped": life.skipped,
+            "start": begin,
+            "target": end,
+        }
         tables = {"pieces": pieces, "ranked": table, "agreement": life.agreement(), "cut_sets": words}
         print_json(plain(facts | {"arrivals": life.arrivals(end)} | tables))
     else:
@@ -146,29 +152,30 @@ def _periods(begin_s: float, cuts: list[float], end_s: float) -> dict[str, tuple
     return {f"{start:g} to {end:g} s": (start, end) for start, end in pairwise([begin_s, *cuts, end_s])}
 
 
-def _ends(life: Life, start: str | None, goal: str | None) -> tuple[str, str]:
+def _ends(life: Life, start: str | None, target: str | None) -> tuple[str, str]:
     from tightlink.analysis.markov.logs import NOT_BEGUN
     from tightlink.analysis.markov.users import COMPLETED
 
     begin = start or next(state for state in life.states if state != NOT_BEGUN)
     life.index(begin)
-    if goal is None and COMPLETED not in life.states:
-        raise TightlinkError(f"no state completed: expected --goal with {one_of(life.states)}")
-    end = goal or COMPLETED
+    if target is None and COMPLETED not in life.states:
+        raise TightlinkError(f"no state completed: expected --target with {one_of(life.states)}")
+    end = target or COMPLETED
     life.index(end)
     return begin, end
 
 
-def _print(life: Life, table: pl.DataFrame, goal: str, sets: list[str]) -> None:
+def _print(life: Life, table: pl.DataFrame, target: str, sets: list[str]) -> None:
     from tightlink.analysis.markov.perturbation import named
     from tightlink.console import print_table
 
     if life.skipped:
         say(f"{life.skipped} states were entered and left within one step, and not seen: a shorter --step sees more")
     within: list[float] = life.agreement()["within"].to_list()
+    reached, band = life.arrivals(target), 100 * sum(within) / len(within)
     print_text(
-        f"{life.entities:,} lives in steps of {_number(life.step_s)} s; {goal} {life.arrivals(goal):.{_DIGITS}g} "
-        f"times each; seen within the band at {100 * sum(within) / len(within):.0f} % of the times\n"
+        f"{life.entities:,} state sequences in steps of {_number(life.step_s)} s; "
+        f"{target} {reached:.{_DIGITS}g} times each; seen within the band at {band:.0f} % of the times\n"
     )
     header = ["transition", *(piece.name for piece in life.pieces)]
     print_table(header, [
@@ -176,7 +183,7 @@ def _print(life: Life, table: pl.DataFrame, goal: str, sets: list[str]) -> None:
         for transition in life.transitions
     ])  # fmt: skip
     print_text()
-    header = ["degraded", f"{goal}: % less for 1 %", "left without (%)", "long run", "slowest mode", "cut set of"]
+    header = ["degraded", f"{target}: % less for 1 %", "left without (%)", "long run", "slowest mode", "cut set of"]
     print_table(header, [
         [row["transition"], _number(row["elasticity"]), _number(100 * row["remaining"]), _number(row["long_run"]),
          _number(row["slowest"]), "-" if row["cut"] is None else str(row["cut"])]

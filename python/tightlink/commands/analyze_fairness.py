@@ -1,4 +1,4 @@
-"""``tightlink analyze shares``: algorithms beside the standard TCP that competes with them."""
+"""``tightlink analyze fairness``: algorithms beside the standard TCP that competes with them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def shares(
+def fairness(
     table: Path,
     *,
     algorithm: Algorithm,
@@ -48,11 +48,11 @@ def shares(
     with measurements.of_file(table):
         parts = analysis.shares(read.runs, algorithm=algorithm, own=own, standard=standard, available=available)
         points = analysis.beside(read.runs, condition=keys, algorithm=algorithm, own=own, standard=standard)
-    fairness = analysis.fairness(points)
+    found = analysis.fairness(points)
     if json_:
-        print_json({"shares": plain(parts), "fairness": plain(fairness), "conditions": plain(points)})
+        print_json({"shares": plain(parts), "fairness": plain(found), "conditions": plain(points)})
     else:
-        _print_shares(parts, fairness)
+        _print_shares(parts, found)
     if output is not None and beside is not None:
         from tightlink import plots
         from tightlink.report import charts
