@@ -26,7 +26,7 @@ from figures import table
 
 import tightlink as tl
 from tightlink import units
-from tightlink.analysis.responses import RESPONSES, by_period
+from tightlink.analysis.responses.nist import RESPONSES, by_period
 from tightlink.scenario.four_tier import FourTier
 from tightlink.scenario.four_tier.build import tables
 from tightlink.studies.congestion_control.observe.anchors import FILE, KEYS, NOTHING, compared, read

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 import tightlink as tl
-from tightlink.analysis import bifurcation
+from tightlink.analysis.limits import bifurcation
 from tightlink.analysis.measurements import MeasurementError
 
 T_MAX, P_C = 96e6, 451.0

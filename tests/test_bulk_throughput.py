@@ -12,8 +12,8 @@ import pytest
 
 import tightlink as tl
 from programs import need
-from tightlink.analysis.bulk_cells import cell, table
-from tightlink.analysis.bulk_path import BulkPath
+from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.analysis.path.cells import cell, table
 from tightlink.reduce import mean_of
 from tightlink.studies.bulk_throughput import STUDY
 from tightlink.studies.bulk_throughput.observe import alternatives, grids, linux, residuals

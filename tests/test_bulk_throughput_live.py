@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink.analysis.bulk_cells import cell
-from tightlink.analysis.bulk_path import BulkPath
+from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.analysis.path.cells import cell
 from tightlink.measure.machine import missing
 from tightlink.run import Framed, Run
 from tightlink.studies.bulk_throughput import STUDY

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tightlink.analysis.clusters import clusters, dendrogram
-from tightlink.analysis.compared import compared, labels
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.responses.clusters import clusters, dendrogram
+from tightlink.analysis.responses.compared import compared, labels
 
 #: Distances of five bacteria in 5S ribosomal RNA, the usual worked example of average linkage (UPGMA).
 BACTERIA = np.array([

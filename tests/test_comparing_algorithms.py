@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.outliers import counts, effective, grubbs, outliers
-from tightlink.analysis.ranks import ranks
-from tightlink.analysis.shares import ALTERNATIVE, STANDARD, beside, fairness, shares
+from tightlink.analysis.responses.fairness import ALTERNATIVE, STANDARD, beside, fairness, shares
+from tightlink.analysis.responses.outliers import counts, effective, grubbs, outliers
+from tightlink.analysis.responses.ranks import ranks
 
 #: Tietjen and Moore's mass spectrometer data, as in NIST/SEMATECH e-Handbook 1.3.5.17.1, uranium isotopes.
 SPECTROMETER = [199.31, 199.53, 200.19, 200.82, 201.92, 201.95, 202.18, 245.57]

@@ -11,8 +11,8 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli
-from tightlink.analysis import residuals
-from tightlink.analysis.comparison import compare
+from tightlink.analysis.compare.comparison import compare
+from tightlink.analysis.path import residuals
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import CAPTURE, MEASUREMENT, Framed, Run
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tightlink.analysis import designed
-from tightlink.analysis.components import components
+from tightlink.analysis.effects import designed
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.responses.pca import components
 
 IRIS = Path(__file__).parent / "data" / "tables" / "iris.csv"
 

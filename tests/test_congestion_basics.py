@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tightlink.analysis import sawtooth
-from tightlink.analysis.response_laws import Cubic, HighSpeed, HTcp, Law, Reno, Scalable, mean_window
+from tightlink.analysis.path import sawtooth
+from tightlink.analysis.path.response_laws import Cubic, HighSpeed, HTcp, Law, Reno, Scalable, mean_window
 from tightlink.studies.congestion_basics import STUDY, setup
 from tightlink.studies.running import study
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tightlink.analysis import correlation as correlations
-from tightlink.analysis import designed
-from tightlink.analysis.correlation import correlation, histogram, strength
+from tightlink.analysis.effects import designed
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.responses import correlation as correlations
+from tightlink.analysis.responses.correlation import correlation, histogram, strength
 
 IRIS = Path(__file__).parent / "data" / "tables" / "iris.csv"
 #: F. J. Anscombe, Graphs in Statistical Analysis, The American Statistician 27(1), 1973: four tables, r = 0.816 of all.

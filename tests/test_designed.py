@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink.analysis import designed
+from tightlink.analysis.effects import designed
 from tightlink.analysis.measurements import MeasurementError
 
 CSV = """\

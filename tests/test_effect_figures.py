@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from drawn import Drawn
 from tightlink import plots
-from tightlink.analysis.effects import main_effects
-from tightlink.analysis.influence import influence
-from tightlink.analysis.ten_steps import Steps, steps
+from tightlink.analysis.effects.influence import influence
+from tightlink.analysis.effects.main import main_effects
+from tightlink.analysis.effects.ten_steps import Steps, steps
 from tightlink.errors import TightlinkError
 from tightlink.experiment.fractional import fraction
 from tightlink.plots import palette, ten_steps

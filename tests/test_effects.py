@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
-from tightlink.analysis.effects import levels, main_effects
-from tightlink.analysis.influence import influence
-from tightlink.analysis.interactions import interactions
+from tightlink.analysis.effects.influence import influence
+from tightlink.analysis.effects.interactions import interactions
+from tightlink.analysis.effects.main import levels, main_effects
+from tightlink.analysis.effects.two_level import two_level
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.two_level import two_level
 from tightlink.experiment.fractional import fraction
 
 HANDBOOK: Final = Path(__file__).parent / "data" / "handbook"

@@ -14,7 +14,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import _core
-from tightlink.analysis import sawtooth
+from tightlink.analysis.path import sawtooth
 from tightlink.cli import main
 from tightlink.experiment.store import Store
 from tightlink.studies.evaluation.report.words import titled

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tightlink import cli
-from tightlink.analysis import designed
+from tightlink.analysis.effects import designed
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.report import charts
 from tightlink.report.charts.explored import explored

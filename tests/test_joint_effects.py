@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tightlink.analysis.joint_effects import joint_effects, power
+from tightlink.analysis.effects.joint import joint_effects, power
 from tightlink.experiment.fractional import fraction
 
 NAMES = ["a", "b", "c", "d"]

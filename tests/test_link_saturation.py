@@ -12,8 +12,8 @@ import pytest
 
 import tightlink as tl
 from tightlink import report as reports
-from tightlink.analysis import bifurcation
-from tightlink.analysis.saturation import find
+from tightlink.analysis.limits import bifurcation
+from tightlink.analysis.limits.saturation import find
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.results import results, write_results
 from tightlink.studies.link_saturation import STUDY

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import tightlink as tl
 from tightlink import cli
-from tightlink.analysis import flow_limits as module
-from tightlink.analysis.flow_limits import FlowLimits, flow_limits
-from tightlink.analysis.flow_trial import try_paths
-from tightlink.analysis.maxflow import Edge, MaximumFlow, Path, maximum_flow
-from tightlink.analysis.packet_capacity import packet_capacity
+from tightlink.analysis.limits.packet_capacity import packet_capacity
+from tightlink.analysis.networks import flow_limits as module
+from tightlink.analysis.networks.flow_limits import FlowLimits, flow_limits
+from tightlink.analysis.networks.flow_trial import try_paths
+from tightlink.analysis.networks.maxflow import Edge, MaximumFlow, Path, maximum_flow
 
 Graph = tuple[list[Edge], dict[str, Fraction]]
 

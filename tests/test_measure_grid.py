@@ -67,8 +67,8 @@ def test_a_grid_of_transfers_on_loopback(tmp_path: Path, said: Said) -> None:
     code, out, _ = said("analyze", "effects", str(folder), "--json")
     assert code == 0
     assert {row["factor"] for row in json.loads(out)["effects"]} == {"window_bytes", "flows"}
-    from tightlink.analysis.bulk_path import BulkPath
-    from tightlink.analysis.observations import read
+    from tightlink.analysis.path.bulk_path import BulkPath
+    from tightlink.analysis.path.observations import read
 
     assert read([folder], BulkPath(10e6, 0.02))["flows"].to_list() == [1, 2, 1, 2]
 

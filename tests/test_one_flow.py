@@ -12,7 +12,7 @@ import pytest
 import tightlink as tl
 from programs import CHROMIUM, needs_browser
 from stores import run_in
-from tightlink.analysis import response as theory
+from tightlink.analysis.path import response as theory
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.store import Store
 from tightlink.studies import study as machinery

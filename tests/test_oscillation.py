@@ -15,9 +15,9 @@ from scipy import signal, stats
 
 import tightlink as tl
 from tightlink import cli, plots
-from tightlink.analysis.oscillation import oscillation
-from tightlink.analysis.oscillations import each, of_run, summary
-from tightlink.analysis.red_noise import Spectrum, largest_ratios, series
+from tightlink.analysis.traffic.oscillation import oscillation
+from tightlink.analysis.traffic.oscillations import each, of_run, summary
+from tightlink.analysis.traffic.red_noise import Spectrum, largest_ratios, series
 
 BOTTLENECK = """\
 profile = "linux"

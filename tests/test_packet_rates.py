@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import tightlink as tl
-from tightlink.analysis.effects import in_si
-from tightlink.analysis.flow_limits import flow_limits
+from tightlink.analysis.effects.main import in_si
+from tightlink.analysis.networks.flow_limits import flow_limits
 from tightlink.experiment.factors import same
 from tightlink.experiment.levels import levels
 from tightlink.scenario import understood

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tightlink import cli
-from tightlink.analysis.packetize import Bottleneck, Packetization, Stream, packetize
-from tightlink.analysis.packetize_remedies import Remedy, remedies
+from tightlink.analysis.limits.packetize import Bottleneck, Packetization, Stream, packetize
+from tightlink.analysis.limits.remedies import Remedy, remedies
 
 VIDEO = Stream(bitrate_bps=Fraction(1_500_000), headers_bytes=28, frames_per_s=Fraction(25))
 VOICE = Stream(bitrate_bps=Fraction(64_000), headers_bytes=40)

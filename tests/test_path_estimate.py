@@ -11,8 +11,8 @@ import pytest
 
 import tightlink as tl
 from tightlink.analysis.estimates import Estimate
-from tightlink.analysis.path_answer import PathAnswer, judged, of_others
-from tightlink.analysis.path_estimate import Overload, PacketTrains, empty_rtt, overload
+from tightlink.analysis.path.answer import PathAnswer, judged, of_others
+from tightlink.analysis.path.estimate import Overload, PacketTrains, empty_rtt, overload
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

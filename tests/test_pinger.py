@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from tightlink import cli, console
-from tightlink.analysis import pinger
-from tightlink.analysis.pinger import PingerError, filled, read, with_mathis
+from tightlink.analysis.path import pinger
+from tightlink.analysis.path.pinger import PingerError, filled, read, with_mathis
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 import tightlink as tl
 from drawn import Drawn
 from tightlink import _core, plots
-from tightlink.analysis import bifurcation, regimes, saturation
+from tightlink.analysis.limits import bifurcation, regimes, saturation
 from tightlink.plots import labels, palette
 from tightlink.report import charts
 

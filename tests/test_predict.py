@@ -13,13 +13,13 @@ import pytest
 
 import tightlink as tl
 from tightlink import _core, cli
-from tightlink.analysis import observations, residuals
-from tightlink.analysis.bulk_cells import simulate_cells
-from tightlink.analysis.bulk_path import BulkPath
-from tightlink.analysis.calibrate import calibrate
-from tightlink.analysis.choice import choose
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.prediction import transfer_s
+from tightlink.analysis.path import observations, residuals
+from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.analysis.path.calibrate import calibrate
+from tightlink.analysis.path.cells import simulate_cells
+from tightlink.analysis.path.choice import choose
+from tightlink.analysis.path.prediction import transfer_s
 
 DARESBURY = BulkPath(10e6, 0.162)
 PATH = ["plan", "path", "--bandwidth", "10 Mbit/s", "--rtt", "162 ms", "--queue", "80"]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tightlink.analysis import governing, piecewise, regimes
 from tightlink.analysis.estimates import Bracket
+from tightlink.analysis.limits import governing, piecewise, regimes
 from tightlink.analysis.measurements import MeasurementError
 
 #: The grid of document 002: times between packets in ms, and lengths in bytes.

@@ -15,7 +15,10 @@ import pytest
 import tightlink as tl
 from programs import CHROMIUM, need, needs_browser
 from tightlink import report
-from tightlink.analysis import clusters, components, correlation, designed, outliers, ranks, shares
+from tightlink.analysis.effects import designed
+from tightlink.analysis.responses import clusters, correlation, outliers, ranks
+from tightlink.analysis.responses import fairness as shares
+from tightlink.analysis.responses import pca as components
 from tightlink.experiment import claims
 from tightlink.report import charts
 

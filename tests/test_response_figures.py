@@ -11,7 +11,10 @@ import polars as pl
 import pytest
 
 from drawn import Drawn
-from tightlink.analysis import clusters, components, correlation, designed, outliers, ranks, shares
+from tightlink.analysis.effects import designed
+from tightlink.analysis.responses import clusters, correlation, outliers, ranks
+from tightlink.analysis.responses import fairness as shares
+from tightlink.analysis.responses import pca as components
 from tightlink.plots import palette
 from tightlink.report import charts
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink.analysis.responses import RESPONSES, by_period, over_time, responses
+from tightlink.analysis.responses.nist import RESPONSES, by_period, over_time, responses
 
 COUNTS = {
     "packets_sent": [100, 300, 500, 100],

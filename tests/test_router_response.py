@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink.analysis import measurements, regimes
+from tightlink.analysis import measurements
 from tightlink.analysis.estimates import Bracket
+from tightlink.analysis.limits import regimes
 from tightlink.report import charts
 from tightlink.studies.router_response import STUDY
 from tightlink.studies.router_response.observe.probes import measured

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import tightlink as tl
-from tightlink.analysis import saturation
+from tightlink.analysis.limits import saturation
+from tightlink.analysis.limits.packet_cost import fit_cost, fit_ideal
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.packet_cost import fit_cost, fit_ideal
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
-from tightlink.analysis.flow_limits import flow_limits
+from tightlink.analysis.networks.flow_limits import flow_limits
 
 if TYPE_CHECKING:
     from pathlib import Path

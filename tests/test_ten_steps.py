@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy.stats import halfnorm
 from scipy.stats import t as student
 
+from tightlink.analysis.effects.ten_steps import Steps, steps
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.ten_steps import Steps, steps
 
 HANDBOOK: Final = Path(__file__).parent / "data" / "handbook"
 SPRINGS: Final = pl.read_csv(HANDBOOK / "springs.csv", comment_prefix="#")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tightlink.analysis import trace
+from tightlink.analysis.traffic import trace
 from tightlink.reduce import jain
 
 # Two packets of 1000 B and one of 500 B from a to b at 1 Mbit/s with 10 ms of delay. The second

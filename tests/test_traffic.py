@@ -14,8 +14,8 @@ import tightlink as tl
 from tightlink import cli, plots
 from tightlink.analysis.traffic.arrivals import interarrivals
 from tightlink.analysis.traffic.burstiness import burstiness, hurst
+from tightlink.analysis.traffic.cross_correlation import lag
 from tightlink.analysis.traffic.cycles import PERIODS, cycles
-from tightlink.analysis.traffic.lags import lag
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import spikes
 

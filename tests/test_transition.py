@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink.analysis.backlog import master, mean_backlog, stationary_queue
-from tightlink.analysis.graphs import graph_of, invariants
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.routes import Routes, routes
-from tightlink.analysis.scaling import collapse, scaled
-from tightlink.analysis.transition import growth, onset, rise, susceptibility
+from tightlink.analysis.networks.backlog import master, mean_backlog, stationary_queue
+from tightlink.analysis.networks.graphs import graph_of, invariants
+from tightlink.analysis.networks.routes import Routes, routes
+from tightlink.analysis.networks.scaling import collapse, scaled
+from tightlink.analysis.networks.transition import growth, onset, rise, susceptibility
 from tightlink.errors import TightlinkError
 
 #: Packets/s of a link.

@@ -14,7 +14,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import _core
-from tightlink.analysis.responses import responses
+from tightlink.analysis.responses.nist import responses
 from tightlink.cli import main
 from tightlink.scenario import PARAMETERS
 from tightlink.scenario.four_tier.routers import kept

@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 
 import tightlink as tl
 from tightlink import plots
-from tightlink.analysis.effects import main_effects
-from tightlink.analysis.ten_steps import steps
+from tightlink.analysis.effects.main import main_effects
+from tightlink.analysis.effects.ten_steps import steps
 from tightlink.plots.palette import LIMITS, SERIES
 from tightlink.report import charts
 

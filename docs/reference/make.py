@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import _core, units
-from tightlink.analysis.responses import RESPONSES
+from tightlink.analysis.responses.nist import RESPONSES
 from tightlink.cli import app, default_text
 from tightlink.scenario import PARAMETERS, PROFILES, Scenario
 from tightlink.scenario.congestion import Option, options

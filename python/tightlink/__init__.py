@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tightlink import tables as tables
     from tightlink import units as units
     from tightlink._core import Ack, Loss, Report
-    from tightlink.analysis.comparison import compare
+    from tightlink.analysis.compare.comparison import compare
     from tightlink.capture import capture
     from tightlink.control import CongestionControl
     from tightlink.errors import ScenarioError, TightlinkError
@@ -265,7 +265,7 @@ _PLACES: Final = {
     "ScenarioError": "errors",
     "TightlinkError": "errors",
     "capture": "capture",
-    "compare": "analysis.comparison",
+    "compare": "analysis.compare.comparison",
     "evaluate": "studies.evaluation",
     "lab": "laboratory",
     "network": "scenario.new",

@@ -27,30 +27,30 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from tightlink.analysis.clusters import clusters
-    from tightlink.analysis.components import components as pca
-    from tightlink.analysis.correlation import correlation
-    from tightlink.analysis.designed import read as read_runs
-    from tightlink.analysis.effects import main_effects
-    from tightlink.analysis.influence import influence
-    from tightlink.analysis.interactions import interactions
+    from tightlink.analysis.effects.designed import read as read_runs
+    from tightlink.analysis.effects.influence import influence
+    from tightlink.analysis.effects.interactions import interactions
+    from tightlink.analysis.effects.main import main_effects
+    from tightlink.analysis.effects.ten_steps.steps import steps as filliben
+    from tightlink.analysis.limits.regimes import find as regimes
+    from tightlink.analysis.limits.saturation import find as saturation
     from tightlink.analysis.markov import from_log as markov_from_log
     from tightlink.analysis.markov import from_users as markov_from_users
     from tightlink.analysis.measurements import read as read_measurements
-    from tightlink.analysis.oscillation import oscillation
-    from tightlink.analysis.oscillations import of_run as oscillations
-    from tightlink.analysis.outliers import outliers
-    from tightlink.analysis.ranks import ranks
-    from tightlink.analysis.regimes import find as regimes
-    from tightlink.analysis.response import mathis, pftk
-    from tightlink.analysis.saturation import find as saturation
-    from tightlink.analysis.shares import fairness
-    from tightlink.analysis.shares import shares as throughput_shares
-    from tightlink.analysis.ten_steps.steps import steps as filliben
+    from tightlink.analysis.path.response import mathis, pftk
+    from tightlink.analysis.responses.clusters import clusters
+    from tightlink.analysis.responses.correlation import correlation
+    from tightlink.analysis.responses.fairness import fairness
+    from tightlink.analysis.responses.fairness import shares as throughput_shares
+    from tightlink.analysis.responses.outliers import outliers
+    from tightlink.analysis.responses.pca import components as pca
+    from tightlink.analysis.responses.ranks import ranks
     from tightlink.analysis.traffic.arrivals import interarrivals
     from tightlink.analysis.traffic.burstiness import burstiness, hurst
+    from tightlink.analysis.traffic.cross_correlation import lag as cross_correlation
     from tightlink.analysis.traffic.cycles import cycles
-    from tightlink.analysis.traffic.lags import lag as cross_correlation
+    from tightlink.analysis.traffic.oscillation import oscillation
+    from tightlink.analysis.traffic.oscillations import of_run as oscillations
     from tightlink.analysis.traffic.sizes import tail
     from tightlink.analysis.traffic.spikes import spikes
 
@@ -88,33 +88,33 @@ __all__ = [
 #: Where each function is: the module of `tightlink.analysis`, and its name there.
 _PLACES: Final = {
     "burstiness": ("traffic.burstiness", "burstiness"),
-    "clusters": ("clusters", "clusters"),
-    "correlation": ("correlation", "correlation"),
-    "cross_correlation": ("traffic.lags", "lag"),
+    "clusters": ("responses.clusters", "clusters"),
+    "correlation": ("responses.correlation", "correlation"),
+    "cross_correlation": ("traffic.cross_correlation", "lag"),
     "cycles": ("traffic.cycles", "cycles"),
-    "fairness": ("shares", "fairness"),
-    "filliben": ("ten_steps.steps", "steps"),
+    "fairness": ("responses.fairness", "fairness"),
+    "filliben": ("effects.ten_steps.steps", "steps"),
     "hurst": ("traffic.burstiness", "hurst"),
-    "influence": ("influence", "influence"),
-    "interactions": ("interactions", "interactions"),
+    "influence": ("effects.influence", "influence"),
+    "interactions": ("effects.interactions", "interactions"),
     "interarrivals": ("traffic.arrivals", "interarrivals"),
-    "main_effects": ("effects", "main_effects"),
+    "main_effects": ("effects.main", "main_effects"),
     "markov_from_log": ("markov", "from_log"),
     "markov_from_users": ("markov", "from_users"),
-    "mathis": ("response", "mathis"),
-    "oscillation": ("oscillation", "oscillation"),
-    "oscillations": ("oscillations", "of_run"),
-    "outliers": ("outliers", "outliers"),
-    "pca": ("components", "components"),
-    "pftk": ("response", "pftk"),
-    "ranks": ("ranks", "ranks"),
+    "mathis": ("path.response", "mathis"),
+    "oscillation": ("traffic.oscillation", "oscillation"),
+    "oscillations": ("traffic.oscillations", "of_run"),
+    "outliers": ("responses.outliers", "outliers"),
+    "pca": ("responses.pca", "components"),
+    "pftk": ("path.response", "pftk"),
+    "ranks": ("responses.ranks", "ranks"),
     "read_measurements": ("measurements", "read"),
-    "read_runs": ("designed", "read"),
-    "regimes": ("regimes", "find"),
-    "saturation": ("saturation", "find"),
+    "read_runs": ("effects.designed", "read"),
+    "regimes": ("limits.regimes", "find"),
+    "saturation": ("limits.saturation", "find"),
     "spikes": ("traffic.spikes", "spikes"),
     "tail": ("traffic.sizes", "tail"),
-    "throughput_shares": ("shares", "shares"),
+    "throughput_shares": ("responses.fairness", "shares"),
 }
 
 

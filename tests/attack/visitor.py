@@ -21,8 +21,8 @@ import numpy as np
 import tightlink as tl
 from attack import Violation
 from attack._messages import line
-from tightlink.analysis.path_answer import PathAnswer, judged
-from tightlink.analysis.path_estimate import PacketTrains, overload
+from tightlink.analysis.path.answer import PathAnswer, judged
+from tightlink.analysis.path.estimate import PacketTrains, overload
 from tightlink.commands import measure_path
 from tightlink.errors import TightlinkError
 from tightlink.measure import path as probes

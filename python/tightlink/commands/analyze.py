@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tightlink.analysis.estimates import Bracket, Estimate
-    from tightlink.analysis.regimes import Length, Regimes
-    from tightlink.analysis.saturation import Law, Saturation, Slope
+    from tightlink.analysis.limits.regimes import Length, Regimes
+    from tightlink.analysis.limits.saturation import Law, Saturation, Slope
     from tightlink.commands.analyze_output import Panel
 
 _DIGITS: Final = 4
@@ -62,7 +62,7 @@ def saturation(
         File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis import measurements
-    from tightlink.analysis.saturation import each
+    from tightlink.analysis.limits.saturation import each
 
     check_new(output)
     frame = measurements.read(table)
@@ -95,7 +95,7 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
         File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis import measurements
-    from tightlink.analysis.regimes import each
+    from tightlink.analysis.limits.regimes import each
 
     check_new(output)
     frame = measurements.read(table)

@@ -14,9 +14,9 @@ from tightlink.lazy import pl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tightlink.analysis.clusters import Dendrogram
-    from tightlink.analysis.designed import Designed
-    from tightlink.analysis.ranks import Ranks
+    from tightlink.analysis.effects.designed import Designed
+    from tightlink.analysis.responses.clusters import Dendrogram
+    from tightlink.analysis.responses.ranks import Ranks
 
 _OUTLIERS_SHOWN: Final = 12
 
@@ -45,8 +45,8 @@ def clusters(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import clusters as analysis
     from tightlink.analysis import measurements
+    from tightlink.analysis.responses import clusters as analysis
 
     check_new(output)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
@@ -87,7 +87,7 @@ def outliers(
         File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis import measurements
-    from tightlink.analysis import outliers as analysis
+    from tightlink.analysis.responses import outliers as analysis
 
     check_new(output)
     if not 0 < level < 1:
@@ -130,7 +130,7 @@ def ranks(
         File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis import measurements
-    from tightlink.analysis import ranks as analysis
+    from tightlink.analysis.responses import ranks as analysis
 
     check_new(output)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
@@ -151,7 +151,9 @@ def read_compared(
     table: Path, algorithm: str, condition: str | None, responses: str | None
 ) -> tuple["Designed", list[str], list[str] | None]:
     """The table, the columns of the condition, and the responses; of a long table, which it says itself."""
-    from tightlink.analysis import compared, designed, measurements
+    from tightlink.analysis import measurements
+    from tightlink.analysis.effects import designed
+    from tightlink.analysis.responses import compared
 
     named = listed(condition) or []
     read = read_table(table, factors=None, responses=None)
@@ -188,7 +190,7 @@ def _print_clusters(found: "Sequence[Dendrogram]") -> None:
 
 
 def _print_outliers(found: "pl.DataFrame") -> None:
-    from tightlink.analysis.outliers import EFFECTS, counts, effective
+    from tightlink.analysis.responses.outliers import EFFECTS, counts, effective
     from tightlink.console import print_table
 
     number = int(found["outlier"].sum())

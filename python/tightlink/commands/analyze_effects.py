@@ -15,9 +15,9 @@ from tightlink.files import check_new
 from tightlink.lazy import pl
 
 if TYPE_CHECKING:
-    from tightlink.analysis.designed import Designed
-    from tightlink.analysis.ten_steps import Steps
-    from tightlink.analysis.two_level import TwoLevel
+    from tightlink.analysis.effects.designed import Designed
+    from tightlink.analysis.effects.ten_steps import Steps
+    from tightlink.analysis.effects.two_level import TwoLevel
 
 #: So many groups of effects that cannot be told apart are printed; JSON has all.
 _GROUPS: Final = 6
@@ -55,11 +55,11 @@ def effects(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import interactions as crossed
     from tightlink.analysis import measurements
-    from tightlink.analysis.effects import main_effects
-    from tightlink.analysis.influence import influence
-    from tightlink.analysis.two_level import two_level
+    from tightlink.analysis.effects import interactions as crossed
+    from tightlink.analysis.effects.influence import influence
+    from tightlink.analysis.effects.main import main_effects
+    from tightlink.analysis.effects.two_level import two_level
 
     check_new(output)
     apart = _listed(by)
@@ -106,7 +106,7 @@ def ten_steps(
         File for a page with the ten figures: .png, .svg or .pdf.
     """
     from tightlink.analysis import measurements
-    from tightlink.analysis.ten_steps import steps
+    from tightlink.analysis.effects.ten_steps import steps
 
     check_new(output)
     read, merged = _read(table, factors, response, [])
@@ -131,8 +131,9 @@ def _read(table: Path, factors: str | None, responses: str | None, by: list[str]
     """The table, without responses that nothing moves, and which factors are left out for the one they change with."""
     import dataclasses
 
-    from tightlink.analysis import designed, measurements
-    from tightlink.analysis.two_level import two_level
+    from tightlink.analysis import measurements
+    from tightlink.analysis.effects import designed
+    from tightlink.analysis.effects.two_level import two_level
 
     read = designed.read(table, factors=_listed(factors) or None, responses=_listed(responses) or None)
     kept = [name for name in read.factors if name not in by]
@@ -195,7 +196,7 @@ def _print_effects(name: str, found: "pl.DataFrame", pairs: "pl.DataFrame | None
 
 def _print_chance(p_values: list[float]) -> None:
     """How many marks mean nothing, where there are so many tests that some do."""
-    from tightlink.analysis.effects import WEAK
+    from tightlink.analysis.effects.main import WEAK
 
     tests = sum(map(math.isfinite, p_values))
     if tests * WEAK >= 1:

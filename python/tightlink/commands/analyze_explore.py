@@ -40,7 +40,8 @@ def explore(
         File to write.
     """
     from tightlink import report
-    from tightlink.analysis import designed, measurements
+    from tightlink.analysis import measurements
+    from tightlink.analysis.effects import designed
     from tightlink.report import charts
 
     read = read_table(table, factors=factors, responses=responses)

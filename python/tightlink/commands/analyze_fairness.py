@@ -39,7 +39,7 @@ def fairness(
         File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
     """
     from tightlink.analysis import measurements
-    from tightlink.analysis import shares as analysis
+    from tightlink.analysis.responses import fairness as analysis
 
     beside = None if output is None else output.with_stem(f"{output.stem}-beside")
     check_new(output)
@@ -62,7 +62,7 @@ def fairness(
 
 
 def _print_shares(parts: "pl.DataFrame", fairness: "pl.DataFrame") -> None:
-    from tightlink.analysis.shares import ALTERNATIVE, STANDARD
+    from tightlink.analysis.responses.fairness import ALTERNATIVE, STANDARD
     from tightlink.console import print_table
 
     share = {(name, flows): value for name, flows, value in parts.select("algorithm", "flows", "share").rows()}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tightlink.analysis.oscillations import Found
+    from tightlink.analysis.traffic.oscillations import Found
     from tightlink.commands.analyze_output import Panel
     from tightlink.run import Run
 
@@ -54,7 +54,7 @@ def oscillation(
     output
         File for a figure, series and spectra: .png, .svg or .pdf.
     """
-    from tightlink.analysis.oscillations import summary
+    from tightlink.analysis.traffic.oscillations import summary
 
     check_new(output)
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
@@ -104,7 +104,7 @@ def _read(table: Path) -> Run | Mapping[str, pl.DataFrame]:
 
 
 def _found(source: Run | Mapping[str, pl.DataFrame], columns: tuple[str, ...], begin_s: float, end_s: float) -> Found:
-    from tightlink.analysis.oscillations import each, of_run, of_tables
+    from tightlink.analysis.traffic.oscillations import each, of_run, of_tables
     from tightlink.run import Run
 
     if isinstance(source, Run):

@@ -40,7 +40,7 @@ def pinger(
     output
         File for the table, for tightlink analyze: .csv or .parquet.
     """
-    from tightlink.analysis import pinger as tables
+    from tightlink.analysis.path import pinger as tables
     from tightlink.console import say
 
     if not files:

@@ -9,9 +9,9 @@ from tightlink.errors import ScenarioError
 from tightlink.files import check_new
 
 if TYPE_CHECKING:
-    from tightlink.analysis.components import Components
-    from tightlink.analysis.correlation import Correlation
-    from tightlink.analysis.designed import Designed
+    from tightlink.analysis.effects.designed import Designed
+    from tightlink.analysis.responses.correlation import Correlation
+    from tightlink.analysis.responses.pca import Components
 
 _SHOWN: Final = 3
 #: Share of the variance up to which components are listed.
@@ -42,8 +42,8 @@ def correlation(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import correlation as analysis
     from tightlink.analysis import measurements
+    from tightlink.analysis.responses import correlation as analysis
 
     check_new(output)
     limit = _threshold(threshold)
@@ -86,8 +86,9 @@ def pca(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import components as analysis
-    from tightlink.analysis import designed, measurements
+    from tightlink.analysis import measurements
+    from tightlink.analysis.effects import designed
+    from tightlink.analysis.responses import pca as analysis
 
     check_new(output)
     read = read_table(table, factors=factors, responses=responses)
@@ -108,7 +109,7 @@ def pca(
 
 def read_table(table: Path, *, factors: str | None, responses: str | None) -> "Designed":
     """A table of runs with the columns that options name."""
-    from tightlink.analysis import designed
+    from tightlink.analysis.effects import designed
 
     return designed.read(table, factors=listed(factors), responses=listed(responses))
 

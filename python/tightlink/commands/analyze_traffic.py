@@ -19,9 +19,9 @@ from tightlink.run import CAPTURE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tightlink.analysis.over_time import Series
     from tightlink.analysis.traffic.burstiness import Burstiness
     from tightlink.analysis.traffic.cycles import Cycle
+    from tightlink.analysis.traffic.over_time import Series
     from tightlink.analysis.traffic.spikes import Spikes
     from tightlink.commands.analyze_output import Panel
 
@@ -192,7 +192,7 @@ def cross_correlation(
     output
         File for a figure, the correlation over the lag: .png, .svg or .pdf.
     """
-    from tightlink.analysis.traffic.lags import LEAST_VALUES, lag
+    from tightlink.analysis.traffic.cross_correlation import LEAST_VALUES, lag
 
     check_new(output)
     longest_s = float("inf") if longest is None else float(option("--longest", longest, units.TIME))
@@ -260,7 +260,7 @@ def _read(table: Path) -> pl.DataFrame:
 def _series(
     table: Path, frame: pl.DataFrame, columns: list[str] | None, during: tuple[float, float], least: int
 ) -> list[Series]:
-    from tightlink.analysis.over_time import series_of
+    from tightlink.analysis.traffic.over_time import series_of
 
     if columns is None:
         known = frame["metric"].unique().to_list() if "metric" in frame.columns else frame.columns

@@ -16,7 +16,7 @@ from tightlink.files import check_empty
 from tightlink.lazy import pl
 
 if TYPE_CHECKING:
-    from tightlink.analysis.comparison import Comparison
+    from tightlink.analysis.compare.comparison import Comparison
     from tightlink.commands.analyze_output import Panel
     from tightlink.laboratory.embedded import Offer
 
@@ -55,7 +55,7 @@ def compare(
     output
         New folder for a report, figures and the table of all values.
     """
-    from tightlink.analysis.comparison import compare as put_together
+    from tightlink.analysis.compare.comparison import compare as put_together
     from tightlink.console import warned
 
     if with_lab and output is None:
@@ -91,7 +91,7 @@ def _described(found: Comparison) -> dict[str, Any]:
 
 
 def _print(found: Comparison) -> None:
-    from tightlink.analysis.comparison_words import agreements, main_agreements, summarized, written
+    from tightlink.analysis.compare.words import agreements, main_agreements, summarized, written
     from tightlink.console import print_table
 
     first, second = found.titles
@@ -133,8 +133,8 @@ def _offers(names: tuple[str, str]) -> list[Offer]:
 
 def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
     """The rows that are printed; with ``every`` all, if none of them is usual."""
-    from tightlink.analysis.comparison_pairs import SIDES
-    from tightlink.analysis.comparison_words import MAIN, in_order
+    from tightlink.analysis.compare.pairs import SIDES
+    from tightlink.analysis.compare.words import MAIN, in_order
 
     large = pl.max_horizontal(*SIDES) >= _LEAST_SHARE
     limits = pl.col("metric").str.starts_with("limited_by_") & large
@@ -144,7 +144,7 @@ def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
 
 def _one_sided(found: Comparison) -> list[str]:
     """What is on one side only, in short: whole flows, links and nodes by name, then metrics of the others."""
-    from tightlink.analysis.comparison_pairs import SIDES
+    from tightlink.analysis.compare.pairs import SIDES
 
     titles = dict(zip(SIDES, found.titles, strict=True))
     both = found.values.select("table", "entity").unique()
@@ -167,7 +167,7 @@ def _listed(names: list[str]) -> str:
 
 def _write(found: Comparison, output: Path, names: tuple[str, str], *, with_lab: bool) -> None:
     from tightlink import plots
-    from tightlink.analysis.comparison_words import main_agreements
+    from tightlink.analysis.compare.words import main_agreements
     from tightlink.checksums import write_table
     from tightlink.console import say
     from tightlink.report.side_by_side import write_comparison

@@ -12,7 +12,7 @@ from tightlink.console import FAILED, print_json
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from tightlink.analysis.path_answer import PathAnswer
+    from tightlink.analysis.path.answer import PathAnswer
     from tightlink.measure.path import Plan
     from tightlink.measure.traffic import Address
 
@@ -113,8 +113,8 @@ def path(
 
 def _probed(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
     """With the help of a listener."""
-    from tightlink.analysis.path_answer import judged
-    from tightlink.analysis.path_estimate import PacketTrains, overload
+    from tightlink.analysis.path.answer import judged
+    from tightlink.analysis.path.estimate import PacketTrains, overload
     from tightlink.console import progress, say
     from tightlink.measure import path as probes
 
@@ -134,7 +134,7 @@ def _probed(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
 
 def _alone(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
     """Without it: round trips by ping, and what iperf3 carries, if a server of it runs there."""
-    from tightlink.analysis.path_answer import of_others
+    from tightlink.analysis.path.answer import of_others
     from tightlink.console import progress, say
     from tightlink.errors import TightlinkError
     from tightlink.measure.iperf3 import transfer

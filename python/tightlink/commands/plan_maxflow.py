@@ -39,8 +39,8 @@ def maxflow(
     no_simulate
         Do not simulate what the answers propose.
     """
-    from tightlink.analysis.flow_limits import flow_limits
-    from tightlink.analysis.flow_trial import try_paths
+    from tightlink.analysis.networks.flow_limits import flow_limits
+    from tightlink.analysis.networks.flow_trial import try_paths
     from tightlink.commands.plan_maxflow_output import as_json, show
     from tightlink.console import progress, warned
 

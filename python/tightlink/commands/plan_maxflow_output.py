@@ -10,9 +10,9 @@ from tightlink import units
 from tightlink.console import print_table, print_text, rounded
 
 if TYPE_CHECKING:
-    from tightlink.analysis.flow_limits import FlowLimits
-    from tightlink.analysis.flow_trial import Trial
-    from tightlink.analysis.maxflow import MaximumFlow
+    from tightlink.analysis.networks.flow_limits import FlowLimits
+    from tightlink.analysis.networks.flow_trial import Trial
+    from tightlink.analysis.networks.maxflow import MaximumFlow
 
 _COUNTED: Final = "bits of IP packets with their headers; what framing adds costs line time and is not counted"
 _BITS: Final = 8

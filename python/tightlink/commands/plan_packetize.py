@@ -49,8 +49,8 @@ def packetize(
     loss
         Share of packets lost, such as "0.5 %", for the share of frames that it hits.
     """
-    from tightlink.analysis.packetize import Bottleneck, Stream
-    from tightlink.analysis.packetize import packetize as lengths_of
+    from tightlink.analysis.limits.packetize import Bottleneck, Stream
+    from tightlink.analysis.limits.packetize import packetize as lengths_of
     from tightlink.commands.plan_packetize_output import Answer, as_json, show
     from tightlink.console import CAUTION
 

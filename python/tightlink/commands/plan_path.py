@@ -15,8 +15,8 @@ from tightlink.errors import ScenarioError, closest, one_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from tightlink.analysis.bulk_path import BulkPath
-    from tightlink.analysis.calibrate import Calibration
+    from tightlink.analysis.path.bulk_path import BulkPath
+    from tightlink.analysis.path.calibrate import Calibration
 
 _FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
 _QUEUE: Final = "80"
@@ -90,9 +90,9 @@ def plan_path(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis.observations import read
-    from tightlink.analysis.prediction import FLOWS
-    from tightlink.analysis.prediction import predict as predicted
+    from tightlink.analysis.path.observations import read
+    from tightlink.analysis.path.prediction import FLOWS
+    from tightlink.analysis.path.prediction import predict as predicted
     from tightlink.commands.plan_path_figure import draw
     from tightlink.commands.plan_path_output import answered, as_json, show
     from tightlink.console import CAUTION, progress
@@ -177,7 +177,7 @@ def _queue(text: str) -> int:
 
 
 def _path(link: _Link, factor: float, cross: str, duration: str, recovery: str) -> "BulkPath":
-    from tightlink.analysis.bulk_path import BulkPath
+    from tightlink.analysis.path.bulk_path import BulkPath
 
     if not 1 <= factor <= _MOST_FACTOR:
         raise ScenarioError(f"a number from 1 to {_MOST_FACTOR}", key="--factor", value=plain(factor))
@@ -196,7 +196,7 @@ def _path(link: _Link, factor: float, cross: str, duration: str, recovery: str) 
 
 
 def _fit(points: "pl.DataFrame", path: "BulkPath", words: str, jobs: int) -> "Calibration":
-    from tightlink.analysis.calibrate import CROSS, RANGES, calibrate
+    from tightlink.analysis.path.calibrate import CROSS, RANGES, calibrate
 
     ranges: dict[str, tuple[float, float]] = {}
     for word in words.split(","):

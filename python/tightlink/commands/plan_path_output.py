@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tightlink.analysis.calibrate import Calibration
     from tightlink.analysis.estimates import Estimate
-    from tightlink.analysis.prediction import Prediction
+    from tightlink.analysis.path.calibrate import Calibration
+    from tightlink.analysis.path.prediction import Prediction
 
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 86_400.0
@@ -59,9 +59,9 @@ def answered(
     found: Prediction, *, size: int | None, observed: pl.DataFrame | None, fitted: Calibration | None, jobs: int
 ) -> Answer:
     """A prediction with times, intervals and residuals, as far as they were asked for."""
-    from tightlink.analysis.cross_traffic import predicted
-    from tightlink.analysis.prediction import transfer_s
-    from tightlink.analysis.residuals import beside
+    from tightlink.analysis.path.cross_traffic import predicted
+    from tightlink.analysis.path.prediction import transfer_s
+    from tightlink.analysis.path.residuals import beside
 
     answer = Answer(found, {}, size, {}, None, fitted)
     rows = answer.settings
@@ -184,7 +184,7 @@ def as_json(answer: Answer) -> dict[str, Any]:
 
 
 def _agreements(points: pl.DataFrame) -> dict[str, Any]:
-    from tightlink.analysis.residuals import agreement, by_flows
+    from tightlink.analysis.path.residuals import agreement, by_flows
 
     return {
         "all": dataclasses.asdict(agreement(points)),
@@ -194,7 +194,7 @@ def _agreements(points: pl.DataFrame) -> dict[str, Any]:
 
 
 def _show_points(points: pl.DataFrame) -> None:
-    from tightlink.analysis.residuals import agreement, by_flows
+    from tightlink.analysis.path.residuals import agreement, by_flows
 
     print_text()
     found = {"all": agreement(points)} | {str(flows): value for flows, value in by_flows(points).items()}
@@ -238,7 +238,7 @@ _DROP: Final = ("of the bandwidth", "RTT mean", "loss")
 
 def _by_flows(found: Prediction) -> list[dict[str, Any]]:
     """For each number of flows the setting that the first rule chooses."""
-    from tightlink.analysis.choice import choose
+    from tightlink.analysis.path.choice import choose
 
     parts = found.cells.sort("flows").group_by("flows", maintain_order=True)
     return [choose(part, little=found.little).best for _, part in parts]

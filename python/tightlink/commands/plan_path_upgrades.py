@@ -10,7 +10,7 @@ from tightlink.console import print_table, print_text, rounded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tightlink.analysis.prediction import Prediction
+    from tightlink.analysis.path.prediction import Prediction
 
 _PERCENT: Final = 100
 #: How names of changes begin of which there are several of a kind.

@@ -1,6 +1,6 @@
 """Figures of an oscillation: the series, and its spectrum above that of noise.
 
-Both take what `tightlink.analysis.oscillation.oscillation` gives, draw into ``ax`` and return it.
+Both take what `tightlink.analysis.traffic.oscillation.oscillation` gives, draw into ``ax`` and return it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tightlink.plots.style import LEGEND, axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tightlink.analysis.oscillation import Oscillation
+    from tightlink.analysis.traffic.oscillation import Oscillation
 
 #: More of them in one figure are a grey band.
 _PERIODS: Final = 20

@@ -10,7 +10,7 @@ from tightlink.plots.style import LEGEND, axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tightlink.analysis.regimes import Length, Regimes
+    from tightlink.analysis.limits.regimes import Length, Regimes
 
 #: Regions are told by markers as well as by the ground: full, hollow, crossed.
 _MARKERS: Final[dict[str, dict[str, Any]]] = {

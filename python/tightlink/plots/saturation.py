@@ -1,6 +1,6 @@
 """Figures of a link that saturates: throughput and packet rate over packet size, and its bifurcation.
 
-Every function takes what `tightlink.analysis.saturation.find` or `tightlink.analysis.bifurcation`
+Every function takes what `tightlink.analysis.limits.saturation.find` or `tightlink.analysis.limits.bifurcation`
 gives, draws into ``ax`` and returns it.
 """
 
@@ -15,7 +15,7 @@ from tightlink.plots.style import LEGEND, axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tightlink.analysis.saturation import Law, Saturation
+    from tightlink.analysis.limits.saturation import Law, Saturation
 
 _DENSE: Final = 400
 #: Top of a bifurcation diagram, in plateaus.
@@ -68,7 +68,7 @@ def bifurcation(
     """The bifurcation diagram: branches of throughput over packet size, from large to small packets.
 
     Args:
-        branches: As `tightlink.analysis.bifurcation.branches` gives them.
+        branches: As `tightlink.analysis.limits.bifurcation.branches` gives them.
         measured: ``packet_bytes`` and ``throughput_bps`` of a link, to be drawn over them.
         reduced: Whether the axis along is ε = 1 − p / p_c instead of the packet size.
         ax: Where to draw; without it, in a new figure.

@@ -1,14 +1,14 @@
 """Figures of two runs side by side: values over each other, series in one picture.
 
-Both take what `tightlink.analysis.comparison.compare` gives, draw into ``ax`` and return it.
+Both take what `tightlink.analysis.compare.comparison.compare` gives, draw into ``ax`` and return it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tightlink.analysis.comparison_pairs import SIDES
-from tightlink.analysis.residuals import NEAR
+from tightlink.analysis.compare.pairs import SIDES
+from tightlink.analysis.path.residuals import NEAR
 from tightlink.lazy import pl
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import line
@@ -17,7 +17,7 @@ from tightlink.plots.style import LEGEND, axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tightlink.analysis.comparison import Comparison
+    from tightlink.analysis.compare.comparison import Comparison
 
 
 def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | None = None) -> Axes:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tightlink.analysis.traffic.arrivals import Arrivals
     from tightlink.analysis.traffic.burstiness import Burstiness
-    from tightlink.analysis.traffic.lags import Lag
+    from tightlink.analysis.traffic.cross_correlation import Lag
     from tightlink.analysis.traffic.sizes import Tail
     from tightlink.analysis.traffic.spikes import Spikes
 

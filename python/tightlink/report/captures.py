@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from tightlink import units
-from tightlink.analysis.captured import size_classes, throughput
+from tightlink.analysis.traffic.captured import size_classes, throughput
 from tightlink.console import rounded
 from tightlink.plots.labels import several
 from tightlink.report import charts, diagnosis, over_time

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.analysis.effects import in_words
+from tightlink.analysis.effects.main import in_words
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
 from tightlink.plots import labels
@@ -81,7 +81,7 @@ def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> lis
     Changes within the confidence intervals of the two means, where there are some, are left out.
 
     Args:
-        levels: By factor, means at its levels, as `tightlink.analysis.levels.over_levels` gives them.
+        levels: By factor, means at its levels, as `tightlink.analysis.effects.levels.over_levels` gives them.
         responses: Which columns.
     """
     found = []

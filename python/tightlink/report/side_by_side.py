@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.comparison import GIVEN, RUNS_TABLE
-from tightlink.analysis.comparison_pairs import SIDES
-from tightlink.analysis.comparison_words import agreements, in_order, main_agreements, percent, summarized, written
-from tightlink.analysis.residuals import NEAR
+from tightlink.analysis.compare.comparison import GIVEN, RUNS_TABLE
+from tightlink.analysis.compare.pairs import SIDES
+from tightlink.analysis.compare.words import agreements, in_order, main_agreements, percent, summarized, written
+from tightlink.analysis.path.residuals import NEAR
 from tightlink.console import quantity
 from tightlink.lazy import pl
 from tightlink.plots import labels
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from tightlink.analysis.comparison import Comparison
+    from tightlink.analysis.compare.comparison import Comparison
     from tightlink.laboratory.embedded import Offer
     from tightlink.report.blocks import Block
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis import effects
-from tightlink.analysis.levels import over_levels
+from tightlink.analysis.effects import main as effects
+from tightlink.analysis.effects.levels import over_levels
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.designs import ONE_AT_A_TIME

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tightlink.analysis.effects import in_words, main_effects
-from tightlink.analysis.influence import influence
-from tightlink.analysis.two_level import two_level
+from tightlink.analysis.effects.influence import influence
+from tightlink.analysis.effects.main import in_words, main_effects
+from tightlink.analysis.effects.two_level import two_level
 from tightlink.console import quantity
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl

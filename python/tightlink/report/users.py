@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis.responses import RESPONSES, over_time, responses
+from tightlink.analysis.responses.nist import RESPONSES, over_time, responses
 from tightlink.diagnosis import percent
 from tightlink.lazy import pl
 from tightlink.plots.labels import grouped

@@ -2,7 +2,7 @@
 
 Smith 2009 names them. Sines with these periods are fitted together with a trend; the power of each is held against
 that of its surroundings in the spectrum of what is left (an F test). What has a period that is not known beforehand is
-found by `tightlink.analysis.oscillation`.
+found by `tightlink.analysis.traffic.oscillation`.
 
 Example:
     >>> import numpy as np

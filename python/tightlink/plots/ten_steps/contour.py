@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tightlink.analysis.ten_steps import Steps
+    from tightlink.analysis.effects.ten_steps import Steps
 
 _DENSE: Final = 41
 _BEYOND: Final = 1.35

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tightlink.analysis.ten_steps import Steps
+    from tightlink.analysis.effects.ten_steps import Steps
 
 #: Of one factor's row of settings, as a share of the height of the axes, and of all.
 _ROW: Final = 0.08

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from tightlink.analysis.ten_steps import Steps
+    from tightlink.analysis.effects.ten_steps import Steps
 
 #: More factors make cells that cannot be read: those with the largest effects of their own are shown.
 _MOST: Final = 8

@@ -17,7 +17,7 @@ from tightlink.plots import labels
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tightlink.analysis.ten_steps import Steps
+    from tightlink.analysis.effects.ten_steps import Steps
 
 _TIMES: Final = " × "
 #: Of statistics, "I" is the identity.

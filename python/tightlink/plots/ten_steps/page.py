@@ -17,7 +17,7 @@ from tightlink.plots.ten_steps.means import LYING, means
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tightlink.analysis.ten_steps import Steps
+    from tightlink.analysis.effects.ten_steps import Steps
 
 _COLUMNS: Final = 2
 #: Of the page, in inches, and of its text in letters.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis.compared import labels as numbered
-from tightlink.analysis.outliers import effective
-from tightlink.analysis.shares import ALTERNATIVE, STANDARD, fairness
+from tightlink.analysis.responses.compared import labels as numbered
+from tightlink.analysis.responses.fairness import ALTERNATIVE, STANDARD, fairness
+from tightlink.analysis.responses.outliers import effective
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
@@ -14,7 +14,7 @@ from tightlink.report.charts.marks import PERCENT, points
 from tightlink.report.encoding import color, finished, round_above, tooltip
 
 if TYPE_CHECKING:
-    from tightlink.analysis.ranks import Ranks
+    from tightlink.analysis.responses.ranks import Ranks
     from tightlink.report.encoding import Width
 
 #: Of a cell, its height and its least width on paper, and of a bar, in pixels.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis.effects import in_words
+from tightlink.analysis.effects.main import in_words
 from tightlink.lazy import alt, np, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
@@ -14,7 +14,7 @@ from tightlink.report.encoding import color, finished, tooltip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tightlink.analysis.components import Components
+    from tightlink.analysis.responses.pca import Components
     from tightlink.report.encoding import Width
 
 #: An arrow of correlation 1 ends this far out, as a share of the farthest run along the shorter axis.
@@ -129,7 +129,7 @@ def component_scores(  # noqa: PLR0913
 
     Example:
         >>> import polars as pl
-        >>> from tightlink.analysis.components import components
+        >>> from tightlink.analysis.responses.pca import components
         >>> runs = pl.DataFrame({"a": [1, 2, 4, 3], "b": [2, 1, 5, 3], "load": ["low", "low", "high", "high"]})
         >>> chart = component_scores(components(runs, ["a", "b"]), by="load", arrows=True)
         >>> [layer.mark.type for layer in chart.layer]

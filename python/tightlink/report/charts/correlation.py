@@ -12,7 +12,7 @@ from tightlink.report.encoding import finished
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tightlink.analysis.correlation import Correlation
+    from tightlink.analysis.responses.correlation import Correlation
     from tightlink.report.encoding import Width
 
 #: NIST 2010's red, blue and green, as the colour-blind tell them apart.
@@ -44,7 +44,7 @@ def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "c
 
     Example:
         >>> import polars as pl
-        >>> from tightlink.analysis.correlation import correlation
+        >>> from tightlink.analysis.responses.correlation import correlation
         >>> runs = pl.DataFrame({"a": [1, 2, 4, 3], "b": [2, 1, 5, 3], "c": [1, 5, 2, 2]})
         >>> len(correlation_matrix(correlation(runs, ["a", "b", "c"])).layer)
         2
@@ -86,7 +86,7 @@ def correlation_histogram(
         height: In pixels.
         width: In pixels, or as wide as there is room.
     """
-    from tightlink.analysis.correlation import histogram
+    from tightlink.analysis.responses.correlation import histogram
 
     kinds = {"left out": palette.NEUTRAL, "kept": COLORS["strong"]}
     rest = pl.col("pairs") - pl.col("kept")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis.compared import labels as numbered
+from tightlink.analysis.responses.compared import labels as numbered
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.encoding import finished
@@ -13,7 +13,7 @@ from tightlink.report.encoding import finished
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tightlink.analysis.clusters import Dendrogram
+    from tightlink.analysis.responses.clusters import Dendrogram
     from tightlink.report.encoding import Width
 
 _ROOM: Final = 1.08
@@ -35,7 +35,7 @@ def dendrograms(found: Sequence[Dendrogram], *, same: bool = False, height: int 
 
     Example:
         >>> import polars as pl
-        >>> from tightlink.analysis.clusters import clusters
+        >>> from tightlink.analysis.responses.clusters import clusters
         >>> runs = pl.DataFrame({"load": ["low"] * 3, "tcp": ["reno", "bic", "fast"], "loss": [0.1, 0.12, 0.3]})
         >>> chart, = dendrograms(clusters(runs, condition="load", algorithm="tcp"))
         >>> [layer.mark.type for layer in chart.layer]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis.effects import STRONG, WEAK
+from tightlink.analysis.effects.main import STRONG, WEAK
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
@@ -68,7 +68,7 @@ def main_effects(
     lines have the colours of these marks. The dashed line is the mean of all runs.
 
     Args:
-        effects: What `tightlink.analysis.effects.main_effects` found, of one period or algorithm.
+        effects: What `tightlink.analysis.effects.main.main_effects` found, of one period or algorithm.
         response: Which response.
         names: What to call factors; without it, the ends of their names that tell them apart.
         title: Above the chart.
@@ -79,7 +79,7 @@ def main_effects(
 
     Example:
         >>> import polars as pl
-        >>> from tightlink.analysis import effects
+        >>> from tightlink.analysis.effects import main as effects
         >>> runs = pl.DataFrame({"flows": [1, 4, 1, 4], "loss": [0.1, 0.4, 0.11, 0.42]})
         >>> len(main_effects(effects.main_effects(runs, ["flows"], ["loss"]), "loss").layer)
         4
@@ -141,7 +141,7 @@ def significance_map(
     factors cells have the sign and the mark alone.
 
     Args:
-        effects: What `tightlink.analysis.effects.main_effects` found, of one period or algorithm.
+        effects: What `tightlink.analysis.effects.main.main_effects` found, of one period or algorithm.
         names: What to call factors; without it, the ends of their names that tell them apart.
         title: Above the chart.
         width: In pixels, or as wide as there is room.
@@ -151,7 +151,7 @@ def significance_map(
 
     Example:
         >>> import polars as pl
-        >>> from tightlink.analysis.effects import main_effects
+        >>> from tightlink.analysis.effects.main import main_effects
         >>> runs = pl.DataFrame({"flows": [1, 4, 1, 4], "loss": [0.1, 0.4, 0.11, 0.42]})
         >>> len(significance_map(main_effects(runs, ["flows"], ["loss"])).layer)
         2

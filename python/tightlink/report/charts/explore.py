@@ -7,7 +7,7 @@ a click beside, takes a choice back.
 
 Example:
     >>> import polars as pl
-    >>> from tightlink.analysis.designed import designed
+    >>> from tightlink.analysis.effects.designed import designed
     >>> runs = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "loss": [0.2, 0.0, 0.3, 0.1],
     ...                      "rtt_s": [0.02, 0.05, 0.03, 0.06]})
     >>> len(explore(designed(runs)).vconcat)
@@ -28,7 +28,7 @@ from tightlink.report.specs import MOST_ROWS
 if TYPE_CHECKING:
     import polars as pl
 
-    from tightlink.analysis.designed import Designed
+    from tightlink.analysis.effects.designed import Designed
     from tightlink.report.charts.explored import Explored
 
 #: Of the whole, in pixels: what the text of a report has room for.

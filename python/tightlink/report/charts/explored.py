@@ -2,7 +2,7 @@
 
 Example:
     >>> import polars as pl
-    >>> from tightlink.analysis.designed import designed
+    >>> from tightlink.analysis.effects.designed import designed
     >>> runs = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "loss": [0.2, 0.0, 0.3, 0.1]})
     >>> explored(designed(runs)).rows.select("run", "axis", "scaled", "choice").head(2).rows()
     [(0, 'queue', 0.0, 'queue = 5 packets'), (1, 'queue', 1.0, 'queue = 20 packets')]
@@ -13,17 +13,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis.clusters import clusters
-from tightlink.analysis.compared import conditions
-from tightlink.analysis.effects import in_si
+from tightlink.analysis.effects.main import in_si
+from tightlink.analysis.responses.clusters import clusters
+from tightlink.analysis.responses.compared import conditions
 from tightlink.lazy import pl
 from tightlink.plots import labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tightlink.analysis.clusters import Dendrogram
-    from tightlink.analysis.designed import Designed
+    from tightlink.analysis.effects.designed import Designed
+    from tightlink.analysis.responses.clusters import Dendrogram
 
 #: Where the only level of a factor, or the only value of a response, stands.
 _MIDDLE: Final = 0.5

@@ -25,7 +25,7 @@ def influence(
     """The share of responses that each factor moves, the most influential factor first.
 
     Args:
-        found: What `tightlink.analysis.influence.influence` found; a mark for each value of its first columns.
+        found: What `tightlink.analysis.effects.influence.influence` found; a mark for each value of its first columns.
         names: What to call factors; without it, the ends of their names that tell them apart.
         title: Above the chart.
         width: In pixels, or as wide as there is room.

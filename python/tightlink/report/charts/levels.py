@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.analysis.effects import in_si, in_words
-from tightlink.analysis.levels import geometric
+from tightlink.analysis.effects.levels import geometric
+from tightlink.analysis.effects.main import in_si, in_words
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.encoding import axis_of, channel, color, finished, steps

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis.bulk_cells import cell
-from tightlink.analysis.residuals import agreement, share_within
+from tightlink.analysis.path.cells import cell
+from tightlink.analysis.path.residuals import agreement, share_within
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run

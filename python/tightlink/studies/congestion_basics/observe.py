@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from tightlink import units
-from tightlink.analysis.sawtooth import queue_for, utilization
+from tightlink.analysis.path.sawtooth import queue_for, utilization
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.congestion_basics import setup

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis.sawtooth import utilization
+from tightlink.analysis.path.sawtooth import utilization
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import alt
 from tightlink.report import Table, charts

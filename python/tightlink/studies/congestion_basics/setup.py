@@ -15,10 +15,10 @@ from functools import cache
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.analysis import response_laws
-from tightlink.analysis.response import C_DELAYED, mathis
-from tightlink.analysis.response_laws import mean_window
-from tightlink.analysis.sawtooth import epoch_s
+from tightlink.analysis.path import response_laws
+from tightlink.analysis.path.response import C_DELAYED, mathis
+from tightlink.analysis.path.response_laws import mean_window
+from tightlink.analysis.path.sawtooth import epoch_s
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Codel, Link, Observe, Pie, Reverse, Scenario, Tcp, Udp
 from tightlink.studies.cases import Cases

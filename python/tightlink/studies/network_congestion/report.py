@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis import scaling
-from tightlink.analysis.backlog import master
+from tightlink.analysis.networks import scaling
+from tightlink.analysis.networks.backlog import master
 from tightlink.experiment.claims import Claim
 from tightlink.report import Format, Table, charts
 from tightlink.studies.expressions import Names

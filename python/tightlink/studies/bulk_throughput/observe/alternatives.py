@@ -12,7 +12,7 @@ from typing import Final
 
 import polars as pl
 
-from tightlink.analysis.bulk_cells import cell
+from tightlink.analysis.path.cells import cell
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import stats
 from tightlink.reduce import largest, mean_of, smallest

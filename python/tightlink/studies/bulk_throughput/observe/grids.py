@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis.bulk_cells import cell, table
-from tightlink.analysis.bulk_path import GROUP, BulkPath
+from tightlink.analysis.path.bulk_path import GROUP, BulkPath
+from tightlink.analysis.path.cells import cell, table
 from tightlink.experiment.metrics import metrics
 from tightlink.lazy import stats
 from tightlink.reduce import largest, mean_of, median_of, smallest

@@ -12,9 +12,9 @@ from typing import Final
 
 import polars as pl
 
-from tightlink.analysis.bulk_cells import cell
-from tightlink.analysis.cross_traffic import MOMENTS, spread
-from tightlink.analysis.residuals import agreement, share_within, with_residuals
+from tightlink.analysis.path.cells import cell
+from tightlink.analysis.path.cross_traffic import MOMENTS, spread
+from tightlink.analysis.path.residuals import agreement, share_within, with_residuals
 from tightlink.reduce import largest, mean_of, median_of, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe.grids import mean_rank_correlation

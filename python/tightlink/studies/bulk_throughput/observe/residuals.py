@@ -11,7 +11,7 @@ from typing import Final
 
 import polars as pl
 
-from tightlink.analysis.residuals import agreement, share_within
+from tightlink.analysis.path.residuals import agreement, share_within
 from tightlink.lazy import stats
 from tightlink.reduce import mean_of, median_of
 from tightlink.run import Run

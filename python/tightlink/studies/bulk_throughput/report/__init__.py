@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis.cross_traffic import weekly
-from tightlink.analysis.residuals import agreement
-from tightlink.analysis.residuals import by_flows as agreements_by_flows
+from tightlink.analysis.path.cross_traffic import weekly
+from tightlink.analysis.path.residuals import agreement
+from tightlink.analysis.path.residuals import by_flows as agreements_by_flows
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of
 from tightlink.report import Table, charts

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis.bulk_vary import FACTORS
-from tightlink.analysis.choice import LITTLE, NEARLY, choose
+from tightlink.analysis.path.choice import LITTLE, NEARLY, choose
+from tightlink.analysis.path.vary import FACTORS
 from tightlink.report import Format, Table, charts
 from tightlink.studies.bulk_throughput.observe.grids import best, is_best, lines, nearest_window
 from tightlink.studies.bulk_throughput.setup.paths import (

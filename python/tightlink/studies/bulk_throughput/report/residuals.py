@@ -10,7 +10,7 @@ import polars as pl
 
 from tightlink import plots
 from tightlink.analysis.estimates import Estimate
-from tightlink.analysis.residuals import Agreement, agreement, share_within
+from tightlink.analysis.path.residuals import Agreement, agreement, share_within
 from tightlink.lazy import alt
 from tightlink.report import Format, Row, Section, Table, Text, charts
 from tightlink.studies.bulk_throughput.observe.linux import WITHIN, outside

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from tightlink.analysis.bulk_cells import cell
-from tightlink.analysis.bulk_path import BOTTLENECK, BulkPath, company
-from tightlink.analysis.cross_traffic import MOMENTS
+from tightlink.analysis.path.bulk_path import BOTTLENECK, BulkPath, company
+from tightlink.analysis.path.cells import cell
+from tightlink.analysis.path.cross_traffic import MOMENTS
 from tightlink.experiment.execute import Task
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Scenario, Udp

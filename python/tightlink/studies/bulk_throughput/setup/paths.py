@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tightlink.analysis.bulk_path import BulkPath
-from tightlink.analysis.bulk_vary import Variation, one_at_a_time
+from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.analysis.path.vary import Variation, one_at_a_time
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Scenario
 

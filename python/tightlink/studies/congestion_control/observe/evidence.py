@@ -15,7 +15,7 @@ from typing import Final
 import polars as pl
 
 from tightlink import _core, units
-from tightlink.analysis.responses import responses
+from tightlink.analysis.responses.nist import responses
 from tightlink.run import Run
 from tightlink.studies.congestion_control.setup.experiment import Experiment, Size
 from tightlink.studies.congestion_control.setup.heavier import file_of

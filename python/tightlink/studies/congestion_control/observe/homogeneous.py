@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis.clusters import Dendrogram, clusters
-from tightlink.analysis.components import Components, components
-from tightlink.analysis.designed import Designed, designed
+from tightlink.analysis.effects.designed import Designed, designed
 from tightlink.analysis.markov import from_users, ranked
-from tightlink.analysis.outliers import outliers
-from tightlink.analysis.responses import RESPONSES
+from tightlink.analysis.responses.clusters import Dendrogram, clusters
+from tightlink.analysis.responses.nist import RESPONSES
+from tightlink.analysis.responses.outliers import outliers
+from tightlink.analysis.responses.pca import Components, components
 from tightlink.experiment.claims import Claim
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control.observe.anchors import unlike

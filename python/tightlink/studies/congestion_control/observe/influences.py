@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis.joint_effects import power
+from tightlink.analysis.effects.joint import power
 from tightlink.lazy import stats
 from tightlink.studies.congestion_control.observe.anchors import unlike
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION

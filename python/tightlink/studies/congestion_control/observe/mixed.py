@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tightlink.analysis.ranks import Ranks, ranks
-from tightlink.analysis.shares import beside, fairness, shares
+from tightlink.analysis.responses.fairness import beside, fairness, shares
+from tightlink.analysis.responses.ranks import Ranks, ranks
 from tightlink.lazy import stats
 from tightlink.studies.congestion_control.observe.evidence import Evidence
 from tightlink.studies.congestion_control.observe.ratios import of_ratios

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tightlink import units
-from tightlink.analysis.oscillation import oscillation
+from tightlink.analysis.traffic.oscillation import oscillation
 from tightlink.run import Run
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup import one_link

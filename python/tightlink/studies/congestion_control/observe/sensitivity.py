@@ -11,12 +11,12 @@ from typing import Final
 import polars as pl
 
 from tightlink import units
-from tightlink.analysis.correlation import Correlation, correlation
-from tightlink.analysis.effects import main_effects, mark
-from tightlink.analysis.influence import influence
-from tightlink.analysis.joint_effects import joint_effects
-from tightlink.analysis.responses import RESPONSES
-from tightlink.analysis.ten_steps import Steps, steps
+from tightlink.analysis.effects.influence import influence
+from tightlink.analysis.effects.joint import joint_effects
+from tightlink.analysis.effects.main import main_effects, mark
+from tightlink.analysis.effects.ten_steps import Steps, steps
+from tightlink.analysis.responses.correlation import Correlation, correlation
+from tightlink.analysis.responses.nist import RESPONSES
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION, Evidence
 from tightlink.studies.congestion_control.setup import document

@@ -17,8 +17,8 @@ from typing import Final
 import polars as pl
 
 from tightlink import units
+from tightlink.analysis.limits.saturation import Saturation, find
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.saturation import Saturation, find
 from tightlink.experiment.execute import Task
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.run import Run

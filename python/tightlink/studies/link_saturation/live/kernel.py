@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from tightlink import units
+from tightlink.analysis.limits.packet_cost import fit_line
+from tightlink.analysis.limits.saturation import Saturation, find
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.packet_cost import fit_line
-from tightlink.analysis.saturation import Saturation, find
 from tightlink.measure.forwarding import slowest
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import polars as pl
 
-from tightlink.analysis import bifurcation
-from tightlink.analysis.bifurcation import Return
 from tightlink.analysis.estimates import Fit
+from tightlink.analysis.limits import bifurcation
+from tightlink.analysis.limits.bifurcation import Return
 from tightlink.reduce import largest
 from tightlink.run import Run
 from tightlink.studies.link_saturation.observe.saturation import FRAME, Found

@@ -19,8 +19,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis.flow_limits import flow_limits
-from tightlink.analysis.saturation import Law, Saturation, find
+from tightlink.analysis.limits.saturation import Law, Saturation, find
+from tightlink.analysis.networks.flow_limits import flow_limits
 from tightlink.reduce import largest, smallest
 from tightlink.run import Run
 from tightlink.studies.link_saturation.setup import interface

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis import scaling, transition
 from tightlink.analysis.estimates import Estimate
-from tightlink.analysis.scaling import Collapse
-from tightlink.analysis.transition import Onset
+from tightlink.analysis.networks import scaling, transition
+from tightlink.analysis.networks.scaling import Collapse
+from tightlink.analysis.networks.transition import Onset
 from tightlink.run import Run
 from tightlink.studies.network_congestion.setup import cases
 from tightlink.studies.network_congestion.setup.cases import LIMITS, LOADS, STEP
@@ -193,7 +193,7 @@ def _routing(found: list[Measured]) -> dict[str, object]:
 
 # Fluctuations: the susceptibility over the load, with unlimited queues and with short ones.
 
-#: The longest windows, in samples, as `tightlink.analysis.transition` takes them.
+#: The longest windows, in samples, as `tightlink.analysis.networks.transition` takes them.
 _LONGEST: Final = 32
 #: How far a step may be rounded: two of the times 1 / √(services in a window).
 _ROUNDED: Final = 2 / float(np.sqrt(CAPACITY * _LONGEST * SAMPLE_S))

@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis import scaling
-from tightlink.analysis.backlog import stationary_queue
-from tightlink.analysis.scaling import Collapse
+from tightlink.analysis.networks import scaling
+from tightlink.analysis.networks.backlog import stationary_queue
+from tightlink.analysis.networks.scaling import Collapse
 from tightlink.lazy import stats
 from tightlink.run import Run
 from tightlink.studies.network_congestion.observe.load import Measured

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from tightlink.analysis.routes import Routes
+from tightlink.analysis.networks.routes import Routes
 from tightlink.studies.network_congestion.setup import graphs
 from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case, Sizes

@@ -14,7 +14,7 @@ from typing import Final
 
 import networkx as nx
 
-from tightlink.analysis.graphs import Invariants, invariants
+from tightlink.analysis.networks.graphs import Invariants, invariants
 
 #: Neighbours of a node in the mean, in all families that leave the choice.
 DEGREE: Final = 4

@@ -15,8 +15,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from tightlink.analysis import routes as routing
-from tightlink.analysis.routes import Critical, Routes
+from tightlink.analysis.networks import routes as routing
+from tightlink.analysis.networks.routes import Critical, Routes
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Scenario
 from tightlink.studies.network_congestion.setup.graphs import Named

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis import trace
+from tightlink.analysis.traffic import trace
 from tightlink.reduce import largest
 from tightlink.run import Run
 from tightlink.studies.expressions import Names

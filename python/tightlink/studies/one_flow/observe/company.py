@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from tightlink import units
-from tightlink.analysis import trace
-from tightlink.analysis.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
+from tightlink.analysis.path.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
+from tightlink.analysis.traffic import trace
 from tightlink.reduce import jain, largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.cases import Cases

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis.response import C_DELAYED, C_EVERY
+from tightlink.analysis.path.response import C_DELAYED, C_EVERY
 from tightlink.experiment.claims import Claim
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow import setup

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis.trace import smoothed
+from tightlink.analysis.traffic.trace import smoothed
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import alt
 from tightlink.plots.palette import SERIES

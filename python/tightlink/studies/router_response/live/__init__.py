@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tightlink.analysis.regimes import Regimes
+from tightlink.analysis.limits.regimes import Regimes
 from tightlink.experiment.claims import Claim
 from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.report import Row, Section, Table, Text, charts

@@ -15,7 +15,7 @@ from typing import Final
 
 import polars as pl
 
-from tightlink.analysis.regimes import Regimes
+from tightlink.analysis.limits.regimes import Regimes
 from tightlink.measure.forwarding import FULL, slowest
 from tightlink.measure.forwarding_sender import IN_TRAINS
 from tightlink.measure.kernel_router import RING
@@ -58,7 +58,7 @@ def _scenario(length: int, rate_per_s: int) -> Scenario:
 
 
 def _row(length: int, run: Run) -> dict[str, float | str]:
-    """A probe in numbers, as `tightlink.analysis.regimes` takes them."""
+    """A probe in numbers, as `tightlink.analysis.limits.regimes` takes them."""
     router = run.nodes.row(0, named=True)
     return {
         "slowest": slowest(run),

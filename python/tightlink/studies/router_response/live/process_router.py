@@ -17,7 +17,7 @@ from typing import Final
 import polars as pl
 
 from tightlink import units
-from tightlink.analysis.regimes import Regimes
+from tightlink.analysis.limits.regimes import Regimes
 from tightlink.experiment.execute import Task
 from tightlink.reduce import mean_of, smallest
 from tightlink.run import Run
@@ -68,7 +68,7 @@ def scenario(length: int, rate_per_s: int) -> Scenario:
 
 
 def row(length: int, run: Run) -> dict[str, float]:
-    """A probe in numbers, as `tightlink.analysis.regimes` takes them."""
+    """A probe in numbers, as `tightlink.analysis.limits.regimes` takes them."""
     router = run.nodes.row(by_predicate=pl.col("node") == ROUTER_A, named=True)
     arrived = router["packets_in"]
     lost = {ring: router[ring] or 0 for ring in ("dropped_input_ring", "dropped_output_ring")}

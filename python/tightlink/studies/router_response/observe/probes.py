@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from tightlink.analysis.regimes import Length
+from tightlink.analysis.limits.regimes import Length
 from tightlink.experiment.metrics import metrics
 from tightlink.run import Run
 from tightlink.studies.router_response.setup import network, variants

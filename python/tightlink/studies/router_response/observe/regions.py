@@ -15,11 +15,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis import regimes
 from tightlink.analysis.estimates import Bracket
+from tightlink.analysis.limits import regimes
+from tightlink.analysis.limits.packetize import Bottleneck, Packetization, Stream, packetize
+from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.analysis.packetize import Bottleneck, Packetization, Stream, packetize
-from tightlink.analysis.regimes import Length, Regimes
 from tightlink.reduce import largest
 from tightlink.run import Run
 from tightlink.studies.router_response.observe.probes import middle, table

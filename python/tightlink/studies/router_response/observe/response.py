@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis.regimes import Length
+from tightlink.analysis.limits.regimes import Length
 from tightlink.reduce import largest, smallest
 from tightlink.studies.router_response.observe.probes import middle
 from tightlink.studies.router_response.observe.regions import Routers

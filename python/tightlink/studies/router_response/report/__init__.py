@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis.regimes import Regimes
+from tightlink.analysis.limits.regimes import Regimes
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, smallest
 from tightlink.report import Format, Table, Text

@@ -1,0 +1,1 @@
+"""Two runs, or two folders of runs, side by side."""

@@ -1,0 +1,271 @@
+"""Two runs, or two folders of runs, side by side: the second against the first.
+
+Flows are paired by their labels, links and nodes by their names, runs of sweeps by what was varied. What only one of
+the two has is listed.
+
+Example:
+    >>> import tightlink as tl
+    >>> base = tl.loads('''
+    ... profile = "ns2"
+    ... duration = "2 s"
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> found = compare(tl.simulate(base), tl.simulate(base.set("link.wire.delay", "20 ms")))
+    >>> found.of("flows", "goodput_bps").rows()
+    [('ftp', 1868000.0, 1792000.0, -0.041)]
+    >>> found.differences.rows()
+    [('link.wire.delay', '10 ms', '20 ms')]
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tightlink.analysis.compare.pairs import SIDES, common, means, paired, samples, totals, unpivoted
+from tightlink.analysis.compare.summary import nothing, summary
+from tightlink.analysis.path.residuals import Agreement, agreement
+from tightlink.errors import TightlinkError, one_of
+from tightlink.experiment.folder import RUNS, Experiment
+from tightlink.experiment.summary import metric_names
+from tightlink.lazy import pl
+from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, open_run
+
+#: The table that the runs of a sweep make.
+RUNS_TABLE: Final = "runs"
+#: What a side is called by where it comes from.
+_TITLES: Final = {SIMULATION: "simulated", MEASUREMENT: "measured", CAPTURE: "captured", TRACE: "traced"}
+#: Tables with a row for each of what has this name.
+_NAMED: Final = {"flows": "label", "links": "link", "nodes": "node"}
+#: Numbers that a scenario gives.
+GIVEN: Final = ("start_s", "stop_s")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is on both sides, what is on one, and how well they agree."""
+
+    titles: tuple[str, str]
+    """What the sides are called: by where they come from, such as measured and simulated; or by their folders, or first
+    and second, where both come from the same."""
+    values: pl.DataFrame
+    """``table``, ``entity``, ``metric``, ``first``, ``second``, ``change``: (second − first) / first, below zero where
+    the second is less; none where only the first is zero. Of series, means over the time that both have."""
+    alone: pl.DataFrame
+    """``side``, ``table``, ``entity``, ``metric``, ``value``: what only one of the two knows."""
+    agreements: Mapping[str, Agreement]
+    """By TABLE.METRIC, over what the table has several of: how well a simulation predicts what was measured; empty
+    where the two have the same source."""
+    series: pl.DataFrame
+    """``side``, ``time_s``, ``entity``, ``metric``, ``value``: samples of what both have."""
+    differences: pl.DataFrame
+    """``key``, ``first``, ``second``: where the scenarios differ."""
+    summary: pl.DataFrame
+    """What got better and what worse, of two runs (`tightlink.analysis.compare.summary`)."""
+    warnings: tuple[str, ...]
+    """What must be read before the comparison is trusted."""
+
+    def of(self, table: str, metric: str) -> pl.DataFrame:
+        """One metric: ``entity``, ``first``, ``second``, ``change`` to three digits."""
+        rows = self.values.filter((pl.col("table") == table) & (pl.col("metric") == metric))
+        return rows.select("entity", *SIDES, pl.col("change").round(3))
+
+    def nothing(self) -> bool:
+        """Whether the two have nothing in common."""
+        return self.values.is_empty()
+
+
+def compare(
+    first: Run | Experiment | str | os.PathLike[str],
+    second: Run | Experiment | str | os.PathLike[str],
+    *,
+    by: Sequence[str] | None = None,
+    pairs: Mapping[str, str] | None = None,
+) -> Comparison:
+    """Put two runs, or two sweeps or studies, side by side.
+
+    Args:
+        first: A run, or the folder of a run, a sweep or a study: what was before, or what was measured.
+        second: The same kind of thing: what was after, or what was simulated.
+        by: Columns by which the runs of two folders are paired; without it, what was varied.
+        pairs: Of two runs: names of flows, links or nodes of the first that stand for others in the second, such as
+            those of a capture, which has addresses.
+
+    Raises:
+        TightlinkError: One is a run and the other a folder of runs; a name is of nothing; or nobody says what was
+            varied.
+    """
+    names = _names(first, second)
+    match _opened(first), _opened(second):
+        case Run() as before, Run() as after:
+            if by is not None:
+                raise TightlinkError(f"by {', '.join(by)}: two runs are paired by the names of flows, links and nodes")
+            return _of_runs(before, after, pairs or {}, names)
+        case Experiment() as before, Experiment() as after:
+            if pairs is not None:
+                raise TightlinkError(f"pairs {', '.join(pairs)}: the runs of folders are paired by what was varied")
+            return _of_experiments(before, after, by, names)
+        case before, _:
+            kinds = ("a run", "a folder of runs") if isinstance(before, Run) else ("a folder of runs", "a run")
+            raise TightlinkError(f"the first is {kinds[0]} and the second {kinds[1]}: expected two of a kind")
+
+
+def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experiment:
+    if isinstance(source, Run | Experiment):
+        return source
+    folder = Path(source)
+    if (folder / "manifest.json").exists():
+        return open_run(folder)
+    if not (folder / RUNS).exists():
+        what = "there is no such folder"
+        if folder.exists():
+            what = "nothing to compare is there" if folder.is_dir() else "it is a file"
+        expected = f"the folder of a run (it has manifest.json) or of a sweep or a study (it has {RUNS})"
+        raise TightlinkError(f"{folder}: {what}; expected {expected}")
+    return Experiment(folder)
+
+
+def _names(first: object, second: object) -> tuple[str, str]:
+    """What two things of one kind are called: their folders, if these have names that differ."""
+    found = [Path(each).name if isinstance(each, str | os.PathLike) else "" for each in (first, second)]
+    return (found[0], found[1]) if all(found) and found[0] != found[1] else SIDES
+
+
+def _of_runs(first: Run, second: Run, pairs: Mapping[str, str], names: tuple[str, str]) -> Comparison:
+    runs = (first, second)
+    tables = [tuple(totals(run, name, key) for run in runs) for name, key in _NAMED.items()]
+    tables.append((samples(first), samples(second)))
+    for name, other in pairs.items():
+        _check_pair(name, other, tables)
+    renamed = [(one.with_columns(pl.col("entity").replace(pairs)), other) for one, other in tables]
+    parts = [paired(name, *sides) for name, sides in zip(_NAMED, renamed, strict=False)]
+    series = common(*renamed[-1])
+    parts.append(paired("series", *map(means, series)))
+    values, alone = (pl.concat([part[place] for part in parts]) for place in (0, 1))
+    shown = pl.concat(
+        [
+            taken.join(values.filter(pl.col("table") == "series"), on=["entity", "metric"], how="semi")
+            .with_columns(side=pl.lit(side))
+            .select("side", "time_s", "entity", "metric", "value")
+            for side, taken in zip(SIDES, series, strict=True)
+        ]
+    )
+    written = [run.manifest.get("scenario", {}) for run in runs]
+    return Comparison(
+        names if first.source == second.source else (_TITLES[first.source], _TITLES[second.source]),
+        values,
+        alone,
+        _agreements(values) if (first.source == SIMULATION) != (second.source == SIMULATION) else {},
+        shown,
+        _differences(*written),
+        summary(first, second),
+        _warnings(runs, values),
+    )
+
+
+def _check_pair(name: str, other: str, tables: Sequence[tuple[pl.DataFrame, ...]]) -> None:
+    known = [{entity for table in tables for entity in table[side]["entity"]} for side in (0, 1)]
+    for place, (wanted, there) in enumerate(zip((name, other), known, strict=True)):
+        if wanted not in there:
+            which = ("first", "second")[place]
+            raise TightlinkError(f"{name} = {other}: {wanted} is nothing of the {which}, which has {_listed(there)}")
+    if other in known[0]:
+        raise TightlinkError(f"{name} = {other}: the first has {other}, too")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return one_of(sorted(names)).removeprefix("one of ")
+
+
+def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
+    found = [
+        f"{title}: {warning}" for title, run in zip(("first", "second"), runs, strict=True) for warning in run.warnings
+    ]
+    first, second = (run.source for run in runs)
+    if first == SIMULATION and second != SIMULATION:
+        found.append(f"the first is a {first} and the second a {second}: changes are relative to the first")
+    if values.is_empty():
+        found.append("the two have no flow, link or node in common")
+    return tuple(found)
+
+
+def _agreements(values: pl.DataFrame) -> dict[str, Agreement]:
+    """Of each metric that differs among what a table has several of."""
+    found = {}
+    given = pl.col("metric").is_in(GIVEN)
+    usable = values.filter((pl.col(SIDES[0]) != 0) & (pl.col("table") != "series") & ~given)
+    for (table, metric), rows in usable.group_by("table", "metric", maintain_order=True):
+        answer = agreement(rows, SIDES) if rows[SIDES[0]].n_unique() > 1 else None
+        if answer is not None and answer.origin is not None:
+            found[f"{table}.{metric}"] = answer
+    return found
+
+
+def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> pl.DataFrame:
+    """The keys of two scenarios that do not have the same value."""
+    flat = [dict(_flat(scenario)) for scenario in (first, second)]
+    # Of what has no scenario, nothing is known.
+    keys = dict.fromkeys([*flat[0], *flat[1]]) if all(flat) else {}
+    rows = [(key, *(side.get(key, "") for side in flat)) for key in keys if flat[0].get(key) != flat[1].get(key)]
+    return pl.DataFrame(rows, schema=dict.fromkeys(("key", *SIDES), pl.String), orient="row")
+
+
+def _flat(thing: Any, path: str = "") -> Iterable[tuple[str, str]]:
+    if not isinstance(thing, dict):
+        # As a scenario writes it.
+        yield path, str(thing).lower() if isinstance(thing, bool) else str(thing)
+        return
+    for key, value in thing.items():
+        yield from _flat(value, f"{path}.{key}" if path else str(key))
+
+
+def _of_experiments(
+    first: Experiment, second: Experiment, by: Sequence[str] | None, names: tuple[str, str]
+) -> Comparison:
+    sides = (first, second)
+    frames = [side.runs.collect() for side in sides]
+    keys = list(by) if by is not None else _varied(sides, frames)
+    for side, frame in zip(sides, frames, strict=True):
+        missing = next((key for key in keys if key not in frame.columns), None)
+        if missing is not None:
+            raise TightlinkError(f"{side.folder}: {missing}: expected {one_of(frame.columns)}")
+    cells = [_cells(frame, keys) for frame in frames]
+    values, alone = paired(RUNS_TABLE, *cells)
+    empty = pl.DataFrame(
+        schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
+    )
+    warnings = () if values.height else (f"the two have no combination of {', '.join(keys)} in common",)
+    measured = ["source" in frame.columns for frame in frames]
+    agreements = {}
+    if measured[0] != measured[1]:
+        agreements = _agreements(values)
+        sources = [MEASUREMENT if each else SIMULATION for each in measured]
+        names = (_TITLES[sources[0]], _TITLES[sources[1]])
+    return Comparison(names, values, alone, agreements, empty, _differences({}, {}), nothing(), warnings)
+
+
+def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]) -> list[str]:
+    """What was varied in both, as one of them says it or as the names of columns tell."""
+    factors = [[key for group in side.description.get("factors", []) for key in group] for side in sides]
+    dotted = [name for name in frames[0].columns if "." in name]
+    keys = factors[0] or factors[1] or dotted
+    shared = [key for key in keys if all(key in frame.columns for frame in frames)]
+    if not shared:
+        columns = [name for name in frames[0].columns if name in frames[1].columns]
+        raise TightlinkError(f"nothing says what was varied: expected by, or --by, with {one_of(columns)}")
+    return shared
+
+
+def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The mean of each metric over the runs of a combination."""
+    done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
+    metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
+    named = pl.concat_str(
+        [pl.format(f"{key} = {{}}", pl.col(key).cast(pl.String).fill_null("none")) for key in keys], separator=", "
+    )
+    means = done.group_by(named.alias("entity"), maintain_order=True).agg(pl.col(name).mean() for name in metrics)
+    return unpivoted(means, ["entity"], metrics).select("entity", "metric", "value")

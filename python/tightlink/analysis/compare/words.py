@@ -1,0 +1,116 @@
+"""A comparison as text: values with their units, changes in per cent, agreements with their intervals.
+
+Example:
+    >>> percent(0.1234, 1), percent(-0.5, 1, signed=True), percent(None, 1)
+    ('12.3 %', '−50.0 %', '–')
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis.compare.pairs import SIDES
+from tightlink.console import is_share, quantity
+from tightlink.lazy import pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tightlink.analysis.compare.comparison import Comparison
+
+
+#: What columns are called where words of the column do not say it.
+_NAMES: Final = {
+    "jain": "fairness (Jain's index)",
+    "jitter_mean_s": "jitter",
+    "queue_mean_packets": "queue mean",
+    "queue_max_packets": "queue max",
+    "load_true": "load",
+}
+#: What is looked at first of flows, links, nodes and runs.
+MAIN: Final = (
+    *("goodput_bps", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts", "loss"),
+    *("one_way_delay_mean_s", "one_way_delay_p95_s", "jitter_mean_s", "rtt_mean_s"),
+    *("utilization", "queue_mean_packets", "queueing_delay_p95_s", "load_true"),
+)
+
+
+def percent(share: float | None, digits: int, *, signed: bool = False) -> str:
+    """A share in per cent; a dash for none, and zero without digits."""
+    if share is None:
+        return "–"
+    if share == 0:
+        return "0 %"
+    return f"{100 * share:{'+' if signed else ''}.{digits}f} %".replace("-", "−")
+
+
+def written(rows: pl.DataFrame) -> pl.DataFrame:
+    """``entity``, ``metric`` in words, values with their units, and changes in per cent."""
+    return rows.select("entity", pl.Series("metric", _words(rows), dtype=pl.String), *_values(rows))
+
+
+def summarized(found: Comparison) -> pl.DataFrame:
+    """The summary of two runs: what, both values, the change and the verdict; for people."""
+    rows = found.summary
+    names = [f"{name}, {of}" for name, of in zip(_words(rows), rows["of"].to_list(), strict=True)]
+    shown = [pl.Series("summary", names, dtype=pl.String), *_values(rows), rows["verdict"]]
+    return pl.DataFrame(shown).rename(dict(zip(SIDES, found.titles, strict=True)))
+
+
+def _words(rows: pl.DataFrame) -> list[str]:
+    names = rows["metric"].to_list()
+    plain = [re.sub(r"_(s|bps)$", "", name).replace("_", " ") for name in names]
+    plain = [name.replace("one way", "one-way").replace("rtt", "RTT") for name in plain]
+    return [_NAMES.get(name, words) for name, words in zip(names, plain, strict=True)]
+
+
+def _values(rows: pl.DataFrame) -> list[pl.Series]:
+    """Both sides with their units, and the change."""
+    sides = [[quantity(metric, value) for metric, value in rows.select("metric", side).iter_rows()] for side in SIDES]
+    changes = [_change(*row) for row in rows.select("metric", *SIDES, "change").iter_rows()]
+    texts = dict(zip((*SIDES, "change"), (*sides, changes), strict=True))
+    return [pl.Series(name, column, dtype=pl.String) for name, column in texts.items()]
+
+
+def _change(metric: str, first: float | None, second: float | None, change: float | None) -> str:
+    """A change in per cent; of shares, which are in per cent themselves, in points.
+
+    >>> _change("goodput_bps", 2e6, 1e6, -0.5), _change("utilization", 0.8, 0.9, 0.125)
+    ('−50.0 %', '+10.0 points')
+    """
+    if not is_share(metric) or first is None or second is None:
+        return percent(change, 1, signed=True)
+    return f"{100 * (second - first):+.1f} points".replace("-", "−")
+
+
+def in_order(rows: pl.DataFrame) -> pl.DataFrame:
+    """Values with those of one flow, link or node together."""
+    order = {entity: place for place, entity in enumerate(rows["entity"].unique(maintain_order=True))}
+    return rows.sort(pl.col("entity").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
+
+
+def main_agreements(found: Comparison) -> list[str]:
+    """Which agreements are looked at first; all, if none of them is usual."""
+    names = [name for name in found.agreements if name.partition(".")[2] in MAIN]
+    return names or list(found.agreements)
+
+
+def agreements(found: Comparison, names: Iterable[str]) -> pl.DataFrame:
+    """A row for each of these metrics: points, both R², slope, residuals; for people."""
+    rows = [
+        {
+            "metric": name,
+            "points": each.points,
+            "R², origin": f"{each.origin:.3f}" if each.origin else "–",
+            "R², free": f"{each.free:.3f}" if each.free else "–",
+            "slope": None if each.slope is None else round(each.slope, 3),
+            # Agreements have (o − s) / o, as SLAC 2000; a change is that of the second against the first.
+            "change, median": percent(-each.median, 1, signed=True),
+            "largest": percent(each.largest, 1),
+            "within ±10 %": percent(each.within, 0),
+        }
+        for name in names
+        for each in [found.agreements[name]]
+    ]
+    return pl.DataFrame(rows)

@@ -1,0 +1,1 @@
+"""What factors do to responses: effects, interactions, designs."""

@@ -1,0 +1,42 @@
+"""Steps 1 and 2: the data themselves, in their order and by the level of each factor.
+
+Example:
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from tightlink.analysis.effects.two_level import two_level
+    >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
+    >>> ordered(design, np.array([5.0, 2.0, 7.0, 3.0])).rows()
+    [(1, 2.0, '+', '−'), (2, 3.0, '+', '+'), (3, 5.0, '−', '−'), (4, 7.0, '−', '+')]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tightlink.lazy import np, pl
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tightlink.analysis.effects.two_level import TwoLevel
+
+
+def ordered(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
+    """Runs from the least value to the greatest, with the level of each factor as "−" or "+"."""
+    order = np.argsort(values, kind="stable")
+    places = {"place": np.arange(1, len(values) + 1), "value": values[order]}
+    settings = {
+        factor: ["−" if sign < 0 else "+" for sign in design.signs[order, place].tolist()]
+        for place, factor in enumerate(design.factors)
+    }
+    return pl.DataFrame(places | settings)
+
+
+def scatter(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
+    """A row for each factor and run: ``factor``, ``level`` (−1 or 1), ``value``."""
+    return pl.concat(
+        pl.DataFrame({"level": design.signs[:, place], "value": values}).select(
+            pl.lit(factor).alias("factor"), "level", "value"
+        )
+        for place, factor in enumerate(design.factors)
+    )

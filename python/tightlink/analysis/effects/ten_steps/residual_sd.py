@@ -1,0 +1,65 @@
+"""Step 9: what is left unexplained when effects are added to a model one by one, the largest first.
+
+Example:
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from tightlink.analysis.effects.two_level import two_level
+    >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
+    >>> found = residual_sd(design.terms(), ["a", "b", "a × b"], np.array([1.0, 5.0, 1.0, 5.0]))
+    >>> [(term, terms, round(left, 6)) for term, terms, left in found.rows()]
+    [('mean', 1, 2.309401), ('a', 2, 0.0), ('b', 3, 0.0), ('a × b', 4, 0.0)]
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from tightlink.lazy import np, pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tightlink.analysis.effects.two_level import Term
+
+#: What is left of a column that earlier ones make up, as a share of its length.
+_NOTHING: Final = 1e-9
+#: Terms added; all of a design of 256 combinations.
+_MOST: Final = 255
+
+
+def residual_sd(terms: Sequence[Term], order: Sequence[str], values: NDArray[np.float64]) -> pl.DataFrame:
+    """The residual standard deviation of least-squares models of the mean and ever more terms.
+
+    Args:
+        terms: The effects that the design allows to find.
+        order: Their names, in the order in which they are added.
+        values: The response of each run.
+
+    Returns:
+        Columns ``term`` (the last one in the model, first "mean"), ``terms`` (in the model) and ``residual_sd``, over
+        the degrees of freedom that are left; 0 where there are none. Terms that earlier ones make up are left out,
+        and those beyond the largest 255.
+    """
+    count = len(values)
+    columns = {term.name: term.signs.astype(float) for term in terms}
+    basis = np.full((1, count), 1 / math.sqrt(count))
+    left = values - values.mean()
+    rows = [("mean", 1, _deviation(left, count - 1))]
+    for name in order[:_MOST]:
+        # Twice, as what is left of nearly dependent columns is not orthogonal to rounding after once.
+        column = columns[name] - basis.T @ (basis @ columns[name])
+        column -= basis.T @ (basis @ column)
+        length = float(np.linalg.norm(column))
+        if length < _NOTHING * math.sqrt(count):
+            continue
+        basis = np.vstack([basis, column / length])
+        left = left - basis[-1] * (basis[-1] @ left)
+        rows.append((name, len(basis), _deviation(left, count - len(basis))))
+    return pl.DataFrame(rows, schema={"term": pl.String, "terms": pl.Int64, "residual_sd": pl.Float64}, orient="row")
+
+
+def _deviation(left: NDArray[np.float64], freedom: int) -> float:
+    return math.sqrt(float(left @ left) / freedom) if freedom else 0.0

@@ -1,0 +1,111 @@
+"""All ten steps of one response."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tightlink.analysis.effects.designed import numbers
+from tightlink.analysis.effects.interactions import interactions
+from tightlink.analysis.effects.main import main_effects
+from tightlink.analysis.effects.ten_steps.blocks import blocks
+from tightlink.analysis.effects.ten_steps.data import ordered, scatter
+from tightlink.analysis.effects.ten_steps.half_normal import HalfNormal, half_normal
+from tightlink.analysis.effects.ten_steps.ranking import ranked
+from tightlink.analysis.effects.ten_steps.residual_sd import residual_sd
+from tightlink.analysis.effects.ten_steps.surface import Surface, surface
+from tightlink.analysis.effects.two_level import TwoLevel, two_level
+from tightlink.analysis.measurements import MeasurementError
+from tightlink.lazy import np, pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_FEWEST: Final = 4
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What each step shows, in their order; steps 6 and 7 are both of ``effects``."""
+
+    response: str
+    design: TwoLevel
+    mean: float
+    """Of all runs."""
+    ordered: pl.DataFrame
+    """1. Runs from the least response on: ``place``, ``value``, and "−" or "+" for each factor."""
+    scatter: pl.DataFrame
+    """2. A row for each run and factor: ``factor``, ``level`` (−1 or 1), ``value``."""
+    means: pl.DataFrame
+    """3. The main effects, as `tightlink.analysis.effects.main.main_effects` has them."""
+    interactions: pl.DataFrame
+    """4. The interactions of each pair of factors."""
+    blocks: pl.DataFrame
+    """5. For each factor, its effect where others have the same levels: ``factor``, ``block``, ``mean_low``,
+    ``mean_high``, ``effect``."""
+    effects: pl.DataFrame
+    """6 and 7. Effects that can be told apart, the largest first: ``term``, ``order``, ``mean_low``, ``mean_high``,
+    ``effect``, ``aliases``."""
+    half_normal: HalfNormal
+    """8. Which of them are more than noise."""
+    residual_sd: pl.DataFrame
+    """9. What is not explained by the mean and the first terms: ``term``, ``terms`` (with the mean),
+    ``residual_sd``."""
+    surface: Surface | None
+    """10. The response over the two factors that matter most; nothing where there is one factor."""
+
+
+def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
+    """The ten steps of a response.
+
+    Args:
+        runs: A row for each run; those without the response are left out.
+        response: Column of numbers that came out.
+        factors: Columns with two levels each.
+
+    Raises:
+        MeasurementError: A column is missing or no numbers, a factor has other than two levels, the response does
+            not vary, or there are too few runs.
+    """
+    if response in factors:
+        raise MeasurementError(f"{response}: expected a response that is not a factor")
+    every = numbers(runs, [response])[:, 0]
+    kept, values = runs.filter(pl.Series(np.isfinite(every))), every[np.isfinite(every)]
+    if kept.height < _FEWEST:
+        raise MeasurementError(f"{response}: expected at least {_FEWEST} runs with it, and there are {kept.height}")
+    if not np.ptp(values):
+        raise MeasurementError(f"{response}: expected a response that varies, and it is {values[0]:g} in every run")
+    design = two_level(kept, factors)
+    terms = design.terms()
+    effects = ranked(terms, values)
+    return Steps(
+        response=response,
+        design=design,
+        mean=math.fsum(values) / len(values),
+        ordered=ordered(design, values),
+        scatter=scatter(design, values),
+        means=main_effects(kept, factors, [response]),
+        interactions=interactions(kept, factors, [response]),
+        blocks=blocks(design, values),
+        effects=effects,
+        half_normal=half_normal(effects, _of_replications(design, values)),
+        residual_sd=residual_sd(terms, effects["term"].to_list(), values),
+        surface=surface(design, effects, values),
+    )
+
+
+def _of_replications(design: TwoLevel, values: NDArray[np.float64]) -> tuple[float, int] | None:
+    """The standard error of an effect by what runs of equal levels differ by, and its degrees of freedom.
+
+    Nothing where no run has the levels of another, or all that have are copies: what is not random has no noise.
+    """
+    _, first, cell = np.unique(design.signs, axis=0, return_index=True, return_inverse=True)
+    if not (values - values[first][cell]).any():
+        return None
+    freedom = len(values) - len(first)
+    means = np.bincount(cell, weights=values) / np.bincount(cell)
+    variance = float(((values - means[cell]) ** 2).sum()) / freedom
+    return 2 * math.sqrt(variance / len(values)), freedom

@@ -1,0 +1,223 @@
+"""The design behind a table: which effects two-level factors allow to find, and which cannot be told apart.
+
+Found from the columns alone, so that it holds for whoever's table, and for a sweep of which runs failed.
+
+Example:
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "c": [2, 1, 1, 2]})
+    >>> design = two_level(runs, ["a", "b", "c"])
+    >>> print(design.sentence())
+    4 runs of 4 of 8 combinations: resolution 3, orthogonal
+    >>> [(term.name, term.aliases) for term in design.terms()]
+    [('a', ('b × c',)), ('b', ('a × c',)), ('c', ('a × b',))]
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.analysis.effects.main import in_words, levels, signs
+from tightlink.analysis.measurements import MeasurementError
+from tightlink.experiment.fractional import Fraction, of_signs
+from tightlink.lazy import np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+_PAIR: Final = 2
+_TIMES: Final = " × "
+#: What is left of a column that earlier ones make up, as a share of its length; once is not exact to rounding.
+_NOTHING: Final = 1e-9
+_PASSES: Final = 2
+#: Combinations up to which all effects are found.
+_MOST: Final = 1024
+
+
+@dataclass(frozen=True)
+class Term:
+    """An effect: of one factor, or of a product of several."""
+
+    factors: tuple[int, ...]
+    name: str
+    signs: NDArray[np.int64]
+    """−1 or 1 for each run."""
+    aliases: tuple[str, ...]
+    """Single factors and products of two that have the same column; with "−" those of the opposite one."""
+
+    @property
+    def order(self) -> int:
+        """How many factors it is the product of."""
+        return len(self.factors)
+
+
+@dataclass(frozen=True)
+class TwoLevel:
+    """The levels of each run, and what follows from them."""
+
+    factors: tuple[str, ...]
+    levels: tuple[tuple[str, str], ...]
+    """Low and high of each factor, in words."""
+    signs: NDArray[np.int64]
+    """A row for each run, a column for each factor: −1 low, 1 high."""
+
+    @cached_property
+    def fraction(self) -> Fraction:
+        """Which factors are products of which."""
+        return of_signs(self.signs)
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many combinations of levels are among the runs."""
+        return len({tuple(row) for row in self.signs.tolist()})
+
+    @cached_property
+    def regular(self) -> bool:
+        """Whether it is a full design, or a fraction of one by products of factors, with equal replications."""
+        counts = np.unique(self.signs, axis=0, return_counts=True)[1]
+        return bool(len(counts) == 2 ** len(self.fraction.base) and counts.min() == counts.max())
+
+    @cached_property
+    def overlap(self) -> tuple[float, str]:
+        """The largest correlation, without its sign, of a factor with another or with the mean, and of what it is."""
+        most = (0.0, "")
+        share = abs(self.signs.mean(axis=0))
+        for place, factor in enumerate(self.factors):
+            most = max(most, (float(share[place]), f"{factor} has {_split(self.signs[:, place])}"))
+        for first, second in combinations(range(len(self.factors)), _PAIR):
+            both = float(abs((self.signs[:, first] * self.signs[:, second]).mean()))
+            most = max(most, (both, f"{self.factors[first]} and {self.factors[second]} are correlated by {both:.2f}"))
+        return most
+
+    @property
+    def orthogonal(self) -> bool:
+        """Whether each level of a factor is met as often, and with each level of every other factor as often."""
+        return self.overlap[0] == 0
+
+    def changing_together(self) -> dict[str, str]:
+        """Factors that have the column of an earlier one in all runs, or its opposite, and that one."""
+        first: dict[int, str] = {}
+        return {
+            factor: first[vector]
+            for factor, vector in zip(self.factors, self.fraction.vectors, strict=True)
+            if first.setdefault(vector, factor) != factor
+        }
+
+    def sentence(self) -> str:
+        """What the design is, and how far it tells effects apart."""
+        runs, all_ = len(self.signs), 2 ** len(self.factors)
+        here = f"all {all_}" if self.distinct == all_ else f"{self.distinct} of {all_}"
+        text = f"{runs} runs of {here} combinations: "
+        resolution = self.fraction.resolution
+        if self.regular and resolution is not None:
+            text += f"resolution {resolution}, "
+        if not self.orthogonal:
+            return f"{text}not orthogonal, so that effects overlap: {self.overlap[1]}"
+        if not self.regular:
+            return f"{text}orthogonal, but no fraction by products: these overlap with single factors"
+        return f"{text}orthogonal"
+
+    def column(self, factors: Iterable[int]) -> NDArray[np.int64]:
+        """The signs of a product of factors."""
+        return np.asarray(self.signs[:, list(factors)].prod(axis=1), dtype=np.int64)
+
+    def name(self, factors: Iterable[int]) -> str:
+        """What a product of factors is called."""
+        return _TIMES.join(self.factors[factor] for factor in factors)
+
+    def aliases(self, factors: Sequence[int]) -> tuple[str, ...]:
+        """Single factors and products of two other than this one that have its column, or its opposite."""
+        own = self._vector(factors)
+        column = self.column(factors)
+        found = []
+        for other in self._short.get(own, ()):
+            if tuple(factors) != other:
+                opposite = self.column(other)[0] != column[0]
+                found.append(("−" if opposite else "") + self.name(other))
+        return tuple(found)
+
+    def terms(self) -> list[Term]:
+        """The effects that can be found, one for each set of those that cannot be told apart: the simplest.
+
+        In a regular design these are as many as there are combinations, less one; where that is more than can be
+        looked at, single factors and products of two; and in other designs those that the earlier ones do not
+        make up.
+        """
+        every = self.regular and self.distinct <= _MOST
+        chosen = self._leaders() if every else self._simple()
+        return [Term(each, self.name(each), self.column(each), self.aliases(each)) for each in chosen]
+
+    @cached_property
+    def _short(self) -> dict[int, list[tuple[int, ...]]]:
+        """Single factors and products of two, by the vector of their column."""
+        found: dict[int, list[tuple[int, ...]]] = {}
+        for order in (1, _PAIR):
+            for each in combinations(range(len(self.factors)), order):
+                found.setdefault(self._vector(each), []).append(each)
+        return found
+
+    def _vector(self, factors: Iterable[int]) -> int:
+        total = 0
+        for factor in factors:
+            total ^= self.fraction.vectors[factor]
+        return total
+
+    def _simple(self) -> list[tuple[int, ...]]:
+        """Single factors and products of two, as many as the runs allow to find together."""
+        candidates = [group[0] for vector, group in self._short.items() if vector]
+        if self.regular:
+            return candidates
+        chosen, basis = [], np.full((1, len(self.signs)), 1 / math.sqrt(len(self.signs)))
+        for each in candidates:
+            column = self.column(each).astype(float)
+            for _ in range(_PASSES):
+                column -= basis.T @ (basis @ column)
+            length = float(np.linalg.norm(column))
+            if length > _NOTHING * math.sqrt(len(self.signs)):
+                chosen.append(each)
+                basis = np.vstack([basis, column / length])
+        return chosen
+
+    def _leaders(self) -> list[tuple[int, ...]]:
+        """For each column that products of factors can have, the first of the fewest factors."""
+        reached: dict[int, tuple[int, ...]] = {0: ()}
+        last: list[tuple[int, ...]] = [()]
+        while last:
+            wider = sorted({tuple(sorted({*each, factor})) for each in last for factor in range(len(self.factors))})
+            last = []
+            for each in wider:
+                vector = self._vector(each)
+                if vector not in reached:
+                    reached[vector] = each
+                    last.append(each)
+        return list(reached.values())[1:]
+
+
+def two_level(runs: pl.DataFrame, factors: Sequence[str], pairs: Sequence[tuple[Any, Any]] | None = None) -> TwoLevel:
+    """The design of a table.
+
+    Args:
+        runs: A row for each run.
+        factors: Columns with two levels each.
+        pairs: Low and high level of each factor, where they are known from a larger table.
+
+    Raises:
+        MeasurementError: A column is missing, or has other than two levels.
+    """
+    if not factors:
+        raise MeasurementError("expected at least one factor: a column of two levels")
+    pairs = pairs or [levels(runs, factor) for factor in factors]
+    columns = [signs(runs, factor, pair) for factor, pair in zip(factors, pairs, strict=True)]
+    words = tuple((in_words(low), in_words(high)) for low, high in pairs)
+    return TwoLevel(tuple(factors), words, np.column_stack(columns))
+
+
+def _split(column: NDArray[np.int64]) -> str:
+    low = int((column < 0).sum())
+    return f"{low} runs at its low level and {len(column) - low} at its high"

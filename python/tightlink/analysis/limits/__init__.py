@@ -1,0 +1,1 @@
+"""What limits a link or a router: bits or packets, and how long packets should be."""

@@ -1,0 +1,1 @@
+"""Graphs and networks: what they carry, and where they begin to congest."""

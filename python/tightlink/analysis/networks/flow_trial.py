@@ -1,0 +1,114 @@
+"""Whether a network carries what a maximum flow proposes: constant rates along its paths, simulated.
+
+Example:
+    >>> import tightlink as tl
+    >>> from tightlink.analysis.networks.flow_limits import flow_limits
+    >>> scenario = tl.loads('''
+    ... duration = "2 s"
+    ... link.first = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "1 ms" }
+    ... link.second = { ends = ["b", "c"], rate = "5 Mbit/s", delay = "1 ms" }
+    ... ''')
+    >>> limits = flow_limits(scenario, source="a", target="c", packet_bytes=1000)
+    >>> trial = try_paths(scenario, limits.bits.paths, limits.packet_bytes)
+    >>> trial.offered_bps, trial.arrived_bps, trial.drops
+    (5000000.0, 5000000.0, {})
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.lazy import pl
+from tightlink.scenario.network import Network
+from tightlink.simulate import simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tightlink.analysis.networks.maxflow import Path
+    from tightlink.run import Run
+    from tightlink.scenario import Scenario
+
+_BITS: Final = 8
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What arrived of what was offered. Bits are those of IP packets, headers included."""
+
+    offered_bps: float
+    #: During the second half of the run, when queues and rings have filled.
+    arrived_bps: float
+    packets_sent: int
+    #: Packets lost during the whole run, by place: "link wire: queue", "node router: input ring".
+    drops: dict[str, int]
+    #: What must be read before the numbers are trusted.
+    warnings: tuple[str, ...]
+
+
+def try_paths(scenario: Scenario, paths: Sequence[Path], packet_bytes: int) -> Trial:
+    """Send packets at a constant rate along each path, and nothing else.
+
+    Args:
+        scenario: Gives network, duration and seed; its traffic is left out.
+        paths: With rates in bit/s of IP packets; the edges are names of links.
+        packet_bytes: Size of the packets, headers included.
+
+    Raises:
+        ScenarioError: The flows cannot be simulated, for example as their packets are smaller than headers.
+    """
+    half = units.time(scenario.duration) / 2
+    data = scenario.written() | {
+        "traffic": {f"path-{index}": _flow(path, packet_bytes) for index, path in enumerate(paths)},
+        "observe": {"interval": units.format_time(half)},
+    }
+    run = simulate(type(scenario).from_dict(data, file=scenario.file))
+    return Trial(
+        offered_bps=float(sum(path.rate for path in paths)),
+        arrived_bps=_second_half(run, half),
+        packets_sent=int(run.flows["packets_sent"].sum()),
+        drops=_drops(run),
+        warnings=(*run.warnings, *_too_short(scenario, paths, half)),
+    )
+
+
+def _flow(path: Path, packet_bytes: int) -> dict[str, Any]:
+    return {
+        "kind": "cbr",
+        "from": path.nodes[0],
+        "to": path.nodes[-1],
+        "rate": units.format_rate(float(path.rate)),
+        "udp": {"datagram": units.format_size(packet_bytes)},
+        "path": list(path.edges),
+    }
+
+
+def _second_half(run: Run, half: float) -> float:
+    """Bits that arrived after the middle of the run, by the second: all less those of the first half."""
+    early = run.series.filter((pl.col("metric") == "throughput_bps") & (pl.col("time_s") <= half))
+    return float(run.flows["bytes_delivered"].sum()) * _BITS / half - float(early["value"].sum())
+
+
+def _drops(run: Run) -> dict[str, int]:
+    places = {}
+    for row in run.links.iter_rows(named=True):
+        places[f"link {row['link']}: queue"] = row["packets_dropped"] - row["packets_lost"]
+        places[f"link {row['link']}: wire"] = row["packets_lost"]
+    if "nodes" in run.tables:
+        # A full output ring is the queue of a link, which has counted it.
+        for row in run.nodes.iter_rows(named=True):
+            places[f"node {row['node']}: input ring"] = row["dropped_input_ring"]
+    return {place: count for place, count in places.items() if count}
+
+
+def _too_short(scenario: Scenario, paths: Sequence[Path], half: float) -> list[str]:
+    """Whether some path has not delivered steadily during the second half."""
+    network = Network(scenario.explicit())
+    longest = max(math.fsum(network.hops[network.links[name]].delay for name in path.edges) for path in paths)
+    if longest < half:
+        return []
+    needed, given = units.format_time(2 * longest), scenario.duration
+    return [f"packets travel for {units.format_time(longest)}: simulate for more than {needed} instead of {given}"]

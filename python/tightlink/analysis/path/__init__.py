@@ -1,0 +1,1 @@
+"""What a path carries: measured, predicted, and what would change it."""

@@ -1,0 +1,226 @@
+"""What is known of a path, how sure that is, and a scenario of it.
+
+Example:
+    >>> from tightlink.analysis.estimates import Estimate
+    >>> found = PathAnswer("10.0.0.2", Estimate(10e6, 9.99e6, 10.01e6), Estimate(0.02, 0.0199, 0.0201),
+    ...                    Estimate(20.2, 20, 21), ())
+    >>> print(found.scenario(1428).splitlines()[-2])
+    link.path = { ends = ["here", "there"], rate = "10 Mbit/s", delay = "10 ms", queue = "20 packets" }
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tightlink import units
+from tightlink.analysis.estimates import Estimate
+from tightlink.analysis.path.estimate import empty_rtt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from tightlink.analysis.path.estimate import Overload, PacketTrains
+
+    Times = NDArray[np.float64]
+
+#: Two ways that differ by less agree.
+_ALIKE: Final = 0.05
+#: The middle half of all trains, over the median, where nothing disturbs them.
+_STEADY: Final = 0.1
+#: Less than this over the rate fills no queue.
+_OVERLOADED: Final = 1.15
+_DIGITS: Final = 4
+_RTT_SPREAD: Final = 0.1
+
+
+@dataclass(frozen=True)
+class PathAnswer:
+    """A path: each value with its interval, and why not to be sure of it."""
+
+    host: str
+    bandwidth_bps: Estimate | None
+    """Of the bottleneck, IP headers included."""
+    rtt_s: Estimate | None
+    """Of the empty path, without transmission times."""
+    queue_packets: Estimate | None
+    """At the bottleneck, the packet in service included."""
+    doubts: tuple[tuple[str, str], ...]
+    """Of what, and why; of a value without doubts one can be sure."""
+
+    def doubts_of(self, name: str) -> list[str]:
+        """Why not to be sure of a value."""
+        return [why for what, why in self.doubts if what == name]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all three are known."""
+        return None not in {self.bandwidth_bps, self.rtt_s, self.queue_packets}
+
+    def scenario(self, packet_bytes: int) -> str:
+        """A scenario file with the path as its one link and a transfer over it.
+
+        Args:
+            packet_bytes: Of the probes, for the remark.
+
+        Raises:
+            ValueError: Something is not known.
+        """
+        if self.bandwidth_bps is None or self.rtt_s is None or self.queue_packets is None:
+            raise ValueError("a path of which something is not known makes no scenario")
+        bps, rtt, queue = self.bandwidth_bps, self.rtt_s, self.queue_packets
+        link = {
+            "rate": units.format_rate(_rounded(bps.value)),
+            "delay": units.format_time(_rounded(rtt.value / 2)),
+            "queue": units.format_packets(max(2, round(queue.value))),
+        }
+        intervals = (
+            f"rate from {units.format_rate(_rounded(bps.low))} to {units.format_rate(_rounded(bps.high))}, "
+            f"round trip from {units.format_time(_rounded(rtt.low))} to {units.format_time(_rounded(rtt.high))}, "
+            f"queue from {queue.low:.1f} to {queue.high:.1f} packets. Both directions are taken to be alike."
+        )
+        remarks = [
+            f"The path to {self.host}, as tightlink measure path found it with packets of {packet_bytes} B:",
+            intervals,
+            *(f"{what}: {why}" for what, why in self.doubts),
+        ]
+        keys = ", ".join(f'{key} = "{value}"' for key, value in link.items())
+        lines = [
+            *(f"# {remark}" for remark in remarks),
+            'duration = "10 s"',
+            f'link.path = {{ ends = ["here", "there"], {keys} }}',
+            'traffic.bulk = { kind = "bulk", from = "here", to = "there" }',
+        ]
+        return "\n".join(lines) + "\n"
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        values = {
+            "bandwidth_bps": self.bandwidth_bps,
+            "rtt_s": self.rtt_s,
+            "queue_packets": self.queue_packets,
+        }
+        doubts = [{"of": what, "why": why} for what, why in self.doubts]
+        return {"host": self.host, **{name: _bounds(value) for name, value in values.items()}, "doubts": doubts}
+
+
+def judged(
+    host: str,
+    *,
+    round_trips_s: Mapping[int, Times],
+    trains: PacketTrains,
+    flood: Overload | None,
+    overflowed: int,
+) -> PathAnswer:
+    """What the probes say of a path, one way held against the other.
+
+    Args:
+        host: Whose path.
+        round_trips_s: Round-trip times by the size of the packets, headers included.
+        trains: Packets that were sent at once.
+        flood: The overload; nothing, if this end cannot send so fast.
+        overflowed: Datagrams that the other end was too slow for.
+    """
+    doubts: list[tuple[str, str]] = []
+    bps = trains.rate_bps()
+    if bps is None:
+        doubts.append(("bandwidth", "too few trains arrived whole enough"))
+        return PathAnswer(host, None, _rtt(round_trips_s, doubts), None, tuple(doubts))
+    low, high = np.percentile(trains.rates_bps(), [25, 75])
+    if (high - low) / bps.value > _STEADY:
+        doubts.append(("bandwidth", f"trains differ, half of them by {(high - low) / bps.value:.0%} or more"))
+    if overflowed:
+        doubts.append(("bandwidth", f"the other end was too slow for {overflowed} datagrams"))
+    bps, queue = _flooded(bps, flood, doubts)
+    return PathAnswer(host, bps, _rtt(round_trips_s, doubts), queue, tuple(doubts))
+
+
+def of_others(
+    host: str, *, round_trips_s: Mapping[int, Times], carried_bps: float | None, doubts: Sequence[tuple[str, str]]
+) -> PathAnswer:
+    """What is known of a path without a listener at its other end.
+
+    Args:
+        host: Whose path.
+        round_trips_s: Round-trip times by the size of the packets, headers included.
+        carried_bps: What TCP carried over it.
+        doubts: What was not to be had, and why.
+    """
+    why = [("queue", "only an overload would tell, which needs tightlink measure serve at the other end"), *doubts]
+    bps = None
+    if carried_bps is not None:
+        bps = Estimate(carried_bps, carried_bps, math.inf)
+        why.append(("bandwidth", "at least the goodput of TCP, to which headers and what TCP leaves unused come"))
+    rtt = _rtt(round_trips_s, why) if round_trips_s else None
+    return PathAnswer(host, bps, rtt, None, tuple(why))
+
+
+def _flooded(bps: Estimate, flood: Overload | None, doubts: list[tuple[str, str]]) -> tuple[Estimate, Estimate | None]:
+    """The rate, held against that of the overload, and the queue."""
+    if flood is None or flood.offered_bps < _OVERLOADED * bps.value:
+        doubts.append(("queue", "this end cannot send faster than the path carries"))
+        doubts.append(("bandwidth", "no overload checks what trains say"))
+        return bps, None
+    if flood.lost.all():
+        doubts.append(("queue", "nothing of the overload arrived"))
+        return bps, None
+    lasting = flood.sustained_bps()
+    if lasting is not None and abs(lasting / bps.value - 1) > _ALIKE:
+        trains = units.format_rate(_rounded(bps.value))
+        why = (
+            f"trains say {trains}, and a lasting overload what is given here: a token bucket lets bursts pass, or "
+            "there is other traffic"
+        )
+        doubts.append(("bandwidth", why))
+        factor = lasting / bps.value
+        bps = Estimate(lasting, min(lasting, bps.low * factor), max(lasting, bps.high * factor))
+    return bps, _queue(bps, flood, doubts, full=lasting is not None)
+
+
+def _queue(bps: Estimate, flood: Overload, doubts: list[tuple[str, str]], *, full: bool) -> Estimate:
+    """The queue, by what lost packets found, which late machines move least; held against what delays say."""
+    by_delay = flood.queue_by_delay(bps)
+    found = flood.queue_by_losses(bps.value) if full else None
+    if found is None:
+        count = int(flood.lost.sum())
+        doubts.append(("queue", f"at least this: {count} datagrams were lost, too few for a full queue"))
+        return by_delay
+    value, low, high = found
+    alike = max(1.0, _ALIKE * value)
+    if high - low > alike:
+        why = f"lost packets found {low:g} to {high:g} there: it does not drop at its tail alone, counts bytes, or "
+        doubts.append(("queue", f"{why}there is other traffic"))
+        return by_delay
+    if abs(by_delay.value - value) > alike:
+        why = f"by delays it would be {by_delay.value:.3g}: there is other traffic, or a machine is busy"
+        doubts.append(("queue", why))
+    return Estimate(value, low, high)
+
+
+def _rtt(samples_s: Mapping[int, Times], doubts: list[tuple[str, str]]) -> Estimate | None:
+    if not samples_s:
+        doubts.append(("rtt", "no answer"))
+        return None
+    found, slope = empty_rtt(samples_s)
+    if len(samples_s) == 1 or slope == 0:
+        doubts.append(("rtt", "with the transmission times of a small packet, which larger ones do not tell apart"))
+    if found.high - found.low > _RTT_SPREAD * found.value:
+        doubts.append(("rtt", "round trips differ: there is other traffic, or a machine is busy"))
+    return found
+
+
+def _bounds(value: Estimate | None) -> dict[str, float | None] | None:
+    """A value and its interval; an end that is not known is nothing."""
+    if value is None:
+        return None
+    found = {"value": value.value, "low": value.low, "high": value.high}
+    return {name: each if math.isfinite(each) else None for name, each in found.items()}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")

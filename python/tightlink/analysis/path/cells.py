@@ -1,0 +1,107 @@
+"""What a transfer over a path comes to, for each window and number of flows: one row a cell.
+
+Example:
+    >>> from tightlink.analysis.path.bulk_path import BulkPath
+    >>> path = BulkPath(bandwidth_bps=10e6, rtt_s=0.162)
+    >>> table = simulate_cells(path, [(6, 1), (88, 1)])
+    >>> [round(rate / 1e6, 1) for rate in table["goodput_bps"]], table["limit"].to_list()
+    ([0.4, 5.7], ["receiver's window", "receiver's window"])
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.analysis.path.bulk_path import BETWEEN_TWO, BOTTLENECK, GROUP
+from tightlink.lazy import pl
+from tightlink.simulate import simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from tightlink.analysis.path.bulk_path import BulkPath
+    from tightlink.run import Run
+
+_BITS: Final = 8
+_LIMITS: Final = {
+    "handshake": "handshake",
+    "receiver_window": "receiver's window",
+    "network": "network",
+    "congestion_window": "congestion window",
+}
+
+
+def cell(run: Run, path: BulkPath) -> dict[str, float]:
+    """The numbers of one run.
+
+    ``goodput_bps`` is that of all flows together, ``goodput_share`` the same over the bandwidth (what
+    SLAC called utilization), ``loss`` packets lost / packets offered of these flows, ``rtt_loaded_s``
+    the mean round trip of a small packet while the transfer runs, and ``limited_by_*`` the mean shares
+    of the flows' time.
+    """
+    flows = run.flows.filter(pl.col("label").str.starts_with(f"{GROUP}[") | (pl.col("label") == GROUP))
+    link = run.links.row(by_predicate=pl.col("link").is_in([BOTTLENECK, BETWEEN_TWO]), named=True)
+    sent, dropped = int(flows["packets_sent"].sum()), int(flows["packets_dropped"].sum())
+    goodput = float(flows["goodput_bps"].sum())
+    return {
+        "goodput_bps": goodput,
+        "goodput_share": goodput / path.bandwidth_bps,
+        "loss": dropped / sent if sent else 0.0,
+        "packets_sent": sent,
+        "packets_dropped": dropped,
+        "packets_retransmitted": int(flows["packets_retransmitted"].sum()),
+        "timeouts": int(flows["timeouts"].sum()),
+        "bottleneck_packets_in": int(link["packets_in"]),
+        "bottleneck_packets_dropped": int(link["packets_dropped"]),
+        "utilization": float(link["utilization"]),
+        "queue_mean_packets": float(link["queue_mean_packets"]),
+        "rtt_loaded_s": path.rtt_s + link["queue_mean_packets"] * path.packet_s,
+    } | {f"limited_by_{name}": _mean(flows, f"limited_by_{name}") for name in _LIMITS}
+
+
+def simulate_cells(
+    path: BulkPath,
+    cells: Iterable[tuple[int, int]],
+    *,
+    jobs: int = 1,
+    seeds: Sequence[int] = (1,),
+    progress: Callable[[int, int], None] | None = None,
+) -> pl.DataFrame:
+    """A row for each cell and seed: ``window_packets``, ``flows``, ``seed``, those of `cell`, ``limit``.
+
+    Args:
+        path: The path.
+        cells: Pairs of window, in packets, and number of flows.
+        jobs: Runs to simulate at a time; the table does not depend on it.
+        seeds: Of the cross traffic; without cross traffic one is enough.
+        progress: Told how many cells are done, of how many.
+    """
+    wanted = [(window, flows, seed) for window, flows in cells for seed in seeds]
+
+    def one(place: tuple[int, int, int]) -> dict[str, float]:
+        window, flows, seed = place
+        return cell(simulate(path.scenario(window, flows, seed=seed)), path)
+
+    rows: list[dict[str, Any]] = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for count, (place, found) in enumerate(zip(wanted, pool.map(one, wanted), strict=True), start=1):
+            rows.append(dict(zip(("window_packets", "flows", "seed"), place, strict=True)) | found)
+            if progress is not None:
+                progress(count, len(wanted))
+    return table(rows)
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Rows as a frame, with the column ``limit``: what limited the flows for most of their time."""
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return frame.with_columns(limit=pl.Series([_limit(row) for row in rows], dtype=pl.String))
+
+
+def _limit(row: Mapping[str, Any]) -> str:
+    return _LIMITS[max(_LIMITS, key=lambda name: row[f"limited_by_{name}"])]
+
+
+def _mean(flows: pl.DataFrame, column: str) -> float:
+    value = flows[column].mean()
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,0 +1,197 @@
+"""What a path will carry, which window and how many flows to take, and what would change it.
+
+Example:
+    >>> from tightlink.analysis.path.bulk_path import BulkPath
+    >>> found = predict(BulkPath(bandwidth_bps=2e6, rtt_s=0.04, queue_packets=20), flows=(1, 2), default_window=4)
+    >>> found.baseline["limit"], found.choice.clean, found.choice.best["goodput_bps"] > found.baseline["goodput_bps"]
+    ("receiver's window", True, True)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.analysis.path.bulk_path import BOTTLENECK
+from tightlink.analysis.path.cells import simulate_cells
+from tightlink.analysis.path.choice import LITTLE, Choice, choose
+from tightlink.errors import TightlinkError
+from tightlink.lazy import _core, pl
+from tightlink.reduce import largest, smallest
+from tightlink.scenario.congestion import works_with
+from tightlink.simulate import simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tightlink.analysis.path.bulk_path import BulkPath
+
+FLOWS: Final = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40)
+#: What a host gives a connection that asks for nothing: 64 KiB, without the option of RFC 7323 the most there is.
+DEFAULT_WINDOW_BYTES: Final = 65_536
+#: Windows to try, as shares of the bandwidth-delay product and of the queue that the flows divide among them.
+_WINDOWS: Final = ((0.25, 0), (0.5, 0), (0.75, 0), (1, 0), (1, 0.25), (1, 0.5), (1, 0.9), (2, 2))
+_LEAST_WINDOW: Final = 2
+#: Samples of the queue in a run, for its 95 % quantile.
+_SAMPLES: Final = 200
+_QUANTILE: Final = 0.95
+#: Transfers up to here are simulated to their end.
+_SIMULATED_S: Final = 60.0
+#: For times as long as expected, in case the start takes long.
+_PATIENCE: Final = 4
+
+
+@dataclass(frozen=True)
+class Upgrade:
+    """A change of path or stack, and what it does to the single default flow and to the cheapest setting."""
+
+    name: str
+    default_bps: float
+    window_packets: int
+    """Window that suits the changed path, for as many flows as the cheapest setting has."""
+    chosen_bps: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Everything that is predicted of a path; rows are those of `simulate_cells`, with ``rtt_p95_s``."""
+
+    path: BulkPath
+    cells: pl.DataFrame
+    choice: Choice
+    baseline: dict[str, Any]
+    upgrades: tuple[Upgrade, ...]
+    left_out: dict[str, str]
+    """Congestion controls that were not simulated, with the reason."""
+    max_window: int | None
+    headroom: float
+    little: float
+
+
+def predict(  # noqa: PLR0913
+    path: BulkPath,
+    *,
+    flows: Sequence[int] = FLOWS,
+    default_window: int | None = None,
+    max_window: int | None = None,
+    headroom: float = 0.0,
+    little: float = LITTLE,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Prediction:
+    """Simulate a path with all that could be chosen, and choose.
+
+    Args:
+        path: The path.
+        flows: Numbers of parallel flows to choose from.
+        default_window: Of the single flow that is compared with, in packets; without it 64 KiB.
+        max_window: The largest window that the hosts allow, in packets.
+        headroom: Share of the bandwidth to leave unused.
+        little: Largest loss that counts as little.
+        jobs: Runs to simulate at a time; the result does not depend on it.
+        progress: Told how many cells are done, of how many.
+
+    Raises:
+        TightlinkError: No setting leaves so much.
+    """
+    usual = default_window or path.window_packets(DEFAULT_WINDOW_BYTES)
+    usual = min(usual, max_window or usual)
+    places = [(window, count) for count in flows for window in windows(path, count, max_window)]
+    cells = simulate_cells(path, dict.fromkeys([(usual, 1), *places]), jobs=jobs, progress=progress)
+    baseline = cells.row(0, named=True)
+    choice = choose(cells, little=little, most_bps=(1 - headroom) * path.most_bps if headroom > 0 else None)
+    loaded = [_with_p95(path, row) for row in (choice.best, choice.cheapest, baseline)]
+    return Prediction(
+        path,
+        cells,
+        Choice(loaded[0], loaded[1], choice.clean),
+        loaded[2],
+        tuple(_upgrades(path, usual, choice.cheapest["flows"], max_window, little, jobs)),
+        {name: why for name in _controls() if (why := _unsuitable(path, name))},
+        max_window,
+        headroom,
+        little,
+    )
+
+
+def windows(path: BulkPath, flows: int, most: int | None = None) -> list[int]:
+    """Windows worth trying for a number of flows, in packets: up to what fills the path, and the queue.
+
+    >>> from tightlink.analysis.path.bulk_path import BulkPath
+    >>> windows(BulkPath(10e6, 0.162), 4)
+    [9, 18, 27, 35, 40, 45, 53, 110]
+    """
+    product = path.bdp_bytes / path.payload_bytes
+    found = {
+        max(_LEAST_WINDOW, math.ceil((share * product + part * path.queue_packets) / flows)) for share, part in _WINDOWS
+    }
+    return sorted({min(window, most or window) for window in found})
+
+
+def transfer_s(path: BulkPath, row: dict[str, Any], size_bytes: int) -> float:
+    """How long a transfer takes, its start included where that matters.
+
+    Args:
+        path: The path.
+        row: Window, flows and goodput.
+        size_bytes: Application bytes of all flows together.
+    """
+    estimate = 8 * size_bytes / row["goodput_bps"]
+    if estimate > _SIMULATED_S:
+        return float(estimate)
+    patient = path.changed(duration_s=max(path.duration_s, _PATIENCE * estimate))
+    each = math.ceil(size_bytes / row["flows"])
+    run = simulate(patient.scenario(row["window_packets"], row["flows"], bytes_each=each))
+    bulk = run.flows.head(row["flows"])
+    delivered = int(smallest(bulk["packets_delivered"]))
+    if delivered * path.payload_bytes < each:
+        return float(estimate)
+    return largest(bulk["stop_s"])
+
+
+def _upgrades(  # noqa: PLR0917
+    path: BulkPath, usual: int, flows: int, most: int | None, little: float, jobs: int
+) -> list[Upgrade]:
+    changes: list[tuple[str, BulkPath, int | None, int]] = [
+        ("as it is", path, most, usual),
+        ("twice the bandwidth", path.changed(bandwidth_bps=2 * path.bandwidth_bps), most, usual),
+        ("twice the queue", path.changed(queue_packets=2 * path.queue_packets), most, usual),
+        *((f"recovery {name}", path.changed(recovery=name), most, usual)
+          for name in ("tahoe", "sack") if name != path.recovery and works_with(path.congestion, name)),
+        *((f"congestion control {name}", path.changed(congestion=name), most, usual)
+          for name in _controls() if name != path.congestion and not _unsuitable(path, name)),
+        ("window limit of the BDP", path, max(most or 0, path.bdp_packets), path.bdp_packets),
+    ]  # fmt: skip
+    found = []
+    for name, changed, limit, default in changes:
+        places = dict.fromkeys([(default, 1), *((window, flows) for window in windows(changed, flows, limit))])
+        cells = simulate_cells(changed, places, jobs=jobs)
+        choice = choose(cells.filter(cells["flows"] == flows), little=little)
+        found.append(Upgrade(name, float(cells["goodput_bps"][0]), choice.best["window_packets"],
+                             choice.best["goodput_bps"], choice.best["loss"]))  # fmt: skip
+    return found
+
+
+def _controls() -> list[str]:
+    return [name for name, _ in _core.congestion()]
+
+
+def _unsuitable(path: BulkPath, name: str) -> str | None:
+    """Why a congestion control cannot be simulated on a path, or says nothing there; nothing where it can."""
+    if not works_with(name, path.recovery):
+        return f"needs recovery {' or '.join(_core.congestion_recoveries(name))}, and the hosts have {path.recovery}"
+    if _core.reads_marks(name):
+        return "reads congestion marks, and the queue at the bottleneck makes none"
+    return None
+
+
+def _with_p95(path: BulkPath, row: dict[str, Any]) -> dict[str, Any]:
+    scenario = path.scenario(row["window_packets"], row["flows"], seed=row["seed"], sample_s=path.duration_s / _SAMPLES)
+    series = simulate(scenario).series
+    queue = series.filter((pl.col("entity") == BOTTLENECK) & (pl.col("metric") == "queue_packets"))["value"]
+    waiting = queue.quantile(_QUANTILE, "nearest")
+    if waiting is None:
+        raise TightlinkError("the run is too short to sample its queue")
+    return row | {"rtt_p95_s": path.rtt_s + waiting * path.packet_s}

@@ -1,0 +1,106 @@
+"""How algorithms rank: the mean rank over conditions and responses, and how far it varies.
+
+Under each condition and in each response the algorithms are ranked from 1, the best; equal ones share the mean of
+their ranks. An algorithm with a low mean rank and a low standard deviation is good nearly everywhere. Friedman's test
+says whether ranks differ by more than chance would have them.
+
+Example:
+    >>> import polars as pl
+    >>> runs = pl.DataFrame({"path": ["short", "short", "long", "long"], "tcp": ["reno", "compound"] * 2,
+    ...                      "goodput_bps": [5e6, 5e6, 1e6, 9e6]})
+    >>> found = ranks(runs, condition="path", algorithm="tcp")
+    >>> found.summary.select("algorithm", "rank_mean", "rank_sd", "cells").rows()
+    [('compound', 1.25, 0.3535533905932738, 2), ('reno', 1.75, 0.3535533905932738, 2)]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.responses.compared import compared
+from tightlink.lazy import pl, stats
+
+_FEWEST: Final = 2
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Ranks of algorithms, cell by cell and over all."""
+
+    #: A row for each algorithm in each cell: condition, response, algorithm, value, rank.
+    table: pl.DataFrame
+    #: A row for each algorithm, the best first: algorithm, rank_mean, rank_sd, first (cells in which it leads, alone
+    #: or with others), cells.
+    summary: pl.DataFrame
+    #: Friedman's test over the cells in which all algorithms have a value: the probability of ranks so different
+    #: where all are alike; NaN with fewer than three algorithms or two such cells.
+    p: float
+
+    def sentence(self) -> str:
+        """What was found, in words."""
+        best = self.summary.row(0, named=True)
+        tested = "" if math.isnan(self.p) else f" (Friedman's test: p = {self.p:.2g})"
+        return (
+            f"{best['algorithm']} ranks best, {best['rank_mean']:.2f} ± {best['rank_sd']:.2f} of "
+            f"{self.summary.height} over {best['cells']} cells{tested}"
+        )
+
+
+def ranks(
+    runs: pl.DataFrame,
+    *,
+    condition: str | Sequence[str],
+    algorithm: str,
+    responses: Sequence[str] | None = None,
+    best: Literal["largest", "smallest"] = "largest",
+) -> Ranks:
+    """Rank algorithms under each condition and in each response.
+
+    Args:
+        runs: A row a run, or a row for each number in columns ``response`` and ``value``; runs of the same algorithm
+            under the same condition are averaged.
+        condition: Column, or columns, of the condition.
+        algorithm: Column of the algorithm.
+        responses: Which responses, such as the throughputs of groups of flows; without them, all that the table has.
+        best: Whether the largest value of a response or the smallest has rank 1.
+
+    Raises:
+        MeasurementError: A column is missing, or no cell has two algorithms.
+    """
+    rows = [
+        (name, response, who, value)
+        for name, part in compared(runs, condition, algorithm, responses).items()
+        for response, column in zip(part.responses, part.values.T.tolist(), strict=True)
+        for who, value in zip(part.algorithms, column, strict=True)
+        if not math.isnan(value)
+    ]
+    cell = ["condition", "response"]
+    table = pl.DataFrame(rows, schema={**dict.fromkeys([*cell, "algorithm"], pl.String), "value": pl.Float64},
+                         orient="row").filter(pl.len().over(cell) >= _FEWEST)  # fmt: skip
+    if table.is_empty():
+        raise MeasurementError("no response has values of at least two algorithms under one condition")
+    # Means of the same numbers may differ in the last digits.
+    rounded = pl.col("value").round_sig_figs(12)
+    table = table.with_columns(rank=rounded.rank("average", descending=best == "largest").over(cell))
+    leads = pl.col("rank") == pl.col("rank").min().over(cell)
+    summary = (
+        table.with_columns(leads=leads)
+        .group_by("algorithm", maintain_order=True)
+        .agg(rank_mean=pl.col("rank").mean(), rank_sd=pl.col("rank").std(), first=pl.col("leads").sum(), cells=pl.len())
+        .sort("rank_mean", "rank_sd", maintain_order=True)
+    )
+    return Ranks(table, summary, _friedman(table, summary["algorithm"].to_list()))
+
+
+def _friedman(table: pl.DataFrame, algorithms: Sequence[str]) -> float:
+    wide = table.pivot("algorithm", index=["condition", "response"], values="rank").drop_nulls()
+    if len(algorithms) <= _FEWEST or wide.height < _FEWEST:
+        return math.nan
+    columns = [wide[name].to_list() for name in algorithms]
+    if all(column == columns[0] for column in columns):
+        return 1.0
+    return float(stats.friedmanchisquare(*columns).pvalue)

@@ -1,0 +1,139 @@
+"""Oscillation in tables over time: each column is tested, for each thing that it belongs to.
+
+Which series a table has, `over_time` says.
+
+Example:
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> times = np.arange(1, 201) / 10
+    >>> table = pl.DataFrame({"time_s": times, "label": "web", "timeouts": (np.arange(200) % 8 < 3) * 5.0})
+    >>> {name: found.oscillates for name, found in each(table, ["timeouts"]).items()}
+    {('web', 'timeouts'): True}
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from tightlink.analysis.traffic.oscillation import LEAST_VALUES, SIMULATIONS, Oscillation, oscillation
+from tightlink.analysis.traffic.over_time import series_of
+from tightlink.errors import TightlinkError
+from tightlink.lazy import pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tightlink.run import Run
+
+    Found: TypeAlias = dict[tuple[str, ...], Oscillation]
+
+#: What is looked at where nothing is said, by table.
+_USUAL: Final = {
+    "series": ("cwnd_packets", "packets_dropped"),
+    "users": ("cwnd_mean_packets", "packets_retransmitted"),
+}
+
+
+def of_run(
+    run: Run,
+    columns: Sequence[str] = (),
+    *,
+    begin_s: float = 0.0,
+    end_s: float = math.inf,
+    simulations: int = SIMULATIONS,
+) -> Found:
+    """Test a run: its table ``series``, or of a run with users that table, with periods in round trips.
+
+    Args:
+        run: With ``observe.interval``.
+        columns: Metrics of ``series`` or columns of ``users`` (default: windows, and losses or what is retransmitted).
+        begin_s: From when on, so that the start is left out.
+        end_s: Until when.
+        simulations: Series of noise to compare with.
+
+    Raises:
+        TightlinkError: There is no such table or column, or too little in that time.
+    """
+    names = ["users"] if "users" in run.tables else ["series", *(["flows"] if "flows" in run.tables else [])]
+    tables = {name: run.table(name) for name in names}
+    return of_tables(tables, columns, begin_s=begin_s, end_s=end_s, simulations=simulations)
+
+
+def of_tables(
+    tables: Mapping[str, pl.DataFrame],
+    columns: Sequence[str] = (),
+    *,
+    begin_s: float = 0.0,
+    end_s: float = math.inf,
+    simulations: int = SIMULATIONS,
+) -> Found:
+    """The same from the tables ``users``, or ``series`` and ``flows``: of a run, or with a column ``run`` of many.
+
+    The unit of a flow's periods is its mean round-trip time, of a link's the mean of all flows', of users' that of the
+    packets in that time.
+    """
+    name = "users" if "users" in tables else "series"
+    times: dict[tuple[str, str], float] = {}
+    if name == "series" and "flows" in tables:
+        for row in tables["flows"].iter_rows(named=True):
+            if row["rtt_mean_s"] is not None:
+                times[row.get("run", ""), row["label"]] = row["rtt_mean_s"]
+
+    def round_trip(row: dict[str, Any], rows: pl.DataFrame) -> float:
+        if name == "users":
+            return _mean(rows["rtt_mean_s"].drop_nulls().to_list())
+        run = row.get("run", "")
+        own = times.get((run, row["entity"]))
+        return _mean([time for (of, _), time in times.items() if of == run]) if own is None else own
+
+    return each(tables[name], columns or _USUAL[name], begin_s=begin_s, end_s=end_s, round_trip_s=round_trip,
+                simulations=simulations)  # fmt: skip
+
+
+def each(
+    table: pl.DataFrame,
+    columns: Sequence[str],
+    *,
+    begin_s: float = 0.0,
+    end_s: float = math.inf,
+    round_trip_s: float | Callable[[dict[str, Any], pl.DataFrame], float] = math.nan,
+    simulations: int = SIMULATIONS,
+) -> Found:
+    """Test columns of a table over time.
+
+    Args:
+        table: With ``time_s``, at equal intervals.
+        columns: What to test; of a long table, its metrics.
+        begin_s: From when on.
+        end_s: Until when.
+        round_trip_s: Unit of periods; or what tells it from the names and the rows of a series.
+        simulations: Series of noise to compare with.
+
+    Returns:
+        By the names of whom it belongs to and then the column.
+
+    Raises:
+        TightlinkError: A column is missing, a value is no number, times are not equally spaced or too few.
+    """
+    found: Found = {}
+    for series in series_of(table, columns, least=LEAST_VALUES, begin_s=begin_s, end_s=end_s):
+        unit = round_trip_s(series.who, series.rows) if callable(round_trip_s) else round_trip_s
+        found[series.name] = oscillation(series.values, series.interval_s, begin_s=series.begin_s, round_trip_s=unit,
+                                         simulations=simulations)  # fmt: skip
+    if not found:
+        raise TightlinkError(f"nothing between {begin_s:g} s and {end_s:g} s: expected values over time there")
+    return found
+
+
+def summary(found: Found) -> pl.DataFrame:
+    """A row for each series: ``series`` (its name), then what `Oscillation` says, all but the spectrum."""
+    fields = ("samples", "interval_s", "mean", "period_s", "period_round_trips", "amplitude", "relative_amplitude",
+              "ratio", "critical_ratio", "correlation", "p", "significant", "oscillates")  # fmt: skip
+    return pl.DataFrame(
+        [{"series": " ".join(name)} | {field: getattr(each, field) for field in fields} for name, each in found.items()]
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
