@@ -5,7 +5,7 @@
 Ten links, three congestion controls, one flow and four: 60 cells, which take about 17 minutes on a machine that does
 nothing else. Measured once; simulated with starts from 0 to 40 ms, of which the median counts: what so little changes
 is not the model's. Ends with a table of the cells and, of goodput and of the 95th percentile of the one-way delay, R²
-and how many cells are within 10 %. Goes on where it was interrupted.
+and how many cells are within 10 %. Continues where it was interrupted.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     python benchmarks/evidence.py 2b -o results/evidence               # at the size of the study
     python benchmarks/evidence.py 2b -o results/evidence --duration "1 min"
 
-Runs that are in the folder are not made again: the same command goes on after an interruption. The table says which
+Runs that are in the folder are not made again: the same command continues after an interruption. The table says which
 command and commit made it, and with which engine; a test makes one run of each again.
 """
 

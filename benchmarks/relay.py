@@ -1,4 +1,4 @@
-"""How exact a link in real time is: rate, drops, delays and lateness against what the model says, with our own sender.
+"""How exact an emulated link is: rate, drops, delays and lateness against what the model says, with our own sender.
 
 Usage: python benchmarks/relay.py [--seconds S] [--device tun|packet]…
 """

@@ -131,7 +131,7 @@ def test_no_scheduler(
 
 
 def test_the_scheduler_goes(one_flow: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """What is finished is kept, and the same command goes on from there."""
+    """What is finished is kept, and the same command continues from there."""
     base = tl.loads(one_flow + NOISY).set("duration", "1000 s")
     # More than go to the worker at a time.
     plan = Plan.of(base, replications=200, vary={"link.bottleneck.queue": ["5 packets"]})

@@ -19,7 +19,7 @@ from tightlink.diagnosis.captured import of_captured
 from tightlink.diagnosis.kernel import disagreement
 from tightlink.measure.machine import missing
 from tightlink.measure.measuring import check, measure
-from tightlink.measure.relay import SpoiledError
+from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
 
 CASES: Final = tomllib.loads((Path(__file__).parent / "data" / "diagnoses.toml").read_text(encoding="utf-8"))["case"]
@@ -84,7 +84,7 @@ def test_captured(case: dict[str, Any], tmp_path: Path) -> None:
 def test_measured(case: dict[str, Any]) -> None:
     try:
         run = measure(tl.loads(case["scenario"], file="case.toml"), tries=3)
-    except SpoiledError as error:
+    except InvalidMeasurementError as error:
         pytest.skip(str(error))
     _check(case, run.why(case["flow"]))
     (diagnosis,) = run.why(case["flow"]).diagnoses

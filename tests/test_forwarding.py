@@ -19,7 +19,7 @@ from tightlink.measure.forwarding_sender import Sending
 from tightlink.measure.kernel_router import Did, Sample
 from tightlink.measure.machine import missing
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import SpoiledError
+from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sending import jobs
 from tightlink.run import Framed, Run
 
@@ -97,7 +97,7 @@ def test_waking_up_is_no_waiting() -> None:
 def test_what_others_took_part_in_is_refused(waited_s: float, busy: float, late: float, steal: float, why: str) -> None:
     alone = Did(1.0, 1000, 1000, 0, 0.01, 0.01)
     forwarding._check(alone, Sending(1000, {"busy": 0.95}), late=0.001, steal=0.01)
-    with pytest.raises(SpoiledError, match=f"lateness: .*{why}"):
+    with pytest.raises(InvalidMeasurementError, match=f"lateness: .*{why}"):
         forwarding._check(replace(alone, waited_s=waited_s), Sending(1000, {"busy": busy}), late=late, steal=steal)
 
 

@@ -142,7 +142,7 @@ def test_a_path_that_bleaches_is_seen_with_accurate_ecn() -> None:
 
 
 def test_an_older_receiver_has_the_ecn_that_both_have() -> None:
-    """RFC 9768 section 3.1: CUBIC goes on with the marks of RFC 3168. Prague, which needs to know of each, goes without, as Linux
+    """RFC 9768 section 3.1: CUBIC continues with the marks of RFC 3168. Prague, which needs to know of each, goes without, as Linux
     has it (TCP_CONG_NO_FALLBACK_RFC3168), and shares with CUBIC as by losses."""
 
     def flows(control: str, receiver: str) -> pl.DataFrame:

@@ -1,5 +1,5 @@
 """Scenarios measured with real senders in real time. What is busy makes them late: bounds are wide, and a run that the
-machine spoilt is skipped."""
+machine made invalid is skipped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tightlink.measure import machine, sender_iperf3
 from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import SpoiledError
+from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sender_probe import Probe, check_begin, smaller_share
 from tightlink.measure.sending import jobs
 from tightlink.measure.traffic import Constant
@@ -60,7 +60,7 @@ traffic.bulk = { kind = "bulk", flows = 2, from = "net.left[*]", to = "net.right
 def _measured(text: str, **options: Any) -> Run:
     try:
         return measure(tl.loads(text), **options, tries=3)
-    except SpoiledError as error:
+    except InvalidMeasurementError as error:
         pytest.skip(str(error))
 
 
@@ -84,7 +84,7 @@ def test_a_window_is_exact_in_packets(tmp_path: Path) -> None:
     assert again.source == "measurement"
     assert again.flows.equals(run.flows)
     assert again.manifest["host"]["hosts"]["a"]["settings"]["tcp_timestamps"] == "1"
-    assert again.manifest["relay"]["lateness"]["spoiled"] is False
+    assert again.manifest["relay"]["lateness"]["invalid"] is False
 
 
 @live
@@ -192,7 +192,7 @@ def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "tightlink", "measure", str(file), "--sender", sender]
     with subprocess.Popen(argv, stderr=subprocess.DEVNULL) as running:
         try:
-            # The keeper and its namespace's first process, the relay; a server and a client.
+            # The supervisor and its namespace's first process, the relay; a server and a client.
             wanted, until = (3 if sender == "probe" else 5), time.monotonic() + 30
             while len(family := _descendants(running.pid)) < wanted:
                 assert time.monotonic() < until, family
@@ -321,12 +321,14 @@ def test_a_window_that_the_kernel_does_not_keep_is_noticed() -> None:
     assert smaller_share(job, np.array([])) == 0
 
 
-def test_a_flow_that_begins_late_spoils_a_measurement() -> None:
+def test_a_flow_that_begins_late_invalidates_a_measurement() -> None:
     check_begin(0.5, 0.51)
     check_begin(0.5, None, error="connection refused")
-    with pytest.raises(SpoiledError, match=r"^lateness: a flow began 0\.30 s after its time, and at most 0\.25 s"):
+    with pytest.raises(
+        InvalidMeasurementError, match=r"^lateness: a flow began 0\.30 s after its time, and at most 0\.25 s"
+    ):
         check_begin(0.5, 0.8)
-    with pytest.raises(SpoiledError, match=r"^lateness: a flow that was to begin at 0\.5 s never began"):
+    with pytest.raises(InvalidMeasurementError, match=r"^lateness: a flow that was to begin at 0\.5 s never began"):
         check_begin(0.5, None)
 
 

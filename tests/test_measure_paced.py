@@ -11,7 +11,7 @@ from programs import needs
 from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import SpoiledError
+from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sending import jobs
 from tightlink.measure.traffic import Constant, Times
 
@@ -51,7 +51,7 @@ def test_goodput_is_that_of_the_simulator(traffic: str, sender: str) -> None:
     scenario = tl.loads(WIRE + traffic)
     try:
         run = measure(scenario, sender=sender, tries=3)
-    except SpoiledError as error:
+    except InvalidMeasurementError as error:
         pytest.skip(str(error))
     flow, simulated = (each.flows.row(0, named=True) for each in (run, tl.simulate(scenario)))
     assert flow["goodput_bps"] == pytest.approx(simulated["goodput_bps"], rel=0.05)

@@ -128,7 +128,7 @@ _TWO = WIRE + 'link.other = { ends = ["b", "c"], rate = "1 Mbit/s", delay = "1 m
 def test_refused(text: str, says: str) -> None:
     with pytest.raises(tl.ScenarioError) as error:
         _plan(text)
-    assert str(error.value) == says + "not a scenario that a link in real time can carry"
+    assert str(error.value) == says + "not a scenario that an emulated link can carry"
 
 
 def test_users_are_refused(small_users: str) -> None:

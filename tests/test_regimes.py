@@ -14,7 +14,7 @@ from tightlink.analysis.estimates import Bracket
 from tightlink.analysis.limits import governing, piecewise, regimes
 from tightlink.analysis.measurements import MeasurementError
 
-#: The grid of document 002: times between packets in ms, and lengths in bytes.
+#: The grid of Paredes-Farrera (2006): times between packets in ms, and lengths in bytes.
 TIMES_MS = [*(step / 10 for step in range(1, 10)), *range(1, 10), *range(10, 100, 10), 100]
 LENGTHS = (65, 90, 130, 1200, 1500)
 RATES = [1000 / time for time in TIMES_MS]

@@ -23,7 +23,7 @@ from tightlink.errors import TightlinkError
 from tightlink.measure.emulation import Emulation
 from tightlink.measure.machine import missing
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import Relay, SpoiledError, late_after_s, relay_spec
+from tightlink.measure.relay import InvalidMeasurementError, Relay, late_after_s, relay_spec
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def test_who_is_late_has_no_result(sockets: tuple[socket.socket, ...]) -> None:
     with _between(sockets, relay_spec(_plan(), late_s=0.0), trace=False) as relay:
         a.send(bytes(100))
         b.recv(200)
-        with pytest.raises(SpoiledError, match=r"^lateness: 100 % of 1 packets"):
+        with pytest.raises(InvalidMeasurementError, match=r"^lateness: 100 % of 1 packets"):
             relay.finish()
 
 
@@ -312,7 +312,7 @@ def test_nothing_is_left_of_a_command_that_was_killed(wire: Path) -> None:
         time.sleep(0.5)
         started = _descendants(killed.pid)
         killed.kill()
-    # The test bed's process and what runs in it, and the relay.
+    # The testbed's process and what runs in it, and the relay.
     assert len(started) >= 3
     until = time.monotonic() + 20
     while any(map(_lives, started)):

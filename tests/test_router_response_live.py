@@ -11,7 +11,7 @@ import tightlink as tl
 from tightlink.measure import measuring
 from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
-from tightlink.measure.relay import SpoiledError
+from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
 from tightlink.studies.router_response import STUDY, live
 from tightlink.studies.router_response.live import process_router
@@ -114,7 +114,7 @@ def test_the_study_measures_where_it_is_asked_to() -> None:
 
 def test_a_router_that_waits_for_a_processor_is_no_router() -> None:
     assert measuring._load((1.0, 0.1), (2.5, 0.11), 2.0) == pytest.approx(0.75)
-    with pytest.raises(SpoiledError, match=r"waited for a processor for 5\.0% of the time"):
+    with pytest.raises(InvalidMeasurementError, match=r"waited for a processor for 5\.0% of the time"):
         measuring._load((1.0, 0.1), (2.5, 0.2), 2.0)
 
 
@@ -124,7 +124,7 @@ def test_a_router_spends_its_time() -> None:
     try:
         # Late packets are not what is looked at.
         run = measure(scenario, burn=True, late_s=1.0)
-    except SpoiledError as error:
+    except InvalidMeasurementError as error:
         pytest.skip(str(error))
     row = run.nodes.row(0, named=True)
     # A busy machine lets the router have less time, and then its ring overflows; but no packet is lost track of.

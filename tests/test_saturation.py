@@ -18,7 +18,7 @@ from tightlink.analysis.measurements import MeasurementError
 
 Array = NDArray[np.float64]
 
-#: Frames of document 000: payloads of 25 to 1450 B with 46 B of headers.
+#: Frames of Smith (2009): payloads of 25 to 1450 B with 46 B of headers.
 FRAMES: Array = np.arange(71.0, 1497.0, 25.0)
 LINE, OVERHEAD, PER_PACKET, PER_BYTE = 100e6, 20.0, 32.2e-6, 16e-9
 #: Where (p + 20) · 80 ns = 32.2 µs + p · 16 ns.

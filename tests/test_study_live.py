@@ -17,7 +17,7 @@ from tightlink.cli import main
 from tightlink.errors import TightlinkError
 from tightlink.measure import forwarding, measuring
 from tightlink.measure import machine as machine_of
-from tightlink.measure.relay import SpoiledError
+from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
 from tightlink.studies.live import Firm, Measurement, kernel, machine, measure_all, repeats
 from tightlink.studies.router_response.live.kernel_router import PROBES
@@ -142,7 +142,7 @@ def test_what_fails_once_is_tried_again(
 def test_a_busy_machine_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_measured: AsMeasured) -> None:
     def busy(scenario: Scenario, number: int) -> Run:
         if number > 1:
-            raise SpoiledError("lateness")
+            raise InvalidMeasurementError("lateness")
         return as_measured(tl.simulate(scenario))
 
     made = fake(monkeypatch, busy)
@@ -158,7 +158,7 @@ def test_a_busy_machine_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_machine_that_stays_busy_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def busy(_: Scenario, number: int) -> Run:
         time.sleep(0.02)
-        raise SpoiledError(f"lateness {number}")
+        raise InvalidMeasurementError(f"lateness {number}")
 
     made = fake(monkeypatch, busy)
     said: list[str] = []

@@ -1,4 +1,4 @@
-"""Test beds: hosts reach each other, and nothing is left of them whatever ends them."""
+"""Testbeds: hosts reach each other, and nothing is left of them whatever ends them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _namespaces() -> set[str]:
 
 
 def _devices() -> set[str]:
-    """The devices of the machine itself that are of test beds."""
+    """The devices of the machine itself that are of testbeds."""
     return {device.name for device in Path("/sys/class/net").iterdir()} & {"tight0", "wire0"}
 
 
@@ -255,7 +255,7 @@ def test_nothing_is_left_when_it_is_closed() -> None:
         assert network in _namespaces()
     assert _gone(process)
     assert network not in _namespaces()
-    with pytest.raises(TightlinkError, match="the test bed is gone"):
+    with pytest.raises(TightlinkError, match="the testbed is gone"):
         other.add_host("c")
 
 
@@ -291,9 +291,9 @@ def test_nothing_is_left_whatever_ends_it(then: str, number: int | None, code: i
 def test_nothing_is_left_when_the_keeper_is_killed(bed: Bed) -> None:
     bed.add_host("a")
     bed.popen("a", ["sleep", _SLEEP])
-    bed._keeper.kill()
+    bed._supervisor.kill()
     assert _gone(bed._process)
-    with pytest.raises(TightlinkError, match="the test bed is gone"):
+    with pytest.raises(TightlinkError, match="the testbed is gone"):
         bed.add_host("b")
 
 

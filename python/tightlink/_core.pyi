@@ -186,7 +186,7 @@ def departures(flow: str, seed: int) -> NDArray[np.float64] | None:
         seed: Of the scenario.
     """
 
-# A link in real time.
+# An emulated link.
 
 def relay(spec: str, ports: tuple[int, int], *, stop: int, trace: int | None = None) -> str:
     """Be a link between two ports until its duration is over or ``stop`` becomes readable; what it did, as JSON.

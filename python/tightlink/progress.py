@@ -66,7 +66,7 @@ class TimeLeft:
     """An estimate of how long something still takes, which counts down and follows new evidence without jumps.
 
     The speed is that of the last two thirds of the time so far: what begins slowly, such as TCP in slow start, says
-    little of how it goes on.
+    little of how it continues.
 
     Args:
         now: When it begins, in seconds.

@@ -1,4 +1,4 @@
-//! A link in real time.
+//! An emulated link.
 
 use std::fs::File;
 use std::os::fd::{OwnedFd, RawFd};

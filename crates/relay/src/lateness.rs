@@ -84,7 +84,7 @@ impl Lateness {
 
     /// Whether so many were late that the link was not what it should have been.
     #[must_use]
-    pub fn spoils(&self) -> bool {
+    pub fn invalidates(&self) -> bool {
         self.share_late() > MOST_LATE
     }
 }
@@ -103,13 +103,13 @@ mod tests {
             let rank = ((share * values.len() as f64).ceil() as usize).max(1) - 1;
             let (exact, found) = (values[rank], lateness.quantile_s(share).unwrap());
             prop_assert!(found >= exact && found <= exact.max(1e-9) * 1.023, "{} {}", exact, found);
-            prop_assert_eq!(lateness.spoils(), values.iter().filter(|value| **value > 0.05).count() as f64 > 0.01 * values.len() as f64);
+            prop_assert_eq!(lateness.invalidates(), values.iter().filter(|value| **value > 0.05).count() as f64 > 0.01 * values.len() as f64);
         }
     }
 
     #[test]
     fn nothing_is_not_late() {
         let lateness = Lateness::new(0.0);
-        assert_eq!((lateness.quantile_s(0.5), lateness.mean_s(), lateness.spoils()), (None, None, false));
+        assert_eq!((lateness.quantile_s(0.5), lateness.mean_s(), lateness.invalidates()), (None, None, false));
     }
 }

@@ -1,4 +1,4 @@
-//! A link in real time, between real network stacks, and the real traffic that measures it (`probe`).
+//! An emulated link, between real network stacks, and the real traffic that measures it (`probe`).
 //!
 //! The times come from the simulator's own [`Link`](tightlink_sim::network::link::Link) and
 //! [`Processor`](tightlink_sim::network::processor::Processor): departures are known on arrival, so that no packet needs

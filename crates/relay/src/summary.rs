@@ -57,7 +57,7 @@ pub struct LatenessRow {
     /// The largest share that is accepted.
     pub share_accepted: f64,
     /// More were late.
-    pub spoiled: bool,
+    pub invalid: bool,
 }
 
 /// What a relay did.
@@ -156,6 +156,6 @@ fn lateness(lateness: &Lateness) -> LatenessRow {
         bound_s: lateness.bound_s(),
         share_late: lateness.share_late(),
         share_accepted: MOST_LATE,
-        spoiled: lateness.spoils(),
+        invalid: lateness.invalidates(),
     }
 }

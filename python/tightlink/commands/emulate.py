@@ -81,7 +81,7 @@ def emulate(
     """
     from tightlink.measure.emulation import Emulation, told
     from tightlink.measure.plan import Plan
-    from tightlink.measure.relay import SpoiledError
+    from tightlink.measure.relay import InvalidMeasurementError
     from tightlink.measure.system import need_linux
     from tightlink.run import MEASUREMENT, is_there
 
@@ -105,7 +105,7 @@ def emulate(
             _wait(emulation)
         try:
             run = emulation.finish()
-        except SpoiledError as error:
+        except InvalidMeasurementError as error:
             say(f"{error}; nothing is reported")
             return FAILED
     if code == 0 or run.manifest["relay"]["lateness"]["packets"]:

@@ -44,7 +44,7 @@ def evaluate(
         Named pack of tests to make instead: rfc9743, what is asked of a new control, or wireless, after RFC 8869; with
         a verdict on each requirement.
     output
-        Folder for the results, in which an interrupted evaluation goes on (default: results/evaluation, with --queues
+        Folder for the results, in which an interrupted evaluation continues (default: results/evaluation, with --queues
         results/queues).
     controls
         Python file with congestion controls of your own, which it runs; may be repeated.

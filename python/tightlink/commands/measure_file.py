@@ -1,4 +1,4 @@
-"""The command ``tightlink measure FILE.toml``: a scenario with real senders over a link in real time."""
+"""The command ``tightlink measure FILE.toml``: a scenario with real senders over an emulated link."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -74,7 +74,7 @@ def scenario(
     """
     from tightlink.measure.machine import missing
     from tightlink.measure.measuring import check, measure
-    from tightlink.measure.relay import SpoiledError
+    from tightlink.measure.relay import InvalidMeasurementError
     from tightlink.measure.system import need_linux
     from tightlink.run import MEASUREMENT, is_there
 
@@ -104,7 +104,7 @@ def scenario(
             done.append(found)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_kept(len(done), repeat, output)) from None
-    except SpoiledError as error:
+    except InvalidMeasurementError as error:
         say(f"{error}; {_kept(len(done), repeat, output)}")
         return FAILED
     _show(done, as_json=json_)

@@ -41,7 +41,7 @@ class GridOptions:
     host: str
     """Where "iperf3 -s" runs."""
     output: Annotated[Path, Parameter(name=["--output", "-o"])]
-    """Folder for the results, in which an interrupted grid goes on."""
+    """Folder for the results, in which an interrupted grid continues."""
     port: int = 5201
     """Port of the iperf3 server."""
     time: str = "10 s"

@@ -30,7 +30,7 @@ def study(
     output
         Folder for runs, claims, figures and report (default: results/NAME).
     live
-        Measure, too: real hosts over a link in real time, beside what is simulated.
+        Measure, too: real hosts over an emulated link, beside what is simulated.
     claims
         Print what the study claims, and with what each claim is compared; nothing is run.
     options

@@ -72,7 +72,7 @@ def sweep(
     set_
         key=value, to change a key of the scenario by its dotted path; may be repeated.
     output
-        Folder for the results, in which an interrupted sweep goes on (default: results/FILE).
+        Folder for the results, in which an interrupted sweep continues (default: results/FILE).
     dry_run
         Print the combinations and how long they will take, and stop.
     yes

@@ -35,7 +35,7 @@ class Kernel:
         counted, lasted = self._counted.get(row["label"]), row["stop_s"] - row["start_s"]
         if counted is None or lasted <= 0:
             return None
-        # It goes on counting until the last ACK, after the flow's stop.
+        # It continues counting until the last ACK, after the flow's stop.
         shares = {name: min(1.0, counted[f"{name}_s"] / lasted) for name in _COUNTED}
         return shares | {"rtt_min_s": counted["rtt_min_s"]}
 

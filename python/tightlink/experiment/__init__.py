@@ -47,7 +47,7 @@ def sweep(
         scenario: What is varied.
         vary: Levels by key: a list, or a text such as ``"1..20"``. Several keys that change together are a
             tuple of keys, with tuples of values.
-        output: Folder for the results, in which an interrupted sweep goes on; without it, a temporary one.
+        output: Folder for the results, in which an interrupted sweep continues; without it, a temporary one.
         jobs: Runs to simulate at a time; the results do not depend on it.
         cluster: Address of a Dask scheduler to simulate them instead.
         watch: Told after every run how far it is.

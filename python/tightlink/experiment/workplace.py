@@ -69,7 +69,7 @@ class Workplace:
         """Make the folder known for what it is to hold, unless it holds something else.
 
         Args:
-            own: The marker of a folder that is begun; that of a folder that goes on is left as it is.
+            own: The marker of a folder that is begun; that of a folder that continues is left as it is.
             key: What of it tells folders apart.
             another: What a folder with another marker holds, in words.
             recognised: Whether what else is there shows what it holds, so that a damaged marker can be made again.

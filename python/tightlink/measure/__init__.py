@@ -1,1 +1,1 @@
-"""Measuring the real thing: hosts of this machine with their real transports, over a link in real time."""
+"""Measuring the real thing: hosts of this machine with their real transports, over an emulated link."""

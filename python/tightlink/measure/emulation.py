@@ -21,7 +21,7 @@ from tightlink import units
 from tightlink.measure import metadata
 from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.hosts import QUEUE, lay_out, unread
-from tightlink.measure.relay import Relay, SpoiledError, relay_spec
+from tightlink.measure.relay import InvalidMeasurementError, Relay, relay_spec
 from tightlink.measure.testbed import Bed
 from tightlink.run import MEASUREMENT, Framed, Run
 
@@ -94,7 +94,7 @@ class Emulation:
         """End the link: what went over it, as a run.
 
         Raises:
-            SpoiledError: The link was not what it should have been.
+            InvalidMeasurementError: The link was not what it should have been.
             TightlinkError: Something failed meanwhile.
         """
         relayed = self.relay.finish()
@@ -102,7 +102,7 @@ class Emulation:
         if self._burn:
             relayed = as_router(relayed, lost)
         elif lost:
-            raise SpoiledError(f"lateness: {lost} packets were lost before the relay could read them")
+            raise InvalidMeasurementError(f"lateness: {lost} packets were lost before the relay could read them")
         scenario = self.plan.scenario
         written = scenario.explicit().written()
         identity = hashlib.sha256(json.dumps([written, self._began, relayed.summary]).encode()).hexdigest()

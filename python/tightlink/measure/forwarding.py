@@ -22,7 +22,7 @@ from tightlink.measure.awake import kept_awake
 from tightlink.measure.forwarding_sender import Sending, Work, send
 from tightlink.measure.kernel_router import ETHERNET_BYTES, KernelRouter
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import SpoiledError
+from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.results import frame, version
 from tightlink.measure.sending import jobs
 from tightlink.measure.settings import UDP_HEADER
@@ -88,7 +88,7 @@ def forward(scenario: Scenario, *, tries: int = 1, watch: Watch | None = None) -
 
     Raises:
         ScenarioError: The scenario is another.
-        SpoiledError: The machine was too busy.
+        InvalidMeasurementError: The machine was too busy.
         TightlinkError: The machine lacks something: processors, namespaces, threads of the kernel that forward.
     """
     plan = Plan.of(scenario)
@@ -96,7 +96,7 @@ def forward(scenario: Scenario, *, tries: int = 1, watch: Watch | None = None) -
     for left in reversed(range(tries)):
         try:
             return _once(work)
-        except SpoiledError:
+        except InvalidMeasurementError:
             if not left:
                 raise
     raise AssertionError("there is at least one try")
@@ -208,19 +208,21 @@ def _check(during: Did, sending: Sending, *, late: float, steal: float) -> None:
         steal: The share of the processors' time that other machines had.
     """
     if steal > WAITS:
-        raise SpoiledError(
+        raise InvalidMeasurementError(
             f"lateness: other machines had {steal:.1%} of the processors' time, and at most {WAITS:.0%} are accepted"
         )
     if during.waited_s > WAITS * during.passed_s:
-        raise SpoiledError(
+        raise InvalidMeasurementError(
             f"lateness: the router waited for a processor for {during.waited_s / during.passed_s:.1%} of the time, and "
             f"at most {WAITS:.0%} are accepted: the machine is too busy"
         )
     if sending.facts.get("busy", 1.0) < 1 - _SENDER_WAITS:
         had = f"{sending.facts['busy']:.0%}"
-        raise SpoiledError(f"lateness: the sender had its processor for {had} of the time: the machine is too busy")
+        raise InvalidMeasurementError(
+            f"lateness: the sender had its processor for {had} of the time: the machine is too busy"
+        )
     if late > _LATE:
-        raise SpoiledError(
+        raise InvalidMeasurementError(
             f"lateness: packets were counted for {late:.1%} longer than the flow lasted: the machine is too busy"
         )
 

@@ -1,4 +1,4 @@
-"""The hosts of a planned scenario in a test bed: addresses, routes, and devices towards the link between them.
+"""The hosts of a planned scenario in a testbed: addresses, routes, and devices towards the link between them.
 
 A side with one host has its device in that host. With several hosts a router between them and the link has it, and
 forwards at the speed of the machine.

@@ -93,7 +93,7 @@ class Did:
 
 @dataclass(frozen=True)
 class KernelRouter:
-    """A router in a test bed, between two hosts."""
+    """A router in a testbed, between two hosts."""
 
     bed: Bed
     device: str

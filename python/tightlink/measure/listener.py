@@ -95,7 +95,7 @@ class _Server:
         self._visitors: dict[sockets.socket, tuple[str, threading.Thread]] = {}
         self._visits = 0
         self._measures = False
-        #: Whose measurement goes on, and until when others wait for its next visit.
+        #: Whose measurement continues, and until when others wait for its next visit.
         self._kept_for = ""
         self._kept_until = 0.0
 

@@ -1,4 +1,4 @@
-"""A scenario measured: real senders on real transports, over a link in real time; the result is a run like any other.
+"""A scenario measured: real senders on real transports, over an emulated link; the result is a run like any other.
 
 Example:
     >>> import tightlink as tl
@@ -27,7 +27,7 @@ from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.echo import Echoes
 from tightlink.measure.hosts import QUEUE, lay_out, unread
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import Relay, SpoiledError, relay_spec
+from tightlink.measure.relay import InvalidMeasurementError, Relay, relay_spec
 from tightlink.measure.results import Measured, run
 from tightlink.measure.sender_iperf3 import Iperf3
 from tightlink.measure.sender_iperf3 import warnings as of_iperf3
@@ -112,7 +112,7 @@ def measure(  # noqa: PLR0913
 
     Raises:
         ScenarioError: The scenario cannot be measured; the sentence says why.
-        SpoiledError: The machine was too busy for the link to be what it should have been.
+        InvalidMeasurementError: The machine was too busy for the link to be what it should have been.
         TightlinkError: The machine lacks something, or a sender failed.
     """
     plan, wanted = check(scenario, sender=sender, link=link)
@@ -120,7 +120,7 @@ def measure(  # noqa: PLR0913
     for left in reversed(range(tries)):
         try:
             return _once(plan, device, _Work(wanted, SENDERS[sender](), spec, echo_s, watch))
-        except SpoiledError:
+        except InvalidMeasurementError:
             if not left:
                 raise
     raise AssertionError("there is at least one try")
@@ -200,7 +200,7 @@ def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
             now_ns = time.monotonic_ns()
             begin_ns = planned_ns or now_ns + int(_LEAD_S * _NS)
             if begin_ns < now_ns + int(_SHORTEST_S * _NS):
-                raise SpoiledError(f"lateness: the hosts were not ready within {_READY_S:g} s")
+                raise InvalidMeasurementError(f"lateness: the hosts were not ready within {_READY_S:g} s")
             began = time.time() + (begin_ns - now_ns) / _NS
             sender.begin(begin_ns)
             before = relay.scheduled
@@ -215,7 +215,7 @@ def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
                 load = None if before is None or after is None else _load(before, after, duration_s)
                 relayed = as_router(relayed, lost, load=load)
             elif lost:
-                raise SpoiledError(f"lateness: {lost} packets were lost before the relay could read them")
+                raise InvalidMeasurementError(f"lateness: {lost} packets were lost before the relay could read them")
     finally:
         sender.stop()
     trips = None if echoes is None else echoes.samples(begin_ns)
@@ -226,11 +226,11 @@ def _load(before: tuple[float, float], after: tuple[float, float], duration_s: f
     """The share of the time in which the router had its processor.
 
     Raises:
-        SpoiledError: Something else had it too often.
+        InvalidMeasurementError: Something else had it too often.
     """
     ran_s, waited_s = (later - sooner for sooner, later in zip(before, after, strict=True))
     if waited_s > _WAITS * duration_s:
-        raise SpoiledError(
+        raise InvalidMeasurementError(
             f"lateness: the router waited for a processor for {waited_s / duration_s:.1%} of the time, and at most "
             f"{_WAITS:.0%} are accepted: the machine is too busy"
         )

@@ -161,7 +161,7 @@ def _planned(scenario: Scenario, wanted: str | None) -> Plan:
 
 
 def _refused(why: str, *, key: str) -> ScenarioError:
-    return ScenarioError(f"{why}: not a scenario that a link in real time can carry", key=key, statement=True)
+    return ScenarioError(f"{why}: not a scenario that an emulated link can carry", key=key, statement=True)
 
 
 def _ways(flows: Iterable[Mapping[str, Any]], network: Network) -> Iterable[_Way]:

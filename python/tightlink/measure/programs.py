@@ -1,4 +1,4 @@
-"""Programs that run in the hosts of a test bed."""
+"""Programs that run in the hosts of a testbed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tightlink.errors import TightlinkError
 
 #: What programs may take to end when they are asked to, in seconds.
 GRACE_S: Final = 2.0
-GONE: Final = "the test bed is gone: its process was ended"
+GONE: Final = "the testbed is gone: its process was ended"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Finished:
 class Program:
     """A program in a host."""
 
-    #: Asks the keeper, as `Bed` does.
+    #: Asks the supervisor, as `Bed` does.
     _ask: Callable[..., tuple[Any, list[int]]]
     _process: int
     #: Readable when it has ended; without one when that is known.
@@ -59,7 +59,7 @@ class Program:
             Its exit code.
 
         Raises:
-            TimeoutError: It did not end in time; it goes on.
+            TimeoutError: It did not end in time; it continues.
         """
         if not self._ends(timeout_s):
             raise TimeoutError(f"{self.name} did not end within {timeout_s:g} s")

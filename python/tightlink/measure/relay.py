@@ -1,7 +1,7 @@
-"""A link in real time, in a process of its own, between the two sides of a plan.
+"""An emulated link, in a process of its own, between the two sides of a plan.
 
 Example:
-    Between two hosts of a test bed::
+    Between two hosts of a testbed::
 
         with Bed() as bed:
             hosts = lay_out(bed, plan)
@@ -50,7 +50,7 @@ _USUAL: Final = 1500
 _DEVICES: Final = {"tun": "datagram", "packet": "packet"}
 
 
-class SpoiledError(TightlinkError):
+class InvalidMeasurementError(TightlinkError):
     """A link that was not what it should have been: what was measured over it is no result."""
 
 
@@ -135,23 +135,27 @@ class Relayed:
         """See whether the link was what it should have been.
 
         Raises:
-            SpoiledError: It was not; the sentence says why.
+            InvalidMeasurementError: It was not; the sentence says why.
         """
         late = self.lateness
-        if late["spoiled"]:
+        if late["invalid"]:
             bound, p99, most = (units.format_time(float(f"{late[name]:.3g}")) for name in ("bound_s", "p99_s", "max_s"))
             share, accepted = (units.format_fraction(round(late[f"share_{name}"], 4)) for name in ("late", "accepted"))
-            raise SpoiledError(
+            raise InvalidMeasurementError(
                 f"lateness: {share} of {late['packets']} packets were forwarded more than {bound} "
                 f"after they were due, and at most {accepted} may be (99 % within {p99}, all within "
                 f"{most}): the machine is too busy, or the link too fast for it"
             )
         if self.summary["unread"]:
-            raise SpoiledError(f"lateness: {self.summary['unread']} packets were lost before the relay could read them")
+            raise InvalidMeasurementError(
+                f"lateness: {self.summary['unread']} packets were lost before the relay could read them"
+            )
         if self.summary["full"]:
-            raise SpoiledError("the relay had no room left for packets: its queue and its delay hold too many of them")
+            raise InvalidMeasurementError(
+                "the relay had no room left for packets: its queue and its delay hold too many of them"
+            )
         if self.summary["trace_lost"]:
-            raise SpoiledError(
+            raise InvalidMeasurementError(
                 f"{self.summary['trace_lost']} packets are missing in the trace: the disk is too slow for it"
             )
 
@@ -258,7 +262,7 @@ class Relay:
             check: Whether to see that the link was what it should have been.
 
         Raises:
-            SpoiledError: The link was not what it should have been.
+            InvalidMeasurementError: The link was not what it should have been.
             TightlinkError: Something failed meanwhile, as a host being gone.
         """
         with contextlib.suppress(OSError):

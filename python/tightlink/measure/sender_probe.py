@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.errors import TightlinkError
 from tightlink.lazy import np
 from tightlink.measure.probe_sockets import can_advertise
-from tightlink.measure.relay import SpoiledError
+from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sending import Sent
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.traffic import Constant, TcpFlow, UdpFlow
@@ -266,7 +266,7 @@ class Probe:
         settled = samples["receiver_window_bytes"][samples["time_ns"] > began_ns + int(_SETTLES_S * _NS)]
         share = smaller_share(job, settled)
         if share > _SMALLER_SHARE:
-            raise SpoiledError(
+            raise InvalidMeasurementError(
                 f"memory: the receiver's kernel advertised less than the window of {job.window_bytes} B in {share:.0%} "
                 "of the time, as it does where it is short of memory for TCP"
             )
@@ -323,12 +323,14 @@ def check_begin(start_s: float, began_s: float | None, *, error: str | None = No
         error: Why it failed, if it did: then it may not have begun.
 
     Raises:
-        SpoiledError: It began late: its sender had to wait for a processor.
+        InvalidMeasurementError: It began late: its sender had to wait for a processor.
     """
     if began_s is None and error is None:
-        raise SpoiledError(f"lateness: a flow that was to begin at {start_s:g} s never began: the machine is too busy")
+        raise InvalidMeasurementError(
+            f"lateness: a flow that was to begin at {start_s:g} s never began: the machine is too busy"
+        )
     if began_s is not None and began_s - start_s > _LATE_S:
-        raise SpoiledError(
+        raise InvalidMeasurementError(
             f"lateness: a flow began {began_s - start_s:.2f} s after its time, and at most {_LATE_S:g} s are accepted: "
             "the machine is too busy"
         )

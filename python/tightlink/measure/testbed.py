@@ -1,7 +1,7 @@
-"""A test bed: hosts as network namespaces of this machine, with devices, routes and programs in them.
+"""A testbed: hosts as network namespaces of this machine, with devices, routes and programs in them.
 
-Everything depends on one small process, the keeper (``keeper/``), and is gone with it: when the bed is closed, after
-an error, Ctrl-C or SIGKILL alike. Root is not needed where user namespaces are allowed. Namespaces have names inside
+Everything depends on one small process, the supervisor (``supervisor/``), and is gone with it: when the bed is closed,
+after an error, Ctrl-C or SIGKILL alike. Root is not needed where user namespaces are allowed. Namespaces have names inside
 this program only; no file, no device and no process of the machine changes.
 
 Example:
@@ -33,10 +33,10 @@ from tightlink.errors import TightlinkError
 from tightlink.measure.programs import GONE, GRACE_S, Finished, Program
 from tightlink.measure.system import need_linux
 
-_KEEPER: Final = Path(__file__).parent / "keeper" / "__main__.py"
+_SUPERVISOR: Final = Path(__file__).parent / "supervisor" / "__main__.py"
 _LARGEST_ANSWER: Final = 1 << 20
 _MOST_DESCRIPTORS: Final = 4
-#: What the keeper may take to answer, in seconds; a busy machine included.
+#: What the supervisor may take to answer, in seconds; a busy machine included.
 _PATIENCE_S: Final = 60.0
 #: Usual transmit queue of an interface, in packets.
 _QUEUE: Final = 1000
@@ -79,9 +79,9 @@ class Bed:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control = ours
         with theirs:
-            self._keeper = subprocess.Popen(
+            self._supervisor = subprocess.Popen(
                 # Without the folder of the script in front, where modules have names that others have, too.
-                [sys.executable, "-P", str(_KEEPER), str(theirs.fileno())],
+                [sys.executable, "-P", str(_SUPERVISOR), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -105,7 +105,7 @@ class Bed:
 
     @property
     def process(self) -> int:
-        """The number of the keeper, which no other bed has."""
+        """The number of the supervisor, which no other bed has."""
         return self._process
 
     @property
@@ -120,10 +120,10 @@ class Bed:
             program.release()
         self._programs.clear()
         try:
-            self._keeper.wait(GRACE_S)
+            self._supervisor.wait(GRACE_S)
         except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
+            self._supervisor.kill()
+            self._supervisor.wait()
 
     # Hosts and what connects them.
 
@@ -335,7 +335,7 @@ class Bed:
         """
         return self.popen(host, argv, descriptors=descriptors).finish(timeout_s)
 
-    # How the keeper is asked.
+    # How the supervisor is asked.
 
     def _ask(self, operation: str, descriptors: Sequence[int] = (), **values: Any) -> tuple[Any, list[int]]:
         with self._lock:
@@ -355,7 +355,7 @@ class Bed:
                     self._control, _LARGEST_ANSWER, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
                 )
             except TimeoutError:
-                raise TightlinkError(f"the test bed did not answer within {_PATIENCE_S:g} s") from None
+                raise TightlinkError(f"the testbed did not answer within {_PATIENCE_S:g} s") from None
             except OSError:
                 content, made = b"", []
             if not content:

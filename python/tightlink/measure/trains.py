@@ -25,7 +25,7 @@ from typing import Final
 
 from tightlink.errors import TightlinkError
 
-# <linux/udp.h>; since 4.18, and since 6.11 for devices that compute no checksums, as those of test beds do not
+# <linux/udp.h>; since 4.18, and since 6.11 for devices that compute no checksums, as those of testbeds do not
 _UDP_SEGMENT: Final = 103
 _SOL_UDP: Final = 17
 _NS: Final = 1e9

@@ -61,7 +61,7 @@ def html(frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str
 def parts(
     frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str, str] | None = None, *, room: int = ROOM
 ) -> list[Markup]:
-    """The frame as tables that no page cuts: what has no room beside goes on below, with the first column again.
+    """The frame as tables that no page cuts: what has no room beside continues below, with the first column again.
 
     Args:
         frame: A row each.

@@ -41,7 +41,7 @@ class RateStep(Step):
 
 
 class RateSchedule(RampedSchedule):
-    """A rate that changes in steps or ramps; a packet in service goes on at the new rate, as in a modem."""
+    """A rate that changes in steps or ramps; a packet in service continues at the new rate, as in a modem."""
 
     schedule: Annotated[list[RateStep], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
@@ -157,7 +157,7 @@ class RateTable(RampedTable):
 class AggregatingRate(Changing):
     """A medium that is waited for before each burst of packets, as stations of a Wi-Fi network wait for it.
 
-    A burst goes on as long as a packet waits when the one before it has left, up to a number. It is no model of 802.11:
+    A burst lasts as long as a packet waits when the one before it has left, up to a number. It is no model of 802.11:
     no collisions, no other stations but in the distribution of the wait, and no rate adaptation.
     """
 

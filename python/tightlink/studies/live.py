@@ -1,6 +1,6 @@
-"""What a study measures on real hosts, over a link in real time, beside what it simulates.
+"""What a study measures on real hosts, over an emulated link, beside what it simulates.
 
-Each measurement is a run in a folder of its own, whole or not at all, so an interrupted study goes on where it was.
+Each measurement is a run in a folder of its own, whole or not at all, so an interrupted study continues where it was.
 What varies is measured again and again, in rounds, until the median of a number is firm.
 
 Example:
@@ -71,7 +71,7 @@ class Measurement:
     """Of its run, such as base/0: its folder; findings get it as live/base/0."""
     scenario: Scenario
     over: Over = "relay"
-    """What its packets cross: a link in real time, or this machine's own kernel, which forwards them."""
+    """What its packets cross: an emulated link, or this machine's own kernel, which forwards them."""
     sender: str = "probe"
     """What sends and receives: `tightlink.measure.measuring.SENDERS`."""
     echo_s: float | None = None
@@ -271,14 +271,14 @@ class _MeasuringScenario(Work):
 
     def perform(self, check: Callable[[], None]) -> Run | None:
         """Measure until the machine was idle enough, a few times; nothing where it never was."""
-        from tightlink.measure.relay import SpoiledError
+        from tightlink.measure.relay import InvalidMeasurementError
 
         failed: TightlinkError | None = None
         for _ in range(_TRIES):
             check()
             try:
                 run = self._once(check)
-            except SpoiledError:
+            except InvalidMeasurementError:
                 continue
             except TightlinkError as error:
                 # A program may fail once; what the machine lacks it lacks again.

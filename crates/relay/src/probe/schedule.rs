@@ -99,7 +99,7 @@ impl Schedule {
         (due < self.stop_ns).then_some(due)
     }
 
-    /// Goes on to the one after, at the time `now`.
+    /// Continues to the one after, at the time `now`.
     pub fn advance(&mut self, now: i64) {
         self.index += 1;
         if self.pattern == Pattern::Saturate {

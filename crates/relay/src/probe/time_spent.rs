@@ -43,7 +43,7 @@ impl Accounting {
         Self { spent: TimeSpent::default(), since_ns: start_ns, waiting: Waiting::Handshake }
     }
 
-    /// At `now` it begins to wait for something else, or goes on to.
+    /// At `now` it begins to wait for something else, or continues to.
     pub fn look(&mut self, now: i64, waiting: Waiting) {
         let seconds = (now - self.since_ns).max(0) as f64 / 1e9;
         *match self.waiting {

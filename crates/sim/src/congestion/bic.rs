@@ -4,7 +4,7 @@
 //! The constants are those of the authors' Linux module, which differ from the paper's (§III and its Table 1): it keeps 0.8
 //! of the window after a loss (the paper: 0.875), searches in quarters (halves), with 16 packets in a round trip at most
 //! (32) and 0.2 at least (0.01). All are options. What is the module's whatever they are: near the window of the last loss
-//! it takes steps of the least increment, where the paper goes on bisecting.
+//! it takes steps of the least increment, where the paper continues bisecting.
 
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 

@@ -114,7 +114,7 @@ impl CongestionControl for Prague {
         true
     }
 
-    /// Linux's goes on as Reno then. It is paced still.
+    /// Linux's continues as Reno then. It is paced still.
     fn goes_without_marks(&mut self) {
         self.transition = f64::INFINITY;
     }
@@ -286,7 +286,7 @@ mod tests {
             let rate = control.pacing_rate(&window, 2.0, 0.05) * 0.05;
             assert!((rate / left - 1.0).abs() < 1.01 * PACING_OFFSET, "{rate} {left}");
         }
-        // Growth goes on from there, by no more than what is acknowledged.
+        // Growth continues from there, by no more than what is acknowledged.
         for grown in [1.0 + LEAST_RATE * 0.05, 1.0 + LEAST_RATE * 0.05 + 1.0 / (1.0 + LEAST_RATE * 0.05)] {
             control.on_ack(&mut window, &ack(0.05));
             assert!((control.fraction.unwrap_or(window.cwnd) - grown).abs() < 1e-9, "{grown}");

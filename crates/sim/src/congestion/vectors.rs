@@ -90,7 +90,7 @@ fn illinois() {
     close(kept, 1.0 - (0.125 + 0.375 * (2.5 - 0.5) / 3.5));
 }
 
-/// What the queue holds goes with a loss, an eighth at least and a half at most; a half in company of Reno.
+/// What the queue holds goes with a loss, an eighth at least and a half at most; a half sharing the queue with Reno.
 #[test]
 fn yeah() {
     let case = |cwnd: f64, rtt_ms: f64| {

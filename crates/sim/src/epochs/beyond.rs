@@ -19,7 +19,7 @@ use crate::transport::sack::SackSlab;
 pub struct Beyond<'a> {
     /// What comes after the link.
     pub router: Router<'a>,
-    /// What comes out before this epoch goes on at once; the rest is kept in the link.
+    /// What comes out before this epoch continues at once; the rest is kept in the link.
     pub ahead: Epoch,
     /// Where epochs begin.
     pub clock: Clock,
@@ -42,7 +42,7 @@ impl Beyond<'_> {
         }
     }
 
-    /// A packet that the link has served goes on to its next stop at once, or is kept until it comes out.
+    /// A packet that the link has served continues to its next stop at once, or is kept until it comes out.
     #[inline]
     fn deliver(&mut self, link: &mut Link, packet: Packet, delivery: Key) {
         let epoch = self.clock.epoch(delivery.time);

@@ -180,7 +180,7 @@ impl Region {
         }
     }
 
-    /// Goes on to the first epoch after `epoch`, which is done, in which something may happen, or to `until`.
+    /// Continues to the first epoch after `epoch`, which is done, in which something may happen, or to `until`.
     pub fn go_on(&mut self, epoch: Epoch, until: Epoch) -> Epoch {
         let Self { active, calendar, keeping, holding, scatter, .. } = self;
         let next = active.next(epoch).unwrap_or(until).min(until);
@@ -197,7 +197,7 @@ impl Region {
         next
     }
 
-    /// What was on its way for long and reaches the end of its link in this epoch goes on to its next stop, and links
+    /// What was on its way for long and reaches the end of its link in this epoch continues to its next stop, and links
     /// that hold packets whose turn has come have something to do.
     fn deliver(&mut self, epoch: Epoch) {
         let Self { links, ends, inboxes, active, keeping, holding, routes, paths, clock, .. } = self;

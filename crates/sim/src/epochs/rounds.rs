@@ -95,7 +95,7 @@ impl<'a> Epochs<'a> {
         Self { region, clock, next: 0, tidy_at: clock.epoch(Time::new(TIDY_S)) }
     }
 
-    /// Works through the next epoch, and goes on to the one after it in which something may happen, or to `until`.
+    /// Works through the next epoch, and continues to the one after it in which something may happen, or to `until`.
     fn work(&mut self, until: Epoch) {
         self.region.work(self.next);
         self.next = self.region.go_on(self.next, until);

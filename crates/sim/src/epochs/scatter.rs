@@ -129,7 +129,7 @@ impl Scatter {
         self.due.next()
     }
 
-    /// Goes on to a later epoch, before which nothing is sent.
+    /// Continues to a later epoch, before which nothing is sent.
     pub fn turn_to(&mut self, epoch: Epoch) {
         self.due.turn_to(epoch);
     }

@@ -88,14 +88,14 @@ impl<T: Copy> Wheel<T> {
         std::mem::replace(&mut self.heads[level][slot], NOBODY)
     }
 
-    /// Goes on to the next epoch; all of the present one was taken.
+    /// Continues to the next epoch; all of the present one was taken.
     #[inline]
     pub fn turn(&mut self) {
         let next = self.now + 1;
         if (next as usize).is_multiple_of(SLOTS) { self.cascade(next) } else { self.now = next }
     }
 
-    /// Goes on to a later epoch, before which nothing comes.
+    /// Continues to a later epoch, before which nothing comes.
     pub fn turn_to(&mut self, epoch: Epoch) {
         debug_assert!(self.next().is_none_or(|next| epoch <= next));
         if self.now < epoch {
@@ -103,7 +103,7 @@ impl<T: Copy> Wheel<T> {
         }
     }
 
-    /// Goes on to a later epoch. What hangs in slots of the upper levels that begin until then, and have not ended,
+    /// Continues to a later epoch. What hangs in slots of the upper levels that begin until then, and have not ended,
     /// goes to the levels below.
     #[cold]
     fn cascade(&mut self, epoch: Epoch) {

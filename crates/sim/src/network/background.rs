@@ -102,7 +102,7 @@ impl<const KINDS: usize> Jobs<KINDS> {
         }
     }
 
-    /// Goes on until `until`, or until a job is released or ends, whichever comes first. Jobs get the
+    /// Continues until `until`, or until a job is released or ends, whichever comes first. Jobs get the
     /// share `share` of the processor meanwhile.
     pub fn step(&mut self, until: f64, share: f64) -> Step {
         self.release();

@@ -219,7 +219,7 @@ impl<P: Probe> Fabric<P> {
         around.set_off(link, packet, passage, delivery);
     }
 
-    /// A packet comes to the confluence at a link. Returns the packet that goes on in its place, most often the one that
+    /// A packet comes to the confluence at a link. Returns the packet that continues in its place, most often the one that
     /// came before it.
     #[inline(always)]
     fn merge(&mut self, link: u32, key: Key, packet: Packet) -> Option<Arrived> {

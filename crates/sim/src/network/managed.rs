@@ -203,7 +203,7 @@ impl Managed {
         }
     }
 
-    /// The line is free at `at`: the next packet goes on it.
+    /// The line is free at `at`: the next packet continues it.
     fn decide<S: Surroundings>(&mut self, link: &mut Link, at: Key, around: &mut S) {
         let mut lost = std::mem::take(&mut self.lost);
         let next = self.queue.next(at.time, &mut lost);

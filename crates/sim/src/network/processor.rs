@@ -96,7 +96,7 @@ impl LowPriority {
         self.jobs.end_of_work(begin, left_s, self.guaranteed, self.end_s)
     }
 
-    /// Goes on until `until` with a share of the processor, which is otherwise idle or busy throughout;
+    /// Continues until `until` with a share of the processor, which is otherwise idle or busy throughout;
     /// before, it had been busy for `busy_s` in all. The processor time taken.
     fn advance(&mut self, until: f64, share: f64, busy_s: f64, throughout: bool) -> f64 {
         let begin = self.jobs.at();
@@ -118,7 +118,7 @@ impl LowPriority {
 }
 
 /// What low-priority work does while nothing else happens, looked at again and again without changing it: each look
-/// goes on from where the one before it was, in the steps that there are without any.
+/// continues from where the one before it was, in the steps that there are without any.
 #[derive(Clone, Debug)]
 struct Look {
     low: LowPriority,

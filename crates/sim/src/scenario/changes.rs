@@ -69,7 +69,7 @@ pub enum RateSpec {
     Trace(TraceSpec),
     /// Bits leave in bursts, each after a wait for the medium.
     Aggregating(AggregatingSpec),
-    /// By a course, in bit/s; a packet in service goes on at the new rate.
+    /// By a course, in bit/s; a packet in service continues at the new rate.
     Course(CourseSpec),
 }
 
@@ -79,7 +79,7 @@ pub enum RateSpec {
 pub struct AggregatingSpec {
     /// Mean wait for the medium, exponentially distributed, in seconds.
     pub access_s: f64,
-    /// Most packets of a burst, which goes on as long as one waits when the one before it has left.
+    /// Most packets of a burst, which continues as long as one waits when the one before it has left.
     pub burst_packets: u32,
 }
 
@@ -89,7 +89,7 @@ pub struct AggregatingSpec {
 pub struct OutageSpec {
     /// When.
     pub times: OutageTimes,
-    /// What waits and what comes while it is down is lost; else it waits, and what is on the line goes on afterwards.
+    /// What waits and what comes while it is down is lost; else it waits, and what is on the line continues afterwards.
     pub flush: bool,
 }
 

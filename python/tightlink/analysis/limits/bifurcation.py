@@ -73,7 +73,7 @@ def relaxed(u: float, epsilon: float, tau: float) -> float:
 def branches(throughput_max_bps: float, critical_bytes: float, sizes: Iterable[float]) -> pl.DataFrame:
     """The bifurcation diagram: both branches at each packet size, with their stability.
 
-    The saturated branch goes on above the plateau for large packets, and the plateau below the
+    The saturated branch continues above the plateau for large packets, and the plateau below the
     critical size, where they are unstable: no link is found there.
 
     Args:

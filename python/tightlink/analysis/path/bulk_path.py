@@ -76,7 +76,7 @@ class BulkPath:
     profile: str = "ns2"
     two_hosts: bool = False
     """Whether all flows go from one host to one other, with nothing but the bottleneck between them: what can be
-    measured over a link in real time. `factor` says nothing then, and others cross no such path."""
+    measured over an emulated link. `factor` says nothing then, and others cross no such path."""
 
     def __post_init__(self) -> None:
         if self.two_hosts and self.cross:

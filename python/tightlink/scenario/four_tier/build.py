@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Receivers for each source.
 _RECEIVERS: Final = 4
 _SHAPE: Final = 1.5
-#: A last mile of 100 km of fibre, or of a shorter one with its modems. It sets how much is worked through at once, too.
+#: A last mile of 100 km of fibre, or of a shorter one with its modems. It sets how much an epoch processes, too.
 _INTERFACE: Final = {"delay": "0.5 ms"}
 #: Never what limits a transfer.
 _WINDOW: Final = "1073741824 packets"

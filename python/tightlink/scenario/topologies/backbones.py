@@ -48,7 +48,7 @@ _Access = tuple[int, int]
 
 @dataclass(frozen=True)
 class Backbone:
-    """A backbone, and what hangs on it."""
+    """A backbone, and what is connected to it."""
 
     #: The cities of the backbone routers, in the order of their numbers; of the two points of presence in each, how
     #: many fast and how many normal access routers they have.

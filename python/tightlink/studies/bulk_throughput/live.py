@@ -38,7 +38,7 @@ def measurements() -> list[Measurement]:
     ]
 
 
-# The cells as Linux carries them over a link in real time, beside the same cells simulated.
+# The cells as Linux carries them over an emulated link, beside the same cells simulated.
 #
 # What the document could not publish, with hosts of today: observed over predicted, residuals, R² for each path. The
 # goals, in the table of claims, are this study's, and were set before anything was measured.

@@ -103,7 +103,7 @@ def evaluate(  # noqa: PLR0913
         queues: Whether they are queues; else they are congestion controls.
         tests: Names of tests; without them, all.
         pack: Name of a pack of tests instead, "rfc9743" or "wireless", of whose requirements there are verdicts.
-        output: Folder for runs, tables and report, in which an interrupted evaluation goes on; without it, a
+        output: Folder for runs, tables and report, in which an interrupted evaluation continues; without it, a
             temporary one.
         jobs: Runs to simulate at a time; the results do not depend on it.
         cluster: Address of a Dask scheduler to simulate them instead.

@@ -1,4 +1,4 @@
-"""The seven cases measured: Linux's Reno over the document's link in real time, beside profile ``linux`` and ns-2.
+"""The seven cases measured: Linux's Reno over the document's emulated link, beside profile ``linux`` and ns-2.
 
 Packets are as large as the document's, ACKs as frequent, the first window as small; the window of 20 packets is
 exact. What is not ns-2's is Linux: timestamps, its recovery, its timer.

@@ -424,7 +424,7 @@ fn case_19_a_needless_timeout_is_undone() {
     assert!(bench.ends.sender.window.cwnd >= 0.9 * before, "{:?} {before}", bench.ends.sender.window);
 }
 
-/// A.20. Of a slow start by the application the round-trip time is probed: Startup goes on after it.
+/// A.20. Of a slow start by the application the round-trip time is probed: Startup continues after it.
 #[test]
 fn case_20_startup_goes_on_after_a_probe_of_the_round_trip_time() {
     let mut bench = Bench::new();

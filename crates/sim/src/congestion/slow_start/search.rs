@@ -88,7 +88,7 @@ mod tests {
     use crate::scenario::SlowStartKind::Search;
     use crate::time::Time;
 
-    /// Twice as much in each round trip: slow start goes on.
+    /// Twice as much in each round trip: slow start continues.
     #[test]
     fn doubling_goes_on() {
         assert_eq!(grow(Search, 0.0, 9, |_| 0.1).0, 9);

@@ -64,7 +64,7 @@ impl Calendar {
         [self.timers.next(), self.arrivals.next(), self.leaving.next()].into_iter().flatten().min()
     }
 
-    /// Goes on to a later epoch, before which there is nothing to do.
+    /// Continues to a later epoch, before which there is nothing to do.
     pub fn turn_to(&mut self, epoch: Epoch) {
         self.timers.turn_to(epoch);
         self.arrivals.turn_to(epoch);

@@ -84,7 +84,7 @@ impl Course {
         Piece { from_s, until_s, value, slope }
     }
 
-    /// Goes on to the next piece.
+    /// Continues to the next piece.
     fn go_on(&mut self) {
         if !self.begun {
             (self.begun, self.piece) = (true, self.begin());

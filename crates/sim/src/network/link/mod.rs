@@ -38,7 +38,7 @@ pub struct Link {
     pub server: Server,
     /// Packets that were admitted and wait for their delivery event, oldest first, where they keep to their order.
     flight: Ring<Packet>,
-    /// What it delivers goes on at once, to a link that takes all its packets from this one or to a confluence: it is
+    /// What it delivers continues at once, to a link that takes all its packets from this one or to a confluence: it is
     /// evaluated together with it, exactly, and the delivery between the two needs no event.
     pub goes_on: bool,
     /// The number of the confluence that it is, if it is one.

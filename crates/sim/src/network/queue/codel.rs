@@ -30,7 +30,7 @@ pub(super) struct Law {
     pub(super) ecn: bool,
 }
 
-/// §5.5: a drop state entered again within so many intervals goes on with the rate that it had reached.
+/// §5.5: a drop state entered again within so many intervals continues with the rate that it had reached.
 const MEMORY_INTERVALS: f64 = 16.0;
 
 /// The state of the control law over one waiting line.

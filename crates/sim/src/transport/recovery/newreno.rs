@@ -62,7 +62,7 @@ impl Sender {
             self.inflation -= acked - 1;
         } else {
             self.window.cwnd -= f64::from(acked - self.inflation);
-            // Above zero: it says that recovery goes on.
+            // Above zero: it says that recovery continues.
             self.inflation = 1;
         }
         self.window.cwnd = self.window.cwnd.max(1.0);

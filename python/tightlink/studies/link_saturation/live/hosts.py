@@ -1,4 +1,4 @@
-"""The sweep between two real hosts: the interface and the line are a link in real time, all else is Linux.
+"""The sweep between two real hosts: the interface and the line are an emulated link, all else is Linux.
 
 A host's own interface cannot be given a cost, so the document's stands behind it, as a router with the same costs per
 packet and byte in front of the same line. Datagrams come a tenth faster than the slower of the two takes them, so one
@@ -156,7 +156,7 @@ def section(observed: Grid) -> Section:
         return Section(title, _NOT_ENOUGH, [])
     finding = _NOT_ENOUGH if observed.found is None else f"{observed.found.sentence()}."
     text = (
-        "Linux sends datagrams to Linux over a link in real time, which is the document's line, behind an interface "
+        "Linux sends datagrams to Linux over an emulated link, which is the document's line, behind an interface "
         "with the document's costs per packet and byte: a host's own interface cannot be slowed down, so it stands "
         "behind the host as a router. A tenth more is offered than passes, and each size is sent for a second. "
         f"{machine(observed.runs)}"

@@ -1,4 +1,4 @@
-"""The process that holds a test bed: its namespaces, its devices and the programs in them.
+"""The process that holds a testbed: its namespaces, its devices and the programs in them.
 
 It is a process of its own, as entering a user namespace takes one with a single thread, which Python's no longer is
 once it has imported polars. It serves requests over a socket and passes descriptors with them (SCM_RIGHTS). All that

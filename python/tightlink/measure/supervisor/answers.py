@@ -1,4 +1,4 @@
-"""What operations of the keeper answer, and how they refuse."""
+"""What operations of the supervisor answer, and how they refuse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 Answer = tuple[Any, list[int]]
 
 
-class Refused(Exception):  # noqa: N818  # it is not an error of the keeper
+class Refused(Exception):  # noqa: N818  # it is not an error of the supervisor
     """What cannot be done here; the text is a sentence for the user."""
 
 

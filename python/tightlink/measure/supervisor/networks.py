@@ -1,4 +1,4 @@
-"""The hosts of a test bed: network namespaces, and the devices, routes and settings in them."""
+"""The hosts of a testbed: network namespaces, and the devices, routes and settings in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs of a test bed: started in a host, waited for, signalled."""
+"""The programs of a testbed: started in a host, waited for, signalled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the keeper is asked, and how it answers."""
+"""How the supervisor is asked, and how it answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_DESCRIPTORS: Final = 16
 _LARGEST_REQUEST: Final = 1 << 20
 
 
-class Keeper:
+class Supervisor:
     """Answers requests, each by an operation of `Networks` or `Programs`."""
 
     def __init__(self, control: socket.socket, parent: int) -> None:

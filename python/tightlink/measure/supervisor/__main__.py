@@ -1,7 +1,7 @@
-"""Begin the keeper: usage __main__.py DESCRIPTOR.
+"""Begin the supervisor: usage __main__.py DESCRIPTOR.
 
 Run by its path, it is a package by itself. As a part of Tightlink it would have to import Tightlink first, which takes
-longer than all that a test bed needs.
+longer than all that a testbed needs.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 
 
 def _begin(descriptor: int) -> int:
-    found = importlib.util.spec_from_file_location("keeper", Path(__file__).with_name("__init__.py"))
+    found = importlib.util.spec_from_file_location("supervisor", Path(__file__).with_name("__init__.py"))
     if found is None or found.loader is None:
         raise AssertionError("a file of Python can be loaded")
-    sys.modules["keeper"] = package = importlib.util.module_from_spec(found)
+    sys.modules["supervisor"] = package = importlib.util.module_from_spec(found)
     found.loader.exec_module(package)
-    return int(importlib.import_module("keeper.entering").main(descriptor))
+    return int(importlib.import_module("supervisor.entering").main(descriptor))
 
 
 if __name__ == "__main__":

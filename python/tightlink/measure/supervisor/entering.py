@@ -1,4 +1,4 @@
-"""How the keeper comes into namespaces of its own."""
+"""How the supervisor comes into namespaces of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import kernel
 from .answers import Refused
-from .serving import Keeper
+from .serving import Supervisor
 
 
 def main(descriptor: int) -> int:
@@ -33,7 +33,7 @@ def main(descriptor: int) -> int:
         return os.waitstatus_to_exitcode(status)
     kernel.die_with_parent(signal.SIGKILL)
     try:
-        Keeper(control, parent).serve(user=user)
+        Supervisor(control, parent).serve(user=user)
     finally:
         os._exit(0)
 
