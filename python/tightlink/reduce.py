@@ -15,7 +15,7 @@ from tightlink.lazy import pl
 
 
 def smallest(column: pl.Series) -> float:
-    """The smallest value.
+    """The smallest value of a column.
 
     Raises:
         ValueError: There is none.
@@ -24,7 +24,7 @@ def smallest(column: pl.Series) -> float:
 
 
 def largest(column: pl.Series) -> float:
-    """The largest value.
+    """The largest value of a column.
 
     Raises:
         ValueError: There is none.
@@ -33,7 +33,7 @@ def largest(column: pl.Series) -> float:
 
 
 def mean_of(column: pl.Series) -> float:
-    """The mean.
+    """The mean of a column's values.
 
     Raises:
         ValueError: There is no value.
@@ -42,7 +42,7 @@ def mean_of(column: pl.Series) -> float:
 
 
 def median_of(column: pl.Series) -> float:
-    """The median.
+    """The median of a column's values.
 
     Raises:
         ValueError: There is no value.

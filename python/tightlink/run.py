@@ -55,7 +55,7 @@ class Source(Protocol):
         """The tables that there are."""
 
     def read(self, name: str) -> pl.DataFrame:
-        """One of them."""
+        """Read one table by its name."""
 
     def write(self, folder: Path) -> None:
         """Put all of them into a folder, a Parquet file each."""
@@ -449,7 +449,7 @@ class Framed(_InMemory):
         return list(self._frames)
 
     def read(self, name: str) -> pl.DataFrame:
-        """One of them."""
+        """Read one table by its name."""
         return self._frames[name]
 
     def write(self, folder: Path) -> None:

@@ -193,7 +193,7 @@ class Prepared:
         watch: Callable[[float, int | None, int | None], None] | None = None,
         part: bool = False,
     ) -> _core.Outcome:
-        """Run the engine.
+        """Run the engine over the resolved scenario.
 
         Raises:
             ScenarioError: Only the engine sees what is wrong, or the run does not fit into this machine's memory.

@@ -43,7 +43,7 @@ class Cluster:
     """The workers of a Dask scheduler."""
 
     def __init__(self, address: str) -> None:
-        """Connect.
+        """Connect to the scheduler of a Dask cluster.
 
         Args:
             address: Of the scheduler, such as ``tcp://10.0.0.1:8786``.
@@ -70,11 +70,11 @@ class Cluster:
 
     @property
     def running(self) -> int:
-        """See `Engine`."""
+        """As `Engine` says, on a cluster's workers."""
         return min(self.places, sum(map(len, self._sent.values())))
 
     def perform(self, works: Iterable[Work]) -> Generator[Performed]:
-        """See `Engine`."""
+        """As `Engine` says, on a cluster's workers."""
         finished = _DASK.as_completed(loop=self._client.loop)
         parcels = Parcels(works, together_s=_TOGETHER_S, ahead=_AHEAD * self.places)
         try:

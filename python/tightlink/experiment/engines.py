@@ -28,7 +28,7 @@ _NOTICES_S: Final = 0.5
 
 
 class Engine(Protocol):
-    """Does work."""
+    """Does pieces of work, in any order and place."""
 
     @property
     def running(self) -> int:
@@ -78,7 +78,7 @@ class InProcess:
         self.running = 0
 
     def perform(self, works: Iterable[Work]) -> Generator[Performed]:
-        """See `Engine`."""
+        """As `Engine` says, in this process."""
         for work in works:
             self.running = 1
             done = perform(work)
@@ -86,7 +86,7 @@ class InProcess:
             yield work, done
 
     def close(self) -> None:
-        """See `Engine`."""
+        """As `Engine` says, in this process."""
 
 
 class Threads:
@@ -101,11 +101,11 @@ class Threads:
 
     @property
     def running(self) -> int:
-        """See `Engine`."""
+        """As `Engine` says, in this process."""
         return min(self.places, self._under_way)
 
     def perform(self, works: Iterable[Work]) -> Generator[Performed]:
-        """See `Engine`."""
+        """As `Engine` says, in this process."""
         upcoming = iter(works)
         waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         finished: queue.SimpleQueue[Performed | BaseException] = queue.SimpleQueue()
@@ -132,7 +132,7 @@ class Threads:
             _end(threads, waiting, stop)
 
     def close(self) -> None:
-        """See `Engine`."""
+        """As `Engine` says, in this process."""
 
 
 def _next(finished: queue.SimpleQueue[Performed | BaseException]) -> Performed | BaseException:

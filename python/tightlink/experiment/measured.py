@@ -84,7 +84,7 @@ class GridProgress:
 
     @property
     def timed_share(self) -> None:
-        """Nothing, likewise."""
+        """How far a timed task is; nothing, likewise."""
         return
 
     def __str__(self) -> str:

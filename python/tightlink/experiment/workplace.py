@@ -55,7 +55,7 @@ class Workplace:
     _marked: dict[str, Any] = field(default_factory=dict)
 
     def mark(self, value: Mapping[str, Any]) -> None:
-        """Write the marker."""
+        """Write the file that marks the folder."""
         self._marked = dict(value)
         write_json(self.folder / self.marker, value)
 

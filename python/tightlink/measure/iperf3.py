@@ -170,7 +170,7 @@ def _check(document: Mapping[str, Any]) -> None:
 
 
 def program() -> str:
-    """Where it is.
+    """Where the program iperf3 is.
 
     Raises:
         TightlinkError: It is not installed.

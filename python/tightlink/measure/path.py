@@ -85,7 +85,7 @@ class Plan:
 
     @property
     def packets(self) -> int:
-        """All of them."""
+        """How many packets all probes send together."""
         return self.echoes * len(self.sizes) + self.train_packets * (1 + self.trains) + self.overload_packets
 
     @property

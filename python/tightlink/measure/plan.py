@@ -74,7 +74,7 @@ class Plan:
 
     @classmethod
     def of(cls, scenario: Scenario, *, link: str | None = None) -> Plan:
-        """Plan a scenario.
+        """Plan how a scenario is measured on real hosts.
 
         Args:
             scenario: Its flows tell which nodes are hosts, and on which side.

@@ -63,7 +63,7 @@ class _Pair:
 
 
 class Iperf3:
-    """iperf3."""
+    """Flows sent by iperf3, a client and a server each."""
 
     name = "iperf3"
 
@@ -91,7 +91,7 @@ class Iperf3:
                 raise ScenarioError(expected, key=f"traffic.{job.label}.udp", value=f"{job.payload_bytes} B")
 
     def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
-        """Start the servers.
+        """Start iperf3's servers, one for each flow.
 
         Raises:
             TightlinkError: One does not listen.
@@ -150,7 +150,7 @@ class Iperf3:
         }
 
     def facts(self) -> Mapping[str, str | float]:
-        """Its version."""
+        """The version of iperf3, where it said one."""
         for pair in self._pairs:
             if pair.received:
                 return {"version": str(pair.received["start"].get("version", ""))}

@@ -61,7 +61,7 @@ class _Loop:
 
 
 class Probe:
-    """The probe."""
+    """Flows sent by our own probe."""
 
     name = "probe"
 

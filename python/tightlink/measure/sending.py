@@ -92,7 +92,7 @@ class Sender(Protocol):
         """
 
     def prepare(self, bed: Bed, jobs: Sequence[Job], *, sample_s: float) -> None:
-        """Start the receivers.
+        """Start what receives the flows, before anything is sent.
 
         Raises:
             TightlinkError: The machine lacks something.

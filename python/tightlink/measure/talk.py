@@ -135,7 +135,7 @@ class Talk:
         return line
 
     def write(self, message: Mapping[str, Any], *, within_s: float) -> None:
-        """Say a line.
+        """Send a message, one line of JSON.
 
         Raises:
             TimeoutError: The other end does not take it in time.

@@ -1,8 +1,8 @@
 """A testbed: hosts as network namespaces of this machine, with devices, routes and programs in them.
 
 Everything depends on one small process, the supervisor (``supervisor/``), and is gone with it: when the bed is closed,
-after an error, Ctrl-C or SIGKILL alike. Root is not needed where user namespaces are allowed. Namespaces have names inside
-this program only; no file, no device and no process of the machine changes.
+after an error, Ctrl-C or SIGKILL alike. Root is not needed where user namespaces are allowed. Namespaces have names
+inside this program only; no file, no device and no process of the machine changes.
 
 Example:
     Two hosts on one wire::

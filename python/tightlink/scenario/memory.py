@@ -71,7 +71,7 @@ class Memory:
 
     @property
     def bytes(self) -> int:
-        """All of it."""
+        """The memory that the run needs, in bytes."""
         each = (self.sources * SOURCE_BYTES, self.packets * PACKET_BYTES, self.routes * ROUTE_BYTES)
         return PROGRAM_BYTES + sum(each)
 
@@ -98,7 +98,7 @@ class Outline:
 
     @property
     def bytes(self) -> int:
-        """All of it."""
+        """The memory that the run needs, in bytes."""
         return PROGRAM_BYTES + self.elements * ELEMENT_BYTES + self.flows * FLOW_BYTES + self.rows * ROW_BYTES
 
     @property

@@ -14,7 +14,7 @@ from typing import Final
 
 @dataclass(frozen=True, kw_only=True)
 class RtoDefaults:
-    """Retransmission timer."""
+    """Defaults of the retransmission timer."""
 
     initial: str
     min: str

@@ -96,7 +96,7 @@ class RateTrace(Changing):
         return {"trace_ms": list(self.instants())}
 
     def nominal(self) -> float:
-        """The mean rate."""
+        """The mean rate of the trace, in bit/s."""
         instants = self.instants()
         return len(instants) * _OPPORTUNITY_BITS / (instants[-1] / 1000)
 

@@ -100,7 +100,7 @@ class Flow(Table):
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
-        """What carries it."""
+        """The transport protocol that carries the traffic."""
         return "tcp"
 
 
@@ -150,7 +150,7 @@ class Saturate(Mixed):
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
-        """What carries it."""
+        """The transport protocol that carries the traffic."""
         return "udp"
 
 
@@ -172,7 +172,7 @@ class _Paced(Mixed):
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
-        """What carries it."""
+        """The transport protocol that carries the traffic."""
         return "tcp" if self.tcp is not None else "udp"
 
 
@@ -235,7 +235,7 @@ class Video(Flow):
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
-        """What carries it."""
+        """The transport protocol that carries the traffic."""
         return "udp"
 
 

@@ -75,7 +75,7 @@ def check_mtu(key: str, tcp: Tcp, spec: Mapping[str, Any], network: Network) -> 
 
 
 def udp_spec(key: str, udp: Udp, sizes: Mapping[str, DatagramSize] | None, profile: Profile) -> dict[str, Any]:
-    """A UDP flow.
+    """The engine's form of a UDP flow.
 
     Args:
         key: Dotted path of the traffic, for errors.

@@ -169,7 +169,7 @@ class ClaimsTable:
     """Those on what is measured."""
 
     def __str__(self) -> str:
-        """For reading."""
+        """The table as text, claim by claim."""
         return "\n".join(str(statement) for statement in (*self.statements, *self.live))
 
     @classmethod

@@ -56,7 +56,7 @@ class Firm:
     """Times it is measured, however much it varies."""
 
     def enough(self, runs: Sequence[Run]) -> bool:
-        """Whether these suffice."""
+        """Whether these runs settle the median."""
         if len(runs) < self.fewest:
             return False
         values = [self.number(run) for run in runs]

@@ -48,7 +48,7 @@ def mbit(bits: float, digits: int = 2) -> str:
 
 
 def per_s(rate: float) -> str:
-    r"""A packet rate.
+    r"""A packet rate as text with its unit.
 
     >>> per_s(4049.69)
     '4,050\xa0packets/s'

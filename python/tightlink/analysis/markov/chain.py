@@ -36,7 +36,7 @@ Transition: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """A homogeneous chain.
+    """A homogeneous Markov chain in discrete time.
 
     Raises:
         TightlinkError: The matrix is not square, has a negative number, or a row that does not sum to one.

@@ -56,7 +56,7 @@ class Invariants:
 
 
 def invariants(graph: nx.Graph) -> Invariants:
-    """Measure a graph.
+    """Measure a graph: the numbers of `Invariants`.
 
     Args:
         graph: Undirected and connected, of two nodes at least; parallel edges count once.

@@ -95,7 +95,7 @@ class Routes:
         return np.asarray(load * self.betweenness / (len(self.nodes) - 1))
 
     def critical(self, capacity: Capacity) -> Critical:
-        """The critical load.
+        """The load per node from which some link is asked for more than it has.
 
         Args:
             capacity: Packets/s that each link carries, or all.

@@ -59,7 +59,7 @@ class Collapse:
 
 
 def collapse(points: pl.DataFrame, critical: float, *, resamples: int = _RESAMPLES) -> Collapse:
-    """Find the exponents.
+    """Find the exponents with which curves of several sizes become one.
 
     Args:
         points: ``size``, ``x``, ``y`` and ``error``, the standard error of y; several sizes, each over several x.

@@ -114,7 +114,7 @@ class Overload:
 
     @property
     def lost(self) -> NDArray[np.bool_]:
-        """Which were lost."""
+        """Which packets of the train were lost."""
         return np.isnan(self.delay_s)
 
     @property

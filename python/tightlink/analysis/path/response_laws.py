@@ -81,7 +81,7 @@ class Reno:
         return 1 / self.packets_per_ack
 
     def cut(self, window: float) -> float:
-        """Half."""
+        """Halve the window at a loss (RFC 5681)."""
         return window / 2
 
 
@@ -96,7 +96,7 @@ class HighSpeed:
     high_decrease: float = 0.1
 
     def increment(self, window: float, since_s: float, rtt_s: float) -> float:
-        """a(w)."""
+        """The increase a(w) of RFC 3649 §5."""
         del since_s, rtt_s
         if window <= self.low:
             return 1.0
@@ -151,7 +151,7 @@ class HTcp:
         return 2 * (1 - self.beta) * alpha
 
     def cut(self, window: float) -> float:
-        """β w."""
+        """The window after a loss, β w."""
         return self.beta * window
 
 
@@ -182,7 +182,7 @@ class Bic:
 
 @dataclass
 class Cubic:
-    """CUBIC (RFC 9438)."""
+    """CUBIC as RFC 9438 has it, window by window."""
 
     c: float = 0.4
     beta: float = 0.7

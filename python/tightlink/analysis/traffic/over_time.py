@@ -51,7 +51,7 @@ class Series:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The numbers."""
+        """The values of the series, in order of time."""
         return self.rows[self.column].to_numpy()
 
     @property

@@ -96,7 +96,7 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
 
 
 def _choice(name: str, label: str, first: str, options: list[str]) -> Any:
-    """A drop-down list."""
+    """A drop-down list that chooses a column or a level."""
     return alt.param(name=name, value=first, bind=alt.binding_select(options=options, name=label))
 
 

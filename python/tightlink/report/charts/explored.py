@@ -49,7 +49,7 @@ class Explored:
 
 
 def explored(table: Designed, algorithm: str | None = None) -> Explored:
-    """Make the tables.
+    """Make the tables that the interactive page draws.
 
     Args:
         table: The runs, their factors and responses.

@@ -23,7 +23,7 @@ _ANOTHER_FORMULA: Final = "reno-delayed-rfc"
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
-    """The whole report."""
+    """The report's text, tables and charts."""
     fits, standard = observed["response"]["fit"], observed["dublin"]["standard"]
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),

@@ -207,7 +207,7 @@ def _half(one: Mixed, _: Mapping[str, Claim]) -> Filling:
 
 
 def _all(one: Mixture, _: Mapping[str, Claim]) -> Filling:
-    """Who gets what."""
+    """All controls at once: who gets how much."""
     ranked = one.ranks.summary.select("algorithm", "rank_mean", "rank_sd", "first")
     table = ranked.join(one.relative, left_on="algorithm", right_on="control", maintain_order="left")
     return {}, {"ranks": table}, {}

@@ -25,7 +25,7 @@ _CELL: Final = 44
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
-    """The whole report."""
+    """The report's text, tables and charts."""
     cubic = observed["pairs"].filter(pl.col("classic") == "cubic")
     names = {
         "listed": list(claims),

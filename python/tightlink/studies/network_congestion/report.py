@@ -37,7 +37,7 @@ _HEADS: Final = {
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
-    """The whole report."""
+    """The report's text, tables and charts."""
     gains = {rule: observed[f"growth.{rule}.gain"] for rule in cases.RULES}
     best = max(gains, key=gains.__getitem__)
     names = {

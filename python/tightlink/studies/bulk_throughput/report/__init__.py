@@ -58,7 +58,7 @@ _AROUND_BYTES: Final = 8 + 8
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
-    """The whole report."""
+    """The report's text, tables and charts."""
     own = [claim for claim in claims.values() if claim.origin == "document"]
     named: dict[str, Any] = {
         "failed": sum(claim.holds is False for claim in own),

@@ -166,7 +166,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Of its measurement."""
+        """The name of the cell's measurement."""
         return f"{self.place.name}/{self.congestion}/{self.window}/{self.flows}"
 
     @property
@@ -185,12 +185,12 @@ class Cell:
         return self.place is DARESBURY and self.congestion == CONTROLS[0] and self.flows < FLOWS[-1]
 
     def goodput_bps(self, run: Run) -> float:
-        """Of all flows."""
+        """The goodput of all flows together."""
         return cell(run, self.path)["goodput_bps"]
 
 
 def cells() -> list[Cell]:
-    """All of them."""
+    """All cells that are measured on Linux."""
     return [
         Cell(place, congestion, window, flows, kind)
         for place in SITES
@@ -201,7 +201,7 @@ def cells() -> list[Cell]:
 
 
 def tasks() -> list[Task]:
-    """The cells, simulated."""
+    """The simulations of the measured cells."""
     return [Task(each.task, each.scenario) for each in cells()]
 
 
@@ -267,7 +267,7 @@ class Unknown:
 
     @property
     def bandwidth_bps(self) -> float:
-        """Of its bottleneck."""
+        """The rate of the path's bottleneck."""
         return self.bandwidth * CALTECH.path.bandwidth_bps
 
     def observations(self) -> list[Observation]:

@@ -105,7 +105,7 @@ class Place:
         return self.path.scenario(window, flows, sample_s=sample_s, tcp=under.tcp)
 
     def tasks(self, under: Alternative = CHOSEN) -> list[Task]:
-        """All cells."""
+        """The simulations of all cells of the path."""
         named = {under.task(f"{self.name}/{window}/{flows}"): (window, flows) for window, flows in self.cells}
         return [Task(name, self.scenario(*cell, under)) for name, cell in named.items()]
 

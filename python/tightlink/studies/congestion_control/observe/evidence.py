@@ -46,7 +46,7 @@ class Evidence:
 
     @property
     def name(self) -> str:
-        """The experiment's name."""
+        """The name of the experiment that was run."""
         return self.experiment.name
 
     @property

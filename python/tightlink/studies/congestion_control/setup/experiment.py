@@ -159,7 +159,7 @@ class Experiment:
         )
 
     def tasks(self, size: Size) -> list[Task]:
-        """All runs.
+        """The simulations of all conditions and controls.
 
         Raises:
             ScenarioError: The scale leaves less than a source for each access router.
@@ -209,7 +209,7 @@ class Experiment:
 
 
 def experiment(name: str) -> Experiment:
-    """One of `NAMES`."""
+    """The experiment of one of `NAMES`."""
     base, _, algorithm = name.partition("-")
     found = _read(base)
     if base != "sensitivity":

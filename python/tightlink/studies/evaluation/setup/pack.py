@@ -92,7 +92,7 @@ class Trial(NamedTuple):
     seed: int
 
     def tasks(self) -> list[Task]:
-        """Its runs."""
+        """The simulations that the test needs."""
         place = f"{self.subject.label}/{self.test.name}/{self.setting}/{self.seed}"
         scenarios = self.test.made.scenarios(self.subject.value, self.value, self.seed)
         return [Task(f"{place}/{name}", scenario) for name, scenario in zip(_RUNS, scenarios, strict=False)]

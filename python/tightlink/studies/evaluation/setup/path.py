@@ -45,12 +45,12 @@ class Path:
 
     @property
     def label(self) -> str:
-        """For people."""
+        """The path as tables and charts name it."""
         return f"{self.rate_mbit:g} Mbit/s, {self.rtt_ms:g} ms, {self.buffer_bdp:g} BDP"
 
     @property
     def rate_bps(self) -> float:
-        """Of the bottleneck."""
+        """The rate of the bottleneck, in bit/s."""
         return self.rate_mbit * 1e6
 
     @property

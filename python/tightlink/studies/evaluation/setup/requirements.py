@@ -78,7 +78,7 @@ class Pack:
 
 @cache
 def packs() -> dict[str, Pack]:
-    """The named packs."""
+    """The packs of requirements, by name."""
     tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     return {
         name: Pack(table["title"], tuple(_requirement(each) for each in table["requirements"]))

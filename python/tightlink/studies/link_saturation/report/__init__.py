@@ -49,7 +49,7 @@ from tightlink.studies.study import Report
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
-    """The whole report."""
+    """The report's text, tables and charts."""
     found, tables = observed["found"], observed["tables"]
     whole = row(tables[MAIN.name], LARGEST_BYTES)["goodput_bps"]
     names = {

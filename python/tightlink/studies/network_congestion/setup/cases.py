@@ -177,7 +177,7 @@ class Grown:
 
     @property
     def graph(self) -> nx.Graph:
-        """Its wires."""
+        """The graph of nodes and wires."""
         return self.named.graph
 
     @property

@@ -83,7 +83,7 @@ class Measured:
 
     @property
     def loss(self) -> float:
-        """Dropped / sent."""
+        """The share of packets sent that were dropped."""
         return self.dropped / self.sent
 
     @property
@@ -134,7 +134,7 @@ class Measured:
 
     @property
     def header_bytes(self) -> int:
-        """Of each packet."""
+        """The header bytes of each packet."""
         return TCP_HEADER_BYTES if self.flow["transport"] == "tcp" else 0
 
     @property

@@ -26,7 +26,7 @@ _COUNTED: Final = ("None", "One", "Two", "Three", "Four", "Five", "Six", "All")
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
-    """The whole report."""
+    """The report's text, tables and charts."""
     tcp, udp, runs = (observed[name] for name in ("tcp", "udp", "runs"))
     blocks = (
         cases.tables(tcp, udp, runs, claims)

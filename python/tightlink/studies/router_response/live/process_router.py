@@ -103,7 +103,7 @@ PROBES: Final = tuple(
 
 
 def tasks() -> list[Task]:
-    """The probes, simulated."""
+    """The simulations of the probes."""
     return [Task(probe.task, probe.scenario) for probe in PROBES]
 
 

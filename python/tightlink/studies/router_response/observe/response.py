@@ -108,7 +108,7 @@ def _governing(found: Routers) -> dict[str, object]:
 
 
 def _probes(found: Routers) -> dict[str, object]:
-    """The grid itself."""
+    """What the grid of probes offers at most."""
     return {
         "probes.fastest_offered_per_s": found.probes(LENGTHS[-1], grid=True)["offered_packets_per_s"][-1],
     }

@@ -50,7 +50,7 @@ _DRAWN: Final = {
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
-    """The whole report."""
+    """The report's text, tables and charts."""
     found = observed["routers"]
     of_three = {law.title: law.fit(variants.IN_PACKETS).bic for law in variants.LAWS}
     of_six = {law.title: law.fit(variants.ALL).aicc for law in variants.LAWS}
