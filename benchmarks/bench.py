@@ -8,7 +8,7 @@
 A workload is a scenario file beside this one; Tightlink runs the file itself, the peers get the
 same network, traffic and TCP as settings. What is timed is the run phase alone, by each program's
 own clock: no topology, no routes, no scenario parsing. Peers take turns (A B C A B C ...), each run
-in a process of its own, and a ratio is the median of the ratios within the rounds, because the
+in its own process, and a ratio is the median of the ratios within the rounds, because the
 speed of a shared machine drifts by more than what is to be measured.
 
 A packet-hop is one data packet or ACK crossing one link. The peers' crossings come from a separate,

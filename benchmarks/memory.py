@@ -7,7 +7,7 @@
 
 The network is that of `tightlink new four-tier`: all parameters low; the largest speed and number of sources (those of
 experiment 1a of NIST SP 500-282); as many sources that hardly think, at the low speed, so that nearly all transmit and
-queues are full. Each run is a process of its own, whose peak is the system's own count.
+queues are full. Each run is its own process, whose peak is the system's own count.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ def scenario(scale: float, load: str, buffers: str, seconds: float) -> tl.Scenar
 
 
 def run_one(scale: float, load: str, buffers: str, seconds: float) -> None:
-    """In a process of its own: prints its peak."""
+    """In its own process: prints its peak."""
     run = tl.simulate(scenario(scale, load, buffers, seconds))
     print(json.dumps(run.manifest["timing"]["peak_rss_bytes"]))
 
 
 def measure(scale: float, load: str, buffers: str, seconds: float) -> Measured:
-    """One run in a process of its own."""
+    """One run in its own process."""
     predicted = memory.needed(scenario(scale, load, buffers, seconds).resolve())
     assert predicted is not None
     arguments = ["--one", str(scale), load, buffers, str(seconds)]

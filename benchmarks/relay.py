@@ -82,7 +82,7 @@ class Traffic:
 
 
 def send(path: Path, device: Any, size: int, interval_s: float, seconds: float) -> Traffic:
-    """A stream of datagrams over a link of its own; no lateness is too much, as it is what is to be seen."""
+    """A stream of datagrams over its own link; no lateness is too much, as it is what is to be seen."""
     plan = path.plan()
     with Emulation(plan, device, late_s=60.0, trace=True) as emulation:
         address = (plan.hosts["b"].address, PORT)

@@ -8,7 +8,7 @@
     python benchmarks/users.py --sources 27800 --threads 1 --speeds 500 1000 2000 4000 8000
 
 The network is `tightlink new four-tier` with the largest speed and number of sources (those of experiment 1a of NIST SP
-500-282), or a part of it: sources and speeds down together. Each run is a process of its own, so that its memory
+500-282), or a part of it: sources and speeds down together. Each run is its own process, so that its memory
 can be told from the others'. It simulates some seconds, of which the cost of a longer run follows: packet-hops a
 simulated second, at the speed that was measured.
 """
@@ -113,7 +113,7 @@ def scenario(sources: int, speed: int, simulated_s: float) -> tl.Scenario:
 
 
 def run_one(sources: int, speed: int, threads: int, simulated_s: float) -> None:
-    """In a process of its own: prints what was measured."""
+    """In its own process: prints what was measured."""
     run = tl.simulate(scenario(sources, speed, simulated_s), threads=threads)
     timing = run.manifest["timing"]
     packets = int(run.users["packets_delivered"].sum())
@@ -121,7 +121,7 @@ def run_one(sources: int, speed: int, threads: int, simulated_s: float) -> None:
 
 
 def measure(sources: int, speed: int, threads: int, simulated_s: float) -> Measured:
-    """One run in a process of its own."""
+    """One run in its own process."""
     arguments = ["--one", str(sources), str(speed), str(threads), str(simulated_s)]
     done = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
     return Measured(sources, speed, threads, simulated_s, *json.loads(done.stdout))

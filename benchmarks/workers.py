@@ -5,7 +5,7 @@
     python benchmarks/workers.py short --rounds 5
     python benchmarks/workers.py --markdown > table.md
 
-A job is one `tl.sweep` in a process of its own, timed from its start to its end: simulated in that process, on two of
+A job is one `tl.sweep` in its own process, timed from its start to its end: simulated in that process, on two of
 its threads, by one Dask worker and by two. (The command `tightlink sweep` makes a report as well, which takes the same
 few seconds whatever the number of runs and of processors.) Workers have one thread each, and the scheduler and they
 are started anew for each round, with the settings that docs/guides/experiments.md recommends (`--as-dask-is`: with

@@ -1,7 +1,7 @@
 """Runs a command as somebody without optional programs and without privileges would: ``make test-bare``.
 
 ``PATH`` is a folder of links to Python, the Rust toolchain and what every system has. Root becomes an ordinary user of
-a user namespace of its own, where the kernel allows that: files stay its own, all privileges are gone.
+its own user namespace, where the kernel allows that: files stay its own, all privileges are gone.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def dumbbell() -> str:
 
 @pytest.fixture(scope="session")
 def mixed() -> str:
-    """All kinds of traffic, a chain and a link of its own."""
+    """All kinds of traffic, a chain and one more link."""
     return MIXED
 
 

@@ -1,6 +1,6 @@
 """tshark reads the same captures: every flag of every packet, every count, every round-trip time is the same.
 
-Captures are made by code, and, where the machine lets us, of real traffic on a loopback interface of its own.
+Captures are made by code, and, where the machine lets us, of real traffic on its own loopback interface.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def test_totals_of_conversations(tmp_path: Path) -> None:
 
 
 def test_real_traffic(tmp_path: Path) -> None:
-    """A transfer on the loopback interface of a namespace of its own, captured by dumpcap."""
+    """A transfer on the loopback interface of a separate namespace, captured by dumpcap."""
     need("dumpcap", "iperf3", "unshare", "ip")
     file = tmp_path / "real.pcapng"
     script = f"""

@@ -105,7 +105,7 @@ def test_the_scheduler_does_not_load_tightlink(one_flow: str, tmp_path: Path, sc
     with _worker(scheduler):
         assert run(plan, tmp_path / "out", cluster=scheduler).flows.collect().height == 2
         with distributed.Client(scheduler, set_as_default=False) as client:
-            # A function of a module of its own would be loaded there with it.
+            # A function of a separate module would be loaded there with it.
             assert client.run_on_scheduler(eval, "'tightlink' in __import__('sys').modules") is False
 
 

@@ -137,7 +137,7 @@ def test_a_scenario_that_is_written_is_the_same() -> None:
 
 
 def test_names_that_are_not_utf_8(folder: Path) -> None:
-    """A name of bytes, by a process of its own, which has them in its arguments."""
+    """A name of bytes, by its own process, which has them in its arguments."""
     name = b"\xff\x1b[31m\xc2\x9b.toml"
     (folder / os.fsdecode(name)).write_text('duration = "1 s"')
     for words in ([b"run"], [b"capture"], [b"report"]):

@@ -88,7 +88,7 @@ def test_every_example_has_the_digest_that_it_has_natively(example: Path, chromi
 
 def test_sweeps_have_the_same_digests_without_charts(chromium: Page, tmp_path: Path) -> None:
     engines = Engines(chromium, tmp_path)
-    # One with an interval of its own, whose series are part of its digest, and one without.
+    # One with its own interval, whose series are part of its digest, and one without.
     for example in ("open-window", "one-flow"):
         scenario = tl.load(f"examples/{example}.toml")
         assert engines.digest(scenario, samples=False) == tl.simulate(scenario).manifest["digest"]

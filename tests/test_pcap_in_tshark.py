@@ -85,7 +85,7 @@ def fields(path: Path, *names: str, only: str = "") -> list[list[str]]:
     """What tshark makes of packets."""
     wanted = [option for name in names for option in ("-e", name)]
     options = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
-    # Each fragment is a packet of its own.
+    # Each fragment is its own packet.
     options += ["-o", "ip.defragment:FALSE", *(["-Y", only] if only else [])]
     command = ["tshark", "-n", "-r", str(path), *options, "-T", "fields", "-E", "separator=;", *wanted]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)

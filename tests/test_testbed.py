@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun"))
 
 #: How long programs would sleep, in seconds: a number by which this process knows its own.
 _SLEEP = f"1000.{os.getpid()}"
-#: A bed with a program that would last, in a process of its own.
+#: A bed with a program that would last, in its own process.
 _HELD = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let jobs in the background ignore it

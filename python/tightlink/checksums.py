@@ -1,7 +1,7 @@
 """Stored files that carry a checksum of themselves: Parquet tables, files of runs, JSON objects.
 
 A Parquet file has it in its metadata, under the key ``sha256``: the hash of the file with zeros in its place. In the
-file of a run it leaves out the tables, each of which has a hash of its own there, so that only what is read is hashed.
+file of a run it leaves out the tables, each of which has its own hash there, so that only what is read is hashed.
 A JSON object has it under the key ``checksum``: the hash of the others.
 
 Example:
@@ -247,7 +247,7 @@ def parsed_json(path: Path) -> Any:
 
 
 def with_checksum(value: Mapping[str, Any]) -> dict[str, Any]:
-    """The object with its checksum, under a key of its own at the end.
+    """The object with its checksum, under its own key at the end.
 
     >>> with_checksum({"seed": 7})
     {'seed': 7, 'checksum': 'beced1fe696351bb996169a4f1987ca1'}
@@ -279,7 +279,7 @@ def _checksum(value: Mapping[str, Any]) -> str:
 
 
 def of_text(text: str) -> str:
-    """The checksum of a text that stands in a file of its own."""
+    """The checksum of a text that stands in its own file."""
     return hashlib.sha256(text.encode()).hexdigest()[: _DIGITS // 2]
 
 

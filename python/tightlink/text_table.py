@@ -41,7 +41,7 @@ _SHORT: Final = {
 }
 #: A word, or a number with its unit, and the space behind it.
 _WORD: Final = re.compile(r"(?:[\d.,]+ )?\S+\s*")
-#: Parts of a word behind which it may be folded, where it is too long for a line of its own: large ones, then smaller.
+#: Parts of a word behind which it may be folded, where it is too long for its own line: large ones, then smaller.
 _PARTS: Final = tuple(re.compile(rf"[^{ends}]*[{ends}]+|[^{ends}]+") for ends in ("→>-", "/,=", "./:,=_→>[-"))
 #: Parts of a header: words, and the keys of a dotted path.
 _HEADER_PART: Final = re.compile(r"[^\s.]+\.?|\.")

@@ -1,7 +1,7 @@
 """Attacks: long random trials of what must never go wrong. `make attack` runs all, a test a few of each.
 
 An attack is a module of this folder with a function ``attempt(chance, place)``: one trial, whose random choices are
-those of ``chance``, in a folder of its own. It returns the outcome in a few words, to be counted, and raises
+those of ``chance``, in its own folder. It returns the outcome in a few words, to be counted, and raises
 `Violation` where something went wrong.
 """
 

@@ -85,7 +85,7 @@ def _study(folder: str, queues: Sequence[int], jobs: int) -> None:
 
 
 def worked(kind: str, folder: Path, queues: Sequence[int]) -> None:
-    """Fill a folder in a process of its own, and wait for it."""
+    """Fill a folder in its own process, and wait for it."""
     process = working(kind, folder, queues, 1)
     process.start()
     process.join(60)

@@ -28,7 +28,7 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def explained(error: BaseException) -> tuple[str, int]:
     """The sentence that tells a user of an error, and the exit code.
 
-    Whatever Tightlink does not expect is a bug of its own, and is called one. With the environment variable
+    Whatever Tightlink does not expect is a bug of Tightlink, and is called one. With the environment variable
     `TRACEBACK` set, the traceback of any error is printed to standard error first.
 
     >>> explained(TightlinkError("results: is not empty"))

@@ -200,5 +200,5 @@ def _cautious(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     there = sum(link.queueing_s for link in path.forward)
     reason = ": it takes the queueing delay of the path for its own"
     if back is not None and back.queueing_s > there:
-        reason = f": its ACKs wait at {back.name}, and it takes that for a queue of its own"
+        reason = f": its ACKs wait at {back.name}, and it takes that for its own queue"
     return Cause("control", share, "likely", "", f"{path.congestion} holds back{reason}{_of_bdp(row, path)}")

@@ -90,7 +90,7 @@ class InProcess:
 
 
 class Threads:
-    """Several at a time, each on a thread of its own: the engine runs without Python's lock.
+    """Several at a time, each on its own thread: the engine runs without Python's lock.
 
     With plain threads and queues: an executor's locks stay locked where Ctrl-C comes while they are taken.
     """

@@ -1,6 +1,6 @@
 """Grids of measurements: cells in shuffled order, repeated until their medians are firm, resumed where they ended.
 
-A measurement is stored whole or not at all, in a file of its own under the hash of what was asked for. The tables are
+A measurement is stored whole or not at all, in its own file under the hash of what was asked for. The tables are
 those of a sweep, so that whatever reads a sweep's folder reads these.
 
 Example:

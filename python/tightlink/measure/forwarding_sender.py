@@ -1,6 +1,6 @@
 """What sends the datagrams that the machine's own kernel forwards: one by one, or in trains where there are too many.
 
-The thread that sends has a processor of its own.
+The thread that sends has its own processor.
 """
 
 from __future__ import annotations

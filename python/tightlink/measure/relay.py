@@ -1,4 +1,4 @@
-"""An emulated link, in a process of its own, between the two sides of a plan.
+"""An emulated link, in its own process, between the two sides of a plan.
 
 Example:
     Between two hosts of a testbed::
@@ -163,7 +163,7 @@ class Relayed:
 class Relay:
     """A relay at work; a context manager, at whose end it is gone.
 
-    It has a process of its own, which ends when this one does, whatever ends that.
+    It has its own process, which ends when this one does, whatever ends that.
 
     Args:
         spec: As `relay_spec` makes it.

@@ -1,6 +1,6 @@
 """The process of a relay: what it is to be comes as JSON on standard input, what it did goes to standard output.
 
-It is a script of its own that loads the compiled extension and nothing else of the package: its memory is locked.
+It is its own script that loads the compiled extension and nothing else of the package: its memory is locked.
 
 Usage: relaying.py
 """

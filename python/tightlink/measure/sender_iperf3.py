@@ -1,6 +1,6 @@
 """iperf3 as the sender of a scenario: the witness that users trust.
 
-Each flow is a client and a server of its own, so that flows start and stop by themselves. What iperf3 cannot do shows:
+Each flow has its own client and server, so that flows start and stop by themselves. What iperf3 cannot do shows:
 its connections for control share the link, its data start a few round trips after its start, its times are whole
 seconds, and ``-w`` sets a socket's buffer, of which the window is a part that depends on the kernel's bookkeeping.
 """

@@ -292,11 +292,11 @@ class Bed:
         """Start a program in a host.
 
         Args:
-            host: Which; without one, in a network of its own, apart from all hosts.
+            host: Which; without one, in its own network, apart from all hosts.
             argv: The program and its arguments.
             descriptors: What it has as its descriptors 0, 1, 2, 3, …; without them it has nothing to read, and what it
                 writes is kept for `Program.finish`.
-            session: Whether it has a session of its own, so that Ctrl-C in a terminal does not reach it, and signals
+            session: Whether it has its own session, so that Ctrl-C in a terminal does not reach it, and signals
                 reach all that it starts.
 
         Raises:
@@ -325,7 +325,7 @@ class Bed:
         """Run a program in a host until it ends.
 
         Args:
-            host: Which; without one, in a network of its own.
+            host: Which; without one, in its own network.
             argv: The program and its arguments.
             timeout_s: After which it is ended, in seconds.
             descriptors: What it has as its descriptors 0, 1, 2, 3, ….

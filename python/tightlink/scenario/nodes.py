@@ -149,7 +149,7 @@ def ring_spec(limit: object) -> dict[str, int]:
 
 
 def check_output_rings(scenario: Scenario, default: str) -> None:
-    """An error where a link has a queue of its own and its node an output ring.
+    """An error where a link has its own queue and its node an output ring.
 
     Args:
         scenario: As it was written.

@@ -155,7 +155,7 @@ class Saturate(Mixed):
 
 
 class _Paced(Mixed):
-    """Traffic at a rate of its own, over UDP unless ``tcp`` is set."""
+    """Traffic at its own rate, over UDP unless ``tcp`` is set."""
 
     rate: Rate | None = None
     """Bits per second of IP packets: after each the next one, 8 × (its bytes of payload and headers) / rate later."""

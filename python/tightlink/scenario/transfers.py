@@ -72,7 +72,7 @@ class Transfers(Table):
     to: Endpoints
     """The nodes that receive; a node never sends to itself."""
     pairs: Annotated[str, choice(*PAIRS)] | None = None
-    """Who sends to whom: any sender to any receiver (random), each sender to a receiver of its own, by chance
+    """Who sends to whom: any sender to any receiver (random), each sender to its own receiver, by chance
     (permutation), sender i to receiver i (matched), or many senders to one receiver at once (incast)
     (default random)."""
     together: StrictBool | None = None

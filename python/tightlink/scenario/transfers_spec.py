@@ -68,7 +68,7 @@ def _nodes(key: str, transfers: Transfers, network: Network) -> tuple[list[int],
     if set(origins) == set(targets) and len(origins) == 1:
         raise ScenarioError("another node than from, to which it sends", key=f"{key}.to", value=transfers.to)
     if transfers.pairs == "permutation" and len(origins) != len(targets):
-        message = f"as many nodes as from, which are {len(origins)}, not {len(targets)}: each has a receiver of its own"
+        message = f"as many nodes as from, which are {len(origins)}, not {len(targets)}: each has its own receiver"
         raise ScenarioError(message, key=f"{key}.to", value=transfers.to)
     if transfers.pairs == "matched":
         for index in range(max(len(origins), len(targets))):

@@ -1,6 +1,6 @@
 """What a study measures on real hosts, over an emulated link, beside what it simulates.
 
-Each measurement is a run in a folder of its own, whole or not at all, so an interrupted study continues where it was.
+Each measurement is a run in its own folder, whole or not at all, so an interrupted study continues where it was.
 What varies is measured again and again, in rounds, until the median of a number is firm.
 
 Example:

@@ -43,7 +43,7 @@ from tightlink.studies.expressions import fill
 from tightlink.studies.study import Report
 
 _BLOCK: Final = re.compile(r"\[\[([\w.-]+)\]\] ?(.*)", re.DOTALL)
-#: What stands in a line of its own: items of a list.
+#: What stands in its own line: items of a list.
 _ITEM: Final = re.compile(r"\n(?!- )")
 
 

@@ -1,4 +1,4 @@
-"""How a study is run: runs, table, claims, figures, report, in a folder of its own.
+"""How a study is run: runs, table, claims, figures, report, in its own folder.
 
 Example:
     >>> import tempfile

@@ -26,7 +26,7 @@ def influence(effects: pl.DataFrame, by: Sequence[str] = ()) -> pl.DataFrame:
 
     Args:
         effects: What `tightlink.analysis.effects.main.main_effects` found.
-        by: Columns, such as period, for each value of which there is an index of its own.
+        by: Columns, such as period, with an index for each of their values.
 
     Returns:
         Columns ``*by``, factor, ``psi`` (0 to 1) and ``responses``, the number that it is a share of. Effects

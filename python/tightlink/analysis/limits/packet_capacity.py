@@ -1,4 +1,4 @@
-"""How many packets of one size a processor carries: packets per second as a limit of its own.
+"""How many packets of one size a processor carries: packets per second as a separate limit.
 
 Example:
     >>> processor = {"per_packet": "150 us", "per_byte": "50 ns"}

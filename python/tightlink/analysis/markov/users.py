@@ -99,7 +99,7 @@ def by_counts(users: pl.DataFrame, periods: Mapping[str, tuple[float, float]]) -
         Piece(name, float(times[start]), float(times[stop]), *_chain(states, slice(start, stop), steps, spent, flows))
         for name, start, stop in pieces_at
     )
-    # A source that has just ended a transfer thinks in the tables, and is in a state of its own here.
+    # A source that has just ended a transfer thinks in the tables, and is in its own state here.
     now = {name: np.append(0.0, count) / steps for name, count in ended.items()}
     seen = dict(zip(_STATES, there.T, strict=True)) | now
     seen[THINKING] = seen[THINKING] - sum(now.values(), np.zeros(len(times)))

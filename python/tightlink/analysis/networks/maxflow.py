@@ -100,7 +100,7 @@ def maximum_flow(edges: Sequence[Edge], nodes: Mapping[str, Fraction], source: s
 
 
 def _graph(edges: Iterable[Edge], nodes: Mapping[str, Fraction], source: str, target: str, scale: int) -> Any:
-    """The graph with each node split in two, and each edge by a vertex of its own.
+    """The graph with each node split in two, and each edge by its own vertex.
 
     The capacity of a node becomes that of the way from its one half to the other. A vertex in each edge
     keeps parallel edges apart, which networkx's flows do not know.

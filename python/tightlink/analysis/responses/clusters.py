@@ -3,7 +3,7 @@
 The method of NIST 2010: under each condition, algorithms are points in the space of the responses; the distance of
 two is Euclidean, each difference divided by the standard deviation of its response; clusters are joined by the mean
 distance over all pairs across; joins below 70 % of the largest are coloured. Conditions differ too much to be
-compared with each other, so that each has a dendrogram of its own.
+compared with each other, so that each has its own dendrogram.
 
 Example:
     >>> import polars as pl

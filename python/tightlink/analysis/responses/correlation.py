@@ -6,7 +6,7 @@ represents each. Its matrix has three colours, by |r|: red from 0.80, blue from 
 "80 ≥ |r| × 100 ≤ 100", a slip: 80 to 100 is meant.
 
 The document reads its groups from a plot by eye. Here they come from complete linkage: the strongest pairs first, and
-never two in a group whose pair is not kept. A response without a partner is a group of its own.
+never two in a group whose pair is not kept. A response without a partner is its own group.
 
 Example:
     >>> import polars as pl

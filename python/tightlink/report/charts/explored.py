@@ -156,7 +156,7 @@ def _short(value: float) -> str:
 
 
 def _cells(trees: Sequence[Dendrogram]) -> pl.DataFrame:
-    """The cluster of each algorithm under each condition; one in none is a group of its own."""
+    """The cluster of each algorithm under each condition; one in none is its own group."""
     rows = []
     for tree in trees:
         numbers = {name: number for number, group in enumerate(tree.clusters, 1) for name in group}

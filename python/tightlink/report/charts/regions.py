@@ -101,7 +101,7 @@ def shaded(  # noqa: PLR0913
 
 
 def _ground(shade: Shade, row: int, axis: Axis, ends: Domain, kind: Kind) -> list[Any]:
-    """A rectangle of the chart's height, with its name in a row of its own; nothing where it is out of sight."""
+    """A rectangle of the chart's height, with its name in its own row; nothing where it is out of sight."""
     low, high = max(shade.low, ends[0]), min(shade.high, ends[1])
     if low >= high:
         return []

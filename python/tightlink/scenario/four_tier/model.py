@@ -81,7 +81,7 @@ class Distribution(Table):
 class FourTier(Table):
     """A four-tier network with users, by the twenty parameters of Mills et al. (NIST SP 500-282).
 
-    Each is "low", "high" or a value of its own, for the network at its full size. With ``routers`` below 1 fewer of the
+    Each is "low", "high" or another value, for the network at its full size. With ``routers`` below 1 fewer of the
     access routers have users, and each of them stays what it is. With a ``scale`` below 1 there are fewer sources and
     slower routers alike; buffers follow by their rule; interfaces, delays and files stay.
 

@@ -54,7 +54,7 @@ def _with_evidence(options: Mapping[str, str], names: tuple[str, ...]) -> Chosen
         )
     for option in _SIZES:
         if option in options:
-            expected = "to be left out beside --evidence stored, which has a size of its own"
+            expected = "to be left out beside --evidence stored, which has its own size"
             raise ScenarioError(expected, key=f"--{option}", value=options[option])
     there = [name for name in setup.HEAVIER if setup.file_of(name).exists() and (not names or name in names)]
     own = setup.chosen(names or setup.CHOSEN)

@@ -200,7 +200,7 @@ def section(observed: Grid) -> Section:
     text = (
         "Three hosts in a row, of which that in the middle is a router: the Linux kernel of this machine, whose "
         "forwarding is slowed down by nothing. What arrives waits in a ring of 256 packets for a thread of the kernel, "
-        "which has a processor of its own; the sender has another and sends as fast as it can; the receiver counts. "
+        "which has its own processor; the sender has another and sends as fast as it can; the receiver counts. "
         f"Behind the router is the kernel's own token bucket, of {RATES[OPEN]}, which is never full, and of "
         f"{RATES[LINE]}. The thread's share of time, by the kernel's scheduler, says whether the router was what "
         f"limited. {kernel(observed.runs)}"

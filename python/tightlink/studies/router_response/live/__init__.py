@@ -60,7 +60,7 @@ def kernel(found: Grid) -> Section:
         return Section(title, kernel_router.why_not(), [])
     text = (
         "Three hosts in a row, of which that in the middle is a router: the Linux kernel of this machine. What arrives "
-        "waits in a ring of 256 packets for a thread of the kernel, which has a processor of its own and does all that "
+        "waits in a ring of 256 packets for a thread of the kernel, which has its own processor and does all that "
         "forwarding takes; its load is the share of the time for which the kernel's scheduler ran it. The line behind "
         f"it is never full. Up to {per_s(IN_TRAINS)} packets come one by one, beyond in trains of sixteen. "
         f"{kernel_of(found.runs)}"

@@ -108,7 +108,7 @@ def tasks() -> list[Task]:
 
 
 def measurements() -> list[Measurement]:
-    """The probes, measured, one after the other: the router has a processor of its own."""
+    """The probes, measured, one after the other: the router has its own processor."""
     firm = Firm(load, fewest=2, most=4)
     pace_s = INPUT_RING * PER_PACKET_S
     return [

@@ -129,7 +129,7 @@ def _tables() -> list[tuple[Setting, tuple[object, object]]]:
 # - pools: a cost of each packet, and one more of it for each pool that is larger: steps of one height.
 #
 # These pools are said to hold packets that are process-switched; how its router switched, the document does not say.
-# With a height of its own for each step the third law passes through any three figures, and says nothing.
+# With its own height for each step the third law passes through any three figures, and says nothing.
 
 #: Bytes that a buffer of each of IOS's public pools holds, of those that the document's packets need.
 POOL_BYTES: Final = {"small": 104, "middle": 600, "big": 1524}
@@ -201,7 +201,7 @@ SIMULATED: Final = (LINEAR, POOLS)
 def setting(law: Law, length: int) -> Setting:
     """The routers as documented, with A's packets at the cost that a law gives to a length.
 
-    The engine has no cost by pool of buffers, so each length has a router of its own.
+    The engine has no cost by pool of buffers, so each length has its own router.
     """
     own = Router(A.interrupt_us, round(law.packet_s(length) / _US - A.interrupt_us, 1))
     return Setting(f"A, {law.title}", law.title, processor(own), DOCUMENTED.router_b)
