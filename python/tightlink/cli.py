@@ -133,8 +133,8 @@ for begun in (network, four_tier, examples):
 new.app.command(new_study, name="study")
 
 # Groups of the help, in their order, and what is in them.
-_SIMULATE, _MEASURE, _UNDERSTAND, _PREPARE, _SHELLS = map(
-    Group.create_ordered, ("Simulate", "Measure", "Understand", "Prepare", "Editors and shells")
+_SIMULATE, _MEASURE, _UNDERSTAND, _PREPARE, _OTHER = map(
+    Group.create_ordered, ("Simulate", "Measure", "Understand", "Prepare", "Other")
 )
 for simulating in (with_table_options(run), with_table_options(sweep), study, with_table_options(evaluate), lab):
     app.command(simulating, group=_SIMULATE)
@@ -144,8 +144,10 @@ for understanding in (report, plot, with_table_options(compare), with_table_opti
     app.command(understanding, group=_UNDERSTAND)
 app.command(validate, group=_PREPARE)
 app.command(list_names, name="list", group=_PREPARE)
-app.command(schema, group=_SHELLS)
-app.command(completion_of(app), group=_SHELLS)
+app.command(schema, group=_OTHER)
+app.command(completion_of(app), group=_OTHER)
 for below, group in ((measure, _MEASURE), (analyze, _UNDERSTAND), (new, _PREPARE), (plan, _PREPARE)):
     below.app.group = group
     app.command(below.app)
+for flag in ("--help", "--version"):
+    app[flag].group = _OTHER
