@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PYTHON ?= python3
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Containers often forbid Python to keep what it compiles: each process of a test would compile its libraries again.
+export PYTHONDONTWRITEBYTECODE :=
 MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
 CHECKED := python tests docs $(wildcard benchmarks)
