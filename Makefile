@@ -12,7 +12,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildc
 CHECKED := python tests docs $(wildcard benchmarks)
 TEST_RUST := cargo test --quiet --workspace --exclude tightlink-python
 # On the small matrices here, the threads of OpenBLAS wait for each other for longer than they compute.
-TEST_PYTHON := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile
+TEST_PYTHON := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 FUZZ ?= 1000000
 TRIES ?= 300
 
