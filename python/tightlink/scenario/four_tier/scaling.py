@@ -7,6 +7,7 @@ became of that, and a scale that turns the levels of a parameter round is refuse
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
@@ -26,6 +27,8 @@ _ROUNDED: Final = {
     "source_distribution": "sources",
     "receiver_distribution": "receivers",
 }
+#: On what queues, sources and receivers depend.
+_COUNTED: Final = (*_ROUNDED, "network_speed", "propagation_delay", "topology", "scale")
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,12 @@ def turned_levels(chosen: FourTier) -> str | None:
     """
     if chosen.scale == 1:
         return None
+    return _turned_levels(chosen.model_construct(**{name: getattr(chosen, name) for name in _COUNTED}))
+
+
+# The runs of a study differ in what is counted here only by its factors.
+@lru_cache(maxsize=256)
+def _turned_levels(chosen: FourTier) -> str | None:
     for name, what in _ROUNDED.items():
         if getattr(chosen, name) not in ("low", "high"):
             continue
