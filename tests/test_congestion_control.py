@@ -158,8 +158,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         SMALL,
         on_one_link=tuple(fewer),
-        # Most runs, and of neither is it asserted what its networks do.
-        sizes=dict.fromkeys(("window", "choices"), replace(SMALL, scale=Fraction(1, 50))),
+        # Most runs, and of none of these is it asserted what its networks do.
+        sizes=dict.fromkeys(("2b", "mixture", "window", "choices"), replace(SMALL, scale=Fraction(1, 50))),
     )
     study(congestion_control.study(chosen), folder, jobs=2)
     patch.undo()
