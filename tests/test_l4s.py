@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study; of both flows in one queue, of which no verdict is asserted below, a part of the grid."""
     place = tmp_path_factory.mktemp("study") / "l4s"
     with pytest.MonkeyPatch.context() as patch:
-        levels = setup.SINGLE.levels | {"rate_mbit": (4, 40), "rtt_ms": (5, 10, 50)}
+        levels = {**setup.SINGLE.levels, "rate_mbit": (4, 40), "rtt_ms": (5, 10, 50)}
         patch.setattr(setup, "SINGLE", replace(setup.SINGLE, levels=levels))
         assert study(STUDY, place, jobs=2).exit_code == 3
     return place
