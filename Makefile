@@ -5,12 +5,14 @@ BIN := $(VENV)/bin
 PYTHON ?= python3
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Containers often forbid Python to keep what it compiles: each process of a test would compile its libraries again.
+export PYTHONDONTWRITEBYTECODE :=
 MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
 CHECKED := python tests docs $(wildcard benchmarks)
 TEST_RUST := cargo test --quiet --workspace --exclude tightlink-python
 # On the small matrices here, the threads of OpenBLAS wait for each other for longer than they compute.
-TEST_PYTHON := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile
+TEST_PYTHON := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 FUZZ ?= 1000000
 TRIES ?= 300
 

@@ -47,6 +47,7 @@ def main() -> int:
             "--quiet",
             "--numprocesses=auto",
             "--dist=loadfile",
+            "--no-loadscope-reorder",
             "--override-ini=filterwarnings=",
             *(words or ["tests"]),
         ]

@@ -61,9 +61,10 @@ def grid(runs: Mapping[str, Run]) -> pl.DataFrame:
     return grids.cells(runs, "daresbury", paths.DARESBURY.cells, paths.DARESBURY.path)
 
 
-def test_every_task_has_its_own_name() -> None:
+def test_every_task_has_its_own_name_that_says_what_it_belongs_to() -> None:
     names = [task.name for task in STUDY.all_tasks()]
     assert len(set(names)) == len(names)
+    assert all("/" in name for name in names)
     assert sum(len(place.cells) for place in paths.PATHS) == 760
 
 
@@ -227,10 +228,6 @@ def test_measures_name_the_path_and_what_analyses_want(runs: Mapping[str, Run]) 
     assert float(found["packets_per_s"]) * 12000 == pytest.approx(found["throughput_bps"])
     assert found["goodput_bps"] == pytest.approx(float(found["throughput_bps"]) * 1460 / 1500, rel=0.01)
     assert json.dumps(found)
-
-
-def test_names_of_tasks_say_what_they_belong_to() -> None:
-    assert all("/" in task.name for task in STUDY.all_tasks())
 
 
 def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:

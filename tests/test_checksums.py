@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from tightlink.experiment.stored import opened
 QUEUE = "link.bottleneck.queue"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def scenario(one_flow: str) -> tl.Scenario:
     return tl.loads(one_flow).set_all({"duration": "1 s", "observe.interval": "100 ms"})
 
@@ -111,11 +112,19 @@ def test_json(tmp_path: Path) -> None:
         seal(file)
 
 
-@pytest.fixture
-def folder(scenario: tl.Scenario, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def pristine(scenario: tl.Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep with a run that fails."""
-    (tmp_path / "base.toml").write_text(scenario.to_toml())
-    assert _sweep(tmp_path / "sweep") == 1
+    place = tmp_path_factory.mktemp("pristine")
+    (place / "base.toml").write_text(scenario.to_toml())
+    assert _sweep(place / "sweep") == 1
+    return place
+
+
+@pytest.fixture
+def folder(pristine: Path, tmp_path: Path) -> Path:
+    """A copy of that sweep, to be damaged."""
+    shutil.copytree(pristine, tmp_path, dirs_exist_ok=True)
     return tmp_path / "sweep"
 
 

@@ -89,6 +89,9 @@ def _reduced() -> Iterator[None]:
             patch.setattr(cases, name, lambda small=small: small)
         patch.setattr(cases, "starts", lambda: (graphs.random(16), graphs.scale_free(16)))
         patch.setattr(cases, "STEPS", 3)
+        # Of grown networks no verdict is asserted, so that a few runs of each are enough.
+        patch.setattr(cases, "GROWTH_LOADS", cases.GROWTH_LOADS[::2])
+        patch.setattr(cases, "RUNS", 1)
         patch.setattr(cases, "networks", cases.networks.__wrapped__)
         yield
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tightlink.progress import Progress
 
 LONG = """
-duration = "600 s"
+duration = "300 s"
 link.wire = { ends = ["a", "b"], rate = "500 Mbit/s", delay = "5 ms", queue = "200 packets" }
 traffic.ftp = { kind = "bulk", from = "a", to = "b", flows = 4, tcp.window = "10000 packets" }
 """
@@ -54,7 +54,7 @@ def test_a_simulation_says_how_far_it_is() -> None:
     told: list[SimulationProgress] = []
     scenario = tl.loads(LONG)
     whole = tl.simulate(scenario, watch=told.append)
-    assert told, "it is told twice a second, and this takes seconds"
+    assert told, "it is told twice a second, and this takes a second"
     shares = [now.share for now in told]
     assert shares == sorted(shares)
     assert 0 < shares[0] < 1

@@ -29,8 +29,8 @@ DONE, REFUSED = 0, 2
 def processes() -> ForkServerContext:
     """Where processes come from that have imported what they need."""
     context = multiprocessing.get_context("forkserver")
-    needed = ["experiment.running", "experiment.plan", "experiment.factors", "simulate"]
-    context.set_forkserver_preload(["polars", *(f"tightlink.{name}" for name in needed)])
+    needed = ["experiment.running", "experiment.plan", "scenario.resolve", "simulate", "studies.running", "_core"]
+    context.set_forkserver_preload(["numpy", "polars", *(f"tightlink.{name}" for name in needed)])
     return context
 
 

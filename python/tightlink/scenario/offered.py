@@ -10,6 +10,8 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Any, Final
 
 from tightlink.scenario.paths import Router
@@ -43,14 +45,7 @@ def most_offered(nodes: int, links: Sequence[Mapping[str, Any]], ends: Collectio
     for link in links:
         away[link["from"]] += packets_per_s(link)
         there[link["to"]] += packets_per_s(link)
-    origins: list[set[int]] = [set() for _ in links]
-    targets: list[set[int]] = [set() for _ in links]
-    router = Router(nodes, [(link["from"], link["to"]) for link in links])
-    for origin in ends:
-        for target in ends:
-            for hop in router.path(origin, target) or () if origin != target else ():
-                origins[hop].add(origin)
-                targets[hop].add(target)
+    passing = _passing(nodes, tuple((link["from"], link["to"]) for link in links), tuple(ends))
     return [
         float("inf")
         if link["from"] in ends
@@ -59,5 +54,22 @@ def most_offered(nodes: int, links: Sequence[Mapping[str, Any]], ends: Collectio
             # The last link itself is what limits its router.
             float("inf") if link["to"] in ends else sum(there[node] for node in stops),
         )
-        for link, starts, stops in zip(links, origins, targets, strict=True)
+        for link, (starts, stops) in zip(links, passing, strict=True)
     ]
+
+
+# The runs of a study differ in rates, and hardly ever in their graph.
+@lru_cache(maxsize=8)
+def _passing(
+    nodes: int, links: tuple[tuple[int, int], ...], ends: tuple[int, ...]
+) -> tuple[tuple[AbstractSet[int], AbstractSet[int]], ...]:
+    """From which and to which of the ends packets take each link."""
+    origins: list[set[int]] = [set() for _ in links]
+    targets: list[set[int]] = [set() for _ in links]
+    router = Router(nodes, links)
+    for origin in ends:
+        for target in ends:
+            for hop in router.path(origin, target) or () if origin != target else ():
+                origins[hop].add(origin)
+                targets[hop].add(target)
+    return tuple(zip(origins, targets, strict=True))

@@ -7,6 +7,7 @@ Example:
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WrapValidator
@@ -39,8 +40,14 @@ _KINDS: Final = ("drop-tail", "threshold", "red", "pie", "rem", *HELD)
 _known_queue = known_kind(*_KINDS)
 
 
+# Of most links the limit is one of few.
+@lru_cache(maxsize=256)
+def _like_a_kind(text: str) -> str | None:
+    return closest(text, _KINDS, likeness=_LIKE_A_KIND)
+
+
 def _check_queue(value: object) -> object:
-    if isinstance(value, str) and (kind := closest(value, _KINDS, likeness=_LIKE_A_KIND)):
+    if isinstance(value, str) and (kind := _like_a_kind(value)):
         raise wrong('a limit such as "20 packets", or a table with the discipline as kind', value=value,
                     suggestion=f'{{ kind = "{kind}", limit = "1000 packets" }}')  # fmt: skip
     return _known_queue.func(value) if isinstance(value, dict | Table) else value  # type: ignore[call-arg]

@@ -128,22 +128,24 @@ def fit_line(sizes: Array, log_rates: Array) -> tuple[Array, Array]:
     unit = sizes.mean()
     p = (sizes / unit)[None, :]
     times = np.exp(-log_rates)
-    a, b = _weighted(p, times, 1 / times**2, log_rates)
+    alone = np.exp(-log_rates.mean(axis=1)), np.exp(-(log_rates + np.log(p)).mean(axis=1))
+    a, b = _weighted(p, times, 1 / times**2, alone)
     for _ in range(_STEPS):
         model = a[:, None] + b[:, None] * p
         working = model * (1 - log_rates - np.log(model))
-        a, b = _weighted(p, working, 1 / model**2, log_rates)
+        a, b = _weighted(p, working, 1 / model**2, alone)
     return a, b / unit
 
 
-def _weighted(p: Array, times: Array, weights: Array, log_rates: Array) -> tuple[Array, Array]:
-    """Weighted least squares of a + b · p; where one would be negative it is zero, and the other alone fits."""
-    total, first, second = weights.sum(axis=1), (weights * p).sum(axis=1), (weights * p * p).sum(axis=1)
-    by_one, by_p = (weights * times).sum(axis=1), (weights * p * times).sum(axis=1)
+def _weighted(p: Array, times: Array, weights: Array, alone: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Weighted least squares of a + b · p; where one would be negative it is zero, and the other is what fits alone."""
+    of_p = weights * p
+    total, first, second = weights.sum(axis=1), of_p.sum(axis=1), (of_p * p).sum(axis=1)
+    by_one, by_p = (weights * times).sum(axis=1), (of_p * times).sum(axis=1)
     spread = total * second - first * first
     a = (second * by_one - first * by_p) / spread
     b = (total * by_p - first * by_one) / spread
-    flat, straight = np.exp(-log_rates.mean(axis=1)), np.exp(-(log_rates + np.log(p)).mean(axis=1))
+    flat, straight = alone
     a, b = np.where(b < 0, flat, a), np.where(a < 0, straight, b)
     # Rounding must not make a cost of what is none: it would be amplified where lines cross.
     return np.where(a < 0, 0.0, a), np.where(b < 0, 0.0, b)

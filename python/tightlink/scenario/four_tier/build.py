@@ -34,33 +34,34 @@ def tables(chosen: FourTier) -> dict[str, Any]:
     return {
         "profile": "rfc",
         "duration": chosen.value("duration"),
-        "topology": {"net": _network(chosen)},
+        "topology": {"net": network(chosen)},
         "traffic": {"users": _users(chosen, periods)},
         "observe": {"interval": chosen.value("measurement_interval"), "periods": periods},
     }
 
 
-def _network(chosen: FourTier) -> dict[str, Any]:
+def network(chosen: FourTier) -> dict[str, Any]:
+    """The table of the topology alone."""
     kind, speed = units.parse(chosen.value("network_speed"), units.RATE, units.PACKET_RATE)
     scaled = float(speed.exact * units.exact(chosen.scale))
-    network = {
+    table = {
         "kind": "abilene-four-tier",
         "speed": units.format_rate(scaled) if kind is units.RATE else units.format_packet_rate(scaled),
         "variant": chosen.value("topology"),
         "delay_factor": chosen.value("propagation_delay"),
         "buffers": chosen.value("buffers"),
     }
-    if network["buffers"] == "rtt*c/sqrt(n)":
+    if table["buffers"] == "rtt*c/sqrt(n)":
         # About half of the sources behind a router transmit at a time, and as many others send to there.
-        network["flows"] = _hosts(chosen, 1)
-    return network
+        table["flows"] = _hosts(chosen, 1)
+    return table
 
 
 def _users(chosen: FourTier, periods: dict[str, list[str]]) -> dict[str, Any]:
     fast = chosen.value("fast_interfaces")
     users = {
         "kind": "users",
-        "places": _places(chosen),
+        "places": places(chosen),
         "interfaces": {
             "normal": {"rate": "8 packets/ms"} | _INTERFACE,
             "fast": {"rate": "80 packets/ms", "share": fast} | _INTERFACE,
@@ -117,7 +118,8 @@ def _at(chosen: FourTier, name: str, indices: Sequence[int]) -> str | list[str]:
     return f"net.{name}[*]" if chosen.routers == 1 else [f"net.{name}[{index}]" for index in indices]
 
 
-def _places(chosen: FourTier) -> dict[str, dict[str, Any]]:
+def places(chosen: FourTier) -> dict[str, dict[str, Any]]:
+    """The users behind the access routers of each class: where, how many sources and receivers behind each."""
     sources, receivers = chosen.value("source_distribution"), chosen.value("receiver_distribution")
     return {
         name: {

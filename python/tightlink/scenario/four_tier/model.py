@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import Discriminator, StrictBool, Tag
@@ -146,6 +147,7 @@ class FourTier(Table):
         return own if own not in _LEVELS else self._level(name, own)
 
     @classmethod
+    @cache
     def _level(cls, name: str, level: str) -> Any:
         """A level's value as the parameter's own type, which also proves the list of levels."""
         parameter = PARAMETERS[name]

@@ -7,10 +7,11 @@ became of that, and a scale that turns the levels of a parameter round is refuse
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.scenario.four_tier.build import tables
+from tightlink.scenario.four_tier.build import network, places, tables
 from tightlink.scenario.four_tier.routers import kept
 from tightlink.scenario.topologies.four_tier import AbileneFourTier
 from tightlink.scenario.values import PACKET_BYTES, line_rate
@@ -26,6 +27,8 @@ _ROUNDED: Final = {
     "source_distribution": "sources",
     "receiver_distribution": "receivers",
 }
+#: On what queues, sources and receivers depend.
+_COUNTED: Final = (*_ROUNDED, "network_speed", "propagation_delay", "topology", "scale")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,6 @@ class _Network:
 
     sources: dict[str, int]
     """Behind a router of each class."""
-    totals: dict[str, int]
     queues: dict[str, int]
     """Of the links of each class of access routers, in packets."""
     normal_pps: float
@@ -53,19 +55,19 @@ class _Network:
 
 
 def _network(chosen: FourTier) -> _Network:
-    written = tables(chosen)
-    net = AbileneFourTier.model_validate(written["topology"]["net"])
-    users: dict[str, Any] = written["traffic"]["users"]
-    routers = kept(chosen.value("topology"), units.exact(1))
-    hosts = {kind: {name: users["places"][name][kind] for name in _CLASSES} for kind in ("sources", "receivers")}
+    net = AbileneFourTier.model_validate(network(chosen))
+    users: dict[str, Any] = tables(chosen)["traffic"]["users"]
     return _Network(
-        sources=hosts["sources"],
-        totals={kind: sum(each[name] * len(routers[name]) for name in _CLASSES) for kind, each in hosts.items()},
-        queues={name: units.packets(net.queue(name)) for name in _CLASSES},
+        sources={name: users["places"][name]["sources"] for name in _CLASSES},
+        queues=_queues(net),
         normal_pps=_packets_per_second(net.rate("normal")),
         interface_pps=_packets_per_second(users["interfaces"]["normal"]["rate"]),
         round_trip_s=units.time(net.round_trip),
     )
+
+
+def _queues(net: AbileneFourTier) -> dict[str, int]:
+    return {name: units.packets(net.queue(name)) for name in _CLASSES}
 
 
 def _packets_per_second(rate: str) -> float:
@@ -100,8 +102,16 @@ def turned_levels(chosen: FourTier) -> str | None:
 
     Of parameters that are at one of their levels: others are not compared with the other level.
     """
+    if chosen.scale == 1:
+        return None
+    return _turned_levels(chosen.model_construct(**{name: getattr(chosen, name) for name in _COUNTED}))
+
+
+# The runs of a study differ in what is counted here only by its factors.
+@lru_cache(maxsize=256)
+def _turned_levels(chosen: FourTier) -> str | None:
     for name, what in _ROUNDED.items():
-        if chosen.scale == 1 or getattr(chosen, name) not in ("low", "high"):
+        if getattr(chosen, name) not in ("low", "high"):
             continue
         scaled, whole = (_at_levels(chosen.model_copy(update={"scale": scale}), name) for scale in (chosen.scale, 1.0))
         for group, (low, high) in scaled.items():
@@ -116,10 +126,17 @@ def turned_levels(chosen: FourTier) -> str | None:
 
 def _at_levels(chosen: FourTier, name: str) -> dict[str, tuple[int, int]]:
     """What a parameter moves, at its low and its high level."""
-    low, high = (_network(chosen.model_copy(update={name: level})) for level in ("low", "high"))
+    low, high = (_rounded(chosen.model_copy(update={name: level}), name) for level in ("low", "high"))
+    return {group: (low[group], high[group]) for group in low}
+
+
+def _rounded(chosen: FourTier, name: str) -> dict[str, int]:
+    """What a parameter moves and rounding changes: queues by class, or sources or receivers of the whole network."""
     if name == "buffers":
-        return {group: (low.queues[group], high.queues[group]) for group in _CLASSES}
-    return {kind: (low.totals[kind], high.totals[kind]) for kind in (_ROUNDED[name],)}
+        return _queues(AbileneFourTier.model_validate(network(chosen)))
+    kind = _ROUNDED[name]
+    behind, routers = places(chosen), kept(chosen.value("topology"), units.exact(1))
+    return {kind: sum(behind[group][kind] * len(routers[group]) for group in _CLASSES)}
 
 
 def _sign(value: int) -> int:
