@@ -105,7 +105,10 @@ def test_a_server_that_is_not_there_and_a_control_that_is_not_there(tmp_path: Pa
         (["--windows", "8x", "--flows", "1"], '--windows = "8x": expected values from 1 to 1073741824'),
         (["--windows", "8K", "--flows", "0"], '--flows = "0": expected values from 1 to 128'),
         (["--windows", "8K", "--flows", "1", "--time", "0.5 s"], '--time = "0.5 s": expected whole seconds'),
-        (["--windows", "8K", "--flows", "1", "--most", "5"], "--most = 5: expected --precision beside it"),
+        (
+            ["--windows", "8K", "--flows", "1", "--max-repeats", "5"],
+            "--max-repeats = 5: expected --precision beside it",
+        ),
         (["--windows", "8K", "--flows", "1", "--precision", "x"], '--precision = "x": expected a fraction'),
         (["--windows", "8K", "--flows", "1", "--repeat", "0"], "--repeat = 0: expected a whole number"),
     ],

@@ -47,7 +47,7 @@ from tightlink.commands.run import run
 from tightlink.commands.schema import schema
 from tightlink.commands.study import study
 from tightlink.commands.sweep import sweep
-from tightlink.commands.table_options import with_table_options
+from tightlink.commands.table_options import with_csv, with_table_options
 from tightlink.commands.validate import validate
 from tightlink.console import FAILED, INTERRUPTED, say
 
@@ -136,8 +136,11 @@ new.app.command(new_study, name="study")
 _SIMULATE, _MEASURE, _UNDERSTAND, _PREPARE, _OTHER = map(
     Group.create_ordered, ("Simulate", "Measure", "Understand", "Prepare", "Other")
 )
-for simulating in (with_table_options(run), with_table_options(sweep), study, with_table_options(evaluate), lab):
-    app.command(simulating, group=_SIMULATE)
+app.command(with_table_options(run), group=_SIMULATE)
+app.command(with_table_options(sweep), group=_SIMULATE)
+app.command(with_table_options(evaluate), group=_SIMULATE)
+app.command(with_csv(study), group=_SIMULATE)
+app.command(lab, group=_SIMULATE)
 for measuring in (emulate, with_table_options(capture)):
     app.command(measuring, group=_MEASURE)
 for understanding in (report, plot, with_table_options(compare), with_table_options(query)):

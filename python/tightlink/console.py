@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from tightlink import units
+from tightlink.csv_text import as_csv
 from tightlink.errors import ScenarioError, closest, escaped_in_text, one_of, visible
 from tightlink.progress import TimeLeft, shown
 from tightlink.text_table import Choice, TextTable, fold, layout
@@ -65,7 +66,10 @@ def print_why(why: Why) -> None:
 
 
 def print_json(found: object, **options: Any) -> None:
-    """Print what was found as JSON, with options of ``json.dumps``."""
+    """Print what was found as JSON, with options of ``json.dumps``; or its tables as CSV, where asked for."""
+    if (_ASKED.get() or _Asked()).csv:
+        print("\n".join(map(escaped_in_text, as_csv(found).split("\n"))), end="")
+        return
     lines = json.dumps(found, indent=2, ensure_ascii=False, **options).split("\n")
     print("\n".join(map(escaped_in_text, lines)))
 
@@ -117,6 +121,7 @@ class _Asked:
     """The columns that somebody asked for, and those of the tables that were printed."""
 
     choice: Choice = field(default_factory=Choice)
+    csv: bool = False
     names: dict[str, None] = field(default_factory=dict)
 
 
@@ -124,13 +129,13 @@ _ASKED: Final[ContextVar[_Asked | None]] = ContextVar("_ASKED", default=None)
 
 
 @contextmanager
-def columns_chosen(choice: Choice) -> Iterator[None]:
-    """Print all columns of tables, or those of some names, in what follows.
+def columns_chosen(choice: Choice, *, csv: bool = False) -> Iterator[None]:
+    """Print all columns of tables, or those of some names, or CSV for JSON, in what follows.
 
     Raises:
         ScenarioError: None of the tables that were printed has a column of one of the names.
     """
-    asked = _Asked(choice)
+    asked = _Asked(choice, csv)
     token = _ASKED.set(asked)
     try:
         yield

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink import units
+from tightlink.commands.analyze_output import Json, plain
 from tightlink.commands.options import option, share
 from tightlink.console import FAILED
 from tightlink.errors import ScenarioError
@@ -50,7 +51,7 @@ class GridOptions:
     """Measurements of each combination, at least."""
     precision: str | None = None
     """Such as "2 %": measure until half the 95 % interval of the median goodput is that narrow."""
-    most: int | None = None
+    max_repeats: int | None = None
     """Measurements of each combination at most, with --precision (default: 10)."""
     seed: int = 1
     """Seed of the order."""
@@ -77,20 +78,20 @@ class GridOptions:
         """How often each combination is measured."""
         from tightlink.experiment.measured import Repeats
 
-        for name, value in (("--repeat", self.repeat), ("--most", self.most)):
+        for name, value in (("--repeat", self.repeat), ("--max-repeats", self.max_repeats)):
             if value is not None and not 1 <= value <= _MOST_REPEATS:
                 raise ScenarioError(f"a whole number from 1 to {_MOST_REPEATS}", key=name, value=value)
         if self.precision is None:
-            if self.most is not None:
-                raise ScenarioError("--precision beside it", key="--most", value=self.most)
+            if self.max_repeats is not None:
+                raise ScenarioError("--precision beside it", key="--max-repeats", value=self.max_repeats)
             return Repeats(least=self.repeat, seed=self.seed)
         width = float(share("--precision", self.precision))
         if not 0 < width < 1:
             raise ScenarioError('a share above zero, such as "2 %"', key="--precision", value=self.precision)
-        return Repeats(least=self.repeat, most=self.most or _MOST, firm=("goodput_bps", width), seed=self.seed)
+        return Repeats(least=self.repeat, most=self.max_repeats or _MOST, firm=("goodput_bps", width), seed=self.seed)
 
 
-def tcp(*, options: GridOptions, windows: str, flows: str, congestion: str | None = None) -> int:
+def tcp(*, options: GridOptions, windows: str, flows: str, congestion: str | None = None, json_: Json = False) -> int:
     """Measure transfers to an iperf3 server, with windows and numbers of flows, in shuffled order.
 
     Parameters
@@ -135,12 +136,11 @@ def tcp(*, options: GridOptions, windows: str, flows: str, congestion: str | Non
     shaky = [window for window in factors["window_bytes"] if window < _SHAKY_WINDOW]
     warnings = [f"--windows: below {_SHAKY_WINDOW} B iperf3's window is far from what was asked for"] if shaky else []
     shown = (("goodput", "goodput_bps", units.format_rate), ("rtt", "rtt_mean_s", units.format_time))
-    return _run(
-        options, {"transport": "tcp", "congestion": congestion}, factors, measure, shown=shown, warnings=warnings
-    )
+    own = {"transport": "tcp", "congestion": congestion}
+    return _run(options, own, factors, measure, shown=shown, warnings=warnings, json_=json_)
 
 
-def udp_sweep(*, options: GridOptions, payloads: str, rates: str) -> int:
+def udp_sweep(*, options: GridOptions, payloads: str, rates: str, json_: Json = False) -> int:
     """Measure datagrams to an iperf3 server, with payloads and rates, in shuffled order.
 
     Parameters
@@ -196,7 +196,7 @@ def udp_sweep(*, options: GridOptions, payloads: str, rates: str) -> int:
         ("goodput", "goodput_bps", units.format_rate),
         ("loss", "loss", lambda value: units.format_fraction(round(value, 5))),
     )
-    return _run(options, {"transport": "udp"}, factors, measure, shown=shown, warnings=[])
+    return _run(options, {"transport": "udp"}, factors, measure, shown=shown, warnings=[], json_=json_)
 
 
 def _run(
@@ -207,6 +207,7 @@ def _run(
     *,
     shown: Sequence[tuple[str, str, Callable[[float], str]]],
     warnings: list[str],
+    json_: bool,
 ) -> int:
     from tightlink.console import say, warned, watching
     from tightlink.experiment.measured import Grid, run
@@ -220,7 +221,7 @@ def _run(
         f"{options.port}, at least")  # fmt: skip
     with watching() as watch:
         finished = run(grid, options.output, measure, repeats=repeats, watch=watch)
-    _show(finished, shown)
+    _show(finished, shown, json_=json_)
     for damaged in finished.damaged:
         say(damaged.mended)
     if finished.measured < len(finished.done):
@@ -238,10 +239,13 @@ def _run(
     return FAILED if finished.failures else code
 
 
-def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float], str]]]) -> None:
-    from tightlink.console import print_table, rounded
+def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float], str]]], *, json_: bool) -> None:
+    from tightlink.console import print_json, print_table, rounded
     from tightlink.experiment.precision import median_half_width
 
+    if json_:
+        print_json(plain(_medians(finished, [metric for _, metric, _ in shown])))
+        return
     header = [*finished.grid.factors, "times"]
     for name, _, _ in shown:
         header += [name, "±"]
@@ -255,6 +259,20 @@ def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float]
             row += [rounded(median, write), rounded(median_half_width(values), write)]
         rows.append(row)
     print_table(header, rows, drop=[f"{name} ±" for name, _, _ in reversed(shown)])
+
+
+def _medians(finished: "Finished", metrics: Sequence[str]) -> list[dict[str, Any]]:
+    """For each combination, how often it was measured, and medians with half their intervals."""
+    from tightlink.experiment.precision import median_half_width
+
+    rows = []
+    for cell in finished.grid.cells:
+        found = {metric: finished.of(cell, metric) for metric in metrics}
+        row = dict(zip(finished.grid.factors, cell, strict=True)) | {"times": len(found[metrics[0]])}
+        for metric, values in found.items():
+            row |= {metric: finished.medians(metric).get(cell), f"{metric}_half_width": median_half_width(values)}
+        rows.append(row)
+    return rows
 
 
 def _sizes(name: str, text: str, bounds: tuple[int, int]) -> list[int]:

@@ -24,7 +24,12 @@ COMMANDS: Final = {
     "sql": "query",
 }
 #: Of commands, by today's names, old names of options and today's.
-OPTIONS: Final = {"analyze markov": {"--goal": "--target"}, "plan path": {"--leave": "--headroom"}}
+OPTIONS: Final = {
+    "analyze markov": {"--goal": "--target"},
+    "measure tcp": {"--most": "--max-repeats"},
+    "measure udp-sweep": {"--most": "--max-repeats"},
+    "plan path": {"--leave": "--headroom"},
+}
 
 
 def as_now(arguments: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink.commands.options import Cluster, Jobs, WithLab
-from tightlink.console import print_text, say, watching
+from tightlink.console import print_json, print_text, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
 
 
@@ -19,6 +19,7 @@ def study(
     live: Annotated[bool, Parameter(negative="")] = False,
     claims: Annotated[bool, Parameter(negative="")] = False,
     with_lab: WithLab = False,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     **options: str,
 ) -> int:
     """Run a study: its simulations, its analysis, its claims and its report.
@@ -33,12 +34,15 @@ def study(
         Measure, too: real hosts over an emulated link, beside what is simulated.
     claims
         Print what the study claims, and with what each claim is compared; nothing is run.
+    json_
+        Print the claims with their verdicts as JSON.
     options
         What a study alone has, such as --routers 1/3 of congestion-control; a wrong one names them all.
     """
     from tightlink import studies
 
-    given = {"--output": output, "--jobs": jobs != 1, "--cluster": cluster, "--live": live, "--with-lab": with_lab}
+    given = {"--output": output, "--jobs": jobs != 1, "--cluster": cluster, "--live": live, "--with-lab": with_lab,
+             "--json": json_}  # fmt: skip
     without_effect = next((option for option, value in given.items() if value), None)
     if claims and without_effect is not None:
         raise TightlinkError(f"{without_effect}: it has no effect beside --claims, which runs nothing")
@@ -56,8 +60,11 @@ def study(
         found = run_study(
             chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
         )
-    from tightlink.experiment.claims import counted, print_table
+    from tightlink.experiment.claims import counted, described, print_table
 
+    if json_:
+        print_json({"report": str(found.report), "claims": [described(claim) for claim in found.claims]})
+        return found.exit_code
     if found.claims:
         print_table(found.claims)
         print_text("\n" + "\n".join(counted(found.claims)))

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Cluster, Jobs  # noqa: TC001  # cyclopts evaluates them
 from tightlink.console import CAUTION, FAILED, print_text
+from tightlink.errors import TightlinkError
 from tightlink.scenario import parse_option
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def sweep(
     yes: Annotated[bool, Parameter(negative="")] = False,
     controls: Controls = None,
     with_lab: Annotated[bool, Parameter(negative="")] = False,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.
 
@@ -81,6 +84,8 @@ def sweep(
         Python file with congestion controls of your own, which it runs; may be repeated.
     with_lab
         Put a laboratory into the report, with a slider for each key that is varied.
+    json_
+        Print the means of all combinations as JSON, with half their 95 % confidence intervals.
     """
     from tightlink.experiment.factors import Factor
     from tightlink.experiment.plan import Plan
@@ -96,11 +101,13 @@ def sweep(
     }  # fmt: skip
     factors, changes = [Factor.parse(text) for text in vary or []], dict(map(parse_option, set_ or []))
     plan = Plan.load(file, factors, changes, **settings, max_runs=sys.maxsize if yes else None)
+    if dry_run and json_:
+        raise TightlinkError("--json: it has no effect beside --dry-run, which simulates nothing")
     if dry_run:
         _print_plan(plan, jobs)
         return 0
     command = _command(file, vary=vary, **settings, set=set_, controls=controls)
-    return _run(plan, output or Path("results") / file.stem, jobs, cluster, command, with_lab=with_lab)
+    return _run(plan, output or Path("results") / file.stem, jobs, cluster, command, with_lab=with_lab, json_=json_)
 
 
 def _command(file: Path, **options: object) -> str:
@@ -112,7 +119,7 @@ def _command(file: Path, **options: object) -> str:
     return shlex.join(words)
 
 
-def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str, *, with_lab: bool) -> int:
+def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str, *, with_lab: bool, json_: bool) -> int:
     from tightlink.console import say, watching
     from tightlink.experiment.running import run
 
@@ -123,8 +130,11 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     status = experiment.runs.select("status").collect()["status"]
     if (there := (status == "done").sum() - experiment.store.simulated) > 0:
         say(f"{there} of {status.len()} runs were there already")
-    _print_cells(experiment, plan)
-    _report(folder, with_lab=with_lab)
+    if json_:
+        _print_json(experiment, plan, folder, with_lab=with_lab)
+    else:
+        _print_cells(experiment, plan)
+        _report(folder, with_lab=with_lab)
     return _warned(experiment, plan)
 
 
@@ -181,6 +191,18 @@ def _print_cells(experiment: Experiment, plan: Plan) -> None:
     ]
     # The metrics stand in the order of what they matter.
     print_table(header, rows, drop=list(columns.values())[:0:-1])
+
+
+def _print_json(experiment: Experiment, plan: Plan, folder: Path, *, with_lab: bool) -> None:
+    from tightlink.console import print_json
+    from tightlink.experiment import open as open_folder
+    from tightlink.experiment.summary import summary
+    from tightlink.report.sweep import Found, write_sweep
+
+    keys = [key for factor in plan.design.factors for key in factor.keys]
+    cells = summary(experiment.runs.collect(), keys).to_dicts()
+    report = write_sweep(folder, with_lab=with_lab)
+    print_json({"finding": Found(open_folder(folder)).sentence, "report": str(report), "cells": plain(cells)})
 
 
 def _columns(frame: pl.DataFrame, keys: list[str]) -> dict[str, str]:

@@ -1,46 +1,68 @@
-"""The options --wide and --columns of all commands that print tables."""
+"""The options of all commands that print tables: --wide, --columns, and --csv where there is --json."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
 from cyclopts import Parameter
 
 from tightlink.console import columns_chosen
+from tightlink.errors import TightlinkError
 from tightlink.text_table import Choice
 
 _T = TypeVar("_T")
-_WIDE: Final = "Print all columns of tables, however narrow the terminal is."
-_COLUMNS: Final = "Columns of tables to print, separated by commas; a table without any of them is printed as usual."
+
+
+def _option(name: str, annotation: Any, help_: str, default: object = None) -> inspect.Parameter:
+    annotated = Annotated[annotation, Parameter(negative="", help=help_)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotated)
+
+
+_flag: Final = functools.partial(_option, annotation=bool, default=False)
 _OPTIONS: Final = (
-    inspect.Parameter(
-        "wide",
-        inspect.Parameter.KEYWORD_ONLY,
-        default=False,
-        annotation=Annotated[bool, Parameter(negative="", help=_WIDE)],
-    ),
-    inspect.Parameter(
+    _flag("wide", help_="Print all columns of tables, however narrow the terminal is."),
+    _option(
         "columns",
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[str | None, Parameter(help=_COLUMNS)],
+        str | None,
+        "Columns of tables to print, separated by commas; a table without any of them is printed as usual.",
     ),
 )
+_CSV: Final = _flag("csv", help_="Print the tables of --json as CSV, each below its name if there are several.")
 
 
 def with_table_options(command: Callable[..., _T]) -> Callable[..., _T]:
-    """Give a command the options --wide and --columns, which say what of its tables is printed."""
+    """Give a command the options --wide and --columns, which say what of its tables is printed, and --csv."""
+    return _with(command, _OPTIONS)
+
+
+def with_csv(command: Callable[..., _T]) -> Callable[..., _T]:
+    """Give a command with --json the option --csv."""
+    return _with(command, ())
+
+
+def _with(command: Callable[..., _T], more: Sequence[inspect.Parameter]) -> Callable[..., _T]:
+    signature = inspect.signature(command)
+    options = more if "json_" not in signature.parameters else (_CSV, *more)
 
     @functools.wraps(command)
-    def with_options(*args: Any, wide: bool = False, columns: str | None = None, **options: Any) -> _T:
-        with columns_chosen(Choice(wide, () if columns is None else columns.split(","))):
+    def with_options(
+        *args: Any, wide: bool = False, columns: str | None = None, csv: bool = False, **options: Any
+    ) -> _T:
+        if csv:
+            other = {"--json": options.get("json_"), "--wide": wide, "--columns": columns is not None}
+            if (without_effect := next((name for name, given in other.items() if given), None)) is not None:
+                raise TightlinkError(f"{without_effect}: it has no effect beside --csv")
+            options["json_"] = True
+        with columns_chosen(Choice(wide, () if columns is None else columns.split(",")), csv=csv):
             return command(*args, **options)
 
-    signature = inspect.signature(command)
-    own = signature.replace(parameters=[*signature.parameters.values(), *_OPTIONS])
+    *known, last = signature.parameters.values()
+    # Whatever else is given stands behind all options.
+    ends = (last, *options) if last.kind is not last.VAR_KEYWORD else (*options, last)
+    own = signature.replace(parameters=[*known, *ends])
     with_options.__signature__ = own  # type: ignore[attr-defined]  # inspect reads it
-    with_options.__annotations__ = command.__annotations__ | {each.name: each.annotation for each in _OPTIONS}
+    with_options.__annotations__ = command.__annotations__ | {each.name: each.annotation for each in options}
     return with_options

@@ -230,11 +230,11 @@ def save(claims: Sequence[Claim], path: str | os.PathLike[str]) -> Path:
         TightlinkError: Two claims have the same id.
     """
     _refuse_duplicates(claims, str(path))
-    listed = [_written(claim) for claim in claims]
+    listed = [described(claim) for claim in claims]
     return write_text(path, json.dumps(listed, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _written(claim: Claim) -> dict[str, Any]:
+def described(claim: Claim) -> dict[str, Any]:
     """A claim as the file has it: whose it is stands behind its source."""
     whole = asdict(claim)
     return {name: whole[name] for name in _KEYS}
@@ -242,7 +242,7 @@ def _written(claim: Claim) -> dict[str, Any]:
 
 def checksum_of(claims: Iterable[Claim]) -> str:
     """The checksum of claims, for the marker of their study."""
-    return of_text(json.dumps([_written(claim) for claim in claims]))
+    return of_text(json.dumps([described(claim) for claim in claims]))
 
 
 def load(path: str | os.PathLike[str]) -> list[Claim]:

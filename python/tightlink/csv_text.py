@@ -1,0 +1,70 @@
+"""What a command found, as CSV: the tables in it, for spreadsheets and other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypeGuard
+
+_Rows: TypeAlias = list[Mapping[str, Any]]
+
+
+def as_csv(found: object) -> str:
+    """The tables of an object that could be written as JSON.
+
+    A list of objects is a table, and each of several has its name as a comment above it. Where there is none, the
+    object is the only row of one. What is no number or text stands as JSON in its cell.
+
+    >>> print(as_csv([{"link": "wire", "loss": 0.5}, {"link": "core", "loss": None}]), end="")
+    link,loss
+    wire,0.5
+    core,
+    >>> print(as_csv({"why": "it is slow", "flows": [{"label": "ftp"}], "links": [{"link": "wire"}]}), end="")
+    # flows
+    label
+    ftp
+    <BLANKLINE>
+    # links
+    link
+    wire
+    """
+    tables = _tables(found)
+    written = [_written(rows) if len(tables) == 1 else f"# {name}\n{_written(rows)}" for name, rows in tables]
+    return "\n".join(written)
+
+
+def _tables(found: object) -> list[tuple[str, _Rows]]:
+    if isinstance(found, Mapping):
+        own: list[tuple[str, _Rows]] = [(str(name), list(value)) for name, value in found.items() if _is_table(value)]
+        return own or [("", [_flat(found)])]
+    return [("", list(found))] if _is_table(found) else [("", [{"value": found}])]
+
+
+def _is_table(value: object) -> TypeGuard[_Rows]:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, Mapping) for row in value)
+
+
+def _flat(found: Mapping[Any, Any], before: str = "") -> dict[str, Any]:
+    """An object as one row: what is in another has its name behind the other's, with a dot between."""
+    row: dict[str, Any] = {}
+    for name, value in found.items():
+        inner = isinstance(value, Mapping)
+        row |= _flat(value, f"{before}{name}.") if inner else {f"{before}{name}": value}
+    return row
+
+
+def _written(rows: _Rows) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer.writerow(columns)
+    writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, bool) or (isinstance(value, Mapping | Sequence) and not isinstance(value, str)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return value

@@ -1,0 +1,76 @@
+"""Tables as CSV: the numbers of JSON, in every command that has it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from programs import commands
+from tightlink.csv_text import as_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Said = Callable[..., tuple[int, str, str]]
+
+
+def _tables(text: str) -> dict[str, list[dict[str, str]]]:
+    parts = text.split("\n\n") if text.startswith("# ") else [f"# \n{text}"]
+    named = [part.partition("\n") for part in parts]
+    return {head.removeprefix("# "): list(csv.DictReader(io.StringIO(rows))) for head, _, rows in named}
+
+
+@pytest.fixture
+def short(tmp_path: Path, one_flow: str) -> str:
+    (tmp_path / "short.toml").write_text(one_flow.replace('duration = "10 s"', 'duration = "1 s"'), encoding="utf-8")
+    return str(tmp_path / "short.toml")
+
+
+def test_csv_has_the_numbers_of_json(said: Said, short: str) -> None:
+    found = json.loads(said("run", short, "--json")[1])
+    code, out, _ = said("run", short, "--csv")
+    assert code == 0
+    tables = _tables(out)
+    assert {"flows", "links"} <= set(tables)
+    for name in ("flows", "links"):
+        for row, expected in zip(tables[name], found[name], strict=True):
+            assert row == {key: "" if value is None else str(value) for key, value in expected.items()}
+
+
+def test_a_sweep_and_a_query(said: Said, short: str, tmp_path: Path) -> None:
+    command = ("sweep", short, "--vary", "link.bottleneck.queue=5 packets,20 packets", "-o", str(tmp_path / "swept"))
+    cells = json.loads(said(*command, "--json")[1])["cells"]
+    assert [row["link.bottleneck.queue"] for row in cells] == ["5 packets", "20 packets"]
+    rows = _tables(said(*command, "--csv")[1])[""]
+    assert [float(row["goodput_bps"]) for row in rows] == [row["goodput_bps"] for row in cells]
+    query = ("query", str(tmp_path / "swept"), "select run, seed from runs", "--csv")
+    assert said(*query)[1] == "run,seed\n0/0,1\n1/0,1\n"
+
+
+def test_claims(said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said("new", "study", "mine")
+    rows = _tables(said("study", "mine.py", "--csv")[1])[""]
+    assert [row["holds"] for row in rows] == ["true"] * len(rows)
+    assert rows[0]["id"] == json.loads(said("study", "mine.py", "--json")[1])["claims"][0]["id"]
+
+
+@pytest.mark.parametrize("option", ["--json", "--wide", "--columns=goodput"])
+def test_what_has_no_effect_beside_it(option: str, said: Said, short: str) -> None:
+    assert said("run", short, "--csv", option)[0] == 2
+
+
+def test_every_command_that_prints_json_prints_csv(said: Said) -> None:
+    for command in commands():
+        text = said(*command.split(), "--help")[1]
+        assert ("--json" in text) == ("--csv" in text), command
+
+
+def test_what_is_in_cells() -> None:
+    assert as_csv([{"a": [1, 2], "b": True, "c": 'x,"y"', "d": None}]) == 'a,b,c,d\n"[1, 2]",true,"x,""y""",\n'
+    assert as_csv({"a": 1, "b": {"c": 2}}) == "a,b.c\n1,2\n"
