@@ -73,7 +73,7 @@ def test_tables_without_rows_have_their_types(run_with_users: tl.Run) -> None:
 def test_the_manifest_says_what_ran(run: tl.Run) -> None:
     keys = {"scenario", "seed", "version", "engine_behaviour", "digest", "packet_hops", "events", "random_draws"}
     assert keys | {"warnings", "timing", "identity", "source"} == set(run.manifest)
-    assert set(run.manifest["timing"]) == {"wall_s", "packet_hops_per_s", "peak_rss_bytes"}
+    assert set(run.manifest["timing"]) == {"wall_s", "threads", "packet_hops_per_s", "peak_rss_bytes"}
     assert run.manifest["seed"] == 7
     assert run.manifest["version"] == tl.__version__
     assert tl.Scenario.from_dict(run.manifest["scenario"]).resolve() == run.scenario.resolve()
