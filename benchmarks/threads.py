@@ -4,9 +4,9 @@
     python benchmarks/threads.py                        # the workloads and some examples
     python benchmarks/threads.py w6 four-tier --repeats 9
 
-Each run is a process of its own, without Python, and the schedulers take turns. Processor seconds are of the loop over events
-and of epochs on one thread: they are what work there is, and others who use the machine change them least. Wall seconds are of
-epochs on two threads. The estimate is made as for a machine with two idle processors.
+Each run is a process of its own, without Python, and the schedulers take turns. Processor seconds are of the loop over
+events and of epochs on one thread: they are what work there is, and others who use the machine change them least. Wall
+seconds are of epochs on two threads. The estimate is made as for a machine with two idle processors.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import tightlink as tl
-from tightlink import _core
 from workloads import HERE, WORKLOADS
 
+import tightlink as tl
+from tightlink import _core
+
 EXAMPLES = (
-    "one-flow", "dumbbell", "parking-lot", "chain", "abilene", "queues", "udp-beside-tcp", "on-off", "transfers", "fat-tree-k8",
+    "one-flow", "dumbbell", "parking-lot", "chain", "abilene", "queues", "udp-beside-tcp", "on-off", "transfers",
+    "fat-tree-k8",
 )  # fmt: skip
 #: Users have epochs only.
 FOUR_TIER = "four-tier"
@@ -58,13 +60,13 @@ def row(name: str, repeats: int) -> str:
             for threads in (1, 2) if name == FOUR_TIER else (None, 1, 2):
                 times.setdefault(threads, []).append(run(file, threads))
 
-    def median(threads: int | None, column: int) -> float:
-        return statistics.median(found[column] for found in times[threads]) if threads in times else float("nan")
+    def median(threads: int | None, column: int) -> str:
+        return f"{statistics.median(found[column] for found in times[threads]):.2f}" if threads in times else ""
 
     several, share, turn_s, packet_hops, tried = _core.threads(resolved, 2)
     chosen = "1" if several == 1 else "2" if tried is None else "1, tries 2"
     cells: list[Any] = [
-        name, f"{times[1][0][0] / 1e6:.2f}", f"{median(None, 2):.2f}", f"{median(1, 2):.2f}", f"{median(2, 1):.2f}",
+        name, f"{times[1][0][0] / 1e6:.2f}", median(None, 2), median(1, 2), median(2, 1),
         *((f"{share:.0%}", f"{turn_s * 1e3:.3g}", f"{packet_hops:.2g}") if several > 1 else ("", "", "")), chosen,
     ]  # fmt: skip
     return "| " + " | ".join(map(str, cells)) + " |"

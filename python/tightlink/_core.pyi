@@ -127,7 +127,7 @@ def simulate(
     tr: str | None = None,
     pcap: str | None = None,
     pcap_at: Sequence[int] | None = None,
-    threads: int | None = 1,
+    threads: int | None = None,
     make: Callable[[str, dict[str, float]], object] | None = None,
     watch: Callable[[float, int | None, int | None], None] | None = None,
     part: bool = False,

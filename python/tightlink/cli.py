@@ -180,17 +180,11 @@ def run(  # noqa: PLR0913
     scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:
         scenario = _with_seed(scenario, seed)
-    from tightlink.simulate import check_threads, expected_threads, simulate
+    from tightlink.simulate import check_threads, simulate
 
     check_threads(threads)
     if show_config:
-        resolved = scenario.resolve()
-        wanted = needed(resolved)
-        print_verbatim(understood(scenario))
-        if wanted is not None:
-            say(f"a run needs {wanted}")
-        say(expected_threads(resolved, threads))
-        return 0
+        return _show_config(scenario, threads)
     if not yes:
         check_patience(scenario)
     check_shown(report, plot)
@@ -205,9 +199,7 @@ def run(  # noqa: PLR0913
     else:
         with watching(f"simulating {scenario.duration}") as watch:
             result = simulate(scenario, trace=trace, **files, threads=threads, watch=watch, part=True)
-        used = result.manifest["timing"]["threads"]
-        if threads is not None and used < threads:
-            say(f"--threads {threads}: {used} used, as more are not faster here (--show-config says why)")
+        _say_threads(threads, result.manifest["timing"]["threads"])
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
@@ -226,6 +218,23 @@ def run(  # noqa: PLR0913
     if there:
         say(f"{output}: this run is already there")
     return warned(result.warnings)
+
+
+def _show_config(scenario: Scenario, threads: int | None) -> int:
+    from tightlink.simulate import expected_threads
+
+    resolved = scenario.resolve()
+    wanted = needed(resolved)
+    print_verbatim(understood(scenario))
+    if wanted is not None:
+        say(f"a run needs {wanted}")
+    say(expected_threads(resolved, threads))
+    return 0
+
+
+def _say_threads(wanted: int | None, used: int) -> None:
+    if wanted is not None and used < wanted:
+        say(f"--threads {wanted}: {used} used, as more are not faster here (--show-config says why)")
 
 
 for analysis in (

@@ -116,6 +116,8 @@ def expected_threads(resolved: dict[str, Any], threads: int | None = None) -> st
         resolved: The scenario with all quantities in SI units.
         threads: Those that it may use; without it, as many as there are processors that other programs leave.
     """
+    if threads == 1:
+        return "a run uses 1 thread"
     try:
         several, share, turn_s, packet_hops, tried_after_s = _core.threads(json.dumps(resolved), threads)
     except _core.ScenarioError as error:

@@ -74,7 +74,7 @@ impl From<Failure> for PyErr {
 /// Python. Of `threads`, or of as many as there are processors, as many are used as help. `watch` is told now and then how far the run is, with the packet-hops and the sources that send of one with users
 /// or scatter; with `part` such a run that is interrupted has its tables until then.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, trace = false, tr = None, pcap = None, pcap_at = None, threads = Some(1), make = None, watch = None, part = false))]
+#[pyo3(signature = (scenario, *, trace = false, tr = None, pcap = None, pcap_at = None, threads = None, make = None, watch = None, part = false))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
 pub fn simulate(
     py: Python<'_>,
@@ -299,7 +299,8 @@ fn run_with<P: Probe>(
         });
         goes_on = is_long;
         if let Some(most) = several.take_if(|_| is_long)
-            && let Some(outcome) = overtaking((scenario, most), simulation.reached().seconds(), &mut interruption, call.part)?
+            && let Some(outcome) =
+                overtaking((scenario, most), simulation.reached().seconds(), &mut interruption, call.part)?
         {
             return Ok(outcome);
         }
@@ -376,11 +377,7 @@ fn overtaking(
 /// scenario of flows, after how many seconds they are tried.
 #[pyfunction]
 #[pyo3(signature = (scenario, threads = None))]
-pub fn threads(
-    py: Python<'_>,
-    scenario: &str,
-    threads: Option<u32>,
-) -> PyResult<(u32, f64, f64, f64, Option<f64>)> {
+pub fn threads(py: Python<'_>, scenario: &str, threads: Option<u32>) -> PyResult<(u32, f64, f64, f64, Option<f64>)> {
     let scenario: Scenario = serde_json::from_str(scenario)
         .map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
     let estimate = detached(py, || Estimate::new(&scenario, most(threads)))?

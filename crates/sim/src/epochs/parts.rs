@@ -1,7 +1,7 @@
 //! A network in parts that can be processed at the same time: cut at links whose delay is long.
 
-use super::flows::stays_together;
 use super::LONGEST_TURN_S;
+use super::flows::stays_together;
 use crate::scenario::Scenario;
 
 /// A network in parts.
