@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::error::ScenarioError;
 use crate::hosts::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::network::link::Link;
+use crate::probe::Probe;
 use crate::scenario::{Scenario, TrafficSpec, TransportSpec};
 use crate::simulation::Interrupted;
 use crate::time::Time;
@@ -25,6 +26,7 @@ pub mod flows;
 pub mod inbox;
 pub mod intervals;
 pub mod load;
+pub mod notes;
 pub mod parts;
 pub mod plan;
 pub mod region;
@@ -122,7 +124,40 @@ impl<'a> EpochSimulation<'a> {
     /// # Errors
     /// `watch` said so; what was counted until then is there.
     pub fn run(&mut self, watch: impl FnMut(&Progress) -> bool) -> Result<(), Interrupted> {
-        self.epochs = rounds::work(&mut self.regions, self.span, watch);
+        self.work(watch, |_, _| {})
+    }
+
+    /// The same, with a probe that is told what happens to the packets of flows, in the order of events.
+    ///
+    /// # Errors
+    /// `watch` said so.
+    pub fn run_traced<P: Probe>(
+        &mut self,
+        probe: &mut P,
+        watch: impl FnMut(&Progress) -> bool,
+    ) -> Result<(), Interrupted> {
+        self.regions.iter_mut().for_each(|region| region.notes = Some(Box::default()));
+        let (span, paths) = (self.span, Arc::clone(&self.paths));
+        let ended = self.work(watch, |region, epochs| {
+            if let Some(notes) = &mut region.notes {
+                notes.tell(Time::new(span.simulated_s(epochs)), probe, &paths.paths);
+            }
+        });
+        let mut rest: Vec<_> = self.regions.iter_mut().filter_map(|region| region.notes.take()).collect();
+        if let Some((first, others)) = rest.split_first_mut() {
+            others.iter_mut().for_each(|notes| first.extend(notes.take()));
+            first.tell(Time::new(self.simulated_s()), probe, &paths.paths);
+        }
+        probe.finish(Time::new(self.simulated_s()));
+        ended
+    }
+
+    fn work(
+        &mut self,
+        watch: impl FnMut(&Progress) -> bool,
+        tell: impl FnMut(&mut Region, Epoch),
+    ) -> Result<(), Interrupted> {
+        self.epochs = rounds::work(&mut self.regions, self.span, watch, tell);
         for region in &mut self.regions {
             region.finish(self.epochs);
         }

@@ -12,6 +12,7 @@ mod scale;
 mod symmetry;
 mod theory;
 mod threads;
+mod traces;
 
 use tightlink_sim::epochs::{EpochSimulation, Work};
 use tightlink_sim::scenario::{
