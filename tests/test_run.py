@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -211,8 +212,28 @@ def test_series_are_the_same_on_several_threads(one_flow: str) -> None:
 def test_what_cannot_be_on_several_threads_is_named(one_flow: str, more: str, expected: str) -> None:
     with pytest.raises(tl.ScenarioError, match=f"threads = 2: .*{expected}"):
         tl.simulate(tl.loads(one_flow + more + "\n"), threads=2)
-    with pytest.raises(tl.TightlinkError, match="threads = 2: packets are traced on one thread only"):
-        tl.simulate(tl.loads(one_flow), threads=2, trace=True)
+
+
+def test_traces_and_captures_are_the_same_on_several_threads(tmp_path: Path) -> None:
+    # Loss, so that there are SACK blocks.
+    scenario = tl.load("examples/dumbbell.toml").set_all(
+        {
+            "duration": "300 ms",
+            "topology.net.bottleneck.loss": 0.001,
+            "traffic.bulk.start": "1 ms",
+            "traffic.bulk.tcp.recovery": "sack",
+        }
+    )
+    found = []
+    for threads in (1, 2):
+        files = {"tr": tmp_path / f"{threads}.tr", "pcap": tmp_path / f"{threads}.pcapng"}
+        run = tl.simulate(scenario, trace=True, threads=threads, **files)
+        found.append((run.packets, *(file.read_bytes() for file in files.values())))
+    assert run.manifest["timing"]["threads"] == min(2, os.cpu_count() or 1)
+    (one, *texts), (two, *others) = found
+    assert one.equals(two)
+    assert one.height > 10_000
+    assert texts == others
 
 
 def test_the_engine_and_the_model_speak_of_the_same_things() -> None:

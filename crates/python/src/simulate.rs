@@ -95,9 +95,6 @@ pub fn simulate(
     if has_users && !wanted.is_nothing() {
         return Err(ScenarioError::new_err("trace: packets of users and scatter are not traced"));
     }
-    if let Some(threads) = threads.filter(|&threads| threads > 1 && !wanted.is_nothing()) {
-        return Err(ScenarioError::new_err(format!("threads = {threads}: packets are traced on one thread only")));
-    }
     // The Python side may be asked for anything while the engine runs.
     let call = Call { watch: watch.as_ref(), part };
     if has_users {
@@ -129,8 +126,12 @@ fn run(
         };
     }
     let mut observers = Observers::new(scenario, wanted).map_err(|(path, error)| Failure::Output(path, error))?;
-    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), Watching(&mut observers));
-    let mut outcome = run_with(scenario, probe, Some(1), make, call)?;
+    let mut probe = Trace::new(scenario.links.len(), scenario.flows.len(), Watching(&mut observers));
+    // A trace is written once: which scheduler is faster is not tried.
+    let mut outcome = match several(scenario, threads)? {
+        Some((_, Some(several))) if several > 1 => run_traced(scenario, &mut probe, several, call)?,
+        _ => run_with(scenario, probe, Some(1), make, call)?,
+    };
     let records = observers.finish().map_err(|(path, error)| Failure::Output(path, error))?;
     if wanted.trace {
         outcome.add(PACKETS, crate::tables::packets(scenario, &records));
@@ -201,6 +202,15 @@ fn run_epochs(scenario: &Scenario, most: u32, call: &Call<'_>) -> Result<Outcome
     let begin = Instant::now();
     let mut interruption = Interruption::new(call.watch);
     let ended = run.run(|far| interruption.has_come(far.simulated_s, || Some((far.packet_hops, Some(far.sending)))));
+    finish_epochs(scenario, &run, ended, begin, call.part)
+}
+
+/// A run of flows on several threads, of which a probe sees the packets.
+fn run_traced(scenario: &Scenario, probe: &mut impl Probe, threads: u32, call: &Call<'_>) -> Result<Outcome, Failure> {
+    let mut run = EpochSimulation::new(scenario, Work::on(threads))?;
+    let begin = Instant::now();
+    let mut interruption = Interruption::new(call.watch);
+    let ended = run.run_traced(probe, |far| interruption.has_come(far.simulated_s, || Some((far.packet_hops, None))));
     finish_epochs(scenario, &run, ended, begin, call.part)
 }
 
@@ -298,7 +308,7 @@ fn run_with<P: Probe>(
             is_long || trouble.happened() || interruption.has_come(now_s, || hops(links))
         });
         goes_on = is_long;
-        if let Some(most) = several.take_if(|_| is_long)
+        if let Some((most, _)) = several.take_if(|_| is_long)
             && let Some(outcome) =
                 overtaking((scenario, most), simulation.reached().seconds(), &mut interruption, call.part)?
         {
@@ -323,19 +333,20 @@ fn run_with<P: Probe>(
     Ok(Outcome::new(manifest, tables, until))
 }
 
-/// The threads that a run of flows may try, if any. Where a number was asked for, what cannot be on several is an error; by
-/// default it is known when they are tried.
-fn several(scenario: &Scenario, threads: Option<u32>) -> Result<Option<u32>, Failure> {
+/// The most threads that a run of flows may try, if any; and as many as help, where a number was asked for: what cannot be on
+/// several is an error there. By default that is known when they are tried.
+fn several(scenario: &Scenario, threads: Option<u32>) -> Result<Option<(u32, Option<u32>)>, Failure> {
     let most = most(threads);
-    if let Some(threads) = threads.filter(|&threads| threads > 1) {
-        Estimate::new(scenario, most).map_err(|error| match error {
+    let estimate = match threads.filter(|&threads| threads > 1) {
+        None => None,
+        Some(threads) => Some(Estimate::new(scenario, most).map_err(|error| match error {
             tightlink_sim::ScenarioError::Traffic { expected } => {
                 Failure::Scenario(format!("threads = {threads}: expected {expected}"))
             }
             other => other.into(),
-        })?;
-    }
-    Ok(Some(most).filter(|&most| most > 1))
+        })?),
+    };
+    Ok((most > 1).then(|| (most, estimate.map(|estimate| estimate.threads))))
 }
 
 /// For so long the loop over events runs before several threads are tried, and these as long: which is faster depends on what

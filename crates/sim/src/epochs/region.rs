@@ -246,8 +246,7 @@ impl Region {
         let ahead = if abroad.is_some() { 0 } else { epoch + AHEAD };
         let (place, notes, flows) = ((index, link.server.entity()), self.notes.as_deref_mut(), flows.as_deref_mut());
         let clock = *clock;
-        let mut beyond =
-            Beyond { router, ahead, clock, messages, scatter, flows, sacks, place, notes, at: Key::FIRST };
+        let mut beyond = Beyond { router, ahead, clock, messages, scatter, flows, sacks, place, notes, at: Key::FIRST };
         for &(_, place) in sorter.sort(arrivals) {
             let Arrival { packet, .. } = arrivals[place as usize];
             let now = arrivals[place as usize].key();
