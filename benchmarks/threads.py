@@ -32,7 +32,7 @@ EXAMPLES = (
 )  # fmt: skip
 #: Users have epochs only.
 FOUR_TIER = "four-tier"
-PROGRAM = HERE.parent / "target" / "release" / "examples" / "run"
+PROGRAMS = HERE.parent / "target" / "release" / "examples"
 
 
 def scenario_of(name: str) -> tl.Scenario:
@@ -43,11 +43,12 @@ def scenario_of(name: str) -> tl.Scenario:
 
 
 def run(file: Path, threads: int | None) -> tuple[int, float, float]:
-    """Packet-hops, wall and processor seconds."""
+    """Packet-hops, wall seconds of epochs, and processor seconds, those to read the scenario among them."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    command = [str(PROGRAM), str(file), *([] if threads is None else [str(threads)])]
-    packet_hops, wall_s = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    return int(packet_hops), float(wall_s), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    command = [PROGRAMS / "run", file] if threads is None else [PROGRAMS / "epochs", file, str(threads)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    processor_s = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return int(said[0]), float(said[-1]), processor_s
 
 
 def row(name: str, repeats: int) -> str:
@@ -77,7 +78,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=[*WORKLOADS, FOUR_TIER, *EXAMPLES])
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
-    build = ["cargo", "build", "--release", "--quiet", "-p", "tightlink-sim", "--example", "run"]
+    build = ["cargo", "build", "--release", "--quiet", "-p", "tightlink-sim", "--example", "run", "--example", "epochs"]
     subprocess.run(build, check=True, cwd=HERE.parent)
     print(f"load average: {', '.join(f'{load:.2f}' for load in os.getloadavg())}\n")
     print("| scenario | M packet-hops | events, processor s | epochs, processor s | epochs on 2 threads, s "

@@ -224,16 +224,15 @@ def test_traces_and_captures_are_the_same_on_several_threads(tmp_path: Path) -> 
             "traffic.bulk.tcp.recovery": "sack",
         }
     )
-    found = []
+    runs, texts = [], []
     for threads in (1, 2):
-        files = {"tr": tmp_path / f"{threads}.tr", "pcap": tmp_path / f"{threads}.pcapng"}
-        run = tl.simulate(scenario, trace=True, threads=threads, **files)
-        found.append((run.packets, *(file.read_bytes() for file in files.values())))
-    assert run.manifest["timing"]["threads"] == min(2, os.cpu_count() or 1)
-    (one, *texts), (two, *others) = found
-    assert one.equals(two)
-    assert one.height > 10_000
-    assert texts == others
+        tr, pcap = tmp_path / f"{threads}.tr", tmp_path / f"{threads}.pcapng"
+        runs.append(tl.simulate(scenario, trace=True, tr=tr, pcap=pcap, threads=threads))
+        texts.append((tr.read_bytes(), pcap.read_bytes()))
+    assert [run.manifest["timing"]["threads"] for run in runs] == [1, min(2, os.cpu_count() or 1)]
+    assert runs[0].packets.equals(runs[1].packets)
+    assert runs[0].packets.height > 10_000
+    assert texts[0] == texts[1]
 
 
 def test_the_engine_and_the_model_speak_of_the_same_things() -> None:

@@ -35,6 +35,7 @@ __all__ = [
     "recoveries",
     "relay",
     "simulate",
+    "threads",
     "write_parquet",
 ]
 
