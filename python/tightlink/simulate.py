@@ -126,7 +126,7 @@ def expected_threads(resolved: dict[str, Any], threads: int | None = None) -> st
         return "a run uses 1 thread: more would not be faster here"
     parts = (
         f"the heaviest of {several} parts has {share:.0%} of the load, and they meet every "
-        f"{units.format_time(float(f'{turn_s:.3g}'))} of simulated time, after about {packet_hops:.2g} packet-hops"
+        f"{units.format_time(float(f'{turn_s:.3g}'))} of simulated time, after the work of {packet_hops:.2g} packet-hops"
     )
     if tried_after_s is None:
         return f"a run uses {several} threads: {parts}"

@@ -296,9 +296,9 @@ fn run_with<P: Probe>(
     let mut interruption = Interruption::new(call.watch);
     let hops = |links: &[Link]| Some((links.iter().map(Link::packets_delivered).sum(), None));
     let mut pilot = several.is_some().then_some(begin);
-    let mut goes_on = true;
+    let mut again = true;
     let mut ended = Ok(());
-    while goes_on {
+    while again {
         let mut is_long = false;
         ended = simulation.run_watched(|now_s, links| {
             if pilot.is_some_and(|begin| begin.elapsed() >= PILOT) {
@@ -307,7 +307,7 @@ fn run_with<P: Probe>(
             }
             is_long || trouble.happened() || interruption.has_come(now_s, || hops(links))
         });
-        goes_on = is_long;
+        again = is_long;
         if let Some((most, _)) = several.take_if(|_| is_long)
             && let Some(outcome) =
                 overtaking((scenario, most), simulation.reached().seconds(), &mut interruption, call.part)?
