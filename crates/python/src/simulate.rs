@@ -310,7 +310,7 @@ fn run_with<P: Probe>(
         again = is_long;
         if let Some((most, _)) = several.take_if(|_| is_long)
             && let Some(outcome) =
-                overtaking((scenario, most), simulation.reached().seconds(), &mut interruption, call.part)?
+                overtaking((scenario, most), (begin, simulation.reached().seconds()), &mut interruption, call.part)?
         {
             return Ok(outcome);
         }
@@ -356,11 +356,11 @@ const PILOT: Duration = Duration::from_millis(250);
 /// Several threads are tried where a run takes so much longer, by its pace: where they are slower, that costs a twentieth.
 const LONG: Duration = Duration::from_secs(5);
 
-/// A run on as many threads as help, at most so many, if these are as far as the loop over events was after as long; the
-/// tables do not depend on it.
+/// A run on as many threads as help, at most so many, if these are as far as the loop over events was after as long, since
+/// `began`; the tables do not depend on it.
 fn overtaking(
     (scenario, most): (&Scenario, u32),
-    reached_s: f64,
+    (began, reached_s): (Instant, f64),
     interruption: &mut Interruption<'_>,
     part: bool,
 ) -> Result<Option<Outcome>, Failure> {
@@ -380,7 +380,7 @@ fn overtaking(
     if slower {
         return Ok(None);
     }
-    finish_epochs(epochs.scenario(), &epochs, ended, begin, part).map(Some)
+    finish_epochs(epochs.scenario(), &epochs, ended, began, part).map(Some)
 }
 
 /// The threads that are used of at most so many, or of as many as there are processors; by the estimate with which share of the
