@@ -77,6 +77,16 @@ def test_show_config_is_a_scenario_again(file: Path, tmp_path: Path, capsys: pyt
     )
 
 
+def test_threads_that_do_not_help_are_not_used_and_said_once(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(file), "--threads", "2"]) == 0
+    err = capsys.readouterr().err
+    assert err.count("tightlink: --threads 2: 1 used, as more are not faster here (--show-config says why)") == 1
+    assert cli.main(["run", str(file), "--threads", "2", "--show-config"]) == 0
+    assert capsys.readouterr().err.endswith("tightlink: a run uses 1 thread: more would not be faster here\n")
+    assert cli.main(["run", str(file), "--threads", "1"]) == 0
+    assert "used" not in capsys.readouterr().err
+
+
 def test_traces(file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     assert cli.main(["run", str(file), "-o", str(folder)]) == 0

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tightlink as tl
+from tightlink import _core
 from tightlink.simulate import SimulationProgress
 
 if TYPE_CHECKING:
@@ -28,8 +29,16 @@ LONG: dict[str, Any] = {"scale": 0.02, "duration": "25 min"}
 def test_threads_do_not_change_the_tables() -> None:
     scenario = tl.FourTier(**SMALL).scenario()
     one, two = (tl.simulate(scenario, threads=threads) for threads in (1, 2))
+    # As the estimate says, which is for two where the machine has as many processors.
+    used = [run.manifest["timing"]["threads"] for run in (one, two)]
+    assert used == [1, _core.threads(json.dumps(scenario.resolve()), 2)[0]] == [1, min(2, os.cpu_count() or 1)]
     assert one.manifest["digest"] == two.manifest["digest"]
     assert one.manifest["packet_hops"] == two.manifest["packet_hops"] > 0
+
+
+def test_by_default_the_tables_are_the_same() -> None:
+    scenario = tl.FourTier(**SMALL).scenario()
+    assert tl.simulate(scenario).manifest["digest"] == tl.simulate(scenario, threads=1).manifest["digest"]
 
 
 def _flows(duration: str) -> tl.Scenario:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -73,7 +74,7 @@ def test_tables_without_rows_have_their_types(run_with_users: tl.Run) -> None:
 def test_the_manifest_says_what_ran(run: tl.Run) -> None:
     keys = {"scenario", "seed", "version", "engine_behaviour", "digest", "packet_hops", "events", "random_draws"}
     assert keys | {"warnings", "timing", "identity", "source"} == set(run.manifest)
-    assert set(run.manifest["timing"]) == {"wall_s", "packet_hops_per_s", "peak_rss_bytes"}
+    assert set(run.manifest["timing"]) == {"wall_s", "threads", "packet_hops_per_s", "peak_rss_bytes"}
     assert run.manifest["seed"] == 7
     assert run.manifest["version"] == tl.__version__
     assert tl.Scenario.from_dict(run.manifest["scenario"]).resolve() == run.scenario.resolve()
@@ -211,8 +212,27 @@ def test_series_are_the_same_on_several_threads(one_flow: str) -> None:
 def test_what_cannot_be_on_several_threads_is_named(one_flow: str, more: str, expected: str) -> None:
     with pytest.raises(tl.ScenarioError, match=f"threads = 2: .*{expected}"):
         tl.simulate(tl.loads(one_flow + more + "\n"), threads=2)
-    with pytest.raises(tl.TightlinkError, match="threads = 2: packets are traced on one thread only"):
-        tl.simulate(tl.loads(one_flow), threads=2, trace=True)
+
+
+def test_traces_and_captures_are_the_same_on_several_threads(tmp_path: Path) -> None:
+    # Loss, so that there are SACK blocks.
+    scenario = tl.load("examples/dumbbell.toml").set_all(
+        {
+            "duration": "300 ms",
+            "topology.net.bottleneck.loss": 0.001,
+            "traffic.bulk.start": "1 ms",
+            "traffic.bulk.tcp.recovery": "sack",
+        }
+    )
+    runs, texts = [], []
+    for threads in (1, 2):
+        tr, pcap = tmp_path / f"{threads}.tr", tmp_path / f"{threads}.pcapng"
+        runs.append(tl.simulate(scenario, trace=True, tr=tr, pcap=pcap, threads=threads))
+        texts.append((tr.read_bytes(), pcap.read_bytes()))
+    assert [run.manifest["timing"]["threads"] for run in runs] == [1, min(2, os.cpu_count() or 1)]
+    assert runs[0].packets.equals(runs[1].packets)
+    assert runs[0].packets.height > 10_000
+    assert texts[0] == texts[1]
 
 
 def test_the_engine_and_the_model_speak_of_the_same_things() -> None:

@@ -440,4 +440,7 @@ def test_the_configuration_comes_with_the_estimate(tmp_path: Path, capsys: pytes
     assert main(["run", str(file), "--show-config"]) == 0
     printed = capsys.readouterr()
     assert tl.loads(printed.out) == tl.load(file).explicit()
-    assert printed.err == ("tightlink: a run needs up to 46 MiB of memory, for 50 sources and 7752 packets under way\n")
+    assert printed.err == (
+        "tightlink: a run needs up to 46 MiB of memory, for 50 sources and 7752 packets under way\n"
+        "tightlink: a run uses 1 thread: more would not be faster here\n"
+    )

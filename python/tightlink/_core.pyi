@@ -35,6 +35,7 @@ __all__ = [
     "recoveries",
     "relay",
     "simulate",
+    "threads",
     "write_parquet",
 ]
 
@@ -127,7 +128,7 @@ def simulate(
     tr: str | None = None,
     pcap: str | None = None,
     pcap_at: Sequence[int] | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     make: Callable[[str, dict[str, float]], object] | None = None,
     watch: Callable[[float, int | None, int | None], None] | None = None,
     part: bool = False,
@@ -139,6 +140,14 @@ def simulate(
     ``make`` makes the congestion controls that are written in Python, of a name and options. ``watch`` hears now and
     then of the simulated seconds, the packet-hops and the sources that send, in a run with users or scatter. With
     ``part`` such a run that is interrupted has its tables until then.
+    """
+
+def threads(scenario: str, threads: int | None = None) -> tuple[int, float, float, float, float | None]:
+    """The threads that a run of a resolved scenario uses, of at most so many.
+
+    Then the share of the load of the heaviest part of the network, the seconds of simulated time after which the parts
+    meet, the packet-hops in these, and of flows how long a run takes, in seconds, that tries them.
+    Raises `ScenarioError` where several threads cannot be used.
     """
 
 def fill(scenario: str) -> str:

@@ -52,7 +52,7 @@ def simulate(  # noqa: PLR0913
     tr: str | os.PathLike[str] | None = None,
     pcap: str | os.PathLike[str] | None = None,
     pcap_at: Sequence[str] | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     watch: Callable[[SimulationProgress], None] | None = None,
     part: bool = False,
 ) -> Run:
@@ -67,7 +67,8 @@ def simulate(  # noqa: PLR0913
             exist yet. Packets have their headers, and no payload.
         pcap_at: Nodes at which packets are captured, or groups such as ``net.left[*]``, each packet once at each of
             them; without it each flow at the host that sends its data.
-        threads: Threads to use at most; the tables do not depend on it. Several are used where they are faster.
+        threads: Threads to use at most; without it, as many as there are processors that other programs leave. Of these
+            as many are used as make the run faster (`manifest["timing"]["threads"]`); the tables do not depend on it.
         watch: Told now and then how far the run is.
         part: Whether a run that is interrupted by Ctrl-C returns what was measured until then, marked as a part,
             instead of raising KeyboardInterrupt.
@@ -78,8 +79,7 @@ def simulate(  # noqa: PLR0913
     """
     if seed is not None:
         scenario = scenario.set("seed", seed)
-    if not 1 <= threads <= _MOST_THREADS:
-        raise TightlinkError(f"threads = {threads}: expected a whole number from 1 to {_MOST_THREADS}")
+    check_threads(threads)
     if trace or tr is not None or pcap is not None:
         check_trace(scenario)
     prepared = prepare(scenario)
@@ -97,6 +97,41 @@ def simulate(  # noqa: PLR0913
     except ScenarioError as error:
         raise error.located(scenario.file) from None
     return Run(scenario, prepared.manifest(outcome), Simulated(outcome))
+
+
+def check_threads(threads: int | None) -> None:
+    """Refuse a number of threads that no machine has.
+
+    Raises:
+        TightlinkError: It is not from 1 to 1024.
+    """
+    if threads is not None and not 1 <= threads <= _MOST_THREADS:
+        raise TightlinkError(f"threads = {threads}: expected a whole number from 1 to {_MOST_THREADS}")
+
+
+def expected_threads(resolved: dict[str, Any], threads: int | None = None) -> str:
+    """The threads that a run of a resolved scenario uses, of so many at most, and why: a sentence.
+
+    Args:
+        resolved: The scenario with all quantities in SI units.
+        threads: Those that it may use; without it, as many as there are processors that other programs leave.
+    """
+    if threads == 1:
+        return "a run uses 1 thread"
+    try:
+        several, share, turn_s, packet_hops, tried_after_s = _core.threads(json.dumps(resolved), threads)
+    except _core.ScenarioError as error:
+        return f"a run uses 1 thread: {error}"
+    if several == 1:
+        return "a run uses 1 thread: more would not be faster here"
+    epoch = units.format_time(float(f"{turn_s:.3g}"))
+    parts = (
+        f"the heaviest of {several} parts has {share:.0%} of the load, and they meet every {epoch} of simulated time, "
+        f"after the work of {packet_hops:.2g} packet-hops"
+    )
+    if tried_after_s is None:
+        return f"a run uses {several} threads: {parts}"
+    return f"a run uses 1 thread, and tries {several} if it takes more than {tried_after_s:g} s: {parts}"
 
 
 @dataclass(frozen=True)
@@ -189,7 +224,7 @@ class Prepared:
         self,
         watched: Watched | None = None,
         *,
-        threads: int = 1,
+        threads: int | None = 1,
         watch: Callable[[float, int | None, int | None], None] | None = None,
         part: bool = False,
     ) -> _core.Outcome:

@@ -52,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<control::Ack>()?;
     module.add_class::<control::Loss>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::threads, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::fill, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::interrupt, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::congestion, module)?)?;

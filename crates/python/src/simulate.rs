@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use tightlink_run::{Wrong, tables_digest};
 use tightlink_sim::congestion::CONTROLS;
-use tightlink_sim::epochs::{EpochSimulation, Work};
+use tightlink_sim::epochs::{EpochSimulation, Estimate, Work};
 use tightlink_sim::network::link::Link;
 use tightlink_sim::network::queue::QUEUES;
 use tightlink_sim::probe::series::Metric;
@@ -71,10 +71,10 @@ impl From<Failure> for PyErr {
 /// Simulates a resolved scenario, given as JSON. With `trace` the outcome has a table `packets`; with
 /// `tr` the trace is written to that file in ns-2's format, with `pcap` as a capture: of each flow at the host that sends
 /// it, or of all packets at the nodes `pcap_at`. `make` makes the controls that are written in
-/// Python. `watch` is told now and then how far the run is, with the packet-hops and the sources that send of one with users
+/// Python. Of `threads`, or of as many as there are processors, as many are used as help. `watch` is told now and then how far the run is, with the packet-hops and the sources that send of one with users
 /// or scatter; with `part` such a run that is interrupted has its tables until then.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, trace = false, tr = None, pcap = None, pcap_at = None, threads = 1, make = None, watch = None, part = false))]
+#[pyo3(signature = (scenario, *, trace = false, tr = None, pcap = None, pcap_at = None, threads = None, make = None, watch = None, part = false))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
 pub fn simulate(
     py: Python<'_>,
@@ -83,7 +83,7 @@ pub fn simulate(
     tr: Option<PathBuf>,
     pcap: Option<PathBuf>,
     pcap_at: Option<Vec<u32>>,
-    threads: u32,
+    threads: Option<u32>,
     make: Option<Py<PyAny>>,
     watch: Option<Py<PyAny>>,
     part: bool,
@@ -95,13 +95,10 @@ pub fn simulate(
     if has_users && !wanted.is_nothing() {
         return Err(ScenarioError::new_err("trace: packets of users and scatter are not traced"));
     }
-    if threads > 1 && !wanted.is_nothing() {
-        return Err(ScenarioError::new_err(format!("threads = {threads}: packets are traced on one thread only")));
-    }
     // The Python side may be asked for anything while the engine runs.
     let call = Call { watch: watch.as_ref(), part };
     if has_users {
-        return Ok(detached(py, || run_epochs(&scenario, threads, &call))??);
+        return Ok(detached(py, || run_epochs(&scenario, most(threads), &call))??);
     }
     Ok(detached(py, || run(&scenario, &wanted, threads, make, &call))??)
 }
@@ -117,7 +114,7 @@ struct Call<'a> {
 fn run(
     scenario: &Scenario,
     wanted: &Wanted,
-    threads: u32,
+    threads: Option<u32>,
     make: Option<Py<PyAny>>,
     call: &Call<'_>,
 ) -> Result<Outcome, Failure> {
@@ -129,8 +126,12 @@ fn run(
         };
     }
     let mut observers = Observers::new(scenario, wanted).map_err(|(path, error)| Failure::Output(path, error))?;
-    let probe = Trace::new(scenario.links.len(), scenario.flows.len(), Watching(&mut observers));
-    let mut outcome = run_with(scenario, probe, 1, make, call)?;
+    let mut probe = Trace::new(scenario.links.len(), scenario.flows.len(), Watching(&mut observers));
+    // A trace is written once: which scheduler is faster is not tried.
+    let mut outcome = match several(scenario, threads)? {
+        Some((_, Some(several))) if several > 1 => run_traced(scenario, &mut probe, several, call)?,
+        _ => run_with(scenario, probe, Some(1), make, call)?,
+    };
     let records = observers.finish().map_err(|(path, error)| Failure::Output(path, error))?;
     if wanted.trace {
         outcome.add(PACKETS, crate::tables::packets(scenario, &records));
@@ -181,16 +182,35 @@ impl<'a> Interruption<'a> {
     }
 }
 
-/// No more threads than processors: they would wait for each other.
-fn at_most(threads: u32) -> u32 {
-    threads.min(std::thread::available_parallelism().map_or(1, |count| count.get() as u32))
+/// The most threads for a run that may have so many: no more than processors, as they would wait for each other. Where nobody
+/// said how many, no more than other programs leave.
+fn most(threads: Option<u32>) -> u32 {
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    threads.unwrap_or_else(|| processors.saturating_sub(others_running()).max(1)).min(processors)
 }
 
-fn run_epochs(scenario: &Scenario, threads: u32, call: &Call<'_>) -> Result<Outcome, Failure> {
-    let mut run = EpochSimulation::new(scenario, Work::on(at_most(threads)))?;
+/// What else runs on this machine at the moment, where the system tells.
+fn others_running() -> u32 {
+    // proc(5): the fourth field is what can run, this thread among it, of all there is.
+    let running = std::fs::read_to_string("/proc/loadavg").ok();
+    let running = running.as_deref().and_then(|text| text.split_ascii_whitespace().nth(3)?.split('/').next());
+    running.and_then(|count| count.parse::<u32>().ok()).map_or(0, |count| count.saturating_sub(1))
+}
+
+fn run_epochs(scenario: &Scenario, most: u32, call: &Call<'_>) -> Result<Outcome, Failure> {
+    let mut run = EpochSimulation::new(scenario, Work::up_to(most))?;
     let begin = Instant::now();
     let mut interruption = Interruption::new(call.watch);
     let ended = run.run(|far| interruption.has_come(far.simulated_s, || Some((far.packet_hops, Some(far.sending)))));
+    finish_epochs(scenario, &run, ended, begin, call.part)
+}
+
+/// A run of flows on several threads, of which a probe sees the packets.
+fn run_traced(scenario: &Scenario, probe: &mut impl Probe, threads: u32, call: &Call<'_>) -> Result<Outcome, Failure> {
+    let mut run = EpochSimulation::new(scenario, Work::on(threads))?;
+    let begin = Instant::now();
+    let mut interruption = Interruption::new(call.watch);
+    let ended = run.run_traced(probe, |far| interruption.has_come(far.simulated_s, || Some((far.packet_hops, None))));
     finish_epochs(scenario, &run, ended, begin, call.part)
 }
 
@@ -209,7 +229,7 @@ fn finish_epochs(
     let tables = run.tables();
     let until = ended.is_err().then(|| run.simulated_s());
     let counts = (run.packet_hops(), 0, run.random_draws());
-    let manifest = manifest(scenario, &tables, counts, &warnings::of_epochs(run), wall_s)?;
+    let manifest = manifest(scenario, &tables, counts, &warnings::of_epochs(run), (wall_s, run.threads()))?;
     Ok(Outcome::new(manifest, tables, until))
 }
 
@@ -237,7 +257,7 @@ fn manifest(
     tables: &[(&'static str, Table)],
     (packet_hops, events, random_draws): (u64, u64, u64),
     warnings: &[String],
-    wall_s: f64,
+    (wall_s, threads): (f64, u32),
 ) -> Result<String, Interrupted> {
     let mut interruption = Interruption::new(None);
     let manifest = json!({
@@ -251,6 +271,7 @@ fn manifest(
         "warnings": warnings,
         "timing": {
             "wall_s": wall_s,
+            "threads": threads,
             "packet_hops_per_s": packet_hops as f64 / wall_s,
             "peak_rss_bytes": peak_rss_bytes(),
         },
@@ -261,11 +282,12 @@ fn manifest(
 fn run_with<P: Probe>(
     scenario: &Scenario,
     probe: P,
-    threads: u32,
+    threads: Option<u32>,
     make: Option<Py<PyAny>>,
     call: &Call<'_>,
 ) -> Result<Outcome, Failure> {
     let trouble = Arc::new(Trouble::default());
+    let mut several = several(scenario, threads)?;
     let mut simulation = match make {
         None => Simulation::new(scenario, probe)?,
         Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))?,
@@ -273,26 +295,25 @@ fn run_with<P: Probe>(
     let begin = Instant::now();
     let mut interruption = Interruption::new(call.watch);
     let hops = |links: &[Link]| Some((links.iter().map(Link::packets_delivered).sum(), None));
+    let mut pilot = several.is_some().then_some(begin);
+    let mut again = true;
     let mut ended = Ok(());
-    if threads > 1 {
-        // Built before the run, so that what cannot be on several threads is said at once.
-        let epochs = EpochSimulation::new(scenario, Work::on(at_most(threads))).map_err(|error| match error {
-            tightlink_sim::ScenarioError::Traffic { expected } => {
-                Failure::Scenario(format!("threads = {threads}: expected {expected}"))
+    while again {
+        let mut is_long = false;
+        ended = simulation.run_watched(|now_s, links| {
+            if pilot.is_some_and(|begin| begin.elapsed() >= PILOT) {
+                pilot = None;
+                is_long = begin.elapsed().as_secs_f64() * (scenario.duration_s / now_s - 1.0) >= LONG.as_secs_f64();
             }
-            other => other.into(),
-        })?;
-        ended =
-            simulation.run_watched(|now, links| begin.elapsed() >= PILOT || interruption.has_come(now, || hops(links)));
-        if ended.is_err() && begin.elapsed() >= PILOT {
-            if let Some(outcome) = overtaking(epochs, simulation.reached().seconds(), &mut interruption, call.part)? {
-                return Ok(outcome);
-            }
-            ended = Ok(());
+            is_long || trouble.happened() || interruption.has_come(now_s, || hops(links))
+        });
+        again = is_long;
+        if let Some((most, _)) = several.take_if(|_| is_long)
+            && let Some(outcome) =
+                overtaking((scenario, most), (begin, simulation.reached().seconds()), &mut interruption, call.part)?
+        {
+            return Ok(outcome);
         }
-    }
-    if ended.is_ok() {
-        ended = simulation.run_watched(|now, links| trouble.happened() || interruption.has_come(now, || hops(links)));
     }
     if let Some((place, cause)) = trouble.take() {
         return Err(Failure::Control(place, cause));
@@ -308,23 +329,46 @@ fn run_with<P: Probe>(
     tables.extend(tables::series(&simulation).map(|table| ("series", table)));
     let until = ended.is_err().then(|| simulation.reached().seconds());
     let counts = (simulation.packet_hops(), simulation.events(), simulation.random_draws());
-    let manifest = manifest(scenario, &tables, counts, &warnings::of_flows(&simulation), wall_s)?;
+    let manifest = manifest(scenario, &tables, counts, &warnings::of_flows(&simulation), (wall_s, 1))?;
     Ok(Outcome::new(manifest, tables, until))
 }
 
-/// For so long the loop over events runs before several threads are tried: what it does in that time needs none, and tells
-/// how fast they must be.
+/// The most threads that a run of flows may try, if any; and as many as help, where a number was asked for: what cannot be on
+/// several is an error there. By default that is known when they are tried.
+fn several(scenario: &Scenario, threads: Option<u32>) -> Result<Option<(u32, Option<u32>)>, Failure> {
+    let most = most(threads);
+    let estimate = match threads.filter(|&threads| threads > 1) {
+        None => None,
+        Some(threads) => Some(Estimate::new(scenario, most).map_err(|error| match error {
+            tightlink_sim::ScenarioError::Traffic { expected } => {
+                Failure::Scenario(format!("threads = {threads}: expected {expected}"))
+            }
+            other => other.into(),
+        })?),
+    };
+    Ok((most > 1).then(|| (most, estimate.map(|estimate| estimate.threads))))
+}
+
+/// For so long the loop over events runs before several threads are tried, and these as long: which is faster depends on what
+/// can be evaluated ahead of events, and on who else uses the machine.
 const PILOT: Duration = Duration::from_millis(250);
 
-/// A run on several threads, if these are as far as the loop over events was after as long; which of the two is faster depends
-/// on the network and on the machine, and the tables do not depend on it.
+/// Several threads are tried where a run takes so much longer, by its pace: where they are slower, that costs a twentieth.
+const LONG: Duration = Duration::from_secs(5);
+
+/// A run on as many threads as help, at most so many, if these are as far as the loop over events was after as long, since
+/// `began`; the tables do not depend on it.
 fn overtaking(
-    mut epochs: EpochSimulation<'_>,
-    reached_s: f64,
+    (scenario, most): (&Scenario, u32),
+    (began, reached_s): (Instant, f64),
     interruption: &mut Interruption<'_>,
     part: bool,
 ) -> Result<Option<Outcome>, Failure> {
     let begin = Instant::now();
+    let Ok(mut epochs) = EpochSimulation::new(scenario, Work::up_to(most)) else { return Ok(None) };
+    if epochs.threads() == 1 {
+        return Ok(None);
+    }
     let (mut tried, mut slower) = (false, false);
     let ended = epochs.run(|far| {
         if !tried && begin.elapsed() >= PILOT {
@@ -336,7 +380,22 @@ fn overtaking(
     if slower {
         return Ok(None);
     }
-    finish_epochs(epochs.scenario(), &epochs, ended, begin, part).map(Some)
+    finish_epochs(epochs.scenario(), &epochs, ended, began, part).map(Some)
+}
+
+/// The threads that are used of at most so many, or of as many as there are processors; by the estimate with which share of the
+/// load the heaviest part has, the seconds of simulated time after which the parts meet, and packet-hops in these; and, of a
+/// scenario of flows, after how many seconds they are tried.
+#[pyfunction]
+#[pyo3(signature = (scenario, threads = None))]
+pub fn threads(py: Python<'_>, scenario: &str, threads: Option<u32>) -> PyResult<(u32, f64, f64, f64, Option<f64>)> {
+    let scenario: Scenario = serde_json::from_str(scenario)
+        .map_err(|error| ScenarioError::new_err(format!("resolved scenario: {error}")))?;
+    let estimate = detached(py, || Estimate::new(&scenario, most(threads)))?
+        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let only_flows = scenario.users.is_empty() && scenario.scatter.is_empty();
+    let Estimate { threads, heaviest_share, turn_s, packet_hops_per_turn } = estimate;
+    Ok((threads, heaviest_share, turn_s, packet_hops_per_turn, only_flows.then_some(LONG.as_secs_f64())))
 }
 
 /// Fills in the quantities of a scenario that depend on others, such as bandwidth-delay products: JSON in, JSON out.

@@ -25,7 +25,7 @@ def run(
     output: Folder = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     seed: int | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     show_config: Annotated[bool, Parameter(negative="")] = False,
     trace: Annotated[bool, Parameter(negative="")] = False,
@@ -51,11 +51,13 @@ def run(
     seed
         Seed of every random stream, instead of the scenario's.
     threads
-        Threads to use, where several are faster than one; the results do not depend on it.
+        Most threads to use, instead of as many as there are idle processors; as many are used as make a run faster,
+        and the results do not depend on it.
     json_
         Print manifest, flows and links as JSON; of users their transfers.
     show_config
-        Print the scenario as understood, with every default, and the memory that users will need; and stop.
+        Print the scenario as understood, with every default, the memory that users will need and the threads that a
+        run uses; and stop.
     trace
         Record what happens to every packet.
     tr
@@ -82,16 +84,13 @@ def run(
     scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:
         scenario = _with_seed(scenario, seed)
+    from tightlink.simulate import check_threads, simulate
+
+    check_threads(threads)
     if show_config:
-        wanted = needed(scenario.resolve())
-        print_verbatim(understood(scenario))
-        if wanted is not None:
-            say(f"a run needs {wanted}")
-        return 0
+        return _show_config(scenario, threads)
     if not yes:
         check_patience(scenario)
-    from tightlink.simulate import simulate
-
     check_shown(report, plot)
     if pcap_at is not None and pcap is None:
         raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
@@ -104,6 +103,7 @@ def run(
     else:
         with watching(f"simulating {scenario.duration}") as watch:
             result = simulate(scenario, trace=trace, **files, threads=threads, watch=watch, part=True)
+        _say_threads(threads, result.manifest["timing"]["threads"])
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
@@ -122,6 +122,23 @@ def run(
     if there:
         say(f"{output}: this run is already there")
     return warned(result.warnings)
+
+
+def _show_config(scenario: Scenario, threads: int | None) -> int:
+    from tightlink.simulate import expected_threads
+
+    resolved = scenario.resolve()
+    wanted = needed(resolved)
+    print_verbatim(understood(scenario))
+    if wanted is not None:
+        say(f"a run needs {wanted}")
+    say(expected_threads(resolved, threads))
+    return 0
+
+
+def _say_threads(wanted: int | None, used: int) -> None:
+    if wanted is not None and used < wanted:
+        say(f"--threads {wanted}: {used} used, as more are not faster here (--show-config says why)")
 
 
 def _typed(

@@ -101,7 +101,7 @@ def _users(group: dict[str, Any], end: float) -> dict[str, Any]:
 def _simulated(resolved: str) -> float:
     begin = time.perf_counter()
     try:
-        _core.simulate(resolved)
+        _core.simulate(resolved, threads=1)
     except _core.ScenarioError as error:
         raise TightlinkError(str(error)) from None
     return time.perf_counter() - begin

@@ -4,6 +4,7 @@ use super::clock::{Clock, Epoch};
 use super::exchange::Export;
 use super::flows::FlowHosts;
 use super::inbox::Arrival;
+use super::notes::{Notes, Place};
 use super::scatter::Scatter;
 use super::users::outlet::Router;
 use crate::events::Key;
@@ -31,6 +32,12 @@ pub struct Beyond<'a> {
     pub flows: Option<&'a mut FlowHosts>,
     /// SACK blocks of the ACKs in flight.
     pub sacks: &'a mut SackSlab,
+    /// The link.
+    pub place: Place,
+    /// What a probe is told, where one watches.
+    pub notes: Option<&'a mut Notes>,
+    /// The event in which packets go on the line, where one watches.
+    pub at: Key,
 }
 
 impl Beyond<'_> {
@@ -39,6 +46,36 @@ impl Beyond<'_> {
         match &self.flows {
             Some(flows) if !packet.is_addressed() => flows.key(packet),
             _ => FlowKey::of_address(packet),
+        }
+    }
+
+    /// A packet comes to the link.
+    #[inline]
+    pub fn comes(&mut self, packet: &Packet, now: Key) {
+        if let Some((notes, flows)) = self.notes.as_mut().zip(self.flows.as_ref()) {
+            notes.arrives(now, packet, &flows.paths.paths, self.sacks);
+        }
+    }
+
+    /// The link, which decides on arrival, grants a packet a service.
+    #[inline]
+    pub fn grants(&mut self, packet: &Packet, now: Key, server: &Server, service: &Service) {
+        self.ends_round(packet, now, server);
+        if let Some(notes) = &mut self.notes {
+            notes.enqueued(now, self.place, packet, service);
+            self.at = now;
+        }
+    }
+
+    #[inline]
+    fn ends_round(&mut self, packet: &Packet, at: Key, server: &Server) {
+        if packet.ends_round()
+            && let Some(flows) = &mut self.flows
+        {
+            let full = flows.saturation.pass(*packet, at.time, || server.busy_until(at.time));
+            if let Some((full, part)) = full.zip(flows.sender_elsewhere(packet)) {
+                self.messages[part as usize].push(Export::Full(full));
+            }
         }
     }
 
@@ -60,6 +97,9 @@ impl Beyond<'_> {
             group.duplicate(service.delivery);
         }
         let copy = self.sacks.copy(packet);
+        if let Some(notes) = &mut self.notes {
+            notes.duplicated(self.at, self.place, &copy);
+        }
         self.deliver(link, copy, delivery);
     }
 
@@ -81,22 +121,26 @@ impl Beyond<'_> {
 impl Surroundings for Beyond<'_> {
     const SEES_DEPARTURES: bool = false;
 
-    fn joins(&mut self, _: &Packet, _: Key) {}
+    fn joins(&mut self, packet: &Packet, at: Key) {
+        if let Some(notes) = &mut self.notes {
+            notes.queued(at, self.place, packet);
+        }
+    }
 
-    fn loses(&mut self, packet: &Packet, at: Key, _: Refusal, _: bool) {
+    fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, had_waited: bool) {
+        if let Some(notes) = &mut self.notes {
+            notes.loses(at, self.place, packet, refusal, had_waited);
+        }
         self.lose(packet, at.time);
     }
 
     #[inline]
     fn enters_line(&mut self, packet: &Packet, at: Key, server: &Server) {
-        if packet.ends_round()
-            && let Some(flows) = &mut self.flows
-        {
-            let full = flows.saturation.pass(*packet, at.time, || server.busy_until(at.time));
-            if let Some((full, part)) = full.zip(flows.sender_elsewhere(packet)) {
-                self.messages[part as usize].push(Export::Full(full));
-            }
+        if let Some(notes) = &mut self.notes {
+            notes.dequeued(at, self.place, packet);
+            self.at = at;
         }
+        self.ends_round(packet, at, server);
     }
 
     #[inline]
@@ -110,7 +154,12 @@ impl Surroundings for Beyond<'_> {
                 self.deliver(link, packet, delivery);
             }
             Passage::Late => {}
-            Passage::Lost => self.lose(&packet, service.delivery),
+            Passage::Lost => {
+                if let Some(notes) = &mut self.notes {
+                    notes.lost(service.delivery_key(link.server.entity()), self.place, &packet);
+                }
+                self.lose(&packet, service.delivery);
+            }
         }
     }
 

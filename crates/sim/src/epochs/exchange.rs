@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 
+use super::notes::Note;
 use crate::network::saturation::Full;
 use crate::packet::Packet;
 use crate::time::Time;
@@ -25,6 +26,8 @@ pub enum Export {
     },
     /// A hop of a flow that sends from there was busy throughout a round trip.
     Full(Full),
+    /// What the first part tells a probe.
+    Notes(Vec<Note>),
 }
 
 /// Letters from each part to each other.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::clock::Epoch;
 use super::inbox::Arrival;
+use super::notes::Notes;
 use super::users::outlet::{Agenda, Calendar, Due, EventSchedule, Router};
 use crate::congestion::external::NoMaker;
 use crate::error::ScenarioError;
@@ -144,7 +145,7 @@ impl FlowHosts {
         shared: &mut Shared<'_>,
     ) {
         let Self { hosts, delays, saturation, paths, agendas, ends, .. } = self;
-        let mut samples = shared.samples.take();
+        let (mut samples, mut notes) = (shared.samples.take(), shared.notes.take());
         let first_timer = hosts.entities().first_timer;
         let turns = EventSchedule { agenda: &mut agendas[host as usize], calendar: &mut *shared.calendar, site };
         let (router, sacks) = (&mut shared.router, &mut *shared.sacks);
@@ -160,6 +161,9 @@ impl FlowHosts {
             }
             if let Some(arrival) = arrival {
                 let packet = arrival.packet;
+                if let Some(notes) = &mut notes {
+                    notes.arrives(arrival.key(), &packet, &network.paths.paths, network.sacks);
+                }
                 let Some(flow) = network.paths.paths.at(packet.position()).flow() else { continue };
                 let (words, (time, caused_at, rank)) = (packet.arriving(flow).words(), arrival.key().words());
                 hosts.arrive(&mut network, words.0, words.1, words.2, rank, time, caused_at);
@@ -209,6 +213,8 @@ pub struct Shared<'a> {
     pub sacks: &'a mut SackSlab,
     /// The samples that are taken, if any are.
     pub samples: Option<&'a mut Samples>,
+    /// What a probe is told, where one watches.
+    pub notes: Option<&'a mut Notes>,
 }
 
 /// The network as the transports of one host see it, in the midst of an epoch.

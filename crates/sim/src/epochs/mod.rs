@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::error::ScenarioError;
 use crate::hosts::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::network::link::Link;
+use crate::probe::Probe;
 use crate::scenario::{Scenario, TrafficSpec, TransportSpec};
 use crate::simulation::Interrupted;
 use crate::time::Time;
@@ -19,10 +20,13 @@ pub mod active;
 mod beyond;
 mod build;
 pub mod clock;
+mod estimate;
 pub mod exchange;
 pub mod flows;
 pub mod inbox;
 pub mod intervals;
+pub mod load;
+pub mod notes;
 pub mod parts;
 pub mod plan;
 pub mod region;
@@ -34,11 +38,13 @@ pub mod users;
 mod ways;
 pub mod wheel;
 
+pub use estimate::Estimate;
 pub use rounds::Progress;
 
 use clock::{Clock, Epoch};
 use flows::{FlowHosts, FlowPaths};
 use parts::Parts;
+use plan::Plan;
 use region::{Counted, Region};
 use rounds::Span;
 use routes::Routes;
@@ -69,6 +75,8 @@ pub struct EpochSimulation<'a> {
 pub struct Work {
     /// Threads, each of which has a part of the network.
     pub threads: u32,
+    /// Whether fewer will do, where more are not faster.
+    pub or_fewer: bool,
     /// Epochs are no longer than this, in seconds.
     pub longest_epoch_s: f64,
 }
@@ -77,7 +85,13 @@ impl Work {
     /// On so many threads.
     #[must_use]
     pub fn on(threads: u32) -> Self {
-        Self { threads, longest_epoch_s: LONGEST_S }
+        Self { threads, or_fewer: false, longest_epoch_s: LONGEST_S }
+    }
+
+    /// On as many of so many threads as help ([`Estimate`]).
+    #[must_use]
+    pub fn up_to(threads: u32) -> Self {
+        Self { or_fewer: true, ..Self::on(threads) }
     }
 }
 
@@ -88,26 +102,18 @@ impl<'a> EpochSimulation<'a> {
     /// What only the engine can see to be wrong: places that cannot be reached, circles without delay, an unknown
     /// congestion control.
     pub fn new(scenario: &'a Scenario, work: Work) -> Result<Self, ScenarioError> {
-        check(scenario)?;
-        let destinations: Vec<u32> = (scenario.users.iter().flat_map(|group| group.sites.iter().map(|site| site.node)))
-            .chain(scenario.scatter.iter().flat_map(|group| group.nodes.iter().copied()))
-            .collect();
-        if destinations.len() > usize::from(u16::MAX) {
-            let expected = format!("at most {} places that packets go to, not {}", u16::MAX, destinations.len());
-            return Err(ScenarioError::Traffic { expected });
-        }
-        let routes = Arc::new(Routes::new(scenario.nodes.len(), &scenario.links, &destinations));
-        let paths = Arc::new(FlowPaths::new(scenario, routes.stops() as u32)?);
-        let plan = ways::plan(scenario, (&routes, &paths), work.longest_epoch_s)?;
-        let parts = match work.threads {
-            0 | 1 => Parts::one(scenario),
-            threads => Parts::new(scenario, (&routes, &paths), threads, plan.epoch_s),
+        let survey = Survey::new(scenario, work.longest_epoch_s)?;
+        let parts = if work.or_fewer {
+            estimate::parts(scenario, &survey, work.threads)
+        } else {
+            Parts::new(scenario, &survey.load, work.threads, survey.plan.epoch_s)
         };
+        let Survey { destinations, routes, paths, plan, .. } = survey;
         let groups = build::groups(scenario, &routes, &destinations);
         let regions = (0..parts.count)
             .map(|part| build::region(scenario, &plan, (&parts, part), (&groups, &routes, &paths)))
             .collect::<Result<_, _>>()?;
-        let epochs_per_turn = (parts.delay_s.min(LONGEST_TURN_S) / plan.epoch_s).max(1.0) as u64;
+        let epochs_per_turn = (parts.turn_s() / plan.epoch_s).max(1.0) as u64;
         let end = Time::new(scenario.duration_s);
         let span = Span { clock: Clock::new(plan.epoch_s, scenario.duration_s), end, epochs_per_turn };
         Ok(Self { scenario, groups, regions, paths, part_of: parts.of_node, span, epochs: 0 })
@@ -118,7 +124,40 @@ impl<'a> EpochSimulation<'a> {
     /// # Errors
     /// `watch` said so; what was counted until then is there.
     pub fn run(&mut self, watch: impl FnMut(&Progress) -> bool) -> Result<(), Interrupted> {
-        self.epochs = rounds::work(&mut self.regions, self.span, watch);
+        self.work(watch, |_, _| {})
+    }
+
+    /// The same, with a probe that is told what happens to the packets of flows, in the order of events.
+    ///
+    /// # Errors
+    /// `watch` said so.
+    pub fn run_traced<P: Probe>(
+        &mut self,
+        probe: &mut P,
+        watch: impl FnMut(&Progress) -> bool,
+    ) -> Result<(), Interrupted> {
+        self.regions.iter_mut().for_each(|region| region.notes = Some(Box::default()));
+        let (span, paths) = (self.span, Arc::clone(&self.paths));
+        let ended = self.work(watch, |region, epochs| {
+            if let Some(notes) = &mut region.notes {
+                notes.tell(Time::new(span.simulated_s(epochs)), probe, &paths.paths);
+            }
+        });
+        let mut rest: Vec<_> = self.regions.iter_mut().filter_map(|region| region.notes.take()).collect();
+        if let Some((first, others)) = rest.split_first_mut() {
+            others.iter_mut().for_each(|notes| first.extend(notes.take()));
+            first.tell(Time::new(self.simulated_s()), probe, &paths.paths);
+        }
+        probe.finish(Time::new(self.simulated_s()));
+        ended
+    }
+
+    fn work(
+        &mut self,
+        watch: impl FnMut(&Progress) -> bool,
+        tell: impl FnMut(&mut Region, Epoch),
+    ) -> Result<(), Interrupted> {
+        self.epochs = rounds::work(&mut self.regions, self.span, watch, tell);
         for region in &mut self.regions {
             region.finish(self.epochs);
         }
@@ -195,6 +234,12 @@ impl<'a> EpochSimulation<'a> {
         sums
     }
 
+    /// The threads of the run, each of which has a part of the network.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        self.regions.len() as u32
+    }
+
     /// Length of the epochs, in seconds, at most.
     #[must_use]
     pub fn epoch_s(&self) -> f64 {
@@ -205,6 +250,36 @@ impl<'a> EpochSimulation<'a> {
     #[must_use]
     pub fn simulated_s(&self) -> f64 {
         self.span.simulated_s(self.epochs)
+    }
+}
+
+/// What is known of a network before it is built.
+struct Survey {
+    /// The nodes that packets with addresses go to.
+    destinations: Vec<u32>,
+    routes: Arc<Routes>,
+    paths: Arc<FlowPaths>,
+    plan: Plan,
+    /// Of each node.
+    load: Vec<f64>,
+}
+
+impl Survey {
+    /// Of a scenario that can be processed in epochs.
+    fn new(scenario: &Scenario, longest_epoch_s: f64) -> Result<Self, ScenarioError> {
+        check(scenario)?;
+        let destinations: Vec<u32> = (scenario.users.iter().flat_map(|group| group.sites.iter().map(|site| site.node)))
+            .chain(scenario.scatter.iter().flat_map(|group| group.nodes.iter().copied()))
+            .collect();
+        if destinations.len() > usize::from(u16::MAX) {
+            let expected = format!("at most {} places that packets go to, not {}", u16::MAX, destinations.len());
+            return Err(ScenarioError::Traffic { expected });
+        }
+        let routes = Arc::new(Routes::new(scenario.nodes.len(), &scenario.links, &destinations));
+        let paths = Arc::new(FlowPaths::new(scenario, routes.stops() as u32)?);
+        let plan = ways::plan(scenario, (&routes, &paths), longest_epoch_s)?;
+        let load = load::loads(scenario, &routes, &paths);
+        Ok(Self { destinations, routes, paths, plan, load })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A network in parts that can be processed at the same time: cut at links whose delay is long.
 
-use super::flows::{FlowPaths, stays_together};
-use super::routes::Routes;
+use super::LONGEST_TURN_S;
+use super::flows::stays_together;
 use crate::scenario::Scenario;
 
 /// A network in parts.
@@ -13,38 +13,53 @@ pub struct Parts {
     pub delay_s: f64,
     /// How many there are.
     pub count: u32,
+    /// The load of the heaviest part, in crossings of links in a second of simulated time.
+    pub heaviest: f64,
 }
 
-/// What the hosts at both ends of a way cost, in crossings of a link.
-const HOSTS: f64 = 6.0;
-
 impl Parts {
-    /// All in one part.
+    /// All in one part, with this load at each node.
     #[must_use]
-    pub fn one(scenario: &Scenario) -> Self {
-        Self { of_node: vec![0; scenario.nodes.len()], delay_s: f64::INFINITY, count: 1 }
+    pub fn one(scenario: &Scenario, load: &[f64]) -> Self {
+        let of_node = vec![0; scenario.nodes.len()];
+        Self { of_node, delay_s: f64::INFINITY, count: 1, heaviest: load.iter().sum() }
     }
 
     /// In `count` parts of about the same load, or in fewer; links between parts have a delay of at least
     /// `least_s` seconds.
     #[must_use]
-    pub fn new(scenario: &Scenario, (routes, paths): (&Routes, &FlowPaths), count: u32, least_s: f64) -> Self {
-        let load = loads(scenario, routes, paths);
+    pub fn new(scenario: &Scenario, load: &[f64], count: u32, least_s: f64) -> Self {
+        /// So many delays are tried: a network may have as many as it has links.
+        const TRIED: usize = 32;
+        if count <= 1 {
+            return Self::one(scenario, load);
+        }
         let mut delays: Vec<f64> =
             scenario.links.iter().map(|link| link.delay_s).filter(|&delay_s| delay_s >= least_s).collect();
         delays.sort_unstable_by(|a, b| b.total_cmp(a));
         delays.dedup();
+        let step = delays.len().div_ceil(TRIED).max(1);
         // Long delays are the best; shorter ones cut a network into more pieces, which balance better.
-        let choices = delays.iter().map(|&delay_s| Self::cut(scenario, &load, count, delay_s));
-        let best = choices.min_by(|a, b| a.1.total_cmp(&b.1)).map(|choice| choice.0);
-        best.unwrap_or_else(|| Self::one(scenario))
+        let choices = delays.iter().step_by(step).map(|&delay_s| Self::cut(scenario, load, count, delay_s));
+        choices.min_by(|a, b| a.cost().total_cmp(&b.cost())).unwrap_or_else(|| Self::one(scenario, load))
     }
 
-    /// Cut at links with a delay of at least `delay_s`, and the load of the part that has most, with a price for short
-    /// delays.
-    fn cut(scenario: &Scenario, load: &[f64], count: u32, delay_s: f64) -> (Self, f64) {
-        /// What it costs to wait for each other once, in crossings of a link.
-        const MEETING: f64 = 0.02;
+    /// Seconds of simulated time from one meeting of the parts to the next, at most.
+    #[must_use]
+    pub fn turn_s(&self) -> f64 {
+        self.delay_s.min(LONGEST_TURN_S)
+    }
+
+    /// What a second of simulated time costs, in crossings of a link, with a processor for each part.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        /// What it costs to wait for each other once.
+        const MEETING: f64 = 20.0;
+        if self.count == 1 { self.heaviest } else { self.heaviest + MEETING / self.turn_s() }
+    }
+
+    /// Cut at links with a delay of at least `delay_s`.
+    fn cut(scenario: &Scenario, load: &[f64], count: u32, delay_s: f64) -> Self {
         let mut pieces = Pieces::new(scenario.nodes.len());
         for link in scenario.links.iter().filter(|link| link.delay_s < delay_s) {
             pieces.join(link.from, link.to);
@@ -69,54 +84,8 @@ impl Parts {
         let crosses = |from: u32, to: u32| of_node[from as usize] != of_node[to as usize];
         let between = scenario.links.iter().filter(|link| crosses(link.from, link.to)).map(|link| link.delay_s);
         let delay_s = between.fold(f64::INFINITY, f64::min);
-        let all: f64 = load.iter().sum();
-        let cost = parts.iter().copied().fold(0.0, f64::max) / all.max(f64::MIN_POSITIVE) + MEETING * 1e-4 / delay_s;
-        (Self { of_node, delay_s, count }, cost)
+        Self { of_node, delay_s, count, heaviest: parts.into_iter().fold(0.0, f64::max) }
     }
-}
-
-/// The load to be expected at each node: crossings of links that begin there, and what hosts cost.
-fn loads(scenario: &Scenario, routes: &Routes, paths: &FlowPaths) -> Vec<f64> {
-    let mut load = vec![0.0; scenario.nodes.len()];
-    let mut add = |from: u32, to: u32, destination: u16, weight: f64| {
-        for link in routes.path(&scenario.links, from, destination).unwrap_or_default() {
-            load[scenario.links[link as usize].from as usize] += weight;
-        }
-        load[from as usize] += HOSTS / 2.0 * weight;
-        load[to as usize] += HOSTS / 2.0 * weight;
-    };
-    let mut first = 0;
-    for group in &scenario.users {
-        for (from, a) in group.sites.iter().enumerate() {
-            for (to, b) in group.sites.iter().enumerate() {
-                if from != to {
-                    // There the data, back the acknowledgements.
-                    let weight = f64::from(a.sources) * f64::from(b.receivers);
-                    add(a.node, b.node, first + to as u16, weight);
-                    add(b.node, a.node, first + from as u16, weight);
-                }
-            }
-        }
-        first += group.sites.len() as u16;
-    }
-    for group in &scenario.scatter {
-        for &from in &group.nodes {
-            for (place, &to) in (0..).zip(&group.nodes) {
-                add(from, to, first + place, group.packets_per_s);
-            }
-        }
-        first += group.nodes.len() as u16;
-    }
-    for (index, flow) in (0..).zip(&scenario.flows) {
-        for reverse in [false, true] {
-            for link in paths.paths.links(index, reverse) {
-                load[scenario.links[link as usize].from as usize] += 1.0;
-            }
-        }
-        load[flow.from as usize] += HOSTS / 2.0;
-        load[flow.to as usize] += HOSTS / 2.0;
-    }
-    load
 }
 
 /// Nodes that belong together.

@@ -8,6 +8,7 @@ use super::clock::{Clock, Epoch};
 use super::exchange::{Export, Mailbox};
 use super::flows::{self, FlowHosts, FlowPaths};
 use super::inbox::{AHEAD, Arrival, Inbox, Sorter};
+use super::notes::Notes;
 use super::plan::Stop;
 use super::routes::Routes;
 use super::scatter::Scatter;
@@ -102,6 +103,8 @@ pub struct Region {
     messages: Vec<Vec<Export>>,
     /// The samples of links and flows, if any are taken.
     pub samples: Option<Box<Samples>>,
+    /// What a probe is told, where one watches.
+    pub notes: Option<Box<Notes>>,
     clock: Clock,
     end: Time,
 }
@@ -149,6 +152,7 @@ impl Region {
             counted: vec![Counted::default(); groups],
             messages: vec![Vec::new(); parts as usize],
             samples,
+            notes: None,
             links,
             ends,
             places,
@@ -240,16 +244,19 @@ impl Region {
         let router = Router { next: next(paths.as_deref(), routes, self.ends[index as usize]), inboxes, active };
         // What comes out soon goes to its next stop at once.
         let ahead = if abroad.is_some() { 0 } else { epoch + AHEAD };
-        let mut beyond = Beyond { router, ahead, clock: *clock, messages, scatter, flows: flows.as_deref_mut(), sacks };
+        let (place, notes, flows) = ((index, link.server.entity()), self.notes.as_deref_mut(), flows.as_deref_mut());
+        let clock = *clock;
+        let mut beyond = Beyond { router, ahead, clock, messages, scatter, flows, sacks, place, notes, at: Key::FIRST };
         for &(_, place) in sorter.sort(arrivals) {
             let Arrival { packet, .. } = arrivals[place as usize];
             let now = arrivals[place as usize].key();
             if let Some(samples) = &mut self.samples {
                 samples.link_before((index, link), now.time, &mut beyond, |sample| sample);
             }
+            beyond.comes(&packet, now);
             match link.server.offer(now, packet.size(), packet.is_capable()) {
                 Ok(service) => {
-                    beyond.enters_line(&packet, now, &link.server);
+                    beyond.grants(&packet, now, &link.server, &service);
                     let (packet, passage) = link.pass(packet, &service);
                     beyond.served(link, packet, passage, &service);
                 }
@@ -288,8 +295,11 @@ impl Region {
         }
     }
 
-    /// Leaves what goes to other parts in this turn.
+    /// Leaves what goes to other parts in this turn. The first tells what all have noted.
     pub fn leave(&mut self, mailbox: &Mailbox, turn: u64, part: usize) {
+        if let Some(notes) = self.notes.as_mut().filter(|_| part > 0) {
+            self.messages[0].push(Export::Notes(notes.take()));
+        }
         for (to, messages) in self.messages.iter_mut().enumerate().filter(|(to, _)| *to != part) {
             mailbox.leave(turn, part, to, messages);
         }
@@ -297,12 +307,18 @@ impl Region {
 
     /// Takes what comes from other parts in this turn.
     pub fn take(&mut self, mailbox: &Mailbox, turn: u64, part: usize) {
-        let Self { links, sacks, keeping, flows, clock, .. } = self;
+        let Self { links, sacks, keeping, flows, notes, clock, .. } = self;
         mailbox.take(turn, part, |message| {
             let (link, packet, delivery, blocks) = match message {
                 Export::Packet { link, packet, delivery, blocks } => (link, packet, delivery, blocks),
                 Export::Full(full) => {
                     flows.iter_mut().for_each(|flows| flows.saturation.hear(full));
+                    return;
+                }
+                Export::Notes(others) => {
+                    if let Some(notes) = notes {
+                        notes.extend(others);
+                    }
                     return;
                 }
             };
@@ -365,8 +381,9 @@ impl Region {
         // What it sends begins its path: there is no stop before.
         let router = Router { next: Next::default(), inboxes, active };
         let order = sorter.sort(arrivals);
-        let samples = self.samples.as_deref_mut();
-        flows.process((host, site), epoch, (arrivals, order), &mut flows::Shared { router, calendar, sacks, samples });
+        let (samples, notes) = (self.samples.as_deref_mut(), self.notes.as_deref_mut());
+        let mut shared = flows::Shared { router, calendar, sacks, samples, notes };
+        flows.process((host, site), epoch, (arrivals, order), &mut shared);
         arrivals.clear();
         inboxes[stop].swap(epoch, arrivals);
     }

@@ -49,8 +49,13 @@ impl Span {
 }
 
 /// Works through all parts, each on a thread of its own, to the end or until `watch`, which is told now and then how
-/// far the run is, says true: the number of epochs that are done.
-pub(super) fn work(regions: &mut [Region], span: Span, mut watch: impl FnMut(&Progress) -> bool) -> Epoch {
+/// far the run is, says true: the number of epochs that are done. `tell` gets the first part when all have come so far.
+pub(super) fn work(
+    regions: &mut [Region],
+    span: Span,
+    mut watch: impl FnMut(&Progress) -> bool,
+    tell: impl FnMut(&mut Region, Epoch),
+) -> Epoch {
     let (barrier, mailbox) = (Barrier::new(regions.len() as u32), Mailbox::new(regions.len()));
     let far: Vec<Far> = regions.iter().map(|_| Far::default()).collect();
     let progress = |epoch: Epoch| Progress {
@@ -59,15 +64,15 @@ pub(super) fn work(regions: &mut [Region], span: Span, mut watch: impl FnMut(&Pr
         sending: far.iter().map(|far| far.sending.load(Ordering::Relaxed)).sum(),
     };
     if let [region] = regions {
-        return work_alone(region, span, &far[0], |epoch| watch(&progress(epoch)));
+        return work_alone(region, span, &far[0], (|epoch| watch(&progress(epoch)), tell));
     }
     let Some((first, others)) = regions.split_first_mut() else { return span.epochs() };
     std::thread::scope(|scope| {
         for (part, region) in (1..).zip(others) {
             let (barrier, mailbox, far) = (&barrier, &mailbox, &far[part]);
-            scope.spawn(move || work_through(region, part, span, (barrier, mailbox, far), |_| false));
+            scope.spawn(move || work_through(region, part, span, (barrier, mailbox, far), (|_| false, |_, _| {})));
         }
-        work_through(first, 0, span, (&barrier, &mailbox, &far[0]), |epoch| watch(&progress(epoch)))
+        work_through(first, 0, span, (&barrier, &mailbox, &far[0]), (|epoch| watch(&progress(epoch)), tell))
     })
 }
 
@@ -108,13 +113,19 @@ impl<'a> Epochs<'a> {
 }
 
 /// Works through a network in one part, to the end or until `ends` says true: the number of epochs that are done.
-fn work_alone(region: &mut Region, span: Span, far: &Far, mut ends: impl FnMut(Epoch) -> bool) -> Epoch {
+fn work_alone(
+    region: &mut Region,
+    span: Span,
+    far: &Far,
+    (mut ends, mut tell): (impl FnMut(Epoch) -> bool, impl FnMut(&mut Region, Epoch)),
+) -> Epoch {
     /// Epochs with events between times at which it says how far it is.
     const WORD: u64 = 1 << 8;
     let mut epochs = Epochs::new(region, span.clock);
     let mut worked = 0_u64;
     while epochs.next < span.epochs() {
         epochs.work(span.epochs());
+        tell(epochs.region, epochs.next);
         worked += 1;
         if worked.is_multiple_of(WORD) {
             far.note(epochs.region);
@@ -133,7 +144,7 @@ fn work_through(
     part: usize,
     span: Span,
     (barrier, mailbox, far): (&Barrier, &Mailbox, &Far),
-    mut ends: impl FnMut(Epoch) -> bool,
+    (mut ends, mut tell): (impl FnMut(Epoch) -> bool, impl FnMut(&mut Region, Epoch)),
 ) -> Epoch {
     /// Epochs between times at which a part says how far it is.
     const WORD: u64 = 1 << 6;
@@ -152,10 +163,12 @@ fn work_through(
         if part == 0 && ends(epochs.next) {
             barrier.end();
         }
-        if barrier.wait() {
+        let over = barrier.wait();
+        epochs.region.take(mailbox, turn, part);
+        tell(epochs.region, epochs.next);
+        if over {
             break;
         }
-        epochs.region.take(mailbox, turn, part);
         turn += 1;
     }
     epochs.next

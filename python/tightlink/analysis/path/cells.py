@@ -81,7 +81,7 @@ def simulate_cells(
 
     def one(place: tuple[int, int, int]) -> dict[str, float]:
         window, flows, seed = place
-        return cell(simulate(path.scenario(window, flows, seed=seed)), path)
+        return cell(simulate(path.scenario(window, flows, seed=seed), threads=1), path)
 
     rows: list[dict[str, Any]] = []
     with ThreadPoolExecutor(jobs) as pool:

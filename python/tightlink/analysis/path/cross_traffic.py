@@ -112,7 +112,7 @@ def predicted(path: BulkPath, window: int, flows: int, *, jobs: int = 1, seeds: 
     def one(place: tuple[Moment, int]) -> float:
         moment, seed = place
         then = moment.path(path)
-        return cell(simulate(then.scenario(window, flows, seed=seed)), then)["goodput_bps"]
+        return cell(simulate(then.scenario(window, flows, seed=seed), threads=1), then)["goodput_bps"]
 
     places = [(moment, seed) for moment in MOMENTS for seed in seeds]
     with ThreadPoolExecutor(jobs) as pool:

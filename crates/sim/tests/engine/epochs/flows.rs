@@ -33,7 +33,7 @@ fn by_events(scenario: &Scenario) -> String {
 
 /// Nothing where traffic may go in a circle without delay, or a source waits for its interface.
 fn by_epochs(scenario: &Scenario, threads: u32, longest_epoch_s: f64) -> Option<String> {
-    let mut run = match EpochSimulation::new(scenario, Work { threads, longest_epoch_s }) {
+    let mut run = match EpochSimulation::new(scenario, Work { longest_epoch_s, ..Work::on(threads) }) {
         Err(ScenarioError::Traffic { expected }) if expected.contains("circle") => return None,
         result => result.expect("the scenario is valid"),
     };

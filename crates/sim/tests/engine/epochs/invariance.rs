@@ -7,6 +7,7 @@ use crate::engine::common::{packets, scenario, wire};
 use proptest::prelude::*;
 use tightlink_sim::congestion::CONTROLS;
 use tightlink_sim::epochs::flows::FlowPaths;
+use tightlink_sim::epochs::load::loads;
 use tightlink_sim::epochs::parts::Parts;
 use tightlink_sim::epochs::routes::Routes;
 use tightlink_sim::scenario::{Patience, Profile, Recovery};
@@ -114,7 +115,7 @@ fn the_long_wire_is_where_the_network_is_cut() {
     let scenario = far_apart(Profile::Rfc, Recovery::Sack);
     let routes = Routes::new(4, &scenario.links, &[0, 3]);
     let paths = FlowPaths::new(&scenario, 0).expect("there are no flows");
-    let parts = Parts::new(&scenario, (&routes, &paths), 2, 1e-3);
+    let parts = Parts::new(&scenario, &loads(&scenario, &routes, &paths), 2, 1e-3);
     assert_eq!((parts.count, parts.delay_s), (2, 2e-2));
     assert_eq!((parts.of_node[0], parts.of_node[3]), (parts.of_node[1], parts.of_node[2]));
     assert_ne!(parts.of_node[1], parts.of_node[2]);

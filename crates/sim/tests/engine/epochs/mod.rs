@@ -11,6 +11,8 @@ mod reference;
 mod scale;
 mod symmetry;
 mod theory;
+mod threads;
+mod traces;
 
 use tightlink_sim::epochs::{EpochSimulation, Work};
 use tightlink_sim::scenario::{
@@ -48,7 +50,7 @@ impl Outcome {
 
 /// Runs a scenario in epochs of at most so many seconds.
 pub fn run_as(scenario: &Scenario, threads: u32, longest_epoch_s: f64) -> Result<Outcome, ScenarioError> {
-    let mut run = EpochSimulation::new(scenario, Work { threads, longest_epoch_s })?;
+    let mut run = EpochSimulation::new(scenario, Work { longest_epoch_s, ..Work::on(threads) })?;
     run.run(|_| false).expect("nobody interrupts");
     Ok(Outcome { tables: run.tables(), packet_hops: run.packet_hops(), random_draws: run.random_draws() })
 }

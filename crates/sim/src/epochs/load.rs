@@ -1,0 +1,152 @@
+//! The load to be expected at each node: by it a network is cut into parts, and known beforehand how many threads help.
+
+use super::flows::FlowPaths;
+use super::routes::Routes;
+use crate::scenario::{FlowSpec, LinkSpec, Scenario, TcpSpec, TrafficSpec, TransportSpec, UsersSpec};
+
+/// What the hosts at both ends of a path cost, in crossings of a link.
+const HOSTS: f64 = 6.0;
+
+/// Crossings of links in a second of simulated time, by the node where the links begin; what hosts cost is among them.
+///
+/// A guess from the scenario alone: of flows that share a link each has as much of it as the others, and nothing is lost.
+#[must_use]
+pub fn loads(scenario: &Scenario, routes: &Routes, paths: &FlowPaths) -> Vec<f64> {
+    let mut load = vec![0.0; scenario.nodes.len()];
+    let mut first = 0;
+    for group in &scenario.users {
+        add_users(group, first, scenario, routes, &mut load);
+        first += group.sites.len() as u16;
+    }
+    for group in &scenario.scatter {
+        let active = share_of_run(scenario, group.start_s, group.stop_s);
+        // Each sends to all others alike.
+        let packets_per_s = group.packets_per_s * active / (group.nodes.len() as f64 - 1.0).max(1.0);
+        for &from in &group.nodes {
+            for (place, &to) in (0..).zip(&group.nodes) {
+                if from != to {
+                    add(scenario, routes, (from, to, first + place), packets_per_s, &mut load);
+                }
+            }
+        }
+        first += group.nodes.len() as u16;
+    }
+    add_flows(scenario, paths, &mut load);
+    load
+}
+
+/// The share of the run between two times.
+fn share_of_run(scenario: &Scenario, start_s: f64, stop_s: f64) -> f64 {
+    ((stop_s.min(scenario.duration_s) - start_s) / scenario.duration_s).clamp(0.0, 1.0)
+}
+
+/// Packets of `size` bytes that a link carries in a second.
+fn carries_pps(link: &LinkSpec, size: u32) -> f64 {
+    link.carries_bps(size) / (8.0 * f64::from(size))
+}
+
+/// Adds packets from a node to another, which is a destination.
+fn add(scenario: &Scenario, routes: &Routes, ends: (u32, u32, u16), packets_per_s: f64, load: &mut [f64]) {
+    let (from, to, destination) = ends;
+    for link in routes.path(&scenario.links, from, destination).unwrap_or_default() {
+        load[scenario.links[link as usize].from as usize] += packets_per_s;
+    }
+    load[from as usize] += HOSTS / 2.0 * packets_per_s;
+    load[to as usize] += HOSTS / 2.0 * packets_per_s;
+}
+
+fn add_users(group: &UsersSpec, first: u16, scenario: &Scenario, routes: &Routes, load: &mut [f64]) {
+    let size = group.tcp.payload_bytes + group.tcp.header_bytes;
+    let receivers: f64 = group.sites.iter().map(|site| f64::from(site.receivers)).sum();
+    let file: f64 = group.files.iter().map(|file| file.share * file.mean_packets).sum();
+    let mut pairs = Vec::new();
+    for (from, a) in group.sites.iter().enumerate() {
+        let elsewhere = (receivers - f64::from(a.receivers)).max(1.0);
+        for (to, b) in group.sites.iter().enumerate().filter(|(to, _)| *to != from) {
+            let share = f64::from(b.receivers) / elsewhere;
+            pairs.push(((from, a.node), (to, b.node), f64::from(a.sources) * share));
+        }
+    }
+    // A transfer for each time to think, as long as no link has more to carry than it can.
+    let per_source = file / group.think.mean_s();
+    let mut carried = vec![0.0; scenario.links.len()];
+    for &((_, from), (to, _), weight) in &pairs {
+        for link in routes.path(&scenario.links, from, first + to as u16).unwrap_or_default() {
+            carried[link as usize] += weight * per_source;
+        }
+    }
+    let excess = (scenario.links.iter().zip(&carried))
+        .map(|(link, carried)| carried / carries_pps(link, size))
+        .fold(1.0, f64::max);
+    for ((from, a), (to, b), weight) in pairs {
+        let packets_per_s = weight * per_source / excess;
+        // There the data, back the acknowledgements.
+        add(scenario, routes, (a, b, first + to as u16), packets_per_s, load);
+        add(scenario, routes, (b, a, first + from as u16), packets_per_s, load);
+    }
+    for flow in &group.long_lived {
+        let (a, b) = (group.sites[flow.from as usize].node, group.sites[flow.to as usize].node);
+        let interface = &group.interfaces[flow.interface as usize];
+        let interface_pps = interface.rate_pps.unwrap_or(interface.rate_bps / (8.0 * f64::from(size)));
+        let path = routes.path(&scenario.links, a, first + flow.to as u16).unwrap_or_default();
+        let links = path.iter().map(|&link| carries_pps(&scenario.links[link as usize], size));
+        // Beside the others, who are many.
+        let packets_per_s = links.fold(interface_pps, f64::min) / excess;
+        add(scenario, routes, (a, b, first + flow.to as u16), packets_per_s, load);
+        add(scenario, routes, (b, a, first + flow.from as u16), packets_per_s, load);
+    }
+}
+
+fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut [f64]) {
+    let flows = || (0..).zip(&scenario.flows);
+    let mut sharing = vec![0.0; scenario.links.len()];
+    for (index, flow) in flows() {
+        let active = share_of_run(scenario, flow.start_s, flow.stop_s);
+        paths.paths.links(index, false).into_iter().for_each(|link| sharing[link as usize] += active);
+    }
+    for (index, flow) in flows() {
+        let there = paths.paths.links(index, false);
+        let back = paths.paths.links(index, true);
+        let size = packet_bytes(flow);
+        let share = |&link: &u32| carries_pps(&scenario.links[link as usize], size) / sharing[link as usize].max(1.0);
+        let fair_pps = there.iter().map(share).fold(f64::INFINITY, f64::min);
+        let round_trip_s = paths.paths.unloaded_s(scenario, index, size);
+        let packets_per_s = fair_pps.min(offered_pps(flow, 2.0 * round_trip_s, scenario));
+        if packets_per_s.is_finite() {
+            let acks_per_s = if matches!(flow.transport, TransportSpec::Tcp(_)) { packets_per_s } else { 0.0 };
+            let crossings = there.iter().map(|link| (link, packets_per_s)).chain(back.iter().map(|l| (l, acks_per_s)));
+            for (&link, per_s) in crossings {
+                load[scenario.links[link as usize].from as usize] += per_s;
+            }
+            load[flow.from as usize] += HOSTS / 2.0 * packets_per_s;
+            load[flow.to as usize] += HOSTS / 2.0 * packets_per_s;
+        }
+    }
+}
+
+/// Bytes of a full packet of a flow.
+fn packet_bytes(flow: &FlowSpec) -> u32 {
+    match &flow.transport {
+        TransportSpec::Tcp(TcpSpec { payload_bytes, header_bytes, .. }) => payload_bytes + header_bytes,
+        TransportSpec::Udp(udp) => udp.payload_bytes + udp.header_bytes,
+    }
+}
+
+/// Packets in a second of the run that the application and the receiver's window of a flow allow.
+fn offered_pps(flow: &FlowSpec, round_trip_s: f64, scenario: &Scenario) -> f64 {
+    let active = share_of_run(scenario, flow.start_s, flow.stop_s);
+    let bytes = packet_bytes(flow);
+    let offered = match &flow.traffic {
+        TrafficSpec::Bulk { bytes: Some(size) } => *size as f64 / f64::from(bytes) / scenario.duration_s,
+        TrafficSpec::Bulk { bytes: None } | TrafficSpec::Saturate {} => f64::INFINITY,
+        TrafficSpec::Cbr { pace } => active / pace.interval_s(bytes),
+        TrafficSpec::OnOff { pace, on, off } => {
+            active / pace.interval_s(bytes) * on.mean_s() / (on.mean_s() + off.mean_s())
+        }
+        TrafficSpec::Video(video) => active * (video.frame_bytes / f64::from(bytes)).max(1.0) / video.interval_s,
+    };
+    match &flow.transport {
+        TransportSpec::Tcp(tcp) => offered.min(active * tcp.window_packets / round_trip_s),
+        TransportSpec::Udp(_) => offered,
+    }
+}

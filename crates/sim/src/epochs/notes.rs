@@ -1,0 +1,131 @@
+//! What a probe is told of packets: noted stop by stop, and told in the order of events.
+//!
+//! An event of a link or a host is one key, and what happens in it to a packet lies at one stop, but for its arrival there. So
+//! the notes of all parts, sorted by their keys, are what the loop over events would have told.
+
+use crate::events::{Entity, Key};
+use crate::network::queue::Refusal;
+use crate::network::server::Service;
+use crate::network::topology::Paths;
+use crate::packet::Packet;
+use crate::probe::{DropReason, Probe, Seen};
+use crate::time::Time;
+use crate::transport::sack::{SackBlocks, SackSlab};
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// A transport sent it, an ACK with these blocks and this timestamp.
+    Sent(Option<(SackBlocks, Time)>),
+    Received,
+    Enqueued(Service),
+    Queued,
+    Dequeued,
+    Discarded(DropReason),
+    Dropped(DropReason),
+    Duplicated,
+}
+
+/// One thing to tell.
+#[derive(Clone, Copy, Debug)]
+pub struct Note {
+    key: Key,
+    /// Within its event: the decisions of a link at a departure, which may have the key of a delivery; the end of the link
+    /// behind the packet; what follows from it.
+    step: u8,
+    link: u32,
+    packet: Packet,
+    what: What,
+}
+
+/// What was not told yet.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    list: Vec<Note>,
+}
+
+/// A link, by its number and its entity, of which something is noted.
+pub type Place = (u32, Entity);
+
+impl Notes {
+    /// A packet comes to a stop of its path: off the link before, or from its transport.
+    pub fn arrives(&mut self, key: Key, packet: &Packet, paths: &Paths, sacks: &SackSlab) {
+        let (packet, before) = (*packet, paths.before(packet.position()));
+        let (step, link, what) = match before {
+            Some(link) => (1, link, What::Received),
+            None => (2, 0, What::Sent(packet.blocks().map(|handle| *sacks.get(handle)))),
+        };
+        self.list.push(Note { key, step, link, packet, what });
+    }
+
+    /// A link that knows its departures grants a packet a service.
+    pub fn enqueued(&mut self, key: Key, place: Place, packet: &Packet, service: &Service) {
+        self.add(key, place, packet, What::Enqueued(*service));
+    }
+
+    /// A packet joins a queue that holds it.
+    pub fn queued(&mut self, key: Key, place: Place, packet: &Packet) {
+        self.add(key, place, packet, What::Queued);
+    }
+
+    /// The packet of such a queue goes on the line.
+    pub fn dequeued(&mut self, key: Key, place: Place, packet: &Packet) {
+        self.add(key, place, packet, What::Dequeued);
+    }
+
+    /// A queue loses a packet, which had waited there or has just come.
+    pub fn loses(&mut self, key: Key, place: Place, packet: &Packet, refusal: Refusal, had_waited: bool) {
+        let reason = if refusal == Refusal::Managed { DropReason::Management } else { DropReason::Queue };
+        self.add(key, place, packet, if had_waited { What::Discarded(reason) } else { What::Dropped(reason) });
+    }
+
+    /// A wire has lost a packet, at its other end.
+    pub fn lost(&mut self, key: Key, (link, _): Place, packet: &Packet) {
+        self.list.push(Note { key, step: 1, link, packet: *packet, what: What::Dropped(DropReason::Wire) });
+    }
+
+    /// A packet on a link will come out twice.
+    pub fn duplicated(&mut self, key: Key, place: Place, copy: &Packet) {
+        self.add(key, place, copy, What::Duplicated);
+    }
+
+    fn add(&mut self, key: Key, (link, entity): Place, packet: &Packet, what: What) {
+        let step = if key.entity() == entity { 0 } else { 2 };
+        self.list.push(Note { key, step, link, packet: *packet, what });
+    }
+
+    /// Takes out all notes.
+    pub fn take(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.list)
+    }
+
+    /// Adds the notes of another part.
+    pub fn extend(&mut self, others: Vec<Note>) {
+        self.list.extend(others);
+    }
+
+    /// Tells what happened before `until`, to where all parts have come.
+    pub fn tell<P: Probe>(&mut self, until: Time, probe: &mut P, paths: &Paths) {
+        // Those of one event and step are of one stop, and so in their order.
+        self.list.sort_by_key(|note| (note.key, note.step));
+        let count = self.list.partition_point(|note| note.key.time < until);
+        for Note { key, link, packet, what, .. } in self.list.drain(..count) {
+            let seen = Seen::new(&packet, paths);
+            match what {
+                What::Sent(None) => probe.sent(key, seen, &SackSlab::default()),
+                What::Sent(Some((blocks, echo))) => {
+                    let mut sacks = SackSlab::default();
+                    let packet = packet.with_blocks(sacks.put(blocks, echo), 0);
+                    probe.sent(key, Seen::new(&packet, paths), &sacks);
+                }
+                What::Received => probe.received(key, link, seen),
+                What::Enqueued(service) => probe.enqueued(key, link, seen, service),
+                What::Queued => probe.queued(key, link, seen),
+                What::Dequeued => probe.dequeued(key, link, seen),
+                What::Discarded(reason) => probe.discarded(key, link, seen, reason),
+                What::Dropped(reason) => probe.dropped(key, link, seen, reason),
+                What::Duplicated => probe.duplicated(link, seen),
+            }
+        }
+    }
+}

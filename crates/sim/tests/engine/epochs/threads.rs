@@ -1,0 +1,72 @@
+//! How many threads are taken: by the estimate before a run.
+
+use super::{site, users};
+use crate::engine::common::{flow, packets, scenario, udp, wire};
+use tightlink_sim::Scenario;
+use tightlink_sim::epochs::{EpochSimulation, Estimate, Work};
+use tightlink_sim::scenario::{Pace, Profile, TrafficSpec};
+
+/// Two routers with as many users behind each, with a link of so many seconds between them.
+fn two_sites(sources: u32, delay_s: f64) -> Scenario {
+    let mut scenario = scenario(Profile::Rfc, 0.2, 2);
+    scenario.links.extend(wire("line", (0, 1), 1e10, delay_s, packets(1000)));
+    scenario.users.push(users("users", Profile::Rfc, &[site(0, sources, sources), site(1, sources, sources)]));
+    scenario
+}
+
+fn threads(scenario: &Scenario, most: u32) -> u32 {
+    Estimate::new(scenario, most).expect("it is valid").threads
+}
+
+#[test]
+fn what_balances_and_meets_rarely_has_several_threads() {
+    assert_eq!(threads(&two_sites(100_000, 5e-3), 2), 2);
+    // There are two places where anything happens.
+    assert_eq!(threads(&two_sites(100_000, 5e-3), 16), 2);
+    assert_eq!(threads(&two_sites(100_000, 5e-3), 1), 1);
+}
+
+#[test]
+fn what_meets_often_for_little_has_one_thread() {
+    assert_eq!(threads(&two_sites(100, 5e-3), 2), 1);
+    assert_eq!(threads(&two_sites(100_000, 1e-6), 2), 1);
+}
+
+#[test]
+fn what_happens_in_one_place_has_one_thread() {
+    let mut scenario = two_sites(0, 5e-3);
+    scenario.users.clear();
+    assert_eq!(threads(&scenario, 4), 1);
+}
+
+#[test]
+fn the_load_is_that_of_the_traffic() {
+    let load = |sources| {
+        let estimate = Estimate::new(&two_sites(sources, 5e-3), 1).expect("it is valid");
+        estimate.packet_hops_per_turn / estimate.turn_s
+    };
+    // As long as the link carries it.
+    assert_eq!(load(2000), 2.0 * load(1000));
+    assert!(load(10_000_000) < 10_000.0 * load(1000));
+}
+
+#[test]
+fn a_run_has_the_estimated_threads_or_those_that_are_asked_for() {
+    let scenario = two_sites(100, 5e-3);
+    let threads = |work| EpochSimulation::new(&scenario, work).expect("it is valid").threads();
+    assert_eq!((threads(Work::up_to(2)), threads(Work::on(2))), (1, 2));
+}
+
+#[test]
+fn what_needs_one_thread_is_said() {
+    let mut scenario = scenario(Profile::Rfc, 1.0, 2);
+    scenario.links.extend(wire("line", (0, 1), 1e7, 5e-3, packets(10)));
+    scenario.flows.push(flow(&scenario, "one", 0, (0, 1), TrafficSpec::Cbr { pace: Pace::IntervalS(1e-3) }, udp(1000)));
+    assert!(Estimate::new(&scenario, 2).is_ok());
+    scenario.links[0].flow_control = true;
+    let error = Estimate::new(&scenario, 2).expect_err("pauses need one thread");
+    assert!(error.to_string().contains("no flow control on several threads"), "{error}");
+    scenario.links[0].flow_control = false;
+    scenario.flows[0].traffic = TrafficSpec::Saturate {};
+    assert!(Estimate::new(&scenario, 2).is_err());
+}
