@@ -11,6 +11,8 @@ import pytest
 
 import tightlink as tl
 from programs import commands
+from tightlink.cli import app
+from tightlink.commands.help_examples import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,3 +186,18 @@ def _problem(code: int, out: str, err: str) -> str | None:
     if re.search(r"Errno|Error\b|Traceback|\bNone\b", err):
         return f"not in a user's words: {err}"
     return None
+
+
+@pytest.mark.parametrize("command", commands())
+def test_each_command_has_an_example_that_is_understood(
+    command: str, said: Callable[..., tuple[int, str, str]]
+) -> None:
+    typed = f"tightlink {command} {EXAMPLES[command]}"
+    assert f"Example: {typed}" in " ".join(said(*command.split(), "--help")[1].split())
+    bare = shlex.split(typed.partition(" > ")[0])[1:]
+    called, _, _ = app.parse_args(bare, exit_on_error=False, print_error=False)
+    assert called is not app.default_command
+
+
+def test_examples_are_of_commands() -> None:
+    assert sorted(EXAMPLES) == sorted(commands())

@@ -27,6 +27,7 @@ from tightlink.commands.completion import completion_of
 from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.failures import explained
+from tightlink.commands.help_examples import show_examples
 from tightlink.commands.lab import lab
 from tightlink.commands.list_names import list_names
 from tightlink.commands.measure_file import scenario
@@ -154,3 +155,4 @@ for below, group in ((measure, _MEASURE), (analyze, _UNDERSTAND), (new, _PREPARE
     app.command(below.app)
 for flag in ("--help", "--version"):
     app[flag].group = _OTHER
+show_examples(app)

@@ -1,0 +1,66 @@
+"""One example of each command, as it is typed: the last line of its help."""
+
+from typing import Final
+
+from cyclopts import App
+
+_COMPARED: Final = "examples/controls-compared.csv"
+
+EXAMPLES: Final = {
+    "run": 'examples/one-flow.toml -o results/one --set observe.interval="100 ms"',
+    "sweep": 'examples/one-flow.toml --vary link.bottleneck.queue="5 packets,20 packets" -j 2',
+    "evaluate": "cubic bbr3 --test ramp-up -j 2",
+    "study": "one-flow -j 2",
+    "lab": "examples/one-flow.toml -o one-flow.html",
+    "emulate": "examples/one-flow.toml -- iperf3 -c 10.64.128.1",
+    "capture": "transfer.pcapng -o results/transfer",
+    "measure": "examples/one-flow.toml --set profile=linux -o results/measured",
+    "measure path": "192.0.2.7 -o path.toml",
+    "measure serve": "192.0.2.7",
+    "measure tcp": "--host 192.0.2.7 --windows 8K,64K --flows 1,4 -o results/grid",
+    "measure udp-sweep": '--host 192.0.2.7 --payloads 100,1000 --rates "10 Mbit/s" -o results/datagrams',
+    "report": "results/one",
+    "plot": "results/one over-time -o over-time.svg",
+    "compare": "results/before results/after",
+    "query": 'results/sweep "select run, goodput_bps from runs"',
+    "analyze saturation": "examples/link-sweep.csv -o link.svg",
+    "analyze regimes": "examples/router-load.csv -o router.svg",
+    "analyze effects": "results/screening --responses goodput_bps,loss",
+    "analyze ten-steps": "results/screening --response goodput_bps",
+    "analyze correlation": _COMPARED,
+    "analyze pca": f"{_COMPARED} --by congestion",
+    "analyze explore": f"{_COMPARED} --algorithm congestion",
+    "analyze clusters": f"{_COMPARED} --algorithm congestion",
+    "analyze outliers": f"{_COMPARED} --algorithm congestion",
+    "analyze ranks": f"{_COMPARED} --algorithm congestion",
+    "analyze fairness": (
+        f"{_COMPARED} --algorithm congestion --own own_bps --standard standard_bps --available rate -o shares.svg"
+    ),
+    "analyze traffic": "results/one --column utilization",
+    "analyze arrivals": "results/one",
+    "analyze sizes": "flows.csv --column bytes",
+    "analyze cross-correlation": 'results/one "bottleneck queue_packets" "ftp cwnd_packets"',
+    "analyze oscillation": 'results/one --begin "3 s"',
+    "analyze markov": 'tasks.csv --step "2 s"',
+    "analyze pinger": "average_rtt-100-by-node-2014-09-10.txt",
+    "new network": "lte -o lte.toml",
+    "new four-tier": "--scale 0.01 --set sources=high > busy.toml",
+    "new examples": "examples",
+    "new study": "my_study",
+    "plan path": '--bandwidth "10 Mbit/s" --rtt "162 ms" --flows 1,4',
+    "plan maxflow": "examples/slow-router.toml",
+    "plan packetize": '--bitrate "64 kbit/s" --limit-pps 4000',
+    "validate": "examples/one-flow.toml",
+    "list": "congestion",
+    "schema": "-o scenario.schema.json",
+    "completion": "bash > tightlink.bash",
+}
+
+
+def show_examples(app: App) -> None:
+    """Put the example of each command below its help."""
+    for command, words in EXAMPLES.items():
+        own = app
+        for name in command.split():
+            own = own[name]
+        own.help_epilogue = f"Example: tightlink {command} {words}"
