@@ -9,9 +9,12 @@ import random
 import struct
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import tightlink as tl
 from captures import (
@@ -36,14 +39,13 @@ from captures import (
     tcp,
     udp,
 )
+from programs import need
 from tightlink import _core, cli, console
 from tightlink.report import captures, run_report
 from tightlink.report.blocks import Chart
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from captures import Timed
 
 A, B = "10.0.0.1", "10.0.0.2"
@@ -259,6 +261,36 @@ def test_compressed_and_from_standard_input(tmp_path: Path) -> None:
     assert printed["manifest"]["file"] == "standard input"
 
 
+UPLOADS: Final = Path(__file__).parent.parent / "examples" / "slow-uploads.pcapng.gz"
+
+
+@pytest.mark.parametrize("wanted", ["10.0.0.1:61001-10.0.0.3:5201", ":61001", "10.0.0.1:61001"])
+def test_one_flow_of_a_capture_is_what_it_is_in_the_whole(wanted: str) -> None:
+    """But for when it begins, which is when the first packet does that is read."""
+    label = "10.0.0.1:61001-10.0.0.3:5201"
+    whole, one = tl.capture(UPLOADS), tl.capture(UPLOADS, only=wanted)
+    assert one.flows["label"].to_list() == [label]
+    moved = ["flow", "start_s", "stop_s"]
+    expected = whole.flows.filter(pl.col("label") == label).drop(moved)
+    assert_frame_equal(one.flows.drop(moved), expected, check_exact=True)
+    assert one.manifest["packets"] == one.table("protocols")["packets"].sum() < whole.manifest["packets"]
+    assert one.manifest["identity"] != whole.manifest["identity"]
+
+
+def test_of_an_address_and_as_tshark_counts() -> None:
+    need("tshark")
+    for wanted, display in (("10.0.0.3", "ip.addr == 10.0.0.3"), (":61000", "tcp.port == 61000 || udp.port == 61000")):
+        command = ["tshark", "-r", str(UPLOADS), "-Y", display, "-T", "fields", "-e", "frame.number"]
+        listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        assert tl.capture(UPLOADS, only=wanted).manifest["packets"] == len(listed)
+
+
+def test_numbers_of_packets_are_those_in_the_file() -> None:
+    found = tl.capture(UPLOADS, only=":61002", packets=True).packets["uid"]
+    whole = tl.capture(UPLOADS, packets=True).packets.filter(pl.col("flow") == 1)["uid"]
+    assert found.to_list() == whole.to_list()
+
+
 def test_bounded_memory(tmp_path: Path) -> None:
     """Few connections at a time: what was quiet is concluded, the largest are listed."""
     frames = [(n * MS, ethernet(ipv4(A, B, UDP, udp((1000 + n % 50, 53), 100 + n % 50)))) for n in range(500)]
@@ -363,6 +395,11 @@ def test_everything_up_to_the_damage(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (
+            ["--only", "10.0.0.1:x"],
+            '--only = "10.0.0.1:x": expected an address, a port or a flow, such as "10.0.0.1", ":443"',
+        ),
+        (["--only", ":9"], '--only = ":9": expected packets of'),
         (["--interval", "0 s"], '--interval = "0 s": expected a time above zero'),
         (["--interval", "1 Mbit"], "--interval"),
         (["--packets"], "--packets = true: expected --output beside it"),

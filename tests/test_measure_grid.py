@@ -73,6 +73,19 @@ def test_a_grid_of_transfers_on_loopback(tmp_path: Path, said: Said) -> None:
     assert read([folder], BulkPath(10e6, 0.02))["flows"].to_list() == [1, 2, 1, 2]
 
 
+def test_the_server_sends_where_it_is_asked_to(tmp_path: Path, said: Said) -> None:
+    with iperf3_server() as port:
+        code, out, err = said("measure", "tcp", "--host", HERE, "-p", str(port), "-w", "64K", "-P", "2", "-t", "1 s", "-R",
+                              "--repeat", "1", "-o", str(tmp_path / "grid"))  # fmt: skip
+    assert code == 0, err
+    assert out.splitlines()[0].split() == ["window_bytes", "flows", "times", "goodput", "±"]
+    flows = open_folder(tmp_path / "grid").flows.collect()
+    assert flows["from"].to_list() == [HERE, HERE]
+    assert flows["to"].to_list() == ["here", "here"]
+    assert (flows["goodput_bps"] > 0).all()
+    assert flows["rtt_mean_s"].null_count() == flows.height
+
+
 def test_a_sweep_of_datagrams_on_loopback(tmp_path: Path, said: Said) -> None:
     folder = tmp_path / "sweep"
     with iperf3_server() as port:

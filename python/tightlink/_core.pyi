@@ -240,6 +240,7 @@ def capture(
     packets: bool = False,
     rate_bps: float | None = None,
     limits: tuple[int, int] | None = None,
+    only: str | None = None,
     watch: Callable[[int, int, int], None] | None = None,
 ) -> Outcome:
     """Read a capture or a trace of ns-2, of standard input without a path, into an outcome.
@@ -247,5 +248,9 @@ def capture(
     Its manifest tells what else was found. Series count by intervals of ``interval_ns``; with ``packets`` there is a
     row for every packet. ``rate_bps`` is the capacity of the links that were captured. ``limits`` says how
     many connections are followed at a time and how many are listed in the end. ``watch`` hears now and then of the
-    packets and the bytes so far, and of how many bytes of the file these are, which may be compressed.
+    packets and the bytes so far, and of how many bytes of the file these are, which may be compressed. ``only`` says
+    which packets are read.
+
+    Raises:
+        ValueError: ``only`` is no end of a flow, and no two.
     """

@@ -55,13 +55,14 @@ _NEARLY: Final = 1e-3
 _TYPES: Final = {"text": "String", "integer": "Int64", "number": "Float64"}
 
 
-def capture(
+def capture(  # noqa: PLR0913
     path: str | os.PathLike[str],
     *,
     interval: str = INTERVAL,
     rate: str | None = None,
     connections: int | None = None,
     packets: bool = False,
+    only: str | None = None,
     watch: Callable[[CaptureProgress], None] | None = None,
 ) -> Run:
     """Read a capture, or a trace of ns-2; the first bytes tell which.
@@ -75,13 +76,16 @@ def capture(
             2 KB of memory. Without it `CONNECTIONS`. A trace has no use for it.
         packets: Whether to keep a row for every packet (`Run.packets`, and the table ``findings``); this takes about
             150 bytes of memory for each.
+        only: Which packets to read: those of an address, ``"10.0.0.1"``, a port, ``":443"``, both, ``"10.0.0.1:443"``,
+            or a flow as the tables call it, ``"10.0.0.1:5000-10.0.0.2:80"``, with what comes back.
         watch: Told now and then how far it is.
 
     Raises:
         TightlinkError: The file is neither, or damaged before its first packet.
-        ScenarioError: The interval or the rate is not above zero, or fewer than two connections are to be listed.
+        ScenarioError: The interval or the rate is not above zero, or fewer than two connections are to be listed;
+            or no packet is what ``only`` says.
     """
-    asked = _Asked(_interval_ns(interval), _rate_bps(rate), _connections(connections), packets)
+    asked = _Asked(_interval_ns(interval), _rate_bps(rate), _connections(connections), packets, only)
     limits = None if asked.connections is None else (asked.connections // 2, asked.connections)
     begin = time.monotonic()
     try:
@@ -91,10 +95,14 @@ def capture(
             packets=packets,
             rate_bps=asked.rate_bps,
             limits=limits,
+            only=only,
             watch=_heard(watch, path),
         )
     except _core.CaptureError as error:
         raise TightlinkError(f"{_name(path)}: {error}") from None
+    except ValueError:
+        expected = 'an address, a port or a flow, such as "10.0.0.1", ":443" or "10.0.0.1:5000-10.0.0.2:80"'
+        raise ScenarioError(expected, key="only", value=only) from None
     except OSError as error:
         raise OSError(error.errno, os.strerror(error.errno or 0), _name(path)) from None
     wall_s = time.monotonic() - begin
@@ -102,6 +110,10 @@ def capture(
     frames = {name: _frame(name, found.table(name)) for name in found.tables}
     if facts["trace"] and asked.connections is not None:
         raise ScenarioError(f"none: {_name(path)} is a trace, which has none", key="connections", value=connections)
+    if only is not None and facts["trace"]:
+        raise ScenarioError(f"none: {_name(path)} is a trace, which is read whole", key="only", value=only)
+    if only is not None and facts["packets"] == 0:
+        raise ScenarioError(f"packets of {_name(path)}, which has none of these", key="only", value=only)
     manifest = _manifest(_name(path), facts, asked) | {"timing": _timing(facts, wall_s)}
     manifest["warnings"] = list((_of_trace if facts["trace"] else _warnings)(facts, asked, frames))
     return Run(None, manifest, Framed(frames))
@@ -161,6 +173,7 @@ class _Asked:
     rate_bps: float | None
     connections: int | None
     packets: bool
+    only: str | None
 
 
 def _file(path: str | os.PathLike[str]) -> str | None:
@@ -227,7 +240,8 @@ def _series(values: Any) -> pl.Series:
 def _manifest(name: str, facts: Mapping[str, Any], asked: _Asked) -> dict[str, Any]:
     from tightlink import __version__
 
-    depends = [facts["sha256"], *astuple(asked), __version__]
+    *known, only = astuple(asked)
+    depends = [facts["sha256"], *known, __version__, *([] if only is None else [only])]
     made = {
         "source": TRACE if facts["trace"] else CAPTURE,
         "identity": hashlib.sha256(json.dumps(depends).encode()).hexdigest(),
@@ -247,6 +261,7 @@ def _manifest(name: str, facts: Mapping[str, Any], asked: _Asked) -> dict[str, A
         made
         | {
             "packets": facts["packets"],
+            **({} if asked.only is None else {"only": asked.only}),
             "connections": facts["connections"],
             "incomplete_datagrams": facts["incomplete"],
             "times_backwards": facts["backwards"],

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tightlink_capture::read::capture::{Capture, Options, read};
@@ -27,10 +27,10 @@ type Found = (String, Vec<(&'static str, Table)>);
 /// Reads a capture or a trace of ns-2, of standard input without a path, into an outcome whose manifest tells what was
 /// found beside the tables. Series count by intervals of `interval_ns`; with `packets` there is a row for every packet.
 /// `rate_bps` is the capacity of the links that were captured. `limits` says how many connections are followed at a time
-/// and how many are listed in the end. `watch` hears now and then of the packets and the bytes so far, and of how many bytes of
+/// and how many are listed in the end; `only` says which packets are read. `watch` hears now and then of the packets and the bytes so far, and of how many bytes of
 /// the file these are, which may be compressed.
 #[pyfunction]
-#[pyo3(signature = (path, *, interval_ns, packets = false, rate_bps = None, limits = None, watch = None))]
+#[pyo3(signature = (path, *, interval_ns, packets = false, rate_bps = None, limits = None, only = None, watch = None))]
 pub fn capture(
     py: Python<'_>,
     path: Option<PathBuf>,
@@ -38,10 +38,12 @@ pub fn capture(
     packets: bool,
     rate_bps: Option<f64>,
     limits: Option<(usize, usize)>,
+    only: Option<&str>,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let limits = limits.map_or_else(Limits::default, |(open, listed)| Limits { open, listed });
-    let options = Options { interval: interval_ns, packets, limits, rate_bps };
+    let only = only.map(str::parse).transpose().map_err(|()| PyValueError::new_err("no end of a flow"))?;
+    let options = Options { interval: interval_ns, packets, limits, only, rate_bps };
     let failed = |error: Error| match error {
         Error::Io(error) => PyOSError::new_err((error.raw_os_error(), error.to_string(), path.clone())),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),

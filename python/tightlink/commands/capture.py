@@ -23,6 +23,7 @@ def capture(
     rate: str | None = None,
     connections: int | None = None,
     packets: Annotated[bool, Parameter(negative="")] = False,
+    only: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Read a capture (pcap or pcapng) and print its flows, protocols and interfaces; or a trace of ns-2.
@@ -43,6 +44,8 @@ def capture(
         memory (default: 262144).
     packets
         Keep a row for every packet, and what was found of it; needs --output.
+    only
+        Packets to read: of an address such as 10.0.0.1, a port such as :443, or a flow by its name and what comes back.
     json_
         Print manifest, flows, connections, links, interfaces and protocols as JSON; of a trace flows and links.
     """
@@ -54,7 +57,9 @@ def capture(
         raise ScenarioError("--output beside it: they are written, not printed", key="--packets", value=True)
     try:
         with watching(f"reading {file}") as watch:
-            run = read(file, interval=interval, rate=rate, connections=connections, packets=packets, watch=watch)
+            run = read(
+                file, interval=interval, rate=rate, connections=connections, packets=packets, only=only, watch=watch
+            )
     except ScenarioError as error:
         option = f"--{error.key}"
         raise ScenarioError(error.expected, key=option, value=error.value, suggestion=error.suggestion) from None

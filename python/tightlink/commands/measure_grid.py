@@ -43,9 +43,9 @@ class GridOptions:
     """Where "iperf3 -s" runs."""
     output: Annotated[Path, Parameter(name=["--output", "-o"])]
     """Folder for the results, in which an interrupted grid continues."""
-    port: int = 5201
+    port: Annotated[int, Parameter(name=["--port", "-p"])] = 5201
     """Port of the iperf3 server."""
-    time: str = "10 s"
+    time: Annotated[str, Parameter(name=["--time", "-t"])] = "10 s"
     """How long each test takes."""
     repeat: int = 3
     """Measurements of each combination, at least."""
@@ -91,8 +91,16 @@ class GridOptions:
         return Repeats(least=self.repeat, most=self.max_repeats or _MOST, firm=("goodput_bps", width), seed=self.seed)
 
 
-def tcp(*, options: GridOptions, windows: str, flows: str, congestion: str | None = None, json_: Json = False) -> int:
-    """Measure transfers to an iperf3 server, with windows and numbers of flows, in shuffled order.
+def tcp(
+    *,
+    options: GridOptions,
+    windows: Annotated[str, Parameter(name=["--windows", "-w"])],
+    flows: Annotated[str, Parameter(name=["--flows", "-P"])],
+    congestion: Annotated[str | None, Parameter(name=["--congestion", "-C"])] = None,
+    reverse: Annotated[bool, Parameter(name=["--reverse", "-R"], negative="")] = False,
+    json_: Json = False,
+) -> int:
+    """Measure transfers to an iperf3 server, or from it, with windows and numbers of flows, in shuffled order.
 
     Parameters
     ----------
@@ -103,7 +111,9 @@ def tcp(*, options: GridOptions, windows: str, flows: str, congestion: str | Non
     flows
         Numbers of parallel flows, such as "1,4" or "1..16:x2".
     congestion
-        Congestion control of this kernel, such as reno (default: the kernel's).
+        Congestion control of the sender's kernel, such as reno (default: the kernel's).
+    reverse
+        Let the server send; of its packets the round-trip times are not known.
     """
     from tightlink.experiment.measured import Measured
     from tightlink.measure.iperf3 import transfer
@@ -117,10 +127,11 @@ def tcp(*, options: GridOptions, windows: str, flows: str, congestion: str | Non
     def measure(values: Mapping[str, Any]) -> Measured:
         found = transfer(
             address, port=options.port, flows=values["flows"], seconds=seconds, window_bytes=values["window_bytes"],
-            congestion=congestion,
+            congestion=congestion, reverse=reverse,
         )  # fmt: skip
+        ends = ("here", options.host)[:: -1 if reverse else 1]
         rows = [
-            {"flow": number, "label": f"iperf3[{number}]", "from": "here", "to": options.host, "transport": "tcp",
+            {"flow": number, "label": f"iperf3[{number}]", "from": ends[0], "to": ends[1], "transport": "tcp",
              "congestion": found.congestion, "start_s": 0.0, "stop_s": found.seconds,
              "packets_retransmitted": stream.retransmitted, "goodput_bps": stream.goodput_bps,
              "rtt_mean_s": stream.rtt_mean_s}
@@ -129,18 +140,27 @@ def tcp(*, options: GridOptions, windows: str, flows: str, congestion: str | Non
         metrics = {
             "goodput_bps": found.goodput_bps,
             "packets_retransmitted": float(sum(stream.retransmitted for stream in found.streams)),
-            "rtt_mean_s": sum(stream.rtt_mean_s for stream in found.streams) / len(found.streams),
         }
+        rtts_s = [stream.rtt_mean_s for stream in found.streams if stream.rtt_mean_s is not None]
+        if rtts_s:
+            metrics["rtt_mean_s"] = sum(rtts_s) / len(rtts_s)
         return Measured(metrics, rows, {"tool": found.version, "congestion": found.congestion})
 
     shaky = [window for window in factors["window_bytes"] if window < _SHAKY_WINDOW]
     warnings = [f"--windows: below {_SHAKY_WINDOW} B iperf3's window is far from what was asked for"] if shaky else []
-    shown = (("goodput", "goodput_bps", units.format_rate), ("rtt", "rtt_mean_s", units.format_time))
-    own = {"transport": "tcp", "congestion": congestion}
+    rtt = ("rtt", "rtt_mean_s", units.format_time)
+    shown = (("goodput", "goodput_bps", units.format_rate), *(() if reverse else (rtt,)))
+    own = {"transport": "tcp", "congestion": congestion} | ({"reverse": True} if reverse else {})
     return _run(options, own, factors, measure, shown=shown, warnings=warnings, json_=json_)
 
 
-def udp_sweep(*, options: GridOptions, payloads: str, rates: str, json_: Json = False) -> int:
+def udp_sweep(
+    *,
+    options: GridOptions,
+    payloads: Annotated[str, Parameter(name=["--payloads", "-l"])],
+    rates: Annotated[str, Parameter(name=["--rates", "-b"])],
+    json_: Json = False,
+) -> int:
     """Measure datagrams to an iperf3 server, with payloads and rates, in shuffled order.
 
     Parameters

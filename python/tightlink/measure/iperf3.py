@@ -36,7 +36,8 @@ class Stream:
     goodput_bps: float
     received_bytes: int
     retransmitted: int
-    rtt_mean_s: float
+    rtt_mean_s: float | None
+    """None where the server sent."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Datagrams:
         return self.sent - self.received
 
 
-def transfer(
+def transfer(  # noqa: PLR0913
     host: str,
     *,
     port: int = PORT,
@@ -75,8 +76,9 @@ def transfer(
     seconds: float = 10,
     window_bytes: int | None = None,
     congestion: str | None = None,
+    reverse: bool = False,
 ) -> Transfer:
-    """Bulk transfers side by side to an iperf3 server.
+    """Bulk transfers side by side to an iperf3 server, or from it.
 
     Args:
         host: Where it runs.
@@ -84,13 +86,14 @@ def transfer(
         flows: Connections.
         seconds: How long.
         window_bytes: Asked for with ``-w``; without it, the kernel decides.
-        congestion: Congestion control of this kernel; without it, its default.
+        congestion: Congestion control of the sender's kernel; without it, its default.
+        reverse: Whether the server sends. Its round-trip times are not told.
 
     Raises:
         Iperf3Error: The test did not come to its end.
         TightlinkError: There is no iperf3.
     """
-    options = ["-P", str(flows)]
+    options = ["-P", str(flows), *(["-R"] if reverse else [])]
     options += [] if window_bytes is None else ["-w", str(window_bytes)]
     options += [] if congestion is None else ["-C", congestion]
     document = _run(host, port, seconds, options)
@@ -129,7 +132,7 @@ def transferred(document: Mapping[str, Any]) -> Transfer:
                 float(stream["receiver"]["bits_per_second"]),
                 int(stream["receiver"]["bytes"]),
                 int(stream["sender"].get("retransmits", 0)),
-                float(stream["sender"].get("mean_rtt", 0)) * _MICRO,
+                float(stream["sender"].get("mean_rtt", 0)) * _MICRO or None,
             )
             for stream in end["streams"]
         )

@@ -8,6 +8,7 @@ use super::flows::{Belongs, End, Flows, Limits};
 use super::fragments::{Fragments, Part};
 use super::ip::{self, Packet};
 use super::link::{Carried, carried};
+use super::only::Only;
 use super::packets::{Owner, Packets, Record};
 use super::segment::{FIN, RST, SYN, Segment};
 use super::source::Source;
@@ -22,13 +23,15 @@ pub struct Options {
     pub packets: bool,
     /// How much is remembered.
     pub limits: Limits,
+    /// What is read, where not all of it is.
+    pub only: Option<Only>,
     /// Capacity of the links that were captured, in bit/s, instead of what the file says.
     pub rate_bps: Option<f64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { interval: 1_000_000_000, packets: false, limits: Limits::default(), rate_bps: None }
+        Self { interval: 1_000_000_000, packets: false, limits: Limits::default(), only: None, rate_bps: None }
     }
 }
 
@@ -40,7 +43,7 @@ pub struct Capture {
     pub compressed: bool,
     /// SHA-256 of what was read, and its bytes.
     pub digest: (String, u64),
-    /// Packets.
+    /// Packets that were read.
     pub count: u64,
     /// Where they were captured.
     pub interfaces: Vec<Interface>,
@@ -69,6 +72,8 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
     let mut file = File::open(source)?;
     let mut reading = Reading {
         number: 0,
+        count: 0,
+        only: options.only,
         totals: Totals::new(options.interval),
         flows: Flows::new(options.limits, options.interval),
         fragments: Fragments::default(),
@@ -89,7 +94,7 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
             return Err(Error::Interrupted);
         }
     };
-    let Reading { number, mut totals, flows, fragments, packets, unseen } = reading;
+    let Reading { count, mut totals, flows, fragments, packets, unseen, .. } = reading;
     totals.settle();
     let mut interfaces = file.interfaces().to_vec();
     if options.rate_bps.is_some() {
@@ -99,7 +104,7 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
         format: file.format(),
         compressed: file.source().is_compressed(),
         digest: file.source().digest(),
-        count: number,
+        count,
         interfaces,
         totals,
         flows,
@@ -111,7 +116,11 @@ pub fn read(source: Source<'_>, options: Options, mut proceed: impl FnMut(u64, u
 }
 
 struct Reading {
+    /// Of the packet, in the file.
     number: u64,
+    /// Packets that are read.
+    count: u64,
+    only: Option<Only>,
     totals: Totals,
     flows: Flows,
     fragments: Fragments,
@@ -140,6 +149,10 @@ impl Reading {
             Carried::Cut => (Kind::Unreadable, None),
             Carried::Unknown => (Kind::Link(frame.link_type), None),
         };
+        if self.only.is_some_and(|only| !packet.is_some_and(|packet| taken(&only, &packet))) {
+            return;
+        }
+        self.count += 1;
         let bytes = packet.map_or(frame.length, |packet| packet.length);
         let Frame { time, interface, length, data, .. } = *frame;
         let cut = (data.len() as u64) < u64::from(length);
@@ -213,6 +226,15 @@ impl Reading {
         let found = connection.look(direction, &segment, time, reopened);
         Some(Seen { owner, bare, seq: Some(connection.relative(direction, &segment)), found })
     }
+}
+
+fn taken(only: &Only, packet: &Packet<'_>) -> bool {
+    let (from, to) = ends(packet, packet.payload);
+    if packet.fragment.is_some_and(|fragment| fragment.offset > 0) {
+        // What stands there is no header.
+        return only.takes((from.0, None), (to.0, None), true);
+    }
+    only.takes(from, to, false)
 }
 
 fn ends(packet: &Packet<'_>, data: &[u8]) -> (End, End) {

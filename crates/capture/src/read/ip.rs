@@ -26,6 +26,18 @@ impl Address {
     }
 }
 
+impl From<Ipv4Addr> for Address {
+    fn from(address: Ipv4Addr) -> Self {
+        Self::v4(address.octets())
+    }
+}
+
+impl From<Ipv6Addr> for Address {
+    fn from(address: Ipv6Addr) -> Self {
+        Self::v6(address.octets())
+    }
+}
+
 impl std::fmt::Display for Address {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [a, b, c, d, ..] = self.bytes;

@@ -14,6 +14,7 @@ pub mod fragments;
 pub mod ip;
 pub mod link;
 pub mod ns2;
+pub mod only;
 pub mod packets;
 mod pcap;
 mod pcapng;
