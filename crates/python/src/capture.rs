@@ -31,6 +31,7 @@ type Found = (String, Vec<(&'static str, Table)>);
 /// the file these are, which may be compressed.
 #[pyfunction]
 #[pyo3(signature = (path, *, interval_ns, packets = false, rate_bps = None, limits = None, only = None, watch = None))]
+#[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn capture(
     py: Python<'_>,
     path: Option<PathBuf>,
