@@ -1,4 +1,4 @@
-"""What traffic looks like: ``tightlink analyze traffic``, ``arrivals``, ``sizes`` and ``lags``."""
+"""What traffic looks like: ``tightlink analyze traffic``, ``arrivals``, ``sizes`` and ``cross-correlation``."""
 
 from __future__ import annotations
 
