@@ -158,6 +158,8 @@ def run_python(file: Path, what: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # Pickling and inspect look classes up there.
     sys.modules[file.stem] = module
+    # Beside a file of the user's nothing is left.
+    keeps, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -166,6 +168,8 @@ def run_python(file: Path, what: str) -> ModuleType:
         ]
         line = f", line {place[-1].lineno}" if place else ""
         raise TightlinkError(f"{file}{line}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.dont_write_bytecode = keeps
     return module
 
 
