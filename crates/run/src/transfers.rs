@@ -45,7 +45,7 @@ struct Group {
 enum Pairs {
     /// A sender to any other node that receives.
     Random {},
-    /// Each sender has a receiver of its own, by chance; one pair, or all together.
+    /// Each sender has its own receiver, by chance; one pair, or all together.
     Permutation { together: bool },
     /// Sender i to receiver i; one pair, or all together.
     Matched { together: bool },

@@ -13,7 +13,7 @@ pub struct Application {
     offered: u64,
     /// Without it, data never end.
     size: Option<u64>,
-    /// Whether its flow ends with its schedule, rather than at a time of its own.
+    /// Whether its flow ends with its schedule, rather than at its own time.
     ends: bool,
 }
 

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn g_is_the_weight_of_one_round() {
         let mut control: Dctcp = with(&[("g", 0.5)]);
-        // The first packet is a round of its own, and ends a round that had no packet before it.
+        // The first packet is its own round, and ends a round that had no packet before it.
         control.measure(&Ack { through: 1, highest: 11, ..ack(0.1) });
         assert_eq!(control.alpha, 0.5);
         for through in 2..=12 {

@@ -48,7 +48,7 @@ impl Span {
     }
 }
 
-/// Works through all parts, each on a thread of its own, to the end or until `watch`, which is told now and then how
+/// Works through all parts, each on its own thread, to the end or until `watch`, which is told now and then how
 /// far the run is, says true: the number of epochs that are done. `tell` gets the first part when all have come so far.
 pub(super) fn work(
     regions: &mut [Region],

@@ -19,7 +19,7 @@ use crate::time::Time;
 
 /// What lies around a link, and what becomes there of the packets that its queue held.
 pub trait Surroundings {
-    /// Each departure is an event of its own, for someone who must see packets in order.
+    /// Each departure is its own event, for someone who must see packets in order.
     const SEES_DEPARTURES: bool;
 
     /// A packet joins the queue.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum LossSpec {
     /// Each with this probability, whatever became of the others.
     Independent(f64),
-    /// By a model of its own.
+    /// By a model of losses.
     Model(LossModel),
 }
 

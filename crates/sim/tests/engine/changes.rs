@@ -199,7 +199,7 @@ fn utilization_is_of_the_capacity_that_was_there() {
     assert!((share - 0.64 / 4.5).abs() <= 0.004 / 4.5, "{share}");
 }
 
-/// A link in real time is there before the scenario begins: until then it is constant, and then it does what it would have
+/// An emulated link is there before the scenario begins: until then it is constant, and then it does what it would have
 /// done from the start.
 #[test]
 fn it_may_begin_to_change_later() {

@@ -59,7 +59,7 @@ proptest! {
     }
 }
 
-/// Hosts 0 to 3 and a link of its own, with losses, between each neighbouring two.
+/// Hosts 0 to 3 and a link, with losses, between each neighbouring two.
 fn lossy() -> Scenario {
     let mut scenario = scenario(Profile::Rfc, 20.0, 4);
     for node in 0..3 {

@@ -1,5 +1,5 @@
 //! The table ``series``: interfaces and protocols at the interval that was asked for, and the largest flows, each at
-//! an interval of its own.
+//! its own interval.
 
 use tightlink_sim::tables::{Column, Table};
 

@@ -44,7 +44,7 @@ pub struct Link {
     /// The number of the confluence that it is, if it is one.
     pub confluence: u32,
     /// Until when the host at its end does nothing but react to what this link delivers: until then it is
-    /// evaluated together with this link. Before every time, where the host has a life of its own.
+    /// evaluated together with this link. Before every time, where the host acts by itself, too.
     pub host_reacts_until: Time,
     /// What comes out may not be what went in: the wire may lose it, or clears its ECN field.
     alters: bool,

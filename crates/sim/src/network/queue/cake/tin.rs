@@ -1,4 +1,4 @@
-//! A class of CAKE: its flows, each in a queue of its own, take turns as those of FQ-CoDel do (DRR++), with a quantum that
+//! A class of CAKE: its flows, each in its own queue, take turns as those of FQ-CoDel do (DRR++), with a quantum that
 //! the flows of a host share (Linux: triple isolation).
 
 use std::collections::{BTreeMap, VecDeque};
