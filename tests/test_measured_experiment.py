@@ -1,4 +1,4 @@
-"""Grids of measurements: shuffled, repeated until they are firm, resumed, and tables in the end. Nothing is measured."""
+"""Grids of measurements: shuffled, repeated until they have converged, resumed, and tables in the end. Nothing is measured."""
 
 from __future__ import annotations
 
@@ -71,16 +71,20 @@ def test_an_interrupted_grid_keeps_what_is_finished_and_goes_on(tmp_path: Path) 
 
 def test_cells_are_measured_until_their_medians_are_firm(tmp_path: Path) -> None:
     calls: list[dict[str, Any]] = []
-    steady = run(GRID, tmp_path / "a", counted(calls), repeats=Repeats(least=2, most=9, firm=("goodput_bps", 0.01)))
+    steady = run(
+        GRID, tmp_path / "a", counted(calls), repeats=Repeats(least=2, most=9, precision=("goodput_bps", 0.01))
+    )
     # Two agree by chance.
-    assert (len(calls), steady.not_firm) == (12, [])
+    assert (len(calls), steady.not_converged) == (12, [])
     calls.clear()
-    firm = Repeats(least=2, most=9, firm=("goodput_bps", 0.05))
+    precision = Repeats(least=2, most=9, precision=("goodput_bps", 0.05))
     # 1.3, 0.7, 1, 1, 1: half widths 0.27, 0.12, 0.
-    restless = run(GRID, tmp_path / "b", counted(calls, 0.3), repeats=firm)
-    assert (len(calls), restless.not_firm) == (20, [])
-    never = run(GRID, tmp_path / "c", counted([], 0.3), repeats=Repeats(least=2, most=3, firm=("goodput_bps", 1e-6)))
-    assert len(never.not_firm) == 4
+    restless = run(GRID, tmp_path / "b", counted(calls, 0.3), repeats=precision)
+    assert (len(calls), restless.not_converged) == (20, [])
+    never = run(
+        GRID, tmp_path / "c", counted([], 0.3), repeats=Repeats(least=2, most=3, precision=("goodput_bps", 1e-6))
+    )
+    assert len(never.not_converged) == 4
     assert open_folder(tmp_path / "c").description["not_precise"] == ["0", "1", "2", "3"]
 
 

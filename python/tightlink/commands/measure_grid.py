@@ -88,7 +88,9 @@ class GridOptions:
         width = float(share("--precision", self.precision))
         if not 0 < width < 1:
             raise ScenarioError('a share above zero, such as "2 %"', key="--precision", value=self.precision)
-        return Repeats(least=self.repeat, most=self.max_repeats or _MOST, firm=("goodput_bps", width), seed=self.seed)
+        return Repeats(
+            least=self.repeat, most=self.max_repeats or _MOST, precision=("goodput_bps", width), seed=self.seed
+        )
 
 
 def tcp(
@@ -248,9 +250,9 @@ def _run(
         say(f"{len(finished.done) - finished.measured} of {len(finished.done)} measurements were there already")
     for (cell, _), error in finished.failures.items():
         say(f"failed: {', '.join(map(str, cell))}: {error}")
-    if finished.not_firm and repeats.firm is not None:
-        metric, width = repeats.firm
-        cells = "; ".join(", ".join(map(str, cell)) for cell in finished.not_firm)
+    if finished.not_converged and repeats.precision is not None:
+        metric, width = repeats.precision
+        cells = "; ".join(", ".join(map(str, cell)) for cell in finished.not_converged)
         warnings.append(
             f"the median of {metric} is not within {width:.3g} of itself after {repeats.most} measurements: {cells}"
         )

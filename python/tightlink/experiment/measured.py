@@ -1,4 +1,4 @@
-"""Grids of measurements: cells in shuffled order, repeated until their medians are firm, resumed where they ended.
+"""Grids of measurements: cells in shuffled order, repeated until medians have converged, resumed where they ended.
 
 A measurement is stored whole or not at all, in its own file under the hash of what was asked for. The tables are
 those of a sweep, so that whatever reads a sweep's folder reads these.
@@ -36,7 +36,7 @@ from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import Failed, Work, attempt
 from tightlink.experiment.engines import InProcess
 from tightlink.experiment.folder import MARKER
-from tightlink.experiment.precision import median_is_firm
+from tightlink.experiment.precision import median_has_converged
 from tightlink.experiment.results import Row, write_experiment
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.experiment.stored import FORMAT
@@ -79,7 +79,7 @@ class GridProgress:
 
     @property
     def share(self) -> None:
-        """Nothing: how many rounds it takes until medians are firm is not known."""
+        """Nothing: how many rounds it takes until medians have converged is not known."""
         return
 
     @property
@@ -137,8 +137,8 @@ class Repeats:
 
     least: int = 3
     most: int = 10
-    """Where medians are to be firm."""
-    firm: tuple[str, float] | None = None
+    """Where medians are to converge."""
+    precision: tuple[str, float] | None = None
     """A metric, and the share of its median that half the median's 95 % interval may be."""
     seed: int = 1
     """Of the order."""
@@ -146,15 +146,15 @@ class Repeats:
     @property
     def rounds(self) -> int:
         """The most that there can be."""
-        return self.least if self.firm is None else max(self.least, self.most)
+        return self.least if self.precision is None else max(self.least, self.most)
 
     def enough(self, finished: Finished, cell: Cell) -> bool:
-        """Whether the median of a cell is firm; where it need not be, always."""
-        if self.firm is None:
+        """Whether the median of a cell has converged; where it need not be, always."""
+        if self.precision is None:
             return True
-        metric, part = self.firm
+        metric, part = self.precision
         values = finished.of(cell, metric)
-        return len(values) >= _FEWEST and median_is_firm(values, part)
+        return len(values) >= _FEWEST and median_has_converged(values, part)
 
 
 @dataclass
@@ -166,7 +166,7 @@ class Finished:
     failures: dict[Replication, str] = field(default_factory=dict)
     measured: int = 0
     """Measurements that were made now, rather than found."""
-    not_firm: list[Cell] = field(default_factory=list)
+    not_converged: list[Cell] = field(default_factory=list)
     """Cells whose medians are not as narrow as was asked for."""
     damaged: list[DamagedError] = field(default_factory=list)
     """Files that were found to be damaged, which were measured again."""
@@ -216,7 +216,7 @@ def run(
                 _round(due, store, finished)
         finally:
             if finished.done:
-                finished.not_firm = [cell for cell in grid.cells if not repeats.enough(finished, cell)]
+                finished.not_converged = [cell for cell in grid.cells if not repeats.enough(finished, cell)]
                 place.check()
                 _write(finished, place, repeats)
     return finished
@@ -323,7 +323,9 @@ def _write(finished: Finished, place: Workplace, repeats: Repeats) -> None:
         "factors": [[factor] for factor in grid.factors],
         "notes": [],
         "aliases": [],
-        "precision": None if repeats.firm is None else f"{repeats.firm[0]} ± {100 * repeats.firm[1]:g} %",
-        "not_precise": [str(cells[cell]) for cell in finished.not_firm],
+        "precision": None
+        if repeats.precision is None
+        else f"{repeats.precision[0]} ± {100 * repeats.precision[1]:g} %",
+        "not_precise": [str(cells[cell]) for cell in finished.not_converged],
     }
     write_experiment(place, rows, tables, failures, described)

@@ -108,10 +108,10 @@ def median_half_width(values: Sequence[float]) -> float:
     return 1.57 * (high - low) / math.sqrt(len(values))
 
 
-def median_is_firm(values: Sequence[float], share: float) -> bool:
+def median_has_converged(values: Sequence[float], share: float) -> bool:
     """Whether half the 95 % interval of the median is at most this share of it; not of fewer than two.
 
-    >>> median_is_firm([9.0, 10.0, 11.0, 10.0, 99.0], 0.1), median_is_firm([9.0, 10.0, 11.0, 10.0, 99.0], 0.05)
-    (True, False)
+    >>> [median_has_converged([9.0, 10.0, 11.0, 10.0, 99.0], share) for share in (0.1, 0.05)]
+    [True, False]
     """
     return len(values) > 1 and median_half_width(values) <= share * abs(statistics.median(values))

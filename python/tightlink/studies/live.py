@@ -1,7 +1,7 @@
 """What a study measures on real hosts, over an emulated link, beside what it simulates.
 
 Each measurement is a run in its own folder, whole or not at all, so an interrupted study continues where it was.
-What varies is measured again and again, in rounds, until the median of a number is firm.
+What varies is measured again and again, in rounds, until the median of a number has converged.
 
 Example:
     >>> import tightlink as tl
@@ -29,7 +29,7 @@ import polars as pl
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import Failed, Work, attempt
 from tightlink.experiment.engines import Threads
-from tightlink.experiment.precision import median_is_firm
+from tightlink.experiment.precision import median_has_converged
 from tightlink.run import Framed, Run, open_run
 from tightlink.scenario import Scenario
 from tightlink.studies.words import percent
@@ -44,7 +44,7 @@ Over = Literal["relay", "kernel"]
 
 
 @dataclass(frozen=True)
-class Firm:
+class Precision:
     """When something was measured often enough."""
 
     number: Callable[[Run], float]
@@ -60,7 +60,7 @@ class Firm:
         if len(runs) < self.fewest:
             return False
         values = [self.number(run) for run in runs]
-        return len(runs) >= self.most or median_is_firm(values, self.share)
+        return len(runs) >= self.most or median_has_converged(values, self.share)
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class Measurement:
     """Whether nothing else may be measured meanwhile, as it takes whole processors."""
     trace: bool = False
     """Whether the table ``packets`` is kept: some megabytes each."""
-    firm: Firm | None = None
+    precision: Precision | None = None
     """When it was repeated often enough, as NAME/0, NAME/1, …; none: it is measured once, as NAME."""
 
     def repeated(self, times: int) -> list[Measurement]:
         """The same several times, as NAME/0, NAME/1, …."""
-        return [replace(self, name=f"{self.name}/{number}", firm=None) for number in range(times)]
+        return [replace(self, name=f"{self.name}/{number}", precision=None) for number in range(times)]
 
 
 def repeats(runs: Mapping[str, Run], name: str) -> list[Run]:
@@ -215,17 +215,21 @@ def _ordered(wanted: Sequence[Measurement], there: Mapping[str, Run]) -> dict[st
 
 def _names(wanted: Measurement) -> list[str]:
     """What its runs may be called."""
-    return [wanted.name] if wanted.firm is None else [f"{wanted.name}/{number}" for number in range(wanted.firm.most)]
+    return (
+        [wanted.name]
+        if wanted.precision is None
+        else [f"{wanted.name}/{number}" for number in range(wanted.precision.most)]
+    )
 
 
 def _due(wanted: Measurement, there: Mapping[str, Run], given_up: set[str]) -> list[Measurement]:
     """What is to be measured of it in the next round: what it takes at least, then one at a time."""
     names = _names(wanted)
-    left = [replace(wanted, name=name, firm=None) for name in names if name not in there and name not in given_up]
-    if wanted.firm is None:
+    left = [replace(wanted, name=name, precision=None) for name in names if name not in there and name not in given_up]
+    if wanted.precision is None:
         return left
     runs = [there[name] for name in names if name in there]
-    missing = max(wanted.firm.fewest - len(runs), 0 if wanted.firm.enough(runs) else 1)
+    missing = max(wanted.precision.fewest - len(runs), 0 if wanted.precision.enough(runs) else 1)
     return left[:missing]
 
 

@@ -18,17 +18,19 @@ from tightlink.studies.bulk_throughput.observe.linux import MEASURED, WITHIN, be
 from tightlink.studies.bulk_throughput.report import residuals
 from tightlink.studies.bulk_throughput.setup.linux import ECHO_S, Cell, cells
 from tightlink.studies.bulk_throughput.setup.paths import SITES
-from tightlink.studies.live import Firm, Measurement, machine, repeats
+from tightlink.studies.live import Measurement, Precision, machine, repeats
 from tightlink.studies.study import Report
 
 IPERF3: Final = "iperf3"
 
 
 def measurements() -> list[Measurement]:
-    """The cells, measured: by the probe, whose windows are exact, until their medians are firm; some by iperf3."""
+    """The cells, measured: by the probe, whose windows are exact, until medians have converged; some by iperf3."""
     from tightlink.measure.machine import missing
 
-    own = [Measurement(each.name, each.scenario, echo_s=ECHO_S, firm=Firm(each.goodput_bps)) for each in cells()]
+    own = [
+        Measurement(each.name, each.scenario, echo_s=ECHO_S, precision=Precision(each.goodput_bps)) for each in cells()
+    ]
     if missing(IPERF3) is not None:
         return own
     return own + [

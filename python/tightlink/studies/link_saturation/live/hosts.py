@@ -40,7 +40,7 @@ from tightlink.studies.link_saturation.setup.interface import (
     SMALLEST_BYTES,
     UDP_IP_BYTES,
 )
-from tightlink.studies.live import Firm, Grid, Measurement, Point, machine, measured, medians
+from tightlink.studies.live import Grid, Measurement, Point, Precision, machine, measured, medians
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500, 600, 800, 1000, 1200, 1450)
@@ -106,9 +106,11 @@ def tasks() -> list[Task]:
 
 def measurements() -> list[Measurement]:
     """The sweep, measured, one size after the other: 30,000 packets/s take whole processors."""
-    firm = Firm(rate, share=0.005, fewest=2, most=4)
+    precision = Precision(rate, share=0.005, fewest=2, most=4)
     return [
-        Measurement(point.name, point.scenario, pace_s=units.packets(RING) * PER_PACKET_S, alone=True, firm=firm)
+        Measurement(
+            point.name, point.scenario, pace_s=units.packets(RING) * PER_PACKET_S, alone=True, precision=precision
+        )
         for point in POINTS
     ]
 

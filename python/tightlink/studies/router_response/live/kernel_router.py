@@ -23,7 +23,7 @@ from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
-from tightlink.studies.live import Firm, Measurement, Point
+from tightlink.studies.live import Measurement, Point, Precision
 from tightlink.studies.router_response.observe.probes import offered
 from tightlink.studies.router_response.observe.regions import seen
 from tightlink.studies.router_response.setup.document import datagram_bytes
@@ -90,9 +90,9 @@ def measurements() -> list[Measurement]:
     """The probes, one after the other, where the machine's kernel can be a router."""
     if missing("forwarding"):
         return []
-    firm = Firm(load, share=0.05, fewest=2, most=3)
+    precision = Precision(load, share=0.05, fewest=2, most=3)
     return [
-        Measurement(probe.name, probe.scenario, over="kernel", pace_s=_pace_s(probe), alone=True, firm=firm)
+        Measurement(probe.name, probe.scenario, over="kernel", pace_s=_pace_s(probe), alone=True, precision=precision)
         for probe in PROBES
     ]
 

@@ -22,7 +22,7 @@ from tightlink.experiment.execute import Task
 from tightlink.reduce import mean_of, smallest
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
-from tightlink.studies.live import Firm, Measurement, Point
+from tightlink.studies.live import Measurement, Point, Precision
 from tightlink.studies.router_response.observe.probes import middle, offered
 from tightlink.studies.router_response.observe.regions import seen
 from tightlink.studies.router_response.setup import costs
@@ -109,10 +109,11 @@ def tasks() -> list[Task]:
 
 def measurements() -> list[Measurement]:
     """The probes, measured, one after the other: the router has its own processor."""
-    firm = Firm(load, fewest=2, most=4)
+    precision = Precision(load, fewest=2, most=4)
     pace_s = INPUT_RING * PER_PACKET_S
     return [
-        Measurement(probe.name, probe.scenario, burn=True, pace_s=pace_s, alone=True, firm=firm) for probe in PROBES
+        Measurement(probe.name, probe.scenario, burn=True, pace_s=pace_s, alone=True, precision=precision)
+        for probe in PROBES
     ]
 
 
