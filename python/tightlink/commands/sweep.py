@@ -75,7 +75,7 @@ def sweep(
     set_
         key=value, to change a key of the scenario by its dotted path; may be repeated.
     output
-        Folder for the results, in which an interrupted sweep continues (default: results/FILE).
+        Folder for the results, in which an interrupted sweep continues (default: results/FILE-sweep).
     dry_run
         Print the combinations and how long they will take, and stop.
     yes
@@ -107,7 +107,9 @@ def sweep(
         _print_plan(plan, jobs)
         return 0
     command = _command(file, vary=vary, **settings, set=set_, controls=controls)
-    return _run(plan, output or Path("results") / file.stem, jobs, cluster, command, with_lab=with_lab, json_=json_)
+    return _run(
+        plan, output or Path("results") / f"{file.stem}-sweep", jobs, cluster, command, with_lab=with_lab, json_=json_
+    )
 
 
 def _command(file: Path, **options: object) -> str:

@@ -103,7 +103,8 @@ def _of_sections(sections: Iterable[Section]) -> Iterator[Figure]:
         for block in section.blocks:
             if isinstance(block, Chart | Row):
                 charts = block.chart if isinstance(block, Chart) else block.charts
-                yield Figure(name, f"{section.title}: {block.caption}".removesuffix(": "), partial(_same, charts))
+                said = block.caption.partition(". ")[0].removesuffix(".")
+                yield Figure(name, f"{section.title}: {said}".removesuffix(": "), partial(_same, charts))
 
 
 def _same(charts: Any) -> Any:
