@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pydoc
 import re
@@ -42,6 +43,14 @@ def test_the_package_completes_what_there_is() -> None:
     assert all(hasattr(tl, name) for name in names)
     # What the package imports for itself is nothing that a user looks for.
     assert not {"Any", "Final", "importlib", "sys", "TYPE_CHECKING", "annotations"} & set(names)
+
+
+def test_what_the_package_offers_is_seen_without_running_it() -> None:
+    """By type checkers, editors and the documentation site: what is looked up late is imported for them."""
+    tree = ast.parse(inspect.getsource(tl))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    seen = {alias.asname or alias.name for node in imports for alias in node.names}
+    assert set(tl.__all__) - {"__version__"} <= seen
 
 
 def test_analyses_complete_and_are_those_of_their_modules() -> None:

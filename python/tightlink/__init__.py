@@ -114,6 +114,7 @@ if TYPE_CHECKING:
         RateTrace,
         Red,
         Rem,
+        Reorder,
         Reverse,
         Routing,
         Rto,
