@@ -163,7 +163,7 @@ def test_what_is_a_choice_is_swept(
     assert (varied, suggestion.changes) == (key, {})
     assert cli.main(shlex.split(suggestion.command)[1:]) == 0
     assert levels[0] in capsys.readouterr().out
-    assert (tmp_path / "results" / "case" / "report.html").exists()
+    assert (tmp_path / "results" / "case-sweep" / "report.html").exists()
     # What only Python has, Python sweeps.
     run = tl.simulate(tl.loads(_named(name)))
     found = eval(run.why().suggestions[-1].command, {"tl": tl, "run": run})  # what is suggested
