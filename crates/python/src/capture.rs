@@ -24,11 +24,11 @@ use crate::outcome::Outcome;
 /// Facts as JSON, and tables by name.
 type Found = (String, Vec<(&'static str, Table)>);
 
-/// Reads a capture or a trace of ns-2, of standard input without a path, into an outcome whose manifest tells what was
-/// found beside the tables. Series count by intervals of `interval_ns`; with `packets` there is a row for every packet.
-/// `rate_bps` is the capacity of the links that were captured. `limits` says how many connections are followed at a time
-/// and how many are listed in the end; `only` says which packets are read. `watch` hears now and then of the packets and the bytes so far, and of how many bytes of
-/// the file these are, which may be compressed.
+/// Reads a capture or a trace of ns-2, of standard input without a path, into an outcome whose manifest tells what was found
+/// beside the tables. Series count by intervals of `interval_ns`; with `packets` there is a row for every packet. `rate_bps`
+/// is the capacity of the links that were captured. `limits` says how many connections are followed at a time and how many
+/// are listed in the end; `only` says which packets are read. `watch` hears now and then of the packets and the bytes so
+/// far, and of how many bytes of the file these are, which may be compressed.
 #[pyfunction]
 #[pyo3(signature = (path, *, interval_ns, packets = false, rate_bps = None, limits = None, only = None, watch = None))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]

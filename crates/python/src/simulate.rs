@@ -68,11 +68,11 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// Simulates a resolved scenario, given as JSON. With `trace` the outcome has a table `packets`; with
-/// `tr` the trace is written to that file in ns-2's format, with `pcap` as a capture: of each flow at the host that sends
-/// it, or of all packets at the nodes `pcap_at`. `make` makes the controls that are written in
-/// Python. Of `threads`, or of as many as there are processors, as many are used as help. `watch` is told now and then how far the run is, with the packet-hops and the sources that send of one with users
-/// or scatter; with `part` such a run that is interrupted has its tables until then.
+/// Simulates a resolved scenario, given as JSON. With `trace` the outcome has a table `packets`; with `tr` the trace is
+/// written to that file in ns-2's format, with `pcap` as a capture: of each flow at the host that sends it, or of all
+/// packets at the nodes `pcap_at`. `make` makes the controls that are written in Python. Of `threads`, or of as many as
+/// there are processors, as many are used as help. `watch` is told now and then how far the run is, with the packet-hops and
+/// the sources that send of one with users or scatter; with `part` such a run that is interrupted has its tables until then.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, trace = false, tr = None, pcap = None, pcap_at = None, threads = None, make = None, watch = None, part = false))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
@@ -182,8 +182,8 @@ impl<'a> Interruption<'a> {
     }
 }
 
-/// The most threads for a run that may have so many: no more than processors, as they would wait for each other. Where nobody
-/// said how many, no more than other programs leave.
+/// The most threads for a run that may have so many: no more than processors, as they would wait for each other. Where
+/// nobody said how many, no more than other programs leave.
 fn most(threads: Option<u32>) -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     threads.unwrap_or_else(|| processors.saturating_sub(others_running()).max(1)).min(processors)
@@ -236,8 +236,8 @@ fn finish_epochs(
 /// Packet-hops so far, and sources that send, of a run with users.
 type Counts = Option<(u64, Option<u64>)>;
 
-/// Tells Python how far a run is, and whether it was interrupted meanwhile: a signal that arrives while Python runs is raised
-/// there. What else goes wrong there does not end the run.
+/// Tells Python how far a run is, and whether it was interrupted meanwhile: a signal that arrives while Python runs is
+/// raised there. What else goes wrong there does not end the run.
 fn tell(watch: Option<&Py<PyAny>>, simulated_s: f64, counts: Counts) -> bool {
     let Some(watch) = watch else { return false };
     Python::attach(|py| {
@@ -333,8 +333,8 @@ fn run_with<P: Probe>(
     Ok(Outcome::new(manifest, tables, until))
 }
 
-/// The most threads that a run of flows may try, if any; and as many as help, where a number was asked for: what cannot be on
-/// several is an error there. By default that is known when they are tried.
+/// The most threads that a run of flows may try, if any; and as many as help, where a number was asked for: what cannot be
+/// on several is an error there. By default that is known when they are tried.
 fn several(scenario: &Scenario, threads: Option<u32>) -> Result<Option<(u32, Option<u32>)>, Failure> {
     let most = most(threads);
     let estimate = match threads.filter(|&threads| threads > 1) {
@@ -349,8 +349,8 @@ fn several(scenario: &Scenario, threads: Option<u32>) -> Result<Option<(u32, Opt
     Ok((most > 1).then(|| (most, estimate.map(|estimate| estimate.threads))))
 }
 
-/// For so long the loop over events runs before several threads are tried, and these as long: which is faster depends on what
-/// can be evaluated ahead of events, and on who else uses the machine.
+/// For so long the loop over events runs before several threads are tried, and these as long: which is faster depends on
+/// what can be evaluated ahead of events, and on who else uses the machine.
 const PILOT: Duration = Duration::from_millis(250);
 
 /// Several threads are tried where a run takes so much longer, by its pace: where they are slower, that costs a twentieth.
@@ -383,9 +383,9 @@ fn overtaking(
     finish_epochs(epochs.scenario(), &epochs, ended, began, part).map(Some)
 }
 
-/// The threads that are used of at most so many, or of as many as there are processors; by the estimate with which share of the
-/// load the heaviest part has, the seconds of simulated time after which the parts meet, and packet-hops in these; and, of a
-/// scenario of flows, after how many seconds they are tried.
+/// The threads that are used of at most so many, or of as many as there are processors; by the estimate with which share of
+/// the load the heaviest part has, the seconds of simulated time after which the parts meet, and packet-hops in these; and,
+/// of a scenario of flows, after how many seconds they are tried.
 #[pyfunction]
 #[pyo3(signature = (scenario, threads = None))]
 pub fn threads(py: Python<'_>, scenario: &str, threads: Option<u32>) -> PyResult<(u32, f64, f64, f64, Option<f64>)> {
