@@ -10,12 +10,11 @@ from typing import Any, Final
 
 from cyclopts import App, Group, Parameter
 
-from tightlink.commands import analyze, measure, new, plan
-from tightlink.commands.analyze import regimes, saturation
 from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
 from tightlink.commands.analyze_effects import effects, ten_steps
 from tightlink.commands.analyze_explore import explore
 from tightlink.commands.analyze_fairness import fairness
+from tightlink.commands.analyze_limits import regimes, saturation
 from tightlink.commands.analyze_markov import markov
 from tightlink.commands.analyze_oscillation import oscillation
 from tightlink.commands.analyze_pinger import pinger
@@ -108,6 +107,21 @@ def _discard_unwritable_output() -> None:
         sys.stdout = None
 
 
+def _with_commands(name: str, help_: str) -> App:
+    """A command that has others below it."""
+    return App(name=name, help=help_, help_format="plaintext", result_action="return_value")
+
+
+analyze: Final = _with_commands(
+    "analyze", "Analyse a table of measurements or of runs: CSV, Parquet, or the folder of a study or sweep."
+)
+measure: Final = _with_commands("measure", "Measure real networks: a path, grids of transfers and of datagrams.")
+new: Final = _with_commands(
+    "new", "Begin with something that runs: a ready network, a four-tier network, the examples, a study of your own."
+)
+plan: Final = _with_commands(
+    "plan", "Plan transfers: what a path will carry, what a network carries at most, how long packets should be."
+)
 # Questions that an analysis answers, in the order of the help.
 _ANALYSES: Final[dict[str, tuple[Callable[..., Any], ...]]] = {
     "What limits a link or a router?": (saturation, regimes),
@@ -121,17 +135,17 @@ _ANALYSES: Final[dict[str, tuple[Callable[..., Any], ...]]] = {
 for question, analyses in _ANALYSES.items():
     asked = Group.create_ordered(question)
     for analysis in analyses:
-        analyze.app.command(analysis if analysis is explore else with_table_options(analysis), group=asked)
-measure.app.default(with_table_options(scenario))
-measure.app.command(serve)
+        analyze.command(analysis if analysis is explore else with_table_options(analysis), group=asked)
+measure.default(with_table_options(scenario))
+measure.command(serve)
 for measurement in (path, tcp, udp_sweep):
-    measure.app.command(with_table_options(measurement))
-plan.app.command(with_table_options(plan_path), name="path")
+    measure.command(with_table_options(measurement))
+plan.command(with_table_options(plan_path), name="path")
 for planned in (maxflow, packetize):
-    plan.app.command(with_table_options(planned))
+    plan.command(with_table_options(planned))
 for begun in (network, four_tier, examples):
-    new.app.command(begun)
-new.app.command(new_study, name="study")
+    new.command(begun)
+new.command(new_study, name="study")
 
 # Groups of the help, in their order, and what is in them.
 _SIMULATE, _MEASURE, _UNDERSTAND, _PREPARE, _OTHER = map(
@@ -151,8 +165,8 @@ app.command(list_names, name="list", group=_PREPARE)
 app.command(schema, group=_OTHER)
 app.command(completion_of(app), group=_OTHER)
 for below, group in ((measure, _MEASURE), (analyze, _UNDERSTAND), (new, _PREPARE), (plan, _PREPARE)):
-    below.app.group = group
-    app.command(below.app)
+    below.group = group
+    app.command(below)
 for flag in ("--help", "--version"):
     app[flag].group = _OTHER
 show_examples(app)

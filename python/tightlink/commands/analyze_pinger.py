@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from tightlink.checksums import write_table
 from tightlink.commands.analyze_output import Json, plain
+from tightlink.commands.options import Output
 from tightlink.console import print_json
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new, write_text
@@ -23,7 +24,7 @@ def pinger(
     date: str | None = None,
     fill: Annotated[bool, Parameter(negative="")] = False,
     json_: Json = False,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
 ) -> None:
     """Read PingER's tables of round trips, losses and more; beside its throughput, what Mathis' formula allows.
 

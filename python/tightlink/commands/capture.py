@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from tightlink.commands.options import Output
 from tightlink.console import print_json
 from tightlink.errors import ScenarioError
 
@@ -18,7 +19,7 @@ _PRINTED: Final = ("flows", "connections", "links", "interfaces", "protocols")
 def capture(
     file: Annotated[Path, Parameter(allow_leading_hyphen=True)],
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     interval: str = "1 s",
     rate: str | None = None,
     connections: int | None = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Json, draw, plain
-from tightlink.commands.options import WithLab  # noqa: TC001  # cyclopts evaluates it
+from tightlink.commands.options import Output, WithLab  # noqa: TC001  # cyclopts evaluates it
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
@@ -26,8 +26,6 @@ _SINGULAR: Final = {"flows": "flow", "links": "link", "nodes": "node", "runs": "
 _MOST_FIGURES: Final = 12
 _MOST_NAMES: Final = 12
 
-Folder = Annotated[Path | None, Parameter(name=["--output", "-o"])]
-
 
 def compare(
     first: Path,
@@ -36,7 +34,7 @@ def compare(
     by: Annotated[str | None, Parameter(show_default=False)] = None,
     pair: Annotated[list[str] | None, Parameter(negative="")] = None,
     json_: Json = False,
-    output: Folder = None,
+    output: Output = None,
     with_lab: WithLab = False,
 ) -> int:
     """Compare the second of two runs with the first, or two sweeps or studies: −16 % means that the second has less.

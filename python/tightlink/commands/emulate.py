@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.options import option
+from tightlink.commands.options import Output, option
 from tightlink.console import FAILED, columns_chosen, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario import Scenario, load, parse_option
@@ -40,7 +40,7 @@ def emulate(
     duration: str | None = None,
     late: str | None = None,
     burn: Annotated[bool, Parameter(negative="")] = False,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
 ) -> int:
     """Put the bottleneck of a scenario between hosts of this machine, in real time.

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Json  # noqa: TC001  # cyclopts evaluates it
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Cluster, Jobs, WithLab  # noqa: TC001  # cyclopts evaluates them
+from tightlink.commands.options import Cluster, Jobs, Output, WithLab  # noqa: TC001  # cyclopts evaluates them
 from tightlink.console import print_json, print_text
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def evaluate(
     pack: str | None = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     json_: Json = False,
     controls: Controls = None,
     with_lab: WithLab = False,

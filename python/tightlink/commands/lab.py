@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from tightlink.commands.options import Output
 from tightlink.console import print_text
 from tightlink.scenario import load, parse_option
 
@@ -12,7 +13,7 @@ from tightlink.scenario import load, parse_option
 def lab(
     file: Path,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     slider: Annotated[list[str] | None, Parameter(negative="")] = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     text: Path | None = None,

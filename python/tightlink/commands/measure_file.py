@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.options import option
+from tightlink.commands.options import Output, option
 from tightlink.commands.run_output import print_summary
 from tightlink.console import (
     FAILED,
@@ -37,7 +37,7 @@ _OFF: Final = "off"
 def scenario(
     file: Path,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     sender: Literal["probe", "iperf3"] = "probe",
     link: str | None = None,

@@ -263,22 +263,19 @@ def _run(
 
 def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float], str]]], *, json_: bool) -> None:
     from tightlink.console import print_json, print_table, rounded
-    from tightlink.experiment.precision import median_half_width
 
+    found = _medians(finished, [metric for _, metric, _ in shown])
     if json_:
-        print_json(plain(_medians(finished, [metric for _, metric, _ in shown])))
+        print_json(plain(found))
         return
     header = [*finished.grid.factors, "times"]
     for name, _, _ in shown:
         header += [name, "±"]
     rows = []
-    for cell in finished.grid.cells:
-        row = [str(level) for level in cell]
-        row.append(str(len(finished.of(cell, shown[0][1]))))
+    for each in found:
+        row = [str(each[name]) for name in (*finished.grid.factors, "times")]
         for _, metric, write in shown:
-            values = finished.of(cell, metric)
-            median = finished.medians(metric).get(cell)
-            row += [rounded(median, write), rounded(median_half_width(values), write)]
+            row += [rounded(each[metric], write), rounded(each[f"{metric}_half_width"], write)]
         rows.append(row)
     print_table(header, rows, drop=[f"{name} ±" for name, _, _ in reversed(shown)])
 
@@ -287,12 +284,13 @@ def _medians(finished: "Finished", metrics: Sequence[str]) -> list[dict[str, Any
     """For each combination, how often it was measured, and medians with half their intervals."""
     from tightlink.experiment.precision import median_half_width
 
+    medians = {metric: finished.medians(metric) for metric in metrics}
     rows = []
     for cell in finished.grid.cells:
         found = {metric: finished.of(cell, metric) for metric in metrics}
         row = dict(zip(finished.grid.factors, cell, strict=True)) | {"times": len(found[metrics[0]])}
         for metric, values in found.items():
-            row |= {metric: finished.medians(metric).get(cell), f"{metric}_half_width": median_half_width(values)}
+            row |= {metric: medians[metric].get(cell), f"{metric}_half_width": median_half_width(values)}
         rows.append(row)
     return rows
 

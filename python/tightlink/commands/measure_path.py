@@ -1,13 +1,11 @@
 """``tightlink measure path`` and ``tightlink measure serve``: the path to a host, from both of its ends."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Final
 
 from tightlink import units
 from tightlink.commands.analyze_output import Json
-from tightlink.commands.options import option
+from tightlink.commands.options import Output, option
 from tightlink.console import FAILED, print_json
 from tightlink.errors import ScenarioError
 
@@ -56,7 +54,7 @@ def path(
     train_packets: int = 24,
     overload_packets: int = 1500,
     json_: Json = False,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
 ) -> int:
     """Measure the path to a host: round trip, rate of the bottleneck, queue; and how sure they are.
 

@@ -1,15 +1,11 @@
 """The command ``tightlink new network``: a scenario of a ready network."""
 
-from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
-
+from tightlink.commands.options import Output
 from tightlink.console import print_verbatim
 from tightlink.files import check_new, write_text
 
 
-def network(name: str, *, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None) -> None:
+def network(name: str, *, output: Output = None) -> None:
     """Print the scenario of a download over a ready network, with where its numbers are from as comments.
 
     Parameters

@@ -19,6 +19,7 @@ Example:
 import math
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
 from cyclopts import Parameter
@@ -32,6 +33,7 @@ _WITH_LAB: Final = "Put a laboratory into the report, in which every scenario th
 
 Jobs: TypeAlias = Annotated[int, Parameter(name=["--jobs", "-j"], help=_JOBS)]
 Cluster: TypeAlias = Annotated[str | None, Parameter(help=_CLUSTER)]
+Output: TypeAlias = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 WithLab: TypeAlias = Annotated[bool, Parameter(negative="", help=_WITH_LAB)]
 
 _NUMBER: Final = re.compile(r"\d*\.?\d+", re.ASCII)

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.analyze_output import Json
-from tightlink.commands.options import option, plain, share
+from tightlink.commands.options import Output, option, plain, share
 from tightlink.console import print_json
 from tightlink.errors import ScenarioError, closest, one_of
 
@@ -47,7 +47,7 @@ def plan_path(
     fit: str | None = None,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
     json_: Json = False,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
 ) -> int:
     """Say what a path will carry, which window and how many flows to take, and what would change it.
 

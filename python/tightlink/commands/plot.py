@@ -1,10 +1,8 @@
 """The command ``tightlink plot``: one figure of a run, a sweep or a study."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from tightlink.commands.options import Output
 from tightlink.console import print_table, print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new
@@ -14,7 +12,7 @@ def plot(
     folder: Path,
     name: str | None = None,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
 ) -> None:
     """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
+from tightlink.commands.options import Output
 from tightlink.commands.run_output import check_shown, print_summary, write_shown
 from tightlink.console import print_json, print_verbatim, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError
@@ -16,13 +17,11 @@ from tightlink.scenario.memory import check_patience, needed
 #: Tables of which the rows are few.
 _PRINTED: Final = ("flows", "links", "transfers", "completion_times")
 
-Folder = Annotated[Path | None, Parameter(name=["--output", "-o"])]
-
 
 def run(
     file: Path,
     *,
-    output: Folder = None,
+    output: Output = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     seed: int | None = None,
     threads: int | None = None,

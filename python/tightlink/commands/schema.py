@@ -1,17 +1,14 @@
 """The command ``tightlink schema``: the JSON Schema of scenario files, for editors that complete and check."""
 
 import json
-from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from tightlink.commands.options import Output
 from tightlink.console import print_verbatim
 from tightlink.files import check_new, write_text
 from tightlink.scenario import Scenario
 
 
-def schema(*, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None) -> None:
+def schema(*, output: Output = None) -> None:
     """Print the JSON Schema of scenario files, with which editors complete and check them while one types.
 
     Parameters

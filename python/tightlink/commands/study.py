@@ -1,11 +1,10 @@
 """The command ``tightlink study``: run a study, or print its claims."""
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from tightlink.commands.options import Cluster, Jobs, WithLab
+from tightlink.commands.options import Cluster, Jobs, Output, WithLab
 from tightlink.console import print_json, print_text, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
 
@@ -13,7 +12,7 @@ from tightlink.errors import ScenarioError, TightlinkError
 def study(
     name: str,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
     live: Annotated[bool, Parameter(negative="")] = False,

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Cluster, Jobs  # noqa: TC001  # cyclopts evaluates them
+from tightlink.commands.options import Cluster, Jobs, Output  # noqa: TC001  # cyclopts evaluates them
 from tightlink.console import CAUTION, FAILED, print_text
 from tightlink.errors import TightlinkError
 from tightlink.scenario import parse_option
@@ -43,7 +43,7 @@ def sweep(
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
     yes: Annotated[bool, Parameter(negative="")] = False,
     controls: Controls = None,
@@ -122,8 +122,11 @@ def _command(file: Path, **options: object) -> str:
 
 
 def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str, *, with_lab: bool, json_: bool) -> int:
-    from tightlink.console import say, watching
+    from tightlink.console import print_json, say, watching
+    from tightlink.experiment import open as open_folder
     from tightlink.experiment.running import run
+    from tightlink.experiment.summary import summary
+    from tightlink.report.sweep import Found, write_sweep
 
     with watching() as watch:
         experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=watch, command=command)
@@ -132,12 +135,21 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     status = experiment.runs.select("status").collect()["status"]
     if (there := (status == "done").sum() - experiment.store.simulated) > 0:
         say(f"{there} of {status.len()} runs were there already")
+    cells = summary(experiment.runs.collect(), _keys(plan))
+    if not json_:
+        _print_cells(cells, plan)
+    finding, report = Found(open_folder(folder)).sentence, write_sweep(folder, with_lab=with_lab)
     if json_:
-        _print_json(experiment, plan, folder, with_lab=with_lab)
+        print_json({"finding": finding, "report": str(report), "cells": plain(cells)})
     else:
-        _print_cells(experiment, plan)
-        _report(folder, with_lab=with_lab)
+        print_text(f"\n{finding}")
+        print_text(f"\nreport: {report}")
     return _warned(experiment, plan)
+
+
+def _keys(plan: Plan) -> list[str]:
+    """The keys that are varied."""
+    return [key for factor in plan.design.factors for key in factor.keys]
 
 
 def _print_plan(plan: Plan, jobs: int) -> None:
@@ -148,7 +160,7 @@ def _print_plan(plan: Plan, jobs: int) -> None:
     from tightlink.progress import duration
 
     on = engine(jobs)
-    keys = [key for factor in plan.design.factors for key in factor.keys]
+    keys = _keys(plan)
     own = {key: value_at(plan.scenario, key) for key in keys}
     rows = [[str(cell.number), *(shown(cell.values.get(key, own[key])) for key in keys)] for cell in plan.cells]
     print_table(["cell", *keys], rows)
@@ -166,16 +178,13 @@ def _print_plan(plan: Plan, jobs: int) -> None:
     say(f"{count} runs{times}{about}{more}")
 
 
-def _print_cells(experiment: Experiment, plan: Plan) -> None:
+def _print_cells(frame: pl.DataFrame, plan: Plan) -> None:
     """A row for each combination: means over its replications, with confidence intervals where there are several."""
     from tightlink.console import print_table
-    from tightlink.experiment.summary import summary, width_of
+    from tightlink.experiment.summary import width_of
     from tightlink.plots.labels import shortest
 
-    keys = [key for factor in plan.design.factors for key in factor.keys]
-    runs = experiment.runs.collect()
-    frame: pl.DataFrame = summary(runs, keys)
-    keys = [key for key in keys if key in frame.columns]
+    keys = [key for key in _keys(plan) if key in frame.columns]
     columns = _columns(frame, keys)
     several = frame["runs"].max() != 1
     # A key may be called like a metric: link.wire.loss.
@@ -193,18 +202,6 @@ def _print_cells(experiment: Experiment, plan: Plan) -> None:
     ]
     # The metrics stand in the order of what they matter.
     print_table(header, rows, drop=list(columns.values())[:0:-1])
-
-
-def _print_json(experiment: Experiment, plan: Plan, folder: Path, *, with_lab: bool) -> None:
-    from tightlink.console import print_json
-    from tightlink.experiment import open as open_folder
-    from tightlink.experiment.summary import summary
-    from tightlink.report.sweep import Found, write_sweep
-
-    keys = [key for factor in plan.design.factors for key in factor.keys]
-    cells = summary(experiment.runs.collect(), keys).to_dicts()
-    report = write_sweep(folder, with_lab=with_lab)
-    print_json({"finding": Found(open_folder(folder)).sentence, "report": str(report), "cells": plain(cells)})
 
 
 def _columns(frame: pl.DataFrame, keys: list[str]) -> dict[str, str]:
@@ -229,14 +226,6 @@ def _cell(metric: str, value: float | None, half_width: float | None) -> str:
     if value is None or half_width is None or not (math.isfinite(value) and math.isfinite(half_width)):
         return quantity(metric, value)
     return units.format_interval(value, half_width, lambda number: quantity(metric, number))
-
-
-def _report(folder: Path, *, with_lab: bool) -> None:
-    from tightlink.experiment import open as open_folder
-    from tightlink.report.sweep import Found, write_sweep
-
-    print_text(f"\n{Found(open_folder(folder)).sentence}")
-    print_text(f"\nreport: {write_sweep(folder, with_lab=with_lab)}")
 
 
 def _warned(experiment: Experiment, plan: Plan) -> int:

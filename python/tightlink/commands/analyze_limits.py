@@ -1,11 +1,9 @@
-"""The command ``tightlink analyze`` and its first two: what limits a link or a router, from anyone's measurements."""
+"""``tightlink analyze saturation`` and ``regimes``: what limits a link or a router, from anyone's measurements."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Final
-
-from cyclopts import App
 
 from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
 from tightlink.console import print_json, print_text
@@ -24,13 +22,6 @@ _DIGITS: Final = 4
 _WHOLE: Final = 10 ** (_DIGITS - 1)
 _LAWS: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
 _METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate", "packet_bytes": "packet length"}
-
-app = App(
-    name="analyze",
-    help="Analyse a table of measurements or of runs: CSV, Parquet, or the folder of a study or sweep.",
-    help_format="plaintext",
-    result_action="return_value",
-)
 
 
 def saturation(
