@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -56,5 +55,4 @@ class Engines:
 
 def tasks(study: str) -> list[Task]:
     """What a study simulates."""
-    module = studies._STUDIES[study][1]
-    return list(import_module(f"tightlink.studies.{module}").STUDY.tasks())
+    return list(studies.named(study).tasks())

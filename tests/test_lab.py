@@ -153,6 +153,20 @@ def test_buttons_of_a_text_move_sliders(one_flow: str) -> None:
     assert "<script>" not in given["text"]
 
 
+def test_a_button_with_the_kind_of_a_queue_moves_the_slider_of_queues(one_flow: str) -> None:
+    without = page.data(tl.loads(one_flow))["sliders"]
+    given = page.data(
+        tl.loads(one_flow), text="{set: link.bottleneck.queue.kind=codel} {set: link.bottleneck.queue.kind=sfq}"
+    )
+    # No second choice beside the one over queues, which has the kind that it lacked.
+    assert [slider["key"] for slider in given["sliders"]] == [slider["key"] for slider in without]
+    number = next(n for n, slider in enumerate(without) if slider["key"] == "link.bottleneck.queue")
+    texts = given["sliders"][number]["texts"]
+    assert texts == [*without[number]["texts"], "sfq"]
+    assert f"[[{number}, {texts.index('codel')}]]" in given["text"]
+    assert f"[[{number}, {texts.index('sfq')}]]" in given["text"]
+
+
 @pytest.mark.parametrize(
     ("button", "sentence"),
     [

@@ -163,7 +163,7 @@ def _sliders(
         base = prepared(scenario, [slowest])
     parsed = [Slider.parse(each, base) if isinstance(each, str) else each for each in given]
     made = parsed or chosen(base, coarse=coarse)
-    for key, value in (entry for button in settings(text) for entry in button):
+    for key, value in (_meant(made, *entry) for button in settings(text) for entry in button):
         number = _slider(made, key, value)
         if number is None:
             try:
@@ -183,6 +183,16 @@ def _sliders(
     return base, sorted(made, key=place)
 
 
+def _meant(made: Sequence[Slider], key: str, value: object) -> tuple[str, object]:
+    """What a button sets: the kind of a queue is a value of the slider over whole queues, where there is one."""
+    for slider in made:
+        tables = [table for table in slider.values if isinstance(table, dict)]
+        if f"{slider.key}.kind" == key and tables:
+            other = {"kind": value} | {name: each for name, each in tables[0].items() if name == "limit"}
+            return slider.key, next((table for table in tables if table["kind"] == value), other)
+    return key, value
+
+
 def _slider(made: Sequence[Slider], key: str, value: object) -> int | None:
     """The slider that a button means: of the key, or of the limit or the kind of a queue that is written as one."""
     wanted = [key] if isinstance(value, dict) else [f"{key}.limit", key]
@@ -193,6 +203,7 @@ def _slider(made: Sequence[Slider], key: str, value: object) -> int | None:
 
 
 def _place(made: Sequence[Slider], key: str, value: object) -> tuple[int, int]:
+    key, value = _meant(made, key, value)
     number = _slider(made, key, value)
     assert number is not None
     slider = made[number]
