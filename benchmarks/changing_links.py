@@ -3,9 +3,10 @@
     python benchmarks/changing_links.py -o results/changing-links
 
 Ten links, three congestion controls, one flow and four: 60 cells, which take about 17 minutes on a machine that does
-nothing else. Measured once; simulated with starts from 0 to 40 ms, of which the median counts: what so little changes
-is not the model's. Ends with a table of the cells and, of goodput and of the 95th percentile of the one-way delay, R²
-and how many cells are within 10 %. Continues where it was interrupted.
+nothing else. Measured once, or again (twice at most) where the machine was so busy that a warning says so: the run
+counts whose receivers were least late. Simulated with starts from 0 to 40 ms, of which the median counts: what so
+little changes is not the model's. Ends with a table of the cells and, of goodput and of the 95th percentile of the
+one-way delay, R² and how many cells are within 10 %. Continues where it was interrupted.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ FLOWS = (1, 4)
 STARTS_MS = (0, 10, 20, 30, 40)
 #: Cells whose values differ by less agree; set before any was measured.
 NEAR = 0.1
+#: How often a cell is measured where the machine is busy.
+TRIES = 3
 
 
 def trace(rates_mbps: list[float]) -> str:
@@ -95,6 +98,16 @@ def found(run: tl.Run) -> dict[str, float]:
     }
 
 
+def quietest(cell: tl.Scenario) -> tl.Run:
+    """A measurement whose receivers were not late, or the one in which they were least."""
+    runs = []
+    for _ in range(TRIES):
+        runs.append(measure(cell))
+        if not any("the machine was busy" in text for text in runs[-1].warnings):
+            break
+    return min(runs, key=lambda run: float(run.manifest["receivers"]["max_s"]))
+
+
 def r_squared(measured: list[float], simulated: list[float]) -> float:
     """The share of the variance of what was measured that the simulation explains, as it is."""
     mean = statistics.fmean(measured)
@@ -113,12 +126,15 @@ def main() -> None:
             for flows in FLOWS:
                 file = folder / f"{name}-{control}-{flows}.json"
                 if not file.exists():
-                    file.write_text(json.dumps(found(measure(scenario(link, control, flows)))))
+                    run = quietest(scenario(link, control, flows))
+                    late_s = run.manifest["receivers"]["max_s"]
+                    file.write_text(json.dumps(found(run) | {"receivers_late_s": late_s}))
                 simulated = [found(tl.simulate(scenario(link, control, flows, at))) for at in STARTS_MS]
                 here = {key: statistics.median(one[key] for one in simulated) for key in simulated[0]}
                 rows.append((name, control, flows, json.loads(file.read_text()), here))
                 told = "  ".join(f"{rows[-1][3][key]:.4g} {here[key]:.4g}" for key in here)
-                print(f"{name:9} {control:6} {flows}  {told}", flush=True)
+                late_ms = 1e3 * rows[-1][3]["receivers_late_s"]
+                print(f"{name:9} {control:6} {flows}  {told}  late by {late_ms:.1f} ms", flush=True)
     for key in ("goodput_bps", "one_way_delay_p95_s"):
         measured, simulated = ([row[place][key] for row in rows] for place in (3, 4))
         near = sum(abs(two / one - 1) <= NEAR for one, two in zip(measured, simulated, strict=True))

@@ -79,7 +79,7 @@ def run(
         host: Metadata of the machine and its hosts.
         timing: What it took, in seconds.
     """
-    from tightlink.measure import traced
+    from tightlink.measure import acknowledging, traced
 
     relayed = measured.relayed
     shift_s = relayed.summary["began_monotonic_s"] - measured.begin_ns / 1e9
@@ -101,6 +101,11 @@ def run(
     if frames["series"].is_empty():
         del frames["series"]
     errors = [f"{job.label}: {error}" for job in measured.jobs for error in found[job.index].errors]
+    receivers = acknowledging.of_receivers(
+        acknowledging.late_s(packets.filter(pl.col("flow") == job.index), origin=measured.origin(job))
+        for job in measured.jobs
+        if job.tcp
+    )
     kernel = {job.label: found[job.index].kernel for job in measured.jobs if found[job.index].kernel}
     scenario = measured.plan.scenario
     began = dt.datetime.fromtimestamp(measured.began, dt.UTC).isoformat(timespec="milliseconds")
@@ -118,8 +123,14 @@ def run(
             name: relayed.summary[name]
             for name in ("lateness", "priority", "cpu_s", "memory_locked", "refused", "full", "duration_s")
         },
+        "receivers": receivers,
         "timing": dict(timing),
-        "warnings": [*warnings, *errors, *_refused(relayed)],
+        "warnings": [
+            *warnings,
+            *errors,
+            *_refused(relayed),
+            *acknowledging.warnings(receivers, relayed.summary["lateness"]["bound_s"]),
+        ],
     }
     return Run(scenario, manifest, Framed(frames))
 

@@ -22,7 +22,8 @@ from tightlink.tables import DELAY_STATISTICS, RENAMED
 #: The largest segment without payload, in bytes: headers of IP and TCP, 40 bytes of options.
 _BARE: Final = 80
 _BITS: Final = 8
-_CARRIES: Final = (pl.col("type") == "udp") | ((pl.col("type") == "tcp") & (pl.col("size_bytes") > _BARE))
+#: Of packets of a flow: those that carry data.
+CARRIES: Final = (pl.col("type") == "udp") | ((pl.col("type") == "tcp") & (pl.col("size_bytes") > _BARE))
 #: A link that is busy for this share of a round trip is saturated (`crates/sim/src/network/saturation.rs`).
 _THROUGHOUT: Final = 0.95
 _MOST_ROUNDS: Final = 100_000
@@ -64,7 +65,7 @@ def first_s(packets: pl.DataFrame, flow: int, *, origin: str) -> float | None:
 
 def first_data_s(packets: pl.DataFrame, flow: int, *, origin: str) -> float | None:
     """The same of the first packet that carries data."""
-    return _earliest(_offered(packets, flow, origin).filter(_CARRIES))
+    return _earliest(_offered(packets, flow, origin).filter(CARRIES))
 
 
 def _offered(packets: pl.DataFrame, flow: int, origin: str) -> pl.DataFrame:
@@ -91,7 +92,7 @@ def of_flow(packets: pl.DataFrame, flow: int, *, origin: str) -> dict[str, Any]:
     offered, arrived = (carried.filter(pl.col("event") == event) for event in ("+", "r"))
     # What an input ring drops never comes to the link.
     sent = carried.unique("uid", maintain_order=True)
-    data = arrived.filter(_CARRIES)
+    data = arrived.filter(CARRIES)
     sent_s = offered.select("uid", sent_s="time_s")
     delays = data.join(sent_s, on="uid", maintain_order="left").select(pl.col("time_s") - pl.col("sent_s")).to_series()
     one_way = of_delays("one_way_delay", delays)
