@@ -99,7 +99,7 @@ class Probe:
             listeners = [self._listening(bed, job) for job in self._tcp]
             windows = [job.window_bytes if _is_advertised(job) else None for job in self._tcp]
             received = partial(_probe().receive_tcp, listeners, flows=len(listeners), windows=windows, **self._limits())
-            self._start("tcp received", received)
+            self._start("tcp received", received, urgent=True)
         for job in self._datagrams:
             end = self._open.enter_context(bed.socket(job.receiver, sockets.SOCK_DGRAM))
             with contextlib.suppress(OSError):
