@@ -2,12 +2,11 @@
 
     python benchmarks/changing_links.py -o results/changing-links
 
-Ten links, three congestion controls, one flow and four: 60 cells, each with three seeds, of which the mean counts: what
-links and controls draw differs, not what is the model's. Takes about 45 minutes. A run is measured once, or again (twice
-at most) where the machine was so busy that a warning says so: that counts whose receivers were least late. It is
-simulated with starts within the first millisecond, which is what is not known of the measured one, and the median counts.
-Ends with a table of the cells and, of goodput and of the 95th percentile of the one-way delay, R² and how many cells are
-within 10 %. Continues where it was interrupted.
+Ten links, three controls, one flow and four: 60 cells, each with three seeds, of which the mean counts. Takes
+about 45 minutes. A run is measured once, or again (twice at most) where the machine was so busy that a warning says so:
+that counts whose receivers were least late. It is simulated with starts within the first millisecond, as nearly as the
+start of the measured one is known; the median counts. Ends with a table of the cells and, of goodput and of the 95th
+percentile of the one-way delay, R² and how many cells are within 10 %. Continues where it was interrupted.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ TRIES = 3
 
 def trace(rates_mbps: list[float]) -> str:
     """Lines of a mahimahi trace of a rate that holds for 20 ms each."""
-    instants, sent = [], 0.0
+    instants: list[int] = []
+    sent = 0.0
     for step, rate in enumerate(rates_mbps):
         for ms in range(20 * step + 1, 20 * step + 21):
             sent += rate * 1000 / 8 / 1504
@@ -52,7 +52,8 @@ def fading() -> str:
 
 def cellular() -> str:
     """A rate as of a mobile network: its logarithm is noise with a memory of half a second."""
-    random, level, rates = Random(7), 0.0, []
+    random, level = Random(7), 0.0
+    rates: list[float] = []
     for _ in range(600):
         level = 0.96 * level + random.gauss(0.0, 0.14)
         rates.append(min(40.0, 10 * math.exp(level)))
