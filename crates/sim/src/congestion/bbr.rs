@@ -3,7 +3,7 @@
 //! which packets are delivered, and keeps about one bandwidth-delay product in flight.
 //!
 //! Beyond the draft, as in Linux: it paces 1 % below the bandwidth, so that queues drain. Packets leave one by one, so the
-//! send quantum is a packet; with `batches` its window has the room that Linux's has for segments that leave in pairs, and for
+//! send quantum is a packet; with `batches` its window has the room that Linux's has for segments that leave together, and for
 //! ACKs that come together. Without: Linux's long-term bandwidth of policers.
 
 use super::aggregation::Aggregation;
@@ -34,6 +34,10 @@ pub(super) const FULL_ROUNDS: u32 = 3;
 pub(super) const QUANTA: f64 = 3.0;
 /// From this rate on Linux sends pairs, in packets of 1500 B per second: 1.2 Mbit/s (bbr_min_tso_rate).
 const PAIRS_FROM: f64 = 1.2e6 / (8.0 * 1500.0);
+/// Beyond, it sends at once what it paces in so many seconds, in segments of 1448 B (sk_pacing_shift) ...
+const QUANTUM_S: f64 = 1500.0 / (1024.0 * 1448.0);
+/// ... of which 64 KiB hold so many (bbr_tso_segs_goal).
+const LARGEST_QUANTUM: f64 = 45.0;
 /// Share of the bandwidth that is paced (Linux: bbr_pacing_margin_percent; draft-ietf-ccwg-bbr-04 §5.6.2).
 pub(super) const PACING_MARGIN: f64 = 0.99;
 
@@ -98,8 +102,9 @@ impl Bbr {
         if self.aggregation.is_none() {
             return product + QUANTA;
         }
-        // bbr_quantization_budget: three send quanta (bbr_min_tso_segs), an even number, and room to probe.
-        let quantum = if self.rate < PAIRS_FROM { 1.0 } else { 2.0 };
+        // bbr_quantization_budget: three send quanta (bbr_tso_segs_goal), an even number, and room to probe.
+        let least = if self.rate < PAIRS_FROM { 1.0 } else { 2.0 };
+        let quantum = libm::floor(self.rate * QUANTUM_S).clamp(least, LARGEST_QUANTUM);
         let even = 2.0 * libm::ceil((product + QUANTA * quantum) / 2.0);
         if self.state == State::ProbeBw(0) { even + 2.0 } else { even }
     }
@@ -368,5 +373,26 @@ impl CongestionControl for Bbr {
     /// §4.2.1, BBRInitPacingRate, before the first sample.
     fn pacing_rate(&self, window: &Window, _in_flight: f64, srtt_s: f64) -> f64 {
         if self.rate > 0.0 { self.rate } else { HIGH_GAIN * window.cwnd / srtt_s }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::tests::fresh;
+
+    /// Three of what Linux hands over at once: a segment, two, what is paced in a millisecond, 64 KiB; an even number.
+    #[test]
+    fn room_for_what_is_sent_at_once_grows_with_the_rate() {
+        for (mbit_per_s, room) in [(1.0, 4.0), (12.0, 6.0), (35.0, 6.0), (37.0, 10.0), (100.0, 24.0), (10_000.0, 136.0)]
+        {
+            let bbr = Bbr {
+                rate: mbit_per_s * 1e6 / (8.0 * 1500.0),
+                rtprop_s: 0.01,
+                aggregation: Some(Aggregation::default()),
+                ..fresh()
+            };
+            assert_eq!(bbr.inflight(1.0), room, "{mbit_per_s} Mbit/s");
+        }
     }
 }

@@ -34,6 +34,8 @@ pub struct Rack {
     /// How many packets the present ACK told of for the first time.
     pub(in crate::transport) delivered: i32,
     pub(super) prr: Option<Prr>,
+    /// Where that answers a mark: the last packet sent before (Linux's CWR). Its end is the ACK of a later one.
+    pub(super) marked_through: Option<i32>,
     /// In its place, how the window of rapid start comes down.
     pub(super) convergence: Option<Convergence>,
     /// What the last reduction of the window may be undone to.
@@ -80,8 +82,21 @@ impl Sender {
         self.rack_arm(env, wait_s, advances || delivered > 0 || sent);
     }
 
+    /// A mark set the threshold: the window comes down to it in proportion to what is delivered (Linux's `tcp_enter_cwr`).
+    #[cold]
+    pub(in crate::transport) fn rack_answer_mark(&mut self) {
+        let (window, highest) = (self.window.cwnd as i32, self.highest);
+        let rack = self.rack_state();
+        (rack.prr, rack.marked_through) = (Some(Prr::new(window)), Some(highest));
+    }
+
     fn rack_advance<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
-        let recovering = self.recovering;
+        let rack = self.rack_state();
+        if rack.marked_through.is_some_and(|through| ack > through) {
+            (rack.prr, rack.marked_through) = (None, None);
+            self.window.cwnd = self.window.ssthresh;
+        }
+        let reduces = self.recovering || self.rack_state().marked_through.is_some();
         if ack >= self.recover {
             if self.recovering || self.timed_out {
                 self.rack_state().flight.reordering.recovered();
@@ -98,7 +113,7 @@ impl Sender {
             }
         }
         self.rack_state().timer = Purpose::Timeout;
-        self.advance(env, ack, !recovering);
+        self.advance(env, ack, !reduces);
     }
 
     /// Looks for losses after an ACK that told of `delivered` packets, and begins recovery for those of which nobody
@@ -124,7 +139,7 @@ impl Sender {
             // A control that knows how fast packets are delivered sets the window in recovery, too.
             if converges {
                 self.rack_state().convergence = Some(Convergence::new(&window, kept));
-            } else if !self.samples_delivery() {
+            } else if self.rack_state().marked_through.take().is_none() && !self.samples_delivery() {
                 let rack = self.rack_state();
                 // RFC 9937: what is to be delivered in recovery, by the ACK at hand and later. Linux: its window.
                 let flight = if env.linux() { window.cwnd as i32 } else { rack.flight.missing() + delivered };
@@ -247,7 +262,7 @@ impl Sender {
         self.recovering = false;
         self.timed_out = true;
         let rack = self.rack_state();
-        (rack.prr, rack.convergence) = (None, None);
+        (rack.prr, rack.marked_through, rack.convergence) = (None, None, None);
         rack.tail_probe = None;
         rack.flight.lose_by_timeout(env.now.time);
         let found = rack.flight.take_found();

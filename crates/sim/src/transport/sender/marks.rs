@@ -3,6 +3,7 @@
 
 use super::{Env, Sender};
 use crate::congestion::{Ack, Loss};
+use crate::scenario::Recovery;
 
 impl Sender {
     /// An ACK came, after which the receiver holds `held` packets beyond what it acknowledges: what its counter tells of
@@ -40,7 +41,11 @@ impl Sender {
     /// An ACK that tells of a mark has moved the window on. What it acknowledges was in use, too.
     #[cold]
     pub(super) fn answer_mark<N>(&mut self, env: &mut Env<'_, N>, ack: &Ack) {
-        if !self.marks.is_news(ack.through - ack.delivered as i32, ack.through) {
+        let proportionally =
+            env.linux() && env.connection.tcp.recovery == Recovery::Rack && !env.controls.is_scalable(self.control);
+        // Linux looks for marks again once the reduction is over, whichever packets had them.
+        let before = if proportionally { ack.through - 1 } else { ack.through - ack.delivered as i32 };
+        if !self.marks.is_news(before, ack.through) {
             return;
         }
         let mut loss = self.loss(env);
@@ -51,6 +56,9 @@ impl Sender {
         let Some(window) = env.controls.on_mark(self.control, &self.window, &loss) else { return };
         self.set_threshold(env, window);
         self.marks.reduced(self.highest, true);
+        if proportionally {
+            return self.rack_answer_mark();
+        }
         self.window.cwnd = if env.ns2() { window } else { self.window.ssthresh };
     }
 }
@@ -96,6 +104,50 @@ mod tests {
             assert_eq!((ends.sender.totals.packets_retransmitted, ends.receiver.totals.packets_marked), (0, 2));
             assert!(ends.sent[DATA..].iter().all(|sent| sent.packet.is_capable()));
         }
+    }
+
+    /// Twenty packets, of which the first is marked: how many new ones each of the ACKs of the others releases, and the ends.
+    fn reduces(profile: Profile, outcome: impl Fn(usize, &Packet) -> Outcome) -> (Vec<usize>, Ends) {
+        let start = TcpSpec {
+            initial_window_packets: 20.0,
+            initial_ssthresh_packets: Some(20.0),
+            ..tcp("reno", Recovery::Rack)
+        };
+        let mut ends = Ends::new(&TcpSpec { ecn: Ecn::Classic, ..start }, profile, 80);
+        ends.talk(outcome);
+        let sent = |until_s: f64| ends.sent.iter().filter(|sent| sent.at_s <= until_s).count();
+        let acks: Vec<usize> = ends.acks[1..=20].iter().map(|ack| sent(ack.0)).collect();
+        (acks.windows(2).map(|pair| pair[1] - pair[0]).collect(), ends)
+    }
+
+    /// Profile `linux`: over a round trip a packet leaves for each two that are delivered; then the window is the threshold. A
+    /// second mark of that window changes nothing, and the window does not grow. RFC 3168 leaves how it gets there open; cut
+    /// at once, it waits for half of the round trip.
+    #[test]
+    fn a_mark_reduces_proportionally_as_in_linux() {
+        let marks = marked(&[DATA, DATA + 9]);
+        let (released, ends) = reduces(Profile::Linux, &marks);
+        assert_eq!(released.iter().sum::<usize>(), 9);
+        assert!(released[..16].windows(2).all(|pair| pair[0] + pair[1] == 1), "{released:?}");
+        assert_eq!(ends.sender.window.ssthresh, 10.0);
+        // The window when it arrives, half of a round trip after it was sent by the ACK that ends the reduction.
+        let after = ends.sent.iter().find(|sent| sent.packet.seq() == 31).expect("there are eighty");
+        assert!((10.0..11.0).contains(&after.cwnd), "{}", after.cwnd);
+        let (released, ends) = reduces(Profile::Rfc, &marks);
+        assert_eq!(released.iter().position(|&count| count > 0), Some(9));
+        assert_eq!(ends.sender.window.ssthresh, 10.0);
+    }
+
+    /// What is lost meanwhile is retransmitted, and the window is not reduced again.
+    #[test]
+    fn a_loss_while_a_mark_is_answered_changes_no_threshold() {
+        let (_, ends) = reduces(Profile::Linux, |place, _| match place {
+            DATA => Outcome::Marked,
+            place if place == DATA + 7 => Outcome::Lost,
+            _ => Outcome::Arrives,
+        });
+        assert_eq!(ends.sender.window.ssthresh, 10.0);
+        assert_eq!((ends.sender.totals.packets_retransmitted, ends.sender.totals.timeouts), (1, 0));
     }
 
     /// RFC 3168 §6.1.2: one reduction in a window, be it for marks or losses; §6.1.5: what is retransmitted is not
