@@ -150,5 +150,5 @@ def test_nothing_is_a_table_too() -> None:
     empty = tl.simulate(tl.loads(BUSY), trace=True).packets.clear()
     row = traced.of_link(empty, link, ("a", "b"), 3.0)
     assert (row["packets_in"], row["utilization"], row["queue_max_packets"]) == (0, 0, 0)
-    assert traced.of_flow(empty, 0, origin="a")["one_way_delay_mean_s"] is None
-    assert traced.first_s(empty, 0, origin="a") is None
+    assert traced.of_flow(empty, 0, way=[("a", "b")])["one_way_delay_mean_s"] is None
+    assert traced.first_s(empty, 0, way=[("a", "b")]) is None

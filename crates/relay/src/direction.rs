@@ -21,6 +21,9 @@ pub struct LinkTotals {
     pub lost_on_wire: u64,
 }
 
+/// Packets on a wire for which there is memory from the start.
+const USUAL: usize = 4096;
+
 /// A direction of a link.
 #[derive(Debug)]
 pub struct Direction {
@@ -111,8 +114,8 @@ impl Direction {
             link,
             latest: Time::ZERO,
             wire: OnWire {
-                onward: Agenda::new(),
-                lost: Agenda::new(),
+                onward: Agenda::with_capacity(USUAL),
+                lost: Agenda::with_capacity(USUAL),
                 count_lost: 0,
                 full: if output_ring { Outcome::OutputRing } else { Outcome::Queue },
             },

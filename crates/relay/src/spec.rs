@@ -124,8 +124,8 @@ impl Device {
 
 /// Records number ports in eight bits.
 const MOST_PORTS: usize = 1 << 8;
-/// And links in 16.
-const MOST_LINKS: usize = 1 << 16;
+/// And links in 16, of which one number stands for none.
+const MOST_LINKS: usize = u16::MAX as usize;
 
 impl RelaySpec {
     /// Whether all of it can be emulated.
