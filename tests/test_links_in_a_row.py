@@ -105,7 +105,7 @@ _BESIDE = 'link.beside = { ends = ["a", "b"], rate = "4 Mbit/s", delay = "1 ms" 
         (
             HOME + 'node.exchange.processor = { per_packet = "1 us" }\n',
             ("dsl", "peering"),
-            "node.exchange.processor: exchange has a processor, which is emulated beside one link only, and these are dsl, peering",
+            "node.exchange.processor: exchange has a processor, which is emulated beside one link only, not dsl, peering; ",
         ),
         (LOT + _BESIDE, ("first", "beside", "second", "third"), "link.beside: first and beside join the same nodes"),
         (LOT, ("first", "second"), "traffic.three: it crosses none of first, second"),

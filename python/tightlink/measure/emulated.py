@@ -120,7 +120,7 @@ def left_out(network: Network, crossed: Sequence[Way], emulated: Sequence[int]) 
         rates = [(network.hops[link].rate, base(network, link)) for link in emulated if base(network, link) in own]
         least, name = min(rates)
         beside = [network.hops[link] for link in (*way.there, *way.back) if link in others]
-        slow.setdefault(name, {}).update({hop.name: None for hop in beside if hop.rate <= least})
+        slow.setdefault(_listed([name]), {}).update({hop.name: None for hop in beside if hop.rate <= least})
     for name, found in slow.items():
         if found:
             yield f"{_listed(found)} would not be faster than {name}: taken as free"
