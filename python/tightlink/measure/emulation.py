@@ -124,7 +124,7 @@ def told(relayed: Mapping[str, Any]) -> str:
     """How late a relay was, in words."""
     late = relayed["lateness"]
     if not late["packets"]:
-        return "no packet crossed the link"
+        return "no packet was forwarded"
     p50, p99, most = (units.format_time(float(f"{late[name]:.2g}")) for name in ("p50_s", "p99_s", "max_s"))
     return (
         f"{late['packets']} packets forwarded, half of them within {p50} after they were due, 99 % within {p99}, "
