@@ -19,6 +19,7 @@ import polars as pl
 import tightlink as tl
 from tightlink.measure import metadata
 from tightlink.measure.emulation import Emulation
+from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.probe import receive_udp, send_udp
 from tightlink.measure.traffic import Constant, UdpFlow
@@ -203,6 +204,30 @@ def fast(device: str, seconds: float, rate: float) -> list[str]:
     ]
 
 
+#: Of a chain: its links, and packets a second that cross some of them.
+LINKS, CHAIN_PPS = 4, 4000
+
+
+def chain(hosts: int, seconds: float) -> list[str]:
+    """Links in a row; half of the hosts send to the others, some from end to end, some over one link."""
+    ends = [(f"n{place}", f"n{place + 1}") for place in range(LINKS)]
+    own = {"rate": "100 Mbit/s", "delay": "5 ms", "queue": "300 packets"}
+    links = {f"l{place}": {"ends": list(each), **own} for place, each in enumerate(ends)}
+    traffic: dict[str, dict[str, Any]] = {}
+    for number in range(hosts // 2):
+        here, there = ends[number % LINKS] if number % 2 == 0 else ("n0", f"n{LINKS}")
+        for side, near in ((f"s{number}", here), (f"r{number}", there)):
+            links[side] = {"ends": [side, near], "rate": "10 Gbit/s"}
+        interval = f"{1e3 * hosts / 2 / CHAIN_PPS:g} ms"
+        cbr = {"kind": "cbr", "interval": interval, "udp": {"datagram": "500 B"}}
+        traffic[f"t{number}"] = {"from": f"s{number}", "to": f"r{number}", **cbr}
+    wanted = {"profile": "linux", "duration": f"{seconds:g} s", "link": links, "traffic": traffic}
+    run = measure(tl.Scenario.from_dict(wanted), links=[f"l{place}" for place in range(LINKS)], late_s=60.0)
+    relay = run.manifest["relay"]
+    late = (micro(relay["lateness"][name]) for name in ("p50_s", "p99_s", "p999_s", "max_s"))
+    return [str(hosts), f"{100 * relay['cpu_s'] / relay['duration_s']:.0f}", *late]
+
+
 def table(header: list[str], rows: list[list[str]]) -> None:
     print("| " + " | ".join(header) + " |")
     print("| " + " | ".join("---" if place < 1 else "---:" for place in range(len(header))) + " |")
@@ -228,6 +253,7 @@ def main() -> None:
         ["device", "packets/s", "lost elsewhere", "CPU %", *late],
         [fast(device, seconds, rate) for device in devices for rate in (10e3, 30e3)],
     )
+    table(["hosts", "CPU %", *late], [chain(hosts, seconds) for hosts in (4, 10, 40, 200)])
     busy = metadata.between(before, metadata.load())
     print(
         f"user {getpass.getuser()}; {known['cpus']} x {known['cpu']}, {known['kernel']}; load average "

@@ -10,9 +10,9 @@ from tightlink.measure.acknowledging import late_s, of_receivers, warnings
 
 def trace(*rows: tuple[str, float]) -> pl.DataFrame:
     """Data that is delivered ("r") and ACKs that come to the link ("+"), with their times in milliseconds."""
-    kinds = {"r": ("r", "a", "tcp", 1500), "+": ("+", "b", "ack", 52)}
+    kinds = {"r": ("r", "a", "b", "tcp", 1500), "+": ("+", "b", "a", "ack", 52)}
     made = [(*kinds[event][:1], ms / 1e3, *kinds[event][1:]) for event, ms in rows]
-    return pl.DataFrame(made, schema=["event", "time_s", "from", "type", "size_bytes"], orient="row")
+    return pl.DataFrame(made, schema=["event", "time_s", "from", "to", "type", "size_bytes"], orient="row")
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def trace(*rows: tuple[str, float]) -> pl.DataFrame:
     ],
 )
 def test_an_ack_is_due_with_the_second_segment(rows: list[tuple[str, float]], late_ms: list[float]) -> None:
-    assert (late_s(trace(*rows), origin="a") * 1e3).to_list() == pytest.approx(late_ms)
+    assert (late_s(trace(*rows), comes=("a", "b"), leaves=("b", "a")) * 1e3).to_list() == pytest.approx(late_ms)
 
 
 def test_receivers_of_all_flows_are_one() -> None:

@@ -174,7 +174,7 @@ def test_what_is_a_choice_is_swept(
 def test_what_was_measured_is_measured_again(case: dict[str, Any]) -> None:
     """As it was, with what an emulated link can carry; what it cannot is simulated, and says so."""
     run = tl.simulate(tl.loads(case["scenario"], file="a case.toml").set("duration", "5 s"))
-    manifest = {"source": "measurement", "sender": {"name": "iperf3"}, "link": {"name": "wire", "device": "packet"}}
+    manifest = {"source": "measurement", "sender": {"name": "iperf3"}, "link": {"names": ["wire"], "device": "packet"}}
     measured = Run(run.scenario, manifest, Framed({"flows": run.flows, "links": run.links}))
     commands = {each.text: each for each in measured.why().suggestions}
     again = [each for each in commands.values() if each.command.startswith("tightlink measure ")]

@@ -1,4 +1,4 @@
-"""Scenarios as hosts on two sides of one link: what comes of them, and which are refused, each in one sentence."""
+"""Scenarios as hosts around emulated links: what comes of them, and which are refused, each in one sentence."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import tightlink as tl
 from tightlink.measure.machine import missing
 from tightlink.measure.plan import Plan
 from tightlink.measure.settings import differences, largest_packet, of_hosts
+from tightlink.measure.sides import Route
 
 WIRE = """
 duration = "2 s"
@@ -23,27 +24,27 @@ FTP = 'traffic.ftp = { kind = "bulk", from = "a", to = "b" }\n'
 BACK = 'traffic.back = { kind = "cbr", from = "b", to = "a", rate = "64 kbit/s", udp.payload = "100 B" }\n'
 
 
-def _plan(text: str, link: str | None = None) -> Plan:
-    return Plan.of(tl.loads(text, file="x.toml"), link=link)
+def _plan(text: str, *links: str) -> Plan:
+    return Plan.of(tl.loads(text, file="x.toml"), links=links)
 
 
 def test_one_link(one_flow: str) -> None:
     plan = _plan(one_flow)
-    assert plan.link == "bottleneck"
+    assert plan.links == ("bottleneck",)
     assert [(host.name, host.address, host.side) for host in plan.hosts.values()] == [
         ("sender", "10.64.0.1", 0),
         ("receiver", "10.64.128.1", 1),
     ]
-    assert [each["link"]["name"] for each in plan.directions] == ["bottleneck", "bottleneck.reverse"]
-    assert [each["beyond_s"] for each in plan.directions] == [0, 0]
+    assert [link["name"] for link in plan.directions] == ["bottleneck", "bottleneck.reverse"]
+    assert plan.routes == (Route((0, 1), (0,), 0.0), Route((1, 0), (1,), 0.0))
     assert plan.processor is None
     assert plan.warnings == ()
 
 
 def test_delays_of_the_other_links_are_kept() -> None:
     plan = _plan(CHAIN + FTP + BACK)
-    assert plan.link == "middle"
-    assert [each["beyond_s"] for each in plan.directions] == [0.003, 0.003]
+    assert plan.links == ("middle",)
+    assert [route.beyond_s for route in plan.routes] == [0.003, 0.003]
     assert plan.warnings == ("taken as free, but for their delays: first, last",)
     assert {host.name: host.side for host in plan.hosts.values()} == {"a": 0, "b": 1}
 
@@ -51,30 +52,31 @@ def test_delays_of_the_other_links_are_kept() -> None:
 def test_hosts_may_be_at_unlike_distances() -> None:
     far = 'link.way = { ends = ["c", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n'
     plan = _plan(CHAIN + far + FTP + 'traffic.far = { kind = "bulk", from = "c", to = "b" }\n')
-    forward, back = plan.directions
-    assert (forward["beyond_s"], back["beyond_s"]) == (0.007, 0.007)
-    a, b, c = (plan.hosts[name].address for name in "abc")
-    assert forward["between"] == [
-        {"source": a, "destination": b, "beyond_s": 0.003}, {"source": c, "destination": b, "beyond_s": 0.007}
-    ]  # fmt: skip
-    assert [(each["source"], each["destination"]) for each in back["between"]] == [(b, a), (b, c)]
+    there, back = ([route for route in plan.routes if route.links == (link,)] for link in (0, 1))
+    assert [(route.hosts, route.beyond_s) for route in there] == [
+        (None, 0.007),
+        (("a", "b"), 0.003),
+        (("c", "b"), 0.007),
+    ]
+    assert [route.hosts for route in back] == [None, ("b", "a"), ("b", "c")]
+    assert plan.round_trip_s("a", "b") == pytest.approx(0.026)
 
 
 def test_a_group_has_a_side(dumbbell: str) -> None:
     plan = _plan(dumbbell)
-    assert plan.link == "net.bottleneck"
+    assert plan.links == ("net.bottleneck",)
     assert len(plan.of_side(0)) == len(plan.of_side(1)) == 100
     assert plan.hosts["net.right[99]"].address == "10.64.128.100"
-    assert plan.directions[0]["beyond_s"] == 0.002
+    assert plan.routes[0].beyond_s == 0.002
     assert plan.warnings == ("taken as free, but for their delays: net.access_left[*], net.access_right[*]",)
 
 
 def test_the_link_can_be_chosen() -> None:
-    plan = _plan(CHAIN + FTP, link="last")
-    assert plan.link == "last"
+    plan = _plan(CHAIN + FTP, "last")
+    assert plan.links == ("last",)
     assert plan.warnings[0] == "first, middle would not be faster than last: taken as free"
     with pytest.raises(tl.ScenarioError, match=r'^--link = "midle": .*; did you mean "middle"\?$'):
-        _plan(CHAIN + FTP, link="midle")
+        _plan(CHAIN + FTP, "midle")
 
 
 def test_a_router_at_an_end_keeps_its_processor() -> None:
@@ -84,25 +86,16 @@ def test_a_router_at_an_end_keeps_its_processor() -> None:
     assert (name, side, processor["per_packet_s"]) == ("y", 1, 1e-4)
 
 
-_EQUAL = CHAIN.replace('"100 Mbit/s"', '"2 Mbit/s"')
-_TWO = WIRE + 'link.other = { ends = ["b", "c"], rate = "1 Mbit/s", delay = "1 ms" }\n' + FTP
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (_EQUAL + FTP, "x.toml: link.first: first and middle are equally slow on the way of ftp; --link NAME chooses one: "),
-        (
-            _TWO + 'traffic.more = { kind = "bulk", from = "b", to = "c" }\n',
-            "x.toml: traffic.more: wire is the slowest link for ftp and other for more: ",
-        ),
         (
             WIRE.replace('"10 ms"', '"10 ms", queue = { kind = "cake", rate = "1 Mbit/s", ack_filter = "normal", limit = "20 packets" }') + FTP,
             "x.toml: link.wire.queue.ack_filter: CAKE's ACK filter cannot be had in real time: ",
         ),
         (
             CHAIN.replace('"1 ms"', '"1 ms", loss = "1 %"') + FTP,
-            "x.toml: link.first: first loses packets, and only middle is emulated: ",
+            "x.toml: link.first: first loses packets, and only middle is emulated; --link NAME, repeated, emulates several: ",
         ),
         (
             CHAIN + 'link.second = { ends = ["a", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n' + FTP
@@ -123,7 +116,7 @@ _TWO = WIRE + 'link.other = { ends = ["b", "c"], rate = "1 Mbit/s", delay = "1 m
             "x.toml: link.wire: wire goes one way only: ",
         ),
     ],
-    ids=["ties", "two", "queue", "loss", "delays", "datagrams", "interface", "one-way"],
+    ids=["queue", "loss", "delays", "datagrams", "interface", "one-way"],
 )  # fmt: skip
 def test_refused(text: str, says: str) -> None:
     with pytest.raises(tl.ScenarioError) as error:

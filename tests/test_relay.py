@@ -176,12 +176,12 @@ def test_nonsense_is_refused() -> None:
     with ends[0], ends[1], tempfile.TemporaryFile() as file:
         stop, spec = ends[0].fileno(), relay_spec(_plan())
         with pytest.raises(_core.ScenarioError, match=r"^relay: "):
-            _core.relay("{}", (stop, stop), stop=stop)
+            _core.relay("{}", [stop, stop], stop=stop)
         with pytest.raises(OSError, match="descriptor"):
-            _core.relay(json.dumps(spec), (-1, stop), stop=stop, trace=file.fileno())
-        spec["directions"][0]["link"] = spec["directions"][0]["link"] | {"flow_control": True}
+            _core.relay(json.dumps(spec), [-1, stop], stop=stop, trace=file.fileno())
+        spec["links"][0] = spec["links"][0] | {"flow_control": True}
         with pytest.raises(_core.ScenarioError, match="flow control cannot be emulated"):
-            _core.relay(json.dumps(spec), (stop, stop), stop=stop)
+            _core.relay(json.dumps(spec), [stop, stop], stop=stop)
     with pytest.raises(TightlinkError, match="no router of the scenario has a processor"):
         relay_spec(_plan(), burn=True)
 

@@ -35,8 +35,8 @@ def run() -> Run:
     return tl.simulate(tl.loads(BUSY), trace=True)
 
 
-def _origin(label: str) -> str:
-    return "b" if label == "voice" else "a"
+def _way(label: str) -> list[tuple[str, str]]:
+    return [("b", "a")] if label == "voice" else [("a", "b")]
 
 
 def _packets(run: Run) -> pl.DataFrame:
@@ -47,7 +47,7 @@ def _packets(run: Run) -> pl.DataFrame:
 def test_flows(run: Run) -> None:
     assert run.flows["packets_dropped"].sum() > 20
     for row in run.flows.iter_rows(named=True):
-        found = traced.of_flow(_packets(run), row["flow"], origin=_origin(row["label"]))
+        found = traced.of_flow(_packets(run), row["flow"], way=_way(row["label"]))
         assert {name: found[name] for name in COLUMNS} == {name: row[name] for name in COLUMNS}
         # Of a flow that never was connected there are none.
         # Simulated, the short last packet of a transfer counts as if it were as long as the others.
@@ -77,7 +77,7 @@ def test_series(run: Run) -> None:
         _same(traced.series_of_link(_packets(run), link, ends, times), run, link["name"])
     for row in run.flows.iter_rows(named=True):
         header = 28 if row["transport"] == "udp" else None
-        own = (row["flow"], row["label"], _origin(row["label"]))
+        own = (row["flow"], row["label"], _way(row["label"]))
         found = traced.series_of_flow(_packets(run), *own, times, header_bytes=header)
         _same(found, run, row["label"])
 
@@ -102,7 +102,7 @@ traffic.voice = { kind = "cbr", from = "a", to = "b", interval = "0.7 ms", udp.d
     # The trace of a relay has nothing of the link before the processor but what its ring drops, under the other link.
     near = (pl.col("from") == "a") & (pl.col("event") != "d")
     packets = _packets(run).filter(~near).with_columns(pl.lit("x").alias("from"), pl.lit("b").alias("to"))
-    found = traced.of_flow(packets, 0, origin="x")
+    found = traced.of_flow(packets, 0, way=[("x", "b")])
     assert 100 < found["packets_dropped"] == flow["packets_dropped"]
     # What waits in the ring at the end has not come to the link yet.
     assert found["packets_sent"] == pytest.approx(flow["packets_sent"], abs=6)
@@ -124,7 +124,7 @@ traffic.ftp = {{ kind = "bulk", from = "a", to = "b", tcp = {{ congestion = "ren
     (link, _) = tl.loads(text).resolve()["links"]
     flow = run.flows.row(0, named=True)
     trip_s = flow["rtt_mean_s"]
-    full = traced.full_share(run.packets, link, ("a", "b"), round_trip_s=trip_s, start_s=0.0, stop_s=3.0)
+    full = traced.full_share(run.packets, [(link, ("a", "b"))], round_trip_s=trip_s, start_s=0.0, stop_s=3.0)
     at_window = flow["limited_by_network"] + flow["limited_by_receiver_window"]
     assert flow[f"limited_by_{limit}"] > 0.8
     assert at_window * full == pytest.approx(flow["limited_by_network"], abs=0.06)
@@ -136,7 +136,7 @@ def test_time_is_that_of_the_scenario(run: Run) -> None:
     assert 0 <= found["time_s"].min() <= found["time_s"].max() < 1  # type: ignore[operator]
     assert set(found["flow"].unique()) == {2, None}
     first = run.packets.filter((pl.col("flow") == 0) & (pl.col("event") == "+"))["time_s"].min()
-    assert traced.first_s(found, 2, origin="a") == pytest.approx(first)
+    assert traced.first_s(found, 2, way=[("a", "b")]) == pytest.approx(first)
 
 
 def test_samples_are_held_until_the_next() -> None:
@@ -150,5 +150,5 @@ def test_nothing_is_a_table_too() -> None:
     empty = tl.simulate(tl.loads(BUSY), trace=True).packets.clear()
     row = traced.of_link(empty, link, ("a", "b"), 3.0)
     assert (row["packets_in"], row["utilization"], row["queue_max_packets"]) == (0, 0, 0)
-    assert traced.of_flow(empty, 0, origin="a")["one_way_delay_mean_s"] is None
-    assert traced.first_s(empty, 0, origin="a") is None
+    assert traced.of_flow(empty, 0, way=[("a", "b")])["one_way_delay_mean_s"] is None
+    assert traced.first_s(empty, 0, way=[("a", "b")]) is None

@@ -195,10 +195,10 @@ def departures(flow: str, seed: int) -> NDArray[np.float64] | None:
         seed: Of the scenario.
     """
 
-# An emulated link.
+# Emulated links.
 
-def relay(spec: str, ports: tuple[int, int], *, stop: int, trace: int | None = None) -> str:
-    """Be a link between two ports until its duration is over or ``stop`` becomes readable; what it did, as JSON.
+def relay(spec: str, ports: Sequence[int], *, stop: int, trace: int | None = None) -> str:
+    """Be what lies between ports until its duration is over or ``stop`` becomes readable; what it did, as JSON.
 
     Args:
         spec: Of the relay, as JSON (crates/relay/src/spec.rs).

@@ -256,10 +256,10 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     ),
     "deliveries": _columns(
         ("uid", "integer", "number of the packet, as in packets"),
-        ("from", "text", "node at which the link begins"),
-        ("to", "text", "node at which the link ends"),
-        ("due_s", "number", "when an emulated link should have handed it on"),
-        ("time_s", "number", "when it did"),
+        ("from", "text", "node at which its last link begins"),
+        ("to", "text", "node at which that link ends"),
+        ("due_s", "number", "when it should have been handed to the host"),
+        ("time_s", "number", "when it was"),
         ("late_s", "number", "how much later that was"),
     ),
     "connections": _columns(

@@ -1,4 +1,4 @@
-//! An emulated link.
+//! Emulated links.
 
 use std::fs::File;
 use std::os::fd::{OwnedFd, RawFd};
@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use tightlink_relay::journal::Journal;
 use tightlink_relay::port::{Datagrams, Frames, Port};
 use tightlink_relay::probe::duplicate;
+use tightlink_relay::record::Outcome;
 use tightlink_relay::relay::{self as real_time, RelayOutcome};
+use tightlink_relay::route::{Route, Routes};
 use tightlink_relay::spec::Device;
 use tightlink_relay::summary::Summary;
 use tightlink_relay::system::{System, be_punctual, thread_s};
@@ -59,38 +61,35 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// Is a link between two ports until its duration is over or `stop`, a socket, becomes readable; a byte is written to
+/// Is what lies between ports until its duration is over or `stop`, a socket, becomes readable; a byte is written to
 /// that when it begins. `trace`, if any, is a file to which the trace is written as a table. All of them are
 /// descriptors. What it did, as JSON.
 #[pyfunction]
 #[pyo3(signature = (spec, ports, *, stop, trace = None))]
-pub fn relay(py: Python<'_>, spec: &str, ports: (RawFd, RawFd), stop: RawFd, trace: Option<RawFd>) -> PyResult<String> {
+pub fn relay(py: Python<'_>, spec: &str, ports: Vec<RawFd>, stop: RawFd, trace: Option<RawFd>) -> PyResult<String> {
     let spec: RelaySpec =
         serde_json::from_str(spec).map_err(|error| ScenarioError::new_err(format!("relay: {error}")))?;
-    let ports = [duplicate(ports.0)?, duplicate(ports.1)?];
+    let ports = ports.into_iter().map(duplicate).collect::<std::io::Result<Vec<_>>>()?;
     let stop = duplicate(stop)?;
     let trace = trace.map(duplicate).transpose()?.map(File::from);
     let done = detached(py, || match spec.device {
-        Device::Datagram => run(&spec, ports.map(Datagrams::new), stop, trace),
-        Device::Packet => run(&spec, ports.map(Frames::new), stop, trace),
+        Device::Datagram => run(&spec, opened(ports, Datagrams::new)?, stop, trace),
+        Device::Packet => run(&spec, opened(ports, Frames::new)?, stop, trace),
     });
     Ok(done??.to_string())
 }
 
-fn run<P: Port>(
-    spec: &RelaySpec,
-    ports: [std::io::Result<P>; 2],
-    stop: OwnedFd,
-    trace: Option<File>,
-) -> Result<Value, Failure> {
+fn opened<P>(ports: Vec<OwnedFd>, open: fn(OwnedFd) -> std::io::Result<P>) -> std::io::Result<Vec<P>> {
+    ports.into_iter().map(open).collect()
+}
+
+fn run<P: Port>(spec: &RelaySpec, ports: Vec<P>, stop: OwnedFd, trace: Option<File>) -> Result<Value, Failure> {
     spec.check()?;
-    let [one, other] = ports;
     let mut journal = trace.as_ref().map(|_| Journal::new()).transpose()?;
     let memory_locked = be_punctual()?;
-    // The hosts are where the link begins and ends.
-    let names = [0, 1].map(|port| spec.nodes[spec.directions[port].link.from as usize].clone());
+    let names = spec.ports.iter().map(|port| port.node.clone()).collect();
     let began_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-    let mut world = System::new([one?, other?], names, stop, spec.spin_share)?;
+    let mut world = System::new(ports, names, stop, spec.spin_share)?;
     let cpu_s = thread_s();
     world.say_ready();
     let begins_s = spec.begins_ns.map_or(0.0, |begins_ns| (begins_ns as f64 - world.origin_ns() as f64) / 1e9);
@@ -111,7 +110,8 @@ fn run<P: Port>(
         entries.insert("cpu_s".to_owned(), json!(cpu_s));
         entries.insert("memory_locked".to_owned(), json!(memory_locked));
         entries.insert("trace_lost".to_owned(), json!(lost));
-        entries.insert("flows".to_owned(), flows.iter().map(|flow| told_flow(spec, flow)).collect());
+        let routes = Routes::new(spec);
+        entries.insert("flows".to_owned(), flows.iter().map(|flow| told_flow(spec, &routes, flow)).collect());
     }
     Ok(told)
 }
@@ -120,9 +120,13 @@ fn summary(spec: &RelaySpec, outcome: &RelayOutcome) -> Value {
     serde_json::to_value(Summary::new(spec, outcome)).unwrap_or_default()
 }
 
-fn told_flow(spec: &RelaySpec, flow: &Flow) -> Value {
-    let link = &spec.directions[usize::from(flow.port)].link;
-    let [from, to] = [link.from, link.to].map(|node| spec.nodes[node as usize].as_str());
+/// A flow, from where its first link begins to where its last one ends.
+fn told_flow(spec: &RelaySpec, routes: &Routes, flow: &Flow) -> Value {
+    let route = routes.find(usize::from(flow.port), &flow.header).map(|route| routes.get(route));
+    let link = |number: Option<usize>| &spec.links[number.unwrap_or_default()];
+    let from = link(route.and_then(|route| route.link_from(0))).from;
+    let to = link(route.and_then(Route::last_link)).to;
+    let [from, to] = [from, to].map(|node| spec.nodes[node as usize].as_str());
     let [source, destination] = match flow.ends {
         Some(ends) => ends.map(|(address, port)| json!([address.to_string(), port])),
         None => [Value::Null, Value::Null],
@@ -130,7 +134,7 @@ fn told_flow(spec: &RelaySpec, flow: &Flow) -> Value {
     json!({ "protocol": flow.protocol, "source": source, "destination": destination, "from": from, "to": to })
 }
 
-/// Writes the trace as a table: `packets`, with the time at which each packet was due where it was forwarded.
+/// Writes the trace as a table: `packets`, with the time at which each packet was due where it was forwarded to a host.
 fn write(spec: &RelaySpec, records: &mut File, file: File) -> Result<Vec<Flow>, Failure> {
     let mut table = Growing::new(file, &columns(spec, &[]))?;
     let mut lines = Vec::new();
@@ -149,7 +153,7 @@ fn write(spec: &RelaySpec, records: &mut File, file: File) -> Result<Vec<Flow>, 
 
 fn columns(spec: &RelaySpec, lines: &[Line]) -> [(&'static str, Column); 10] {
     let ends = |end: fn(&tightlink_sim::scenario::LinkSpec) -> u32| {
-        let codes = lines.iter().map(|line| end(&spec.directions[usize::from(line.record.port)].link));
+        let codes = lines.iter().map(|line| end(&spec.links[usize::from(line.record.link)]));
         Column::Category(codes.collect(), spec.nodes.clone())
     };
     let words = |word: fn(&Line) -> &'static str| {
@@ -170,7 +174,11 @@ fn columns(spec: &RelaySpec, lines: &[Line]) -> [(&'static str, Column); 10] {
         trace::Sign::Drop => line.record.outcome.reason().unwrap_or_default(),
         _ => "",
     };
-    let due_s = |line: &Line| if line.sign == trace::Sign::Receive { line.record.due_s } else { f64::NAN };
+    let due_s = |line: &Line| match (line.sign, line.record.outcome) {
+        // What goes on to another link is never late.
+        (trace::Sign::Receive, Outcome::Delivered) => line.record.due_s,
+        _ => f64::NAN,
+    };
     [
         ("event", words(|line| line.sign.text())),
         ("time_s", floats(|line| line.time_s)),
@@ -179,7 +187,7 @@ fn columns(spec: &RelaySpec, lines: &[Line]) -> [(&'static str, Column); 10] {
         ("type", words(|line| line.record.header.kind.name())),
         ("size_bytes", integers(|line| i64::from(line.record.size))),
         ("flow", integers(|line| i64::from(line.flow))),
-        ("uid", integers(|line| line.uid as i64)),
+        ("uid", integers(|line| line.record.uid as i64)),
         ("reason", words(reason)),
         ("due_s", floats(due_s)),
     ]

@@ -60,11 +60,14 @@ pub struct Header {
 
 impl Default for Header {
     fn default() -> Self {
-        Self { kind: Kind::Other, key: [0; KEY_BYTES] }
+        Self::NOBODY
     }
 }
 
 impl Header {
+    /// Of what is no IP packet.
+    pub const NOBODY: Self = Self { kind: Kind::Other, key: [0; KEY_BYTES] };
+
     /// Of an IP packet.
     #[must_use]
     pub fn of(packet: &[u8]) -> Self {
@@ -118,12 +121,20 @@ impl Header {
     pub fn between(source: IpAddr, destination: IpAddr) -> [u8; 32] {
         let mut addresses = [0; 32];
         for (place, address) in [source, destination].into_iter().enumerate() {
-            match address {
-                IpAddr::V4(address) => addresses[16 * place..][..4].copy_from_slice(&address.octets()),
-                IpAddr::V6(address) => addresses[16 * place..][..16].copy_from_slice(&address.octets()),
-            }
+            addresses[16 * place..][..16].copy_from_slice(&Self::address(address));
         }
         addresses
+    }
+
+    /// An address, as [`addresses`](Self::addresses) have it.
+    #[must_use]
+    pub fn address(address: IpAddr) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        match address {
+            IpAddr::V4(address) => bytes[..4].copy_from_slice(&address.octets()),
+            IpAddr::V6(address) => bytes = address.octets(),
+        }
+        bytes
     }
 
     /// Numbers that stand for its flow and direction, its source and its destination.

@@ -1,4 +1,5 @@
-//! What happened to a packet: a line of the trace, of a fixed length, as it lies on disk while the relay works.
+//! What happened to a packet at a link, and before and behind it: a record of a fixed length, as it lies on disk while
+//! the relay works. Of a packet that crosses several links there is one for each.
 
 use crate::header::{Header, KEY_BYTES, Kind};
 
@@ -22,9 +23,11 @@ pub enum Outcome {
     Refused,
     /// The queue of the link had room: its discipline keeps it short.
     Management,
+    /// It came out of the link and went on to the next.
+    Passed,
 }
 
-const OUTCOMES: [Outcome; 8] = [
+const OUTCOMES: [Outcome; 9] = [
     Outcome::UnderWay,
     Outcome::Delivered,
     Outcome::Queue,
@@ -33,6 +36,7 @@ const OUTCOMES: [Outcome; 8] = [
     Outcome::Wire,
     Outcome::Refused,
     Outcome::Management,
+    Outcome::Passed,
 ];
 
 impl Outcome {
@@ -40,7 +44,7 @@ impl Outcome {
     #[must_use]
     pub fn reason(self) -> Option<&'static str> {
         match self {
-            Self::UnderWay | Self::Delivered => None,
+            Self::UnderWay | Self::Delivered | Self::Passed => None,
             Self::Queue => Some("queue"),
             Self::OutputRing => Some("output ring"),
             Self::InputRing => Some("input ring"),
@@ -54,15 +58,19 @@ impl Outcome {
 /// What happened to a packet, in seconds since the relay began; NaN: it did not get there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
+    /// Its number, the same at all links.
+    pub uid: u64,
     /// The port by which it came.
     pub port: u8,
+    /// The link.
+    pub link: u16,
     /// How it ended.
     pub outcome: Outcome,
     /// Its IP bytes.
     pub size: u32,
     /// Whose it is.
     pub header: Header,
-    /// It came to the relay.
+    /// It came to the relay, or from the link before.
     pub arrival_s: f64,
     /// It was offered to the link.
     pub offer_s: f64,
@@ -70,22 +78,45 @@ pub struct Record {
     pub start_s: f64,
     /// Its last bit left.
     pub departure_s: f64,
-    /// When it should be forwarded; of a packet that was lost, when.
+    /// When it should be forwarded; of a packet that went on to another link, when it came out of this one; of a packet
+    /// that was lost, when.
     pub due_s: f64,
     /// When it was forwarded.
     pub sent_s: f64,
 }
 
 /// Bytes of a record on disk.
-pub const BYTES: usize = 1 + 1 + 1 + 4 + KEY_BYTES + 6 * 8;
+pub const BYTES: usize = TIMES + 6 * 8;
+/// Where the header's key and the times begin.
+const KEY: usize = 8 + 1 + 2 + 1 + 1 + 4;
+const TIMES: usize = KEY + KEY_BYTES;
 
 impl Record {
     /// Of a packet that has just come.
     #[must_use]
-    pub fn new(port: u8, size: u32, header: Header, arrival_s: f64) -> Self {
-        let never = f64::NAN;
-        let (offer_s, start_s, departure_s, due_s, sent_s) = (never, never, never, never, never);
-        Self { port, outcome: Outcome::UnderWay, size, header, arrival_s, offer_s, start_s, departure_s, due_s, sent_s }
+    pub fn new(uid: u64, port: u8, size: u32, header: Header, arrival_s: f64) -> Self {
+        Self { uid, port, size, header, ..Self::NOTHING }.at(0, arrival_s)
+    }
+
+    const NOTHING: Self = Self {
+        uid: 0,
+        port: 0,
+        link: 0,
+        outcome: Outcome::UnderWay,
+        size: 0,
+        header: Header::NOBODY,
+        arrival_s: f64::NAN,
+        offer_s: f64::NAN,
+        start_s: f64::NAN,
+        departure_s: f64::NAN,
+        due_s: f64::NAN,
+        sent_s: f64::NAN,
+    };
+
+    /// Of the same packet, which has just come to a link.
+    #[must_use]
+    pub fn at(&self, link: u16, arrival_s: f64) -> Self {
+        Self { uid: self.uid, port: self.port, link, size: self.size, header: self.header, arrival_s, ..Self::NOTHING }
     }
 
     /// The last instant of which it tells: when it was noted down, or before.
@@ -98,13 +129,15 @@ impl Record {
     #[must_use]
     pub fn encode(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
-        bytes[0] = self.port;
-        bytes[1] = self.outcome as u8;
-        bytes[2] = self.header.kind as u8;
-        bytes[3..7].copy_from_slice(&self.size.to_le_bytes());
-        bytes[7..7 + KEY_BYTES].copy_from_slice(&self.header.key);
+        bytes[..8].copy_from_slice(&self.uid.to_le_bytes());
+        bytes[8] = self.port;
+        bytes[9..11].copy_from_slice(&self.link.to_le_bytes());
+        bytes[11] = self.outcome as u8;
+        bytes[12] = self.header.kind as u8;
+        bytes[13..KEY].copy_from_slice(&self.size.to_le_bytes());
+        bytes[KEY..TIMES].copy_from_slice(&self.header.key);
         let times = [self.arrival_s, self.offer_s, self.start_s, self.departure_s, self.due_s, self.sent_s];
-        for (place, time) in bytes[7 + KEY_BYTES..].chunks_exact_mut(8).zip(times) {
+        for (place, time) in bytes[TIMES..].chunks_exact_mut(8).zip(times) {
             place.copy_from_slice(&time.to_le_bytes());
         }
         bytes
@@ -114,16 +147,18 @@ impl Record {
     #[must_use]
     pub fn decode(bytes: &[u8; BYTES]) -> Option<Self> {
         let mut times = [0.0; 6];
-        for (time, place) in times.iter_mut().zip(bytes[7 + KEY_BYTES..].chunks_exact(8)) {
+        for (time, place) in times.iter_mut().zip(bytes[TIMES..].chunks_exact(8)) {
             *time = f64::from_le_bytes(place.try_into().ok()?);
         }
         let [arrival_s, offer_s, start_s, departure_s, due_s, sent_s] = times;
-        let key = bytes[7..7 + KEY_BYTES].try_into().ok()?;
+        let key = bytes[KEY..TIMES].try_into().ok()?;
         Some(Self {
-            port: bytes[0],
-            outcome: *OUTCOMES.get(usize::from(bytes[1]))?,
-            size: u32::from_le_bytes(bytes[3..7].try_into().ok()?),
-            header: Header { kind: Kind::decode(bytes[2])?, key },
+            uid: u64::from_le_bytes(bytes[..8].try_into().ok()?),
+            port: bytes[8],
+            link: u16::from_le_bytes(bytes[9..11].try_into().ok()?),
+            outcome: *OUTCOMES.get(usize::from(bytes[11]))?,
+            size: u32::from_le_bytes(bytes[13..KEY].try_into().ok()?),
+            header: Header { kind: Kind::decode(bytes[12])?, key },
             arrival_s,
             offer_s,
             start_s,
@@ -161,7 +196,7 @@ mod tests {
 
     #[test]
     fn records_survive_the_disk() {
-        let fresh = Record::new(1, 1500, Header { kind: Kind::Tcp, key: [7; KEY_BYTES] }, 0.25);
+        let fresh = Record::new(1 << 40, 1, 1500, Header { kind: Kind::Tcp, key: [7; KEY_BYTES] }, 0.25).at(300, 0.25);
         for outcome in OUTCOMES {
             let record =
                 Record { outcome, offer_s: 0.5, start_s: 0.75, departure_s: 1.0, due_s: 2.0, sent_s: 3.0, ..fresh };
@@ -172,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_last_instant_ignores_what_did_not_happen() {
-        let record = Record::new(0, 100, Header::default(), 0.25);
+        let record = Record::new(0, 0, 100, Header::default(), 0.25);
         assert_eq!(record.last_s(), 0.25);
         assert_eq!(Record { due_s: 2.0, ..record }.last_s(), 2.0);
     }

@@ -4,11 +4,11 @@ use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::time::Time;
 
 use crate::RelayError;
+use crate::direction::LinkTotals;
 use crate::lateness::Lateness;
-use crate::path::Path;
+use crate::network::Network;
 use crate::record::{Outcome, Sink};
 use crate::spec::RelaySpec;
-use crate::way::LinkTotals;
 use crate::world::{Arrival, World};
 
 /// Packets taken from a port before the other has its turn and what is due is forwarded.
@@ -22,9 +22,9 @@ pub struct RelayOutcome {
     /// How long it worked.
     pub end: Time,
     /// What was between the ports.
-    pub path: Path,
-    /// What the links did: from the first port to the second, and back.
-    pub links: [LinkTotals; 2],
+    pub network: Network,
+    /// What the links did.
+    pub links: Vec<LinkTotals>,
     /// What was counted.
     pub counts: Counts,
 }
@@ -52,9 +52,10 @@ pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Re
     let mut relay = Relay {
         end: spec.duration_s.map_or(Time::NEVER, Time::new),
         burn: spec.burnt().map(|router| &router.processor),
-        path: Path::new(spec),
+        network: Network::new(spec),
         counts: Counts { lateness: Lateness::new(spec.lateness_bound_s), refused: 0, full: 0, burnt: 0, burnt_s: 0.0 },
         paid_s: world.spent_s(),
+        ports: spec.ports.len(),
         known: Time::ZERO,
         sink,
     };
@@ -63,12 +64,12 @@ pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Re
         let now = relay.forward(world)?;
         if now >= relay.end {
             // What came before the end counts, even if it is only seen now.
-            if came {
+            if came || relay.known < relay.end {
                 continue;
             }
             break;
         }
-        let next = relay.path.next_change().unwrap_or(Time::NEVER);
+        let next = relay.network.next_change().unwrap_or(Time::NEVER);
         if next > now {
             if !world.wait(next.min(relay.end))? {
                 relay.end = world.now().min(relay.end);
@@ -79,17 +80,18 @@ pub fn run(spec: &RelaySpec, world: &mut impl World, sink: &mut impl Sink) -> Re
             }
         }
     }
-    let Relay { end, mut path, counts, sink, .. } = relay;
-    let links = path.finish(end, sink);
-    Ok(RelayOutcome { end, path, links, counts })
+    let Relay { end, mut network, counts, sink, .. } = relay;
+    let links = network.finish(end, sink);
+    Ok(RelayOutcome { end, network, links, counts })
 }
 
 struct Relay<'a, S> {
     end: Time,
     burn: Option<&'a ProcessorSpec>,
-    path: Path,
+    network: Network,
     counts: Counts,
     sink: &'a mut S,
+    ports: usize,
     /// Up to here packets have paid for processor time.
     paid_s: f64,
     /// All that came before is known: up to here what depends on it may be decided.
@@ -103,15 +105,16 @@ impl<S: Sink> Relay<'_, S> {
         // What a packet costs is spent before the next one is looked at: it waits in the device.
         let most = if self.burn.is_some() { 1 } else { BATCH };
         let before = world.now();
-        let mut all = true;
-        for port in [0, 1] {
+        let mut until = Time::NEVER;
+        for port in 0..self.ports {
+            let mut last = Time::ZERO;
             for taken in 0..=most {
-                // There may be more.
-                all &= taken < most;
                 if taken == most {
+                    // There may be more, which came later than this.
+                    until = until.min(last);
                     break;
                 }
-                let Some(room) = self.path.room(port) else {
+                let Some(room) = self.network.room(port) else {
                     self.counts.full += 1;
                     break;
                 };
@@ -123,13 +126,13 @@ impl<S: Sink> Relay<'_, S> {
                 }
                 if at < self.end {
                     came = true;
-                    self.path.arrive(port, at, length, self.sink);
+                    self.network.arrive(port, at, length, self.sink);
                 }
+                last = at;
             }
         }
-        if all {
-            self.known = before;
-        }
+        self.network.admit(until, self.sink);
+        self.known = self.known.max(until.min(before));
         Ok(came)
     }
 
@@ -153,14 +156,16 @@ impl<S: Sink> Relay<'_, S> {
     fn forward(&mut self, world: &mut impl World) -> Result<Time, RelayError> {
         let mut now = world.now();
         // What happens at the end does not happen any more.
-        self.path.advance(self.known.min(Time::new(self.end.seconds().next_down())), self.sink);
-        for port in [0, 1] {
-            while let Some(due) = self.path.due(port, now, self.sink).filter(|due| *due < self.end) {
-                let taken = world.send(1 - port, self.path.next(port))?;
+        let before_end = Time::new(self.end.seconds().next_down());
+        self.network.advance(self.known.min(before_end), self.sink);
+        self.network.clear(now.min(before_end), self.sink);
+        for port in 0..self.ports {
+            while let Some(due) = self.network.due(port, now.min(before_end)) {
+                let taken = world.send(port, self.network.next(port))?;
                 self.counts.lateness.note(now.since(due));
                 self.counts.refused += u64::from(!taken);
                 let outcome = if taken { Outcome::Delivered } else { Outcome::Refused };
-                self.path.forward(port, outcome, now.seconds(), self.sink);
+                self.network.forward(port, outcome, now.seconds(), self.sink);
                 now = world.now();
             }
         }

@@ -1,5 +1,5 @@
-//! What a relay is asked to be: a link of a resolved scenario in both directions, and perhaps the processor of the
-//! router at one of its ends.
+//! What a relay is asked to be: links of a resolved scenario between ports, the routes of packets over them, and perhaps
+//! the processor of a router.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit};
 
 use crate::RelayError;
 
-/// A relay between two ports.
+/// A relay between ports.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelaySpec {
@@ -19,7 +19,7 @@ pub struct RelaySpec {
     pub profile: Profile,
     /// Of the scenario: losses on the wire depend on it.
     pub seed: u64,
-    /// When the scenario begins, in nanoseconds of the monotonic clock: until then the link is constant and loses nothing;
+    /// When the scenario begins, in nanoseconds of the monotonic clock: until then links are constant and lose nothing;
     /// none: when the relay begins.
     #[serde(default)]
     pub begins_ns: Option<u64>,
@@ -28,10 +28,14 @@ pub struct RelaySpec {
     pub begins_s: f64,
     /// How long the relay works, in seconds; none: until it is told to stop.
     pub duration_s: Option<f64>,
-    /// Names of the nodes at the ends of the link, which the ends of [`LinkSpec`] index.
+    /// Names of the nodes at the ends of the links, which the ends of [`LinkSpec`] index.
     pub nodes: Vec<String>,
-    /// From the first port to the second, and back.
-    pub directions: [DirectionSpec; 2],
+    /// The links, each direction by itself, in the order of the scenario.
+    pub links: Vec<LinkSpec>,
+    /// Where packets come and leave.
+    pub ports: Vec<PortSpec>,
+    /// Over which links they go.
+    pub routes: Vec<RouteSpec>,
     /// The router's processor.
     pub processor: Option<RouterSpec>,
     /// What the ports carry.
@@ -42,20 +46,37 @@ pub struct RelaySpec {
     pub spin_share: f64,
 }
 
-/// One direction.
+/// A port.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DirectionSpec {
-    /// The link.
-    pub link: LinkSpec,
-    /// Propagation on the other links of the way, in seconds; where hosts differ, the longest.
-    pub beyond_s: f64,
-    /// The same of hosts that differ; others have the longest.
-    #[serde(default)]
-    pub between: Vec<BetweenSpec>,
+pub struct PortSpec {
+    /// Name of the node behind it.
+    pub node: String,
+    /// Addresses of the hosts behind it.
+    pub addresses: Vec<IpAddr>,
 }
 
-/// Propagation beside the link, from one host to another.
+/// The way of packets from one port to another.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteSpec {
+    /// The port by which they come.
+    pub from: usize,
+    /// The port by which they leave.
+    pub to: usize,
+    /// Only of packets between these hosts; none: of all that have no route of their own.
+    #[serde(default)]
+    pub between: Option<BetweenSpec>,
+    /// The links that they cross, in this order.
+    pub links: Vec<usize>,
+    /// Propagation from each of these to the next, beside that of the link itself, in seconds.
+    #[serde(default)]
+    pub gaps_s: Vec<f64>,
+    /// Propagation before the first link and behind the last, in seconds.
+    pub beyond_s: f64,
+}
+
+/// A pair of hosts.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BetweenSpec {
@@ -63,11 +84,9 @@ pub struct BetweenSpec {
     pub source: IpAddr,
     /// The address to which they go.
     pub destination: IpAddr,
-    /// In seconds.
-    pub beyond_s: f64,
 }
 
-/// A router with a processor that both directions share.
+/// A router with a processor, at an end of the only link, whose directions share it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouterSpec {
@@ -103,6 +122,11 @@ impl Device {
     }
 }
 
+/// Records number ports in eight bits.
+const MOST_PORTS: usize = 1 << 8;
+/// And links in 16, of which one number stands for none.
+const MOST_LINKS: usize = u16::MAX as usize;
+
 impl RelaySpec {
     /// Whether all of it can be emulated.
     ///
@@ -110,7 +134,7 @@ impl RelaySpec {
     /// What cannot.
     pub fn check(&self) -> Result<(), RelayError> {
         let refuse = |text: String| Err(RelayError::Spec(text));
-        for DirectionSpec { link, .. } in &self.directions {
+        for link in &self.links {
             let name = &link.name;
             if let QueueSpec::Cake(cake) = &link.queue
                 && cake.ack_filter != AckFilter::None
@@ -124,8 +148,22 @@ impl RelaySpec {
                 return refuse(format!("link {name}: its ends are not among the nodes"));
             }
         }
+        let (ports, links) = (self.ports.len(), self.links.len());
+        if ports > MOST_PORTS || links > MOST_LINKS {
+            return refuse(format!("{ports} ports and {links} links are more than {MOST_PORTS} and {MOST_LINKS}"));
+        }
+        for route in &self.routes {
+            if route.from.max(route.to) >= ports
+                || route.links.iter().any(|&link| link >= links)
+                || route.gaps_s.len() != route.links.len().saturating_sub(1)
+            {
+                return refuse(format!("a route from port {} to port {} leads nowhere", route.from, route.to));
+            }
+        }
         match &self.processor {
-            Some(router) if router.port > 1 => refuse(format!("node {}: a relay has ports 0 and 1", router.node)),
+            Some(router) if ports != 2 || links != 2 || router.port > 1 => {
+                refuse(format!("node {}: a processor is emulated beside one link between two ports", router.node))
+            }
             _ => Ok(()),
         }
     }
@@ -141,37 +179,48 @@ impl RelaySpec {
     pub fn burnt(&self) -> Option<&RouterSpec> {
         self.processor.as_ref().filter(|router| router.burn)
     }
+
+    /// Bytes and packets for which a port needs room: what its packets may occupy on each link and in the queue before it,
+    /// and in the ring of a processor. Where ports are many, the memory of two is divided among them.
+    #[must_use]
+    pub fn room(&self, port: usize) -> (usize, usize) {
+        let mut beyond_s = vec![None; self.links.len()];
+        for route in self.routes.iter().filter(|route| route.from == port) {
+            let whole_s = route.beyond_s + route.gaps_s.iter().sum::<f64>();
+            for &link in &route.links {
+                beyond_s[link] = Some(whole_s.max(beyond_s[link].unwrap_or(0.0)));
+            }
+        }
+        let ring = self.modelled().map(|router| router.processor.input_ring);
+        let (mut bytes, mut packets) = ring.map_or((0.0, 0.0), held);
+        for (link, beyond_s) in self.links.iter().zip(beyond_s) {
+            let Some(beyond_s) = beyond_s else { continue };
+            // With what others overtake, and each as often as it comes out.
+            let flying_s = (link.delay_s + beyond_s + link.reorder.map_or(0.0, |reorder| reorder.delay_s))
+                * (1.0 + link.duplicate);
+            let (queue_bytes, queue_packets) = held(link.queue.limit());
+            bytes += link.carries_bps(1500) / 8.0 * flying_s + queue_bytes;
+            packets += link.carries_bps(28) / 8.0 / SMALLEST * flying_s + queue_packets;
+        }
+        // Twice, for what is late; and some, for packets that come while others leave: those that are dropped behind a
+        // full queue keep their places until what came before them has left.
+        let share = 2.0 / (self.ports.len() as f64).max(2.0);
+        let with = |value: f64, least: f64, most: f64| (2.0 * value + share * least).min(share * most) as usize;
+        (with(bytes, 16.0 * 1024.0 * 1024.0, MOST_BYTES), with(packets, 32_768.0, MOST_PACKETS))
+    }
 }
 
-/// Bytes and packets for which a direction needs room: its queue, what is on the wire, and the ring of a processor.
-#[must_use]
-pub fn room(direction: &DirectionSpec, ring: Option<QueueLimit>) -> (usize, usize) {
-    /// An IP packet with an empty UDP datagram.
-    const SMALLEST: f64 = 28.0;
-    const USUAL: f64 = 1500.0;
-    const MOST_BYTES: f64 = 256.0 * 1024.0 * 1024.0;
-    const MOST_PACKETS: f64 = 1024.0 * 1024.0;
-    let DirectionSpec { link, beyond_s, .. } = direction;
-    // With what others overtake, and each as often as it comes out.
-    let flying_s =
-        (link.delay_s + beyond_s + link.reorder.map_or(0.0, |reorder| reorder.delay_s)) * (1.0 + link.duplicate);
-    let (mut bytes, mut packets) =
-        (link.carries_bps(1500) / 8.0 * flying_s, link.carries_bps(28) / 8.0 / SMALLEST * flying_s);
-    for limit in [Some(link.queue.limit()), ring].into_iter().flatten() {
-        match limit {
-            QueueLimit::Packets(limit) => {
-                packets += f64::from(limit);
-                bytes += f64::from(limit) * USUAL;
-            }
-            QueueLimit::Bytes(limit) => {
-                packets += limit as f64 / SMALLEST;
-                bytes += limit as f64;
-            }
-            QueueLimit::Unlimited => (packets, bytes) = (MOST_PACKETS, MOST_BYTES),
-        }
+/// An IP packet with an empty UDP datagram.
+const SMALLEST: f64 = 28.0;
+const USUAL: f64 = 1500.0;
+const MOST_BYTES: f64 = 256.0 * 1024.0 * 1024.0;
+const MOST_PACKETS: f64 = 1024.0 * 1024.0;
+
+/// Bytes and packets that a queue or a ring may hold.
+fn held(limit: QueueLimit) -> (f64, f64) {
+    match limit {
+        QueueLimit::Packets(limit) => (f64::from(limit) * USUAL, f64::from(limit)),
+        QueueLimit::Bytes(limit) => (limit as f64, limit as f64 / SMALLEST),
+        QueueLimit::Unlimited => (MOST_BYTES, MOST_PACKETS),
     }
-    // Twice, for what is late; and some, for packets that come while others leave: those that are dropped behind a
-    // full queue keep their places until what came before them has left.
-    let with = |value: f64, least: f64, most: f64| (2.0 * value + least).min(most) as usize;
-    (with(bytes, 16.0 * 1024.0 * 1024.0, MOST_BYTES), with(packets, 32_768.0, MOST_PACKETS))
 }

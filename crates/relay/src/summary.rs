@@ -1,11 +1,12 @@
 //! What a relay did, in the words of a run's tables.
 
 use serde::Serialize;
+use tightlink_sim::scenario::LinkSpec;
 
+use crate::direction::LinkTotals;
 use crate::lateness::{Lateness, MOST_LATE};
 use crate::relay::RelayOutcome;
 use crate::spec::{RelaySpec, RouterSpec};
-use crate::way::LinkTotals;
 
 /// A row of table `links`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -65,8 +66,8 @@ pub struct LatenessRow {
 pub struct Summary {
     /// How long it worked, in seconds.
     pub duration_s: f64,
-    /// From the first port to the second, and back.
-    pub links: [LinkRow; 2],
+    /// Of each link.
+    pub links: Vec<LinkRow>,
     /// The router's processor.
     pub node: Option<NodeRow>,
     /// How late it was.
@@ -84,8 +85,7 @@ impl Summary {
     #[must_use]
     pub fn new(spec: &RelaySpec, outcome: &RelayOutcome) -> Self {
         let duration_s = outcome.end.seconds();
-        let row = |port: usize| {
-            let (link, LinkTotals { server, lost_on_wire }) = (&spec.directions[port].link, &outcome.links[port]);
+        let row = |(link, LinkTotals { server, lost_on_wire }): (&LinkSpec, &LinkTotals)| {
             let name = |node: u32| spec.nodes.get(node as usize).cloned().unwrap_or_default();
             LinkRow {
                 link: link.name.clone(),
@@ -102,11 +102,11 @@ impl Summary {
                 queue_max_packets: server.queue_max_packets,
             }
         };
-        let node = spec.processor.as_ref().map(|router| node(router, outcome, duration_s));
+        let node = spec.processor.as_ref().map(|router| node(spec, router, outcome, duration_s));
         let counts = &outcome.counts;
         Self {
             duration_s,
-            links: [row(0), row(1)],
+            links: spec.links.iter().zip(&outcome.links).map(row).collect(),
             node,
             lateness: lateness(&counts.lateness),
             refused: counts.refused,
@@ -116,11 +116,13 @@ impl Summary {
     }
 }
 
-fn node(router: &RouterSpec, outcome: &RelayOutcome, duration_s: f64) -> NodeRow {
-    let dropped_output_ring =
-        if router.processor.output_ring { outcome.links[router.port].server.packets_dropped } else { 0 };
+fn node(spec: &RelaySpec, router: &RouterSpec, outcome: &RelayOutcome, duration_s: f64) -> NodeRow {
+    // Behind it is the link that packets cross from its port.
+    let behind = spec.routes.iter().find(|route| route.from == router.port).and_then(|route| route.links.first());
+    let behind = behind.filter(|_| router.processor.output_ring).map(|&link| &outcome.links[link]);
+    let dropped_output_ring = behind.map_or(0, |totals| totals.server.packets_dropped);
     let node = router.node.clone();
-    match outcome.path.processor() {
+    match outcome.network.processor() {
         Some(processor) => {
             let totals = processor.totals();
             NodeRow {

@@ -1,4 +1,4 @@
-//! The system as the world of a relay: its monotonic clock, two descriptors, and `ppoll` to wait.
+//! The system as the world of a relay: its monotonic clock, a descriptor for each port, and `ppoll` to wait.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -22,9 +22,9 @@ const SLEEP_S: f64 = 60.0;
 /// The system.
 #[derive(Debug)]
 pub struct System<P> {
-    ports: [P; 2],
+    ports: Vec<P>,
     /// Names of the nodes behind them.
-    names: [String; 2],
+    names: Vec<String>,
     /// Readable when the relay is to end.
     stop: OwnedFd,
     /// Nanoseconds of the monotonic clock when the relay began.
@@ -40,7 +40,7 @@ impl<P: Port> System<P> {
     ///
     /// # Errors
     /// The system has no monotonic clock.
-    pub fn new(ports: [P; 2], names: [String; 2], stop: OwnedFd, spin_share: f64) -> Result<Self, RelayError> {
+    pub fn new(ports: Vec<P>, names: Vec<String>, stop: OwnedFd, spin_share: f64) -> Result<Self, RelayError> {
         let origin = nanoseconds(ClockId::CLOCK_MONOTONIC)?;
         Ok(Self { ports, names, stop, origin, spin: Spin::new(spin_share), woke: Time::ZERO, looked: Time::ZERO })
     }
@@ -64,10 +64,10 @@ impl<P: Port> System<P> {
     fn sleep(&mut self, seconds: f64) -> Result<bool, RelayError> {
         let nanoseconds = (seconds.clamp(0.0, SLEEP_S) * 1e9) as i64;
         let timeout = TimeSpec::new(nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
-        let mut waited = [self.ports[0].descriptor(), self.ports[1].descriptor(), self.stop.as_fd()]
-            .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
+        let descriptors = std::iter::once(self.stop.as_fd()).chain(self.ports.iter().map(Port::descriptor));
+        let mut waited: Vec<_> = descriptors.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN)).collect();
         match ppoll(&mut waited, Some(timeout), None) {
-            Ok(_) => Ok(!waited[2].any().unwrap_or_default()),
+            Ok(_) => Ok(!waited[0].any().unwrap_or_default()),
             Err(Errno::EINTR) => Ok(true),
             Err(error) => Err(RelayError::System { what: "waiting for packets", source: error.into() }),
         }

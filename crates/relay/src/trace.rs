@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read as _, Seek as _};
 use std::net::IpAddr;
 
-use crate::header::KEY_BYTES;
+use crate::header::{Header, KEY_BYTES};
 use crate::record::{BYTES, Outcome, Record};
 
 /// Records of which only the earliest instant is remembered.
@@ -50,8 +50,6 @@ pub struct Line {
     pub record: Record,
     /// Its flow: both directions of a connection have the same number.
     pub flow: u32,
-    /// Its number.
-    pub uid: u64,
 }
 
 impl Eq for Line {}
@@ -59,8 +57,9 @@ impl Eq for Line {}
 impl Ord for Line {
     /// The earliest is the greatest, so that a heap gives it first.
     fn cmp(&self, other: &Self) -> Ordering {
-        let place = |line: &Self| (line.uid, line.sign);
-        other.time_s.total_cmp(&self.time_s).then_with(|| place(other).cmp(&place(self)))
+        // Of one packet at one instant: out of a link, then into the next.
+        let then = |line: &Self| (line.record.uid, line.record.arrival_s.to_bits(), line.sign);
+        other.time_s.total_cmp(&self.time_s).then_with(|| then(other).cmp(&then(self)))
     }
 }
 
@@ -79,6 +78,8 @@ pub struct Flow {
     pub ends: Option<[(IpAddr, u16); 2]>,
     /// The port of the relay by which its first packet came.
     pub port: u8,
+    /// The header of that packet.
+    pub header: Header,
 }
 
 /// Hands the lines of a trace to `each` in order of time. Its flows, in order of their first line.
@@ -90,15 +91,13 @@ pub fn read<E: From<io::Error>>(file: &mut File, mut each: impl FnMut(&Line) -> 
     let mut flows = Flows::default();
     let mut waiting = BinaryHeap::new();
     let mut records = Records::of(file)?;
-    let mut uid = 0;
     let mut reaches = reach.iter();
     loop {
         let mut more = false;
         for _ in 0..BLOCK {
             let Some(record) = records.next()? else { break };
             more = true;
-            waiting.extend(lines(&record).map(|(sign, time_s)| Line { sign, time_s, record, flow: 0, uid }));
-            uid += 1;
+            waiting.extend(lines(&record).map(|(sign, time_s)| Line { sign, time_s, record, flow: 0 }));
         }
         let earliest_s = reaches.next().copied().unwrap_or(f64::INFINITY);
         while waiting.peek().is_some_and(|line: &Line| line.time_s < earliest_s || !more) {
@@ -116,6 +115,7 @@ fn lines(record: &Record) -> impl Iterator<Item = (Sign, f64)> + use<> {
     let ended = match record.outcome {
         Outcome::UnderWay => None,
         Outcome::Delivered => Some((Sign::Receive, record.sent_s)),
+        Outcome::Passed => Some((Sign::Receive, record.due_s)),
         Outcome::Refused => Some((Sign::Drop, record.sent_s)),
         Outcome::Queue | Outcome::Management | Outcome::OutputRing | Outcome::InputRing | Outcome::Wire => {
             Some((Sign::Drop, record.due_s))
@@ -183,7 +183,7 @@ impl Flows {
         }
         let number = self.list.len() as u32;
         let (protocol, ends) = header.ends().unzip();
-        self.list.push(Flow { protocol, ends, port: record.port });
+        self.list.push(Flow { protocol, ends, port: record.port, header: *header });
         self.numbers.insert(header.key, number);
         self.numbers.insert(header.reversed(), number);
         number

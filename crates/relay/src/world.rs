@@ -1,4 +1,4 @@
-//! What a relay lives in: a clock and two ports. The system's is in `system`; tests have a virtual one, in which time
+//! What a relay lives in: a clock and ports. The system's is in `system`; tests have a virtual one, in which time
 //! passes only when the relay waits.
 
 use tightlink_sim::time::Time;
@@ -14,7 +14,7 @@ pub struct Arrival {
     pub at: Time,
 }
 
-/// A clock and two ports.
+/// A clock and ports.
 pub trait World {
     /// Time since the relay began.
     fn now(&mut self) -> Time;

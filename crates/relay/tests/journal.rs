@@ -29,7 +29,7 @@ fn lines(mut file: File) -> (Vec<Line>, usize) {
 }
 
 /// A packet that takes `stay_s` from its arrival to its end.
-fn record(outcome: Outcome, flow: u8, port: u8, arrival_s: f64, stay_s: f64) -> Record {
+fn record(uid: u64, outcome: Outcome, flow: u8, port: u8, arrival_s: f64, stay_s: f64) -> Record {
     let mut header = Header { kind: Kind::Udp, key: [0; KEY_BYTES] };
     header.key[2] = flow;
     header.key[18] = 99;
@@ -46,7 +46,7 @@ fn record(outcome: Outcome, flow: u8, port: u8, arrival_s: f64, stay_s: f64) -> 
         departure_s: start_s,
         due_s,
         sent_s,
-        ..Record::new(port, 100, header, arrival_s)
+        ..Record::new(uid, port, 100, header, arrival_s)
     }
 }
 
@@ -58,9 +58,9 @@ proptest! {
         packets in prop::collection::vec((0.0..1e-4f64, 0.0..0.5f64, 0..5u8, 0..2u8, any::<bool>()), 0..9000)
     ) {
         let mut now_s = 0.0;
-        let mut records: Vec<Record> = packets.into_iter().map(|(gap_s, stay_s, flow, port, lost)| {
+        let mut records: Vec<Record> = (0..).zip(packets).map(|(uid, (gap_s, stay_s, flow, port, lost))| {
             now_s += gap_s;
-            record(if lost { Outcome::Queue } else { Outcome::Delivered }, flow, port, now_s, if lost { 0.0 } else { stay_s })
+            record(uid, if lost { Outcome::Queue } else { Outcome::Delivered }, flow, port, now_s, if lost { 0.0 } else { stay_s })
         }).collect();
         // As the relay notes them: when they end.
         records.sort_by(|a, b| a.last_s().total_cmp(&b.last_s()));

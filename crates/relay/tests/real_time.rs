@@ -12,16 +12,12 @@ use tightlink_relay::RelayError;
 use tightlink_relay::port::Datagrams;
 use tightlink_relay::record::{Outcome, Record};
 use tightlink_relay::relay::{self, RelayOutcome};
-use tightlink_relay::spec::{Device, DirectionSpec, RelaySpec};
+use tightlink_relay::spec::{Device, PortSpec, RelaySpec, RouteSpec};
 use tightlink_relay::system::System;
 use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit};
 
-fn direction(name: &str, ends: (u32, u32)) -> DirectionSpec {
-    DirectionSpec {
-        link: LinkSpec::plain(name, ends, 2e5, 0.02, QueueLimit::Packets(5)),
-        beyond_s: 0.0,
-        between: Vec::new(),
-    }
+fn link(name: &str, ends: (u32, u32)) -> LinkSpec {
+    LinkSpec::plain(name, ends, 2e5, 0.02, QueueLimit::Packets(5))
 }
 
 fn spec(duration_s: Option<f64>) -> RelaySpec {
@@ -32,7 +28,18 @@ fn spec(duration_s: Option<f64>) -> RelaySpec {
         begins_s: 0.0,
         duration_s,
         nodes: vec!["a".to_owned(), "b".to_owned()],
-        directions: [direction("wire", (0, 1)), direction("wire.reverse", (1, 0))],
+        links: vec![link("wire", (0, 1)), link("wire.reverse", (1, 0))],
+        ports: ["a", "b"].map(|node| PortSpec { node: node.to_owned(), addresses: Vec::new() }).to_vec(),
+        routes: [0, 1]
+            .map(|from| RouteSpec {
+                from,
+                to: 1 - from,
+                between: None,
+                links: vec![from],
+                gaps_s: Vec::new(),
+                beyond_s: 0.0,
+            })
+            .to_vec(),
         processor: None,
         device: Device::Datagram,
         lateness_bound_s: 1e-3,
@@ -51,7 +58,7 @@ fn between(
         scope.spawn(|| hosts(a, b, tell));
         let ports = [port_a, port_b].map(|port| Datagrams::new(OwnedFd::from(port)).unwrap());
         let names = ["a", "b"].map(str::to_owned);
-        let mut world = System::new(ports, names, OwnedFd::from(stop), spec.spin_share).unwrap();
+        let mut world = System::new(ports.into(), names.into(), OwnedFd::from(stop), spec.spin_share).unwrap();
         let mut records = Vec::new();
         (relay::run(spec, &mut world, &mut records), records)
     })

@@ -34,7 +34,7 @@ def emulate(
     trace_down: Path | None = None,
     delay: str | None = None,
     queue: str | None = None,
-    link: str | None = None,
+    link: Annotated[list[str] | None, Parameter(negative="")] = None,
     device: Literal["tun", "packet"] = "tun",
     in_: Annotated[str | None, Parameter(name="--in")] = None,
     duration: str | None = None,
@@ -43,15 +43,15 @@ def emulate(
     output: Output = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
 ) -> int:
-    """Put the bottleneck of a scenario between hosts of this machine, in real time.
+    """Put the bottlenecks of a scenario between hosts of this machine, in real time.
 
     Parameters
     ----------
     file
         Scenario, a TOML file; of its traffic only who sends to whom. None with --trace.
     command
-        After --, a program to run in a host, and its arguments: the link ends with it, and its exit code is the
-        command's. Without one, how to enter the hosts is printed, and Ctrl-C ends the link.
+        After --, a program to run in a host, and its arguments: the links end with it, and its exit code is the
+        command's. Without one, how to enter the hosts is printed, and Ctrl-C ends the links.
     trace
         Instead of a scenario a single link, "link", from the host "here", where the program runs, to the host "there":
         its trace as mahimahi has it, a line for each millisecond at which 1504 bytes may leave.
@@ -62,16 +62,16 @@ def emulate(
     queue
         Of that link, in each direction, such as "100 packets" (default: that of the profile).
     link
-        Link to emulate, instead of the one with the smallest rate.
+        Link to emulate, instead of the slowest on the way of each flow; may be repeated.
     device
-        Kind of the devices between the hosts and the link: tun, or packet, which is more precise.
+        Kind of the devices between the hosts and the links: tun, or packet, which is more precise.
     in_
         Host in which to run the program (default: the one that sends first).
     duration
-        When the link ends, such as "10 s"; with a program, that is ended then.
+        When the links end, such as "10 s"; with a program, that is ended then.
     late
         How much later than planned a packet may be forwarded, such as "1 ms", before it counts as late (default: 1 %
-        of what the link takes with a full queue, at least 0.1 ms). Where more than 1 % are late, there is no result.
+        of what the way takes with full queues, at least 0.1 ms). Where more than 1 % are late, there is no result.
     burn
         Spend the processor time that packets cost the router, instead of adding it up.
     output
@@ -90,7 +90,7 @@ def emulate(
         # All that is no option is the command then.
         file, command = None, (str(file), *command)
     wire = {"trace": trace, "trace-down": trace_down, "delay": delay, "queue": queue}
-    plan = Plan.of(_scenario(file, wire, dict(map(parse_option, set_ or []))), link=link)
+    plan = Plan.of(_scenario(file, wire, dict(map(parse_option, set_ or []))), links=link or ())
     lasts_s = None if duration is None else float(option("--duration", duration, units.TIME))
     late_s = None if late is None else float(option("--late", late, units.TIME))
     host = _host(list(plan.hosts), in_, command)
@@ -150,20 +150,21 @@ def _host(names: list[str], wanted: str | None, command: tuple[str, ...]) -> str
 
 
 def _wait(emulation: "Emulation") -> None:
-    """Say how to enter the hosts, and wait until the link ends or Ctrl-C."""
+    """Say how to enter the hosts, and wait until the links end or Ctrl-C."""
     rows = [[host.name, host.address, way] for host, way in emulation.ways_in()]
     # What somebody copies stands in one line, however long it is.
     with columns_chosen(Choice(wide=True)):
         print_table(("host", "address", "enter it with"), rows, words=(1, 2))
     sys.stdout.flush()
-    say(f"{emulation.plan.link} works; Ctrl-C ends it")
+    links = emulation.plan.links
+    say(f"{', '.join(links)} {'works; Ctrl-C ends it' if len(links) == 1 else 'work; Ctrl-C ends them'}")
     with contextlib.suppress(KeyboardInterrupt):
         while not emulation.relay.wait(_LOOK_S):
             pass
 
 
 def _run(emulation: "Emulation", host: str, command: tuple[str, ...]) -> int:
-    """Run a program in a host, until it or the link ends; its exit code."""
+    """Run a program in a host, until it or the links end; its exit code."""
     for each in emulation.plan.hosts.values():
         say(f"{each.name} is {each.address}")
     with _ctrl_c_for_the_program():

@@ -1,4 +1,4 @@
-"""The command ``tightlink measure FILE.toml``: a scenario with real senders over an emulated link."""
+"""The command ``tightlink measure FILE.toml``: a scenario with real senders over emulated links."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -40,14 +40,14 @@ def scenario(
     output: Output = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     sender: Literal["probe", "iperf3"] = "probe",
-    link: str | None = None,
+    link: Annotated[list[str] | None, Parameter(negative="")] = None,
     device: Literal["tun", "packet"] = "tun",
     repeat: int = 1,
     echo: str = "200 ms",
     late: str | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Measure a scenario: real senders on this machine's own TCP and UDP, over its bottleneck in real time.
+    """Measure a scenario: real senders on this machine's own TCP and UDP, over its bottlenecks in real time.
 
     Parameters
     ----------
@@ -60,15 +60,15 @@ def scenario(
     sender
         What sends: probe, whose windows are exact, or iperf3.
     link
-        Link to emulate (default: the one with the smallest rate).
+        Link to emulate (default: the slowest on the way of each flow); may be repeated.
     device
-        Devices between the hosts and the link: tun, or packet for Ethernet frames with the kernel's times.
+        Devices between the hosts and the links: tun, or packet for Ethernet frames with the kernel's times.
     repeat
         How many times to measure.
     echo
         Interval of echoes (ICMP) beside the traffic, or off.
     late
-        How late the link may forward a packet without it being late (default: 1 % of what a full queue takes).
+        How late a packet may be forwarded without it being late (default: 1 % of what full queues take).
     json_
         Print manifest, flows and links as JSON.
     """
@@ -88,10 +88,16 @@ def scenario(
     for folder in folders:
         # Looked at before: a wrong folder is not worth waiting for.
         is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
-    check(wanted, sender=sender, link=link)
+    check(wanted, sender=sender, links=link or ())
     if device == "tun" and (why := missing("tun")) is not None:
         raise TightlinkError(f"{why}; tightlink run simulates the scenario without it")
-    given: dict[str, Any] = {"sender": sender, "link": link, "device": device, "echo_s": echo_s, "late_s": late_s}
+    given: dict[str, Any] = {
+        "sender": sender,
+        "links": link or (),
+        "device": device,
+        "echo_s": echo_s,
+        "late_s": late_s,
+    }
     say(f"measuring in real time: {_times(wanted, repeat)}")
     done: list[Run] = []
     try:

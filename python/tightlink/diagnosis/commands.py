@@ -109,9 +109,8 @@ class Changed:
             for name, table, key, usual in _MEASURED_BY
             if (given := self._run.manifest.get(table, {}).get(key, usual)) != usual
         ]
-        link = self._run.manifest.get("link", {}).get("name")
-        if link is not None and len(self._scenario.resolve()["links"]) > _ONE_WIRE:
-            made.append(f"--link {shlex.quote(link)}")
+        if len(self._scenario.resolve()["links"]) > _ONE_WIRE:
+            made += [f"--link {shlex.quote(link)}" for link in self._run.manifest.get("link", {}).get("names", ())]
         return " ".join(["tightlink measure", *self._known(changes), *made])
 
     def _known(self, changes: Mapping[str, object]) -> list[str]:

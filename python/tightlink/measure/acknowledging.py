@@ -7,11 +7,11 @@ much more in the queue: BBR makes room in its window for all that is acknowledge
 Example:
     >>> import polars as pl
     >>> rows = [
-    ...     ("r", 0.010, "a", "tcp", 1500), ("r", 0.011, "a", "tcp", 1500), ("+", 0.013, "b", "ack", 52),
-    ...     ("r", 0.014, "a", "tcp", 1500), ("+", 0.054, "b", "ack", 52),
+    ...     ("r", 0.010, "a", "b", "tcp", 1500), ("r", 0.011, "a", "b", "tcp", 1500), ("+", 0.013, "b", "a", "ack", 52),
+    ...     ("r", 0.014, "a", "b", "tcp", 1500), ("+", 0.054, "b", "a", "ack", 52),
     ... ]
-    >>> names = ["event", "time_s", "from", "type", "size_bytes"]
-    >>> late_s(pl.DataFrame(rows, schema=names, orient="row"), origin="a").round(6).to_list()
+    >>> names = ["event", "time_s", "from", "to", "type", "size_bytes"]
+    >>> late_s(pl.DataFrame(rows, schema=names, orient="row"), comes=("a", "b"), leaves=("b", "a")).round(6).to_list()
     [0.002]
 """
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from tightlink import units
-from tightlink.measure.traced import CARRIES
+from tightlink.measure.traced import CARRIES, is_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,16 +32,17 @@ if TYPE_CHECKING:
 _BOUNDS: Final = 10
 
 
-def late_s(packets: pl.DataFrame, *, origin: str) -> pl.Series:
-    """How long each ACK that was due at once took to come to the link, in seconds.
+def late_s(packets: pl.DataFrame, *, comes: tuple[str, str], leaves: tuple[str, str]) -> pl.Series:
+    """How long each ACK that was due at once took to come to its first link, in seconds.
 
     Args:
         packets: Of one TCP flow, in the order of their times.
-        origin: Node at which the link begins on the side of its sender.
+        comes: The ends of the link by which data come to the receiver.
+        leaves: Those of the first link on the way of its ACKs.
     """
-    comes = (pl.col("event") == "r") & (pl.col("from") == origin) & CARRIES
-    answers = (pl.col("event") == "+") & (pl.col("from") != origin)
-    seen = packets.filter(comes | answers).select("time_s", answers=answers)
+    data = (pl.col("event") == "r") & is_on(comes) & CARRIES
+    answers = (pl.col("event") == "+") & is_on(leaves)
+    seen = packets.filter(data | answers).select("time_s", answers=answers)
     # What came before an ACK, and the ACK.
     waits = seen.group_by(pl.col("answers").shift(1, fill_value=False).cum_sum(), maintain_order=True).agg(
         due_s=pl.col("time_s").get(1, null_on_oob=True),

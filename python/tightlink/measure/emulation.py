@@ -1,4 +1,4 @@
-"""A scenario's link between real hosts, for whoever wants to run programs over it.
+"""A scenario's links between real hosts, for whoever wants to run programs over them.
 
 Example:
     What ping says of a link::
@@ -30,16 +30,17 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from tightlink.measure.hosts import Device
-    from tightlink.measure.plan import Host, Plan
+    from tightlink.measure.plan import Plan
+    from tightlink.measure.sides import Host
 
 
 class Emulation:
-    """Hosts, and the link between them at work; a context manager, at whose end all is gone.
+    """Hosts, and the links between them at work; a context manager, at whose end all is gone.
 
     Args:
-        plan: The hosts and the link.
-        device: Kind of the devices at the link: ``tun`` for IP packets, ``packet`` for Ethernet frames.
-        duration_s: When the link ends, in seconds; without it, with the context.
+        plan: The hosts and the links.
+        device: Kind of the devices at the links: ``tun`` for IP packets, ``packet`` for Ethernet frames.
+        duration_s: When the links end, in seconds; without it, with the context.
         late_s: A packet forwarded later than this after it was due is late, in seconds; without it,
             `tightlink.measure.relay.late_after_s`.
         burn: Whether the processor time that packets cost the router is spent, instead of added up.
@@ -67,7 +68,7 @@ class Emulation:
         ring = input_ring(plan, device) if burn else QUEUE
         with contextlib.ExitStack() as stack:
             self.bed = stack.enter_context(Bed())
-            hosts = stack.enter_context(contextlib.closing(lay_out(self.bed, plan, device, queues=(ring, ring))))
+            hosts = stack.enter_context(contextlib.closing(lay_out(self.bed, plan, device, queue=ring)))
             self.warnings = [*plan.warnings, *(f"not set: {text}" for text in hosts.not_set)]
             self._known = metadata.machine() | {"hosts": metadata.hosts(self.bed, plan)}
             self._load, self._began = metadata.load(), time.time()
@@ -91,10 +92,10 @@ class Emulation:
         return [(host, self.bed.enter(host.name)) for host in self.plan.hosts.values()]
 
     def finish(self) -> Run:
-        """End the link: what went over it, as a run.
+        """End the links: what went over them, as a run.
 
         Raises:
-            InvalidMeasurementError: The link was not what it should have been.
+            InvalidMeasurementError: The links were not what they should have been.
             TightlinkError: Something failed meanwhile.
         """
         relayed = self.relay.finish()
@@ -123,7 +124,7 @@ def told(relayed: Mapping[str, Any]) -> str:
     """How late a relay was, in words."""
     late = relayed["lateness"]
     if not late["packets"]:
-        return "no packet crossed the link"
+        return "no packet was forwarded"
     p50, p99, most = (units.format_time(float(f"{late[name]:.2g}")) for name in ("p50_s", "p99_s", "max_s"))
     return (
         f"{late['packets']} packets forwarded, half of them within {p50} after they were due, 99 % within {p99}, "

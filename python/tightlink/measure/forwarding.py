@@ -141,18 +141,22 @@ def _job(plan: Plan) -> Job:
     ):
         text = "what the kernel is to forward is one flow of datagrams, cbr or saturate, in the direction of the link"
         raise ScenarioError(text, key=key, statement=True).located(plan.scenario.file)
+    if len(plan.links) > 1:
+        text = f"between the kernel as a router and the receiver is one link, and slowest are {', '.join(plan.links)}"
+        raise ScenarioError(text, key=f"link.{plan.links[1]}", statement=True).located(plan.scenario.file)
     if plan.processor is not None:
         name = plan.processor[0]
         text = f"{name} is to be the machine's kernel, whose packets cost what they cost"
         raise ScenarioError(text, key=f"node.{name}.processor", statement=True).located(plan.scenario.file)
-    if plan.round_trip_s > _MOST_S:
+    (link,), round_trip_s = plan.links, plan.round_trip_s(found[0].sender, found[0].receiver)
+    if round_trip_s > _MOST_S:
         text = f"delays of at most {units.format_time(_MOST_S)} there and back: the kernel's own path has next to none"
-        value = units.format_time(plan.round_trip_s)
-        raise ScenarioError(text, key=f"link.{plan.link}.delay", value=value).located(plan.scenario.file)
-    limit = plan.directions[0]["link"]["queue"]["limit"]
+        value = units.format_time(round_trip_s)
+        raise ScenarioError(text, key=f"link.{link}.delay", value=value).located(plan.scenario.file)
+    limit = plan.directions[0]["queue"]["limit"]
     if limit == "unlimited" or "packets" not in limit:
         text = "the queue of the line behind a router that is the kernel is in packets"
-        raise ScenarioError(text, key=f"link.{plan.link}.queue", statement=True).located(plan.scenario.file)
+        raise ScenarioError(text, key=f"link.{link}.queue", statement=True).located(plan.scenario.file)
     return found[0]
 
 
@@ -188,7 +192,7 @@ def _once(work: Work) -> Run:
         "scenario": work.plan.scenario.explicit().written(),
         "version": version(),
         "sender": dict(sending.facts),
-        "link": {"name": work.plan.link, "device": "veth", "mtu_bytes": work.packet_bytes},
+        "link": {"names": list(work.plan.links), "device": "veth", "mtu_bytes": work.packet_bytes},
         "began": dt.datetime.fromtimestamp(began, dt.UTC).isoformat(timespec="milliseconds"),
         "host": known,
         "forwarding": forwarding,
@@ -254,7 +258,7 @@ def tables(plan: Plan, job: Job, sent: int, during: Did, after: Did) -> dict[str
         during: What the router did until the flow stopped.
         after: What it did until all that was on its way was through.
     """
-    link = plan.directions[0]["link"]
+    link = plan.directions[0]
     size = job.payload_bytes + UDP_HEADER
     lasted_s = job.stop_s - job.start_s
     delivered = during.packets_out
@@ -275,7 +279,7 @@ def tables(plan: Plan, job: Job, sent: int, during: Did, after: Did) -> dict[str
         "throughput_bps": _BITS * delivered * size / lasted_s,
     }
     line = {
-        "link": plan.link,
+        "link": plan.links[0],
         "from": plan.node(link["from"]),
         "to": plan.node(link["to"]),
         "packets_in": during.packets_in,
@@ -297,5 +301,5 @@ def tables(plan: Plan, job: Job, sent: int, during: Did, after: Did) -> dict[str
 
 def _identity(work: Work, began: float) -> str:
     """A hash of what it depends on, the time included: no measurement is like another."""
-    inputs = [work.plan.resolved, work.plan.link, "kernel", began]
+    inputs = [work.plan.resolved, work.plan.links, "kernel", began]
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The hosts of a planned scenario in a testbed: addresses, routes, and devices towards the link between them.
+"""The hosts of a planned scenario in a testbed: addresses, routes, and devices towards the emulated links.
 
 A side with one host has its device in that host. With several hosts a router between them and the link has it, and
 forwards at the speed of the machine.
@@ -11,19 +11,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from tightlink.errors import TightlinkError
-from tightlink.measure.plan import SIDES
 from tightlink.measure.settings import largest_packet, of_hosts
+from tightlink.measure.sides import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tightlink.measure.plan import Host, Plan
+    from tightlink.measure.plan import Plan
     from tightlink.measure.settings import HostSettings
+    from tightlink.measure.sides import Host
     from tightlink.measure.testbed import Bed
 
 Device = Literal["tun", "packet"]
 
-#: The device of a side at the link, and that of a host towards the router of its side.
+#: The device of a side at its links, and that of a host towards the router of its side.
 DEVICE: Final = "tight0"
 _INSIDE: Final = "inside0"
 #: Column of /proc/net/dev with the packets that a device did not take.
@@ -41,8 +42,8 @@ QUEUE: Final = 10_000
 class Hosts:
     """The hosts of a plan, made."""
 
-    ports: tuple[int, int]
-    """Descriptors of the devices at the link, of side 0 and side 1: of TUN devices, of which a read gives an IP packet,
+    ports: list[int]
+    """Descriptors of the devices at the links, one for each side: of TUN devices, of which a read gives an IP packet,
     or of packet sockets, of which it gives a frame."""
     mtu: int
     """Largest IP packet, in bytes."""
@@ -55,14 +56,14 @@ class Hosts:
             os.close(port)
 
 
-def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, int] = (QUEUE, QUEUE)) -> Hosts:
+def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queue: int = QUEUE) -> Hosts:
     """Make the hosts of a plan.
 
     Args:
         bed: Where; it has no hosts yet.
         plan: The hosts and their sides.
-        device: Kind of the two devices at the link: ``tun`` gives and takes IP packets, ``packet`` Ethernet frames.
-        queues: What the TUN devices of the sides hold until they are read, in packets.
+        device: Kind of the devices at the links: ``tun`` gives and takes IP packets, ``packet`` Ethernet frames.
+        queue: What a TUN device holds until it is read, in packets.
 
     Raises:
         ScenarioError: The hosts cannot be as the scenario says.
@@ -78,7 +79,7 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, 
     try:
         if device == "packet":
             bed.add_host(_RELAY)
-        for side, queue in enumerate(queues):
+        for side in range(plan.sides):
             owner, address = _owner(bed, plan, side)
             if device == "tun":
                 ports.append(bed.add_tun(owner, address, device=DEVICE, mtu=mtu, queue=queue))
@@ -86,17 +87,17 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queues: tuple[int, 
                 own, _ = bed.add_wire((owner, address), (_RELAY, None), devices=(DEVICE, f"port{side}"), mtu=mtu)
                 hardware.append(own)
                 ports.append(bed.packet_socket(_RELAY, f"port{side}"))
-        for side in (0, 1):
+        for side in range(plan.sides):
             _connect(bed, plan, settings, side, mtu)
-            if hardware:
-                owner, _ = device_owner(plan, side)
-                for host in plan.of_side(1 - side):
-                    bed.add_neighbour(owner, DEVICE, host.address, hardware[1 - side])
+            owner, _ = device_owner(plan, side)
+            for host in plan.hosts.values() if hardware else ():
+                if host.side != side:
+                    bed.add_neighbour(owner, DEVICE, host.address, hardware[host.side])
     except BaseException:
         for port in ports:
             os.close(port)
         raise
-    return Hosts((ports[0], ports[1]), mtu, sorted(set(not_set)))
+    return Hosts(ports, mtu, sorted(set(not_set)))
 
 
 def _named(bed: Bed, plan: Plan) -> list[str]:
@@ -109,7 +110,7 @@ def _named(bed: Bed, plan: Plan) -> list[str]:
 
 
 def device_of(plan: Plan, host: Host) -> str:
-    """The device of a host towards the link."""
+    """The device of a host towards the links."""
     owner, _ = device_owner(plan, host.side)
     return DEVICE if owner == host.name else _INSIDE
 
@@ -129,10 +130,10 @@ def _owner(bed: Bed, plan: Plan, side: int) -> tuple[str, str]:
 
 
 def _connect(bed: Bed, plan: Plan, settings: dict[str, HostSettings], side: int, mtu: int) -> None:
-    """The routes of a side to the other, and the wires of its hosts if they have a router."""
+    """The routes of a side to the others, and the wires of its hosts if they have a router."""
     owner, _ = device_owner(plan, side)
     hosts = plan.of_side(side)
-    there = SIDES[1 - side]
+    there = SIDES[1 - side] if len(plan.links) == 1 else SIDES[0]
     if owner == hosts[0].name:
         bed.add_route(owner, there, DEVICE, metrics=settings[owner].metrics)
         return
@@ -152,12 +153,12 @@ def _inside() -> Iterable[str]:
 
 
 def unread(bed: Bed, plan: Plan) -> int:
-    """Packets that the TUN devices at the link lost so far, as they were full and nobody read them.
+    """Packets that the TUN devices at the links lost so far, as they were full and nobody read them.
 
     Raises:
         TightlinkError: A device is gone.
     """
-    return sum(_unread(bed, device_owner(plan, side)[0]) for side in (0, 1))
+    return sum(_unread(bed, device_owner(plan, side)[0]) for side in range(plan.sides))
 
 
 def _unread(bed: Bed, host: str) -> int:

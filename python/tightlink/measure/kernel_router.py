@@ -23,7 +23,8 @@ from tightlink.measure.hosts import DEVICE
 from tightlink.measure.settings import largest_packet
 
 if TYPE_CHECKING:
-    from tightlink.measure.plan import Host, Plan
+    from tightlink.measure.plan import Plan
+    from tightlink.measure.sides import Host
     from tightlink.measure.testbed import Bed
 
 #: A name that no node can have.
@@ -124,7 +125,7 @@ class KernelRouter:
         bed.add_wire((_ROUTER, None), (receiver.name, receiver.address), devices=(_OUT, DEVICE), mtu=mtu)
         bed.thread_input(_ROUTER, device)
         _connect(bed, sender, receiver, device, entrance)
-        link = plan.directions[0]["link"]
+        link = plan.directions[0]
         limit = link["queue"]["limit"]
         bed.shape(
             _ROUTER,

@@ -87,7 +87,7 @@ def measure(  # noqa: PLR0913
     scenario: Scenario,
     *,
     sender: str = "probe",
-    link: str | None = None,
+    links: Sequence[str] = (),
     device: Device = "tun",
     echo_s: float | None = None,
     late_s: float | None = None,
@@ -99,10 +99,10 @@ def measure(  # noqa: PLR0913
     """Measure a scenario in real time.
 
     Args:
-        scenario: What to measure: its flows cross one link, which is emulated between hosts of this machine.
+        scenario: What to measure: links that its flows cross are emulated between hosts of this machine.
         sender: What sends and receives: ``probe``, which is exact, or ``iperf3``, the witness.
-        link: The link to emulate, instead of the one with the smallest rate.
-        device: Kind of devices between the hosts and the link: ``tun``, or ``packet`` for Ethernet frames.
+        links: The links to emulate, instead of the slowest on the way of each flow.
+        device: Kind of devices between the hosts and the links: ``tun``, or ``packet`` for Ethernet frames.
         echo_s: Interval of echoes beside the traffic, in seconds; without it there are none.
         late_s: A packet that the link forwards later than this after it was due is late, in seconds.
         burn: Whether the processor time that packets cost the router is spent, instead of added up.
@@ -115,7 +115,7 @@ def measure(  # noqa: PLR0913
         InvalidMeasurementError: The machine was too busy for the link to be what it should have been.
         TightlinkError: The machine lacks something, or a sender failed.
     """
-    plan, wanted = check(scenario, sender=sender, link=link)
+    plan, wanted = check(scenario, sender=sender, links=links)
     spec = relay_spec(plan, device, late_s=late_s, burn=burn, beside=beside)
     for left in reversed(range(tries)):
         try:
@@ -126,13 +126,13 @@ def measure(  # noqa: PLR0913
     raise AssertionError("there is at least one try")
 
 
-def check(scenario: Scenario, *, sender: str = "probe", link: str | None = None) -> tuple[Plan, Sequence[Job]]:
+def check(scenario: Scenario, *, sender: str = "probe", links: Sequence[str] = ()) -> tuple[Plan, Sequence[Job]]:
     """How a scenario is measured, as far as it is known before anything is made: its hosts, and what they send.
 
     Args:
         scenario: What to measure.
         sender: What sends and receives: ``probe`` or ``iperf3``.
-        link: The link to emulate, instead of the one with the smallest rate.
+        links: The links to emulate, instead of the slowest on the way of each flow.
 
     Raises:
         ScenarioError: The scenario cannot be measured; the sentence says why.
@@ -140,7 +140,7 @@ def check(scenario: Scenario, *, sender: str = "probe", link: str | None = None)
     """
     if sender not in SENDERS:
         raise TightlinkError(f'sender = "{sender}": expected {one_of(SENDERS)}')
-    plan = Plan.of(scenario, link=link)
+    plan = Plan.of(scenario, links=links)
     settings.of_hosts(plan)
     settings.largest_packet(plan)
     wanted = jobs(plan)
@@ -177,7 +177,7 @@ def _once(plan: Plan, device: Device, work: _Work) -> Run:
     started = time.monotonic()
     with Bed() as bed:
         ring = input_ring(plan, device) if work.burns else QUEUE
-        hosts = lay_out(bed, plan, device, queues=(ring, ring))
+        hosts = lay_out(bed, plan, device, queue=ring)
         with contextlib.closing(hosts):
             warnings += [f"not set: {text}" for text in hosts.not_set]
             known = metadata.machine() | {"hosts": metadata.hosts(bed, plan)}

@@ -1,4 +1,4 @@
-"""An emulated link, in its own process, between the two sides of a plan.
+"""Emulated links, in their own process, between the sides of a plan.
 
 Example:
     Between two hosts of a testbed::
@@ -30,11 +30,12 @@ from tightlink.measure.awake import kept_awake
 from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
 
     from tightlink.measure.hosts import Device
     from tightlink.measure.plan import Plan
+    from tightlink.measure.sides import Route
 
 _PROCESS: Final = Path(__file__).with_name("relaying.py")
 #: What a relay may take to begin and, with a long trace, to end, in seconds; a busy machine included.
@@ -66,8 +67,8 @@ def relay_spec(
     """What a relay is to be.
 
     Args:
-        plan: The link, its two sides, and perhaps a router with a processor.
-        device: Kind of the two devices, as `lay_out` made them.
+        plan: The links, the sides around them, and perhaps a router with a processor.
+        device: Kind of the devices, as `lay_out` made them.
         duration_s: In seconds; without it the relay works until it is told to end.
         late_s: A packet forwarded later than this after it was due is late, in seconds; without it, `late_after_s`.
         burn: Whether the relay spends the processor time that packets cost the router, instead of adding it up.
@@ -90,7 +91,9 @@ def relay_spec(
         "seed": plan.resolved["seed"],
         "duration_s": duration_s,
         "nodes": [node["name"] for node in plan.resolved["nodes"]],
-        "directions": list(plan.directions),
+        "links": list(plan.directions),
+        "ports": [_port(plan, side) for side in range(plan.sides)],
+        "routes": [_route(plan, route) for route in plan.routes],
         "processor": router,
         "device": _DEVICES[device],
         "lateness_bound_s": late_after_s(plan) if late_s is None else late_s,
@@ -99,21 +102,47 @@ def relay_spec(
     }
 
 
+def _port(plan: Plan, side: int) -> dict[str, Any]:
+    hosts = plan.of_side(side)
+    # Where one link begins or ends, or the only host.
+    node = plan.ends(side)[0] if len(plan.links) == 1 else hosts[0].name
+    return {"node": node, "addresses": [host.address for host in hosts]}
+
+
+def _route(plan: Plan, route: Route) -> dict[str, Any]:
+    between = None
+    if route.hosts is not None:
+        source, destination = (plan.hosts[name].address for name in route.hosts)
+        between = {"source": source, "destination": destination}
+    return {
+        "from": route.sides[0],
+        "to": route.sides[1],
+        "between": between,
+        "links": route.links,
+        "gaps_s": route.gaps_s,
+        "beyond_s": route.beyond_s,
+    }
+
+
 def late_after_s(plan: Plan) -> float:
-    """When a packet is late, in seconds: 1 % of what the shorter direction takes with a full queue, at least 0.1 ms."""
-    return max(
-        _LATE_S, _LATE_SHARE * min(_full_s(direction["link"], direction["beyond_s"]) for direction in plan.directions)
-    )
+    """When a packet is late, in seconds: 1 % of what the shortest way takes with full queues, at least 0.1 ms."""
+    usual = [route for route in plan.routes if route.hosts is None and route.links]
+    return max(_LATE_S, _LATE_SHARE * min(_full_s(plan, route) for route in usual))
 
 
-def _full_s(link: Mapping[str, Any], beyond_s: float) -> float:
-    """Seconds on a link behind a full queue; one without a limit is taken as empty."""
+def _full_s(plan: Plan, route: Route) -> float:
+    waits = (_wait_s(plan.directions[link]) for link in route.links)
+    return plan.propagation_s(route) + sum(waits)
+
+
+def _wait_s(link: Mapping[str, Any]) -> float:
+    """Seconds behind a full queue; one without a limit is taken as empty."""
     limit = link["queue"]["limit"]
     per_second = link["rate_pps"] or link["rate_bps"] / (8 * _USUAL)
     packets = 1.0
     if isinstance(limit, dict):
         packets = limit["packets"] if "packets" in limit else limit["bytes"] / _USUAL
-    return float(link["delay_s"] + beyond_s + packets / per_second)
+    return float(packets / per_second)
 
 
 @dataclass(frozen=True)
@@ -167,14 +196,14 @@ class Relay:
 
     Args:
         spec: As `relay_spec` makes it.
-        ports: Descriptors of the devices of side 0 and side 1, as `lay_out` makes them; they stay the caller's.
+        ports: Descriptors of the devices of the sides, as `lay_out` makes them; they stay the caller's.
         trace: Whether to record what happens to every packet.
 
     Raises:
         TightlinkError: It cannot be; the sentence says why.
     """
 
-    def __init__(self, spec: Mapping[str, Any], ports: tuple[int, int], *, trace: bool = False) -> None:
+    def __init__(self, spec: Mapping[str, Any], ports: Sequence[int], *, trace: bool = False) -> None:
         self._open = contextlib.ExitStack()
         #: Without a name, so that nothing is left of it.
         self._trace: IO[bytes] | None = tempfile.TemporaryFile() if trace else None  # noqa: SIM115
@@ -183,7 +212,7 @@ class Relay:
         request = {
             "extension": _core.__file__,
             "spec": spec,
-            "ports": ports,
+            "ports": list(ports),
             "stop": theirs.fileno(),
             "trace": descriptor,
         }
@@ -308,7 +337,8 @@ def _tables(summary: Mapping[str, Any], trace: IO[bytes] | None) -> dict[str, pl
         # What sequence numbers in packets would be, only the hosts know.
         seq = pl.lit(None, pl.Int64).alias("seq")
         tables["packets"] = lines.with_columns(seq).select(column.name for column in TABLES["packets"])
-        delivered = lines.filter(pl.col("event") == "r")
+        # What a link hands to the next one is never late.
+        delivered = lines.filter((pl.col("event") == "r") & pl.col("due_s").is_not_nan())
         late = (pl.col("time_s") - pl.col("due_s")).alias("late_s")
         tables["deliveries"] = delivered.select("uid", "from", "to", "due_s", "time_s", late)
     return tables

@@ -49,7 +49,7 @@ def _relay(extension: str, spec: dict[str, Any], ports: list[int], stop: int, tr
     router = spec["processor"]
     # A router that saturates would be stopped by the kernel's limit on real-time threads.
     priority = _take_priority(real_time=router is None or not router["burn"])
-    told: dict[str, Any] = json.loads(core.relay(json.dumps(spec), (ports[0], ports[1]), stop=stop, trace=trace))
+    told: dict[str, Any] = json.loads(core.relay(json.dumps(spec), ports, stop=stop, trace=trace))
     unread = sum(map(_unread, ports)) if spec["device"] == "packet" else 0
     return told | {"priority": priority, "unread": unread}
 

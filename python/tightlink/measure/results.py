@@ -50,14 +50,13 @@ class Measured:
         """That of the scenario, in seconds."""
         return float(self.plan.resolved["duration_s"])
 
-    def origin(self, job: Job) -> str:
-        """The node at which the link begins on the side of a sender."""
-        return self.ends(self.plan.hosts[job.sender].side)[0]
+    def way(self, job: Job) -> list[tuple[str, str]]:
+        """The ends of the links that a sender's packets cross."""
+        return [self.plan.ends(link) for link in self.plan.route(job.sender, job.receiver).links]
 
-    def ends(self, side: int) -> tuple[str, str]:
-        """The nodes at the ends of a direction of the link."""
-        link = self.plan.directions[side]["link"]
-        return self.plan.node(link["from"]), self.plan.node(link["to"])
+    def way_back(self, job: Job) -> list[tuple[str, str]]:
+        """The same of its receiver's packets, such as ACKs."""
+        return [self.plan.ends(link) for link in self.plan.route(job.receiver, job.sender).links]
 
 
 def run(
@@ -73,7 +72,7 @@ def run(
 
     Args:
         measured: What came of it.
-        device: Kind of the devices at the link.
+        device: Kind of the devices at the links.
         mtu: Their largest packet, in bytes.
         warnings: What must be read before it is trusted.
         host: Metadata of the machine and its hosts.
@@ -90,7 +89,7 @@ def run(
     found = {each.index: each for each in sent}
     frames = {
         "flows": _flows(measured, packets, found),
-        "links": frame("links", [_link(measured, packets, side) for side in (0, 1)]),
+        "links": frame("links", [_link(measured, packets, place) for place in range(len(measured.plan.directions))]),
         "series": _series(measured, packets, found),
         "packets": packets.select(column.name for column in TABLES["packets"]),
     }
@@ -102,9 +101,9 @@ def run(
         del frames["series"]
     errors = [f"{job.label}: {error}" for job in measured.jobs for error in found[job.index].errors]
     receivers = acknowledging.of_receivers(
-        acknowledging.late_s(packets.filter(pl.col("flow") == job.index), origin=measured.origin(job))
+        acknowledging.late_s(packets.filter(pl.col("flow") == job.index), comes=measured.way(job)[-1], leaves=back[0])
         for job in measured.jobs
-        if job.tcp
+        if job.tcp and (back := measured.way_back(job))
     )
     kernel = {job.label: found[job.index].kernel for job in measured.jobs if found[job.index].kernel}
     scenario = measured.plan.scenario
@@ -115,7 +114,7 @@ def run(
         "scenario": scenario.explicit().written(),
         "version": version(),
         "sender": {"name": measured.sender.name, **measured.sender.facts()},
-        "link": {"name": measured.plan.link, "device": device, "mtu_bytes": mtu},
+        "link": {"names": list(measured.plan.links), "device": device, "mtu_bytes": mtu},
         "tcp_info": kernel,
         "began": began,
         "host": dict(host),
@@ -142,7 +141,7 @@ def _refused(relayed: Relayed) -> list[str]:
 
 def _identity(measured: Measured, device: str) -> str:
     """A hash of what it depends on, the time included: no measurement is like another."""
-    inputs = [measured.plan.resolved, measured.plan.link, measured.sender.name, device, measured.began]
+    inputs = [measured.plan.resolved, measured.plan.links, measured.sender.name, device, measured.began]
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
@@ -178,7 +177,7 @@ def _key(*ends: Sequence[Any] | Address) -> frozenset[tuple[Any, ...]]:
 def _first_data(measured: Measured, packets: pl.DataFrame) -> dict[int, float]:
     from tightlink.measure.traced import first_data_s
 
-    found = {job.index: first_data_s(packets, job.index, origin=measured.origin(job)) for job in measured.jobs}
+    found = {job.index: first_data_s(packets, job.index, way=measured.way(job)) for job in measured.jobs}
     return {index: first for index, first in found.items() if first is not None}
 
 
@@ -187,9 +186,9 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
 
     rows = []
     for job in measured.jobs:
-        origin = measured.origin(job)
+        way = measured.way(job)
         sent = found[job.index]
-        started = first_s(packets, job.index, origin=origin)
+        started = first_s(packets, job.index, way=way)
         row = {
             "flow": job.index,
             "label": job.label,
@@ -199,7 +198,7 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
             "congestion": job.congestion,
             "start_s": job.start_s if started is None else started,
             "stop_s": job.stop_s,
-            **of_flow(packets, job.index, origin=origin),
+            **of_flow(packets, job.index, way=way),
             **sent.columns,
         }
         lasted = row["stop_s"] - row["start_s"]
@@ -220,17 +219,17 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
 def _share_window(measured: Measured, packets: pl.DataFrame, job: Job, row: dict[str, Any]) -> None:
     """Divide time at the windows between these and the network: a saturated path sets the pace itself.
 
-    When exactly a sender was at its window nobody wrote down: the link is taken to have been as full then as in all of
-    the flow's time.
+    When exactly a sender was at its window nobody wrote down: the links are taken to have been as full then as in all
+    of the flow's time.
     """
     from tightlink.measure.traced import full_share
 
     if row.get("limited_by_receiver_window") is None:
         return
-    side = measured.plan.hosts[job.sender].side
-    link, ends = measured.plan.directions[side]["link"], measured.ends(side)
-    round_trip_s = row.get("rtt_mean_s") or measured.plan.round_trip_s
-    full = full_share(packets, link, ends, round_trip_s=round_trip_s, start_s=row["start_s"], stop_s=row["stop_s"])
+    plan = measured.plan
+    links = [(plan.directions[link], plan.ends(link)) for link in plan.route(job.sender, job.receiver).links]
+    round_trip_s = row.get("rtt_mean_s") or plan.round_trip_s(job.sender, job.receiver)
+    full = full_share(packets, links, round_trip_s=round_trip_s, start_s=row["start_s"], stop_s=row["stop_s"])
     row["limited_by_network"] = 0.0
     for name in ("receiver_window", "congestion_window"):
         at_window = row[f"limited_by_{name}"] or 0.0
@@ -249,12 +248,12 @@ def _delivered(times: Sequence[float], values: Sequence[float], until_s: float) 
     return low + (high - low) * (until_s - before) / (after - before)
 
 
-def _link(measured: Measured, packets: pl.DataFrame, side: int) -> dict[str, Any]:
+def _link(measured: Measured, packets: pl.DataFrame, place: int) -> dict[str, Any]:
     from tightlink.measure.traced import of_link
 
-    link = measured.plan.directions[side]["link"]
-    marked = measured.relayed.summary["links"][side]["packets_marked"]
-    return of_link(packets, link, measured.ends(side), measured.duration_s, marked=marked)
+    plan = measured.plan
+    marked = measured.relayed.summary["links"][place]["packets_marked"]
+    return of_link(packets, plan.directions[place], plan.ends(place), measured.duration_s, marked=marked)
 
 
 def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
@@ -264,12 +263,11 @@ def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]
     interval_s = measured.plan.resolved["observe"]["interval_s"]
     times = [] if interval_s is None else _times(interval_s, measured.duration_s)
     if times:
-        for side in (0, 1):
-            link = measured.plan.directions[side]["link"]
-            frames.append(traced.series_of_link(packets, link, measured.ends(side), times))
+        for place, link in enumerate(measured.plan.directions):
+            frames.append(traced.series_of_link(packets, link, measured.plan.ends(place), times))
         for job in measured.jobs:
             header = None if job.tcp else UDP_HEADER
-            own = (job.index, job.label, measured.origin(job))
+            own = (job.index, job.label, measured.way(job))
             frames.append(traced.series_of_flow(packets, *own, times, header_bytes=header))
             samples = found[job.index].samples
             if job.tcp and "delivered_bytes" in samples:

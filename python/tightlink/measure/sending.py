@@ -146,11 +146,12 @@ def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
     if spec.get("sizes"):
         raise ScenarioError("datagrams of one size, to be sent live", key=f"{key}.sizes", statement=False)
     sender, receiver = plan.hosts[plan.node(flow["from"])], plan.hosts[plan.node(flow["to"])]
+    way = [plan.directions[link] for link in plan.route(sender.name, receiver.name).links]
     size = spec["payload_bytes"] + spec["header_bytes"]
     options = TIMESTAMPS if tcp and spec["header_bytes"] == PLAIN_HEADER + TIMESTAMPS else 0
     header = PLAIN_HEADER + options if tcp else UDP_HEADER
     if not tcp:
-        _check_whole(plan, f"{key}.udp", size, sender.side)
+        _check_whole(f"{key}.udp", size, way)
     return Job(
         index=index,
         label=flow["label"],
@@ -165,21 +166,18 @@ def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:
         tcp=tcp,
         congestion=control_name(spec["congestion"]) if tcp else "",
         window_bytes=_window(spec) if tcp else None,
-        reaches_window=tcp and _reaches(plan, spec, size, sender.side),
+        reaches_window=tcp and _reaches(way, plan.round_trip_s(sender.name, receiver.name), spec, size),
         option_bytes=options,
         pattern=_pattern(plan, index, flow, size),
     )
 
 
-def _check_whole(plan: Plan, key: str, size: int, side: int) -> None:
-    mtu = plan.directions[side]["link"]["mtu_bytes"]
-    if mtu is not None and size > mtu:
-        name = plan.directions[side]["link"]["name"]
-        raise ScenarioError(
-            f"datagrams of at most {mtu} B, the MTU of {name}: fragments cannot be told apart",
-            key=key,
-            value=f"{size} B",
-        )
+def _check_whole(key: str, size: int, way: Sequence[Mapping[str, Any]]) -> None:
+    for link in way:
+        mtu, name = link["mtu_bytes"], link["name"]
+        if mtu is not None and size > mtu:
+            text = f"datagrams of at most {mtu} B, the MTU of {name}: fragments cannot be told apart"
+            raise ScenarioError(text, key=key, value=f"{size} B")
 
 
 def _pattern(plan: Plan, index: int, flow: Mapping[str, Any], size: int) -> Constant | Times | None:
@@ -206,7 +204,7 @@ def _drawn(flow: Mapping[str, Any], seed: int) -> Times:
 def _saturating(plan: Plan, index: int, key: str, size: int) -> float:
     """From datagram to datagram, of a sender whose interface is always busy."""
     link = plan.resolved["links"][plan.first_links[index]]
-    if link["name"].removesuffix(".reverse") == plan.link:
+    if link["name"].removesuffix(".reverse") in plan.links:
         expected = f"cbr: {link['name']} is the sender's own interface, which is emulated and cannot hold it back"
         raise ScenarioError(expected, key=f"{key}.kind", value="saturate")
     if link["rate_pps"] is not None:
@@ -221,13 +219,12 @@ def _window(tcp: Mapping[str, Any]) -> int | None:
     return window if window + tcp["payload_bytes"] <= units.size(LINUX.tcp.window) else None
 
 
-def _reaches(plan: Plan, tcp: Mapping[str, Any], size: int, side: int) -> bool:
+def _reaches(way: Sequence[Mapping[str, Any]], round_trip_s: float, tcp: Mapping[str, Any], size: int) -> bool:
     """Whether the path holds as much as the window, so that it limits."""
-    link = plan.directions[side]["link"]
-    limit = link["queue"]["limit"]
-    if limit == "unlimited":
+    limits = [link["queue"]["limit"] for link in way]
+    if "unlimited" in limits:
         return True
-    rate = link["rate_bps"] if link["rate_pps"] is None else link["rate_pps"] * size * _BITS
-    held = limit["packets"] if "packets" in limit else limit["bytes"] / size
+    rate = min(link["rate_bps"] if link["rate_pps"] is None else link["rate_pps"] * size * _BITS for link in way)
+    held = sum(limit["packets"] if "packets" in limit else limit["bytes"] / size for limit in limits)
     # Acknowledgements may wait for a second packet, and a few are on the way back.
-    return bool(tcp["window_packets"] < rate * plan.round_trip_s / _BITS / size + held + _SPARE_PACKETS)
+    return bool(tcp["window_packets"] < rate * round_trip_s / _BITS / size + held + _SPARE_PACKETS)

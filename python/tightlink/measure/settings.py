@@ -132,7 +132,7 @@ def control(key: str, tcp: Mapping[str, Any]) -> str:
 
 
 def largest_packet(plan: Plan) -> int:
-    """The MTU of the devices, in bytes: that of the link, or the largest packet of a flow where that is smaller.
+    """The MTU of the devices, in bytes: that of the links, or the largest packet of a flow where that is smaller.
 
     Raises:
         ScenarioError: Linux sends no packets as small.
@@ -148,7 +148,7 @@ def largest_packet(plan: Plan) -> int:
             key = f"traffic.{flow['group']}.{transport}.payload"
             raise ScenarioError(text, key=key, value=f"{spec['payload_bytes']} B").located(plan.scenario.file)
         sizes.append(size)
-    limits: list[int] = [each["link"]["mtu_bytes"] for each in plan.directions if each["link"]["mtu_bytes"] is not None]
+    limits: list[int] = [link["mtu_bytes"] for link in plan.directions if link["mtu_bytes"] is not None]
     return max(_LEAST_MTU, min([max(sizes), *limits]))
 
 

@@ -6,7 +6,7 @@ Example:
     >>> rows = [(event, time, "a", "b", "udp", 1000, 0, 0, "") for event, time in times.items()]
     >>> names = ["event", "time_s", "from", "to", "type", "size_bytes", "flow", "uid", "reason"]
     >>> packets = pl.DataFrame(rows, schema=names, orient="row")
-    >>> of_flow(packets, 0, origin="a")["one_way_delay_mean_s"]
+    >>> of_flow(packets, 0, way=[("a", "b")])["one_way_delay_mean_s"]
     0.1
 """
 
@@ -18,6 +18,9 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.tables import DELAY_STATISTICS, RENAMED
+
+#: The links that packets cross, in this order, by the nodes at the ends of each.
+Way = Sequence[tuple[str, str]]
 
 #: The largest segment without payload, in bytes: headers of IP and TCP, 40 bytes of options.
 _BARE: Final = 80
@@ -52,24 +55,24 @@ def in_time(trace: pl.DataFrame, flows: Mapping[int, int], *, shift_s: float, du
     return shifted.filter(pl.col("time_s").is_between(0.0, duration_s, closed="left"))
 
 
-def first_s(packets: pl.DataFrame, flow: int, *, origin: str) -> float | None:
-    """When the first packet of a flow was at the link, in seconds, if one was.
+def first_s(packets: pl.DataFrame, flow: int, *, way: Way) -> float | None:
+    """When the first packet of a flow was at its first link, in seconds, if one was.
 
     Args:
         packets: As `in_time` gives them.
         flow: Its number.
-        origin: Node at which the link begins on the side of its sender.
+        way: The links that its sender's packets cross.
     """
-    return _earliest(_offered(packets, flow, origin))
+    return _earliest(_offered(packets, flow, way))
 
 
-def first_data_s(packets: pl.DataFrame, flow: int, *, origin: str) -> float | None:
+def first_data_s(packets: pl.DataFrame, flow: int, *, way: Way) -> float | None:
     """The same of the first packet that carries data."""
-    return _earliest(_offered(packets, flow, origin).filter(CARRIES))
+    return _earliest(_offered(packets, flow, way).filter(CARRIES))
 
 
-def _offered(packets: pl.DataFrame, flow: int, origin: str) -> pl.DataFrame:
-    return packets.filter((pl.col("flow") == flow) & (pl.col("from") == origin) & (pl.col("event") == "+"))
+def _offered(packets: pl.DataFrame, flow: int, way: Way) -> pl.DataFrame:
+    return _on(packets, way[0]).filter((pl.col("flow") == flow) & (pl.col("event") == "+"))
 
 
 def _earliest(packets: pl.DataFrame) -> float | None:
@@ -77,26 +80,27 @@ def _earliest(packets: pl.DataFrame) -> float | None:
     return float(first) if isinstance(first, float) else None
 
 
-def of_flow(packets: pl.DataFrame, flow: int, *, origin: str) -> dict[str, Any]:
+def of_flow(packets: pl.DataFrame, flow: int, *, way: Way) -> dict[str, Any]:
     """The columns of the table ``flows`` that the trace knows.
 
     Args:
         packets: As `in_time` gives them.
         flow: Its number.
-        origin: Node at which the link begins on the side of its sender.
+        way: The links that its sender's packets cross.
     """
-    own = packets.filter((pl.col("flow") == flow) & (pl.col("from") == origin))
+    own = packets.filter((pl.col("flow") == flow) & pl.any_horizontal(is_on(ends) for ends in way))
     # The first ACK of the sender completes the handshake; others acknowledge nothing that counts.
     carried = own.filter(pl.col("type") != "ack")
     handshake = own.filter((pl.col("type") == "ack") & (pl.col("event") == "+")).height > 0
-    offered, arrived = (carried.filter(pl.col("event") == event) for event in ("+", "r"))
+    offered, arrived = (_on(carried, ends).filter(event=event) for ends, event in ((way[0], "+"), (way[-1], "r")))
     # What an input ring drops never comes to the link.
     sent = carried.unique("uid", maintain_order=True)
     data = arrived.filter(CARRIES)
     sent_s = offered.select("uid", sent_s="time_s")
     delays = data.join(sent_s, on="uid", maintain_order="left").select(pl.col("time_s") - pl.col("sent_s")).to_series()
     one_way = of_delays("one_way_delay", delays)
-    waited = _waited(own.filter(pl.col("type") != "ack")).filter(pl.col("uid").is_in(data["uid"].implode()))
+    waited = _waited(carried).filter(pl.col("uid").is_in(data["uid"].implode()))
+    waited = waited.group_by("uid", maintain_order=True).sum()
     return {
         "packets_sent": sent.height + handshake,
         "packets_delivered": arrived.height + handshake,
@@ -127,10 +131,11 @@ def of_delays(name: str, delays: pl.Series) -> dict[str, float | None]:
 
 
 def _waited(own: pl.DataFrame) -> pl.DataFrame:
-    """How long each packet waited that was transmitted."""
-    joined = own.filter(pl.col("event") == "+").select("uid", joined_s="time_s")
-    begun = own.filter(pl.col("event") == "-").select("uid", "time_s")
-    return begun.join(joined, on="uid", maintain_order="left").select(
+    """How long each packet waited that was transmitted, at each link."""
+    at = ("uid", "from", "to")
+    joined = own.filter(pl.col("event") == "+").select(*at, joined_s="time_s")
+    begun = own.filter(pl.col("event") == "-").select(*at, "time_s")
+    return begun.join(joined, on=at, maintain_order="left").select(
         "uid", waited_s=pl.col("time_s") - pl.col("joined_s")
     )
 
@@ -175,19 +180,17 @@ def of_link(
 
 def full_share(
     packets: pl.DataFrame,
-    link: Mapping[str, Any],
-    ends: tuple[str, str],
+    links: Sequence[tuple[Mapping[str, Any], tuple[str, str]]],
     *,
     round_trip_s: float,
     start_s: float,
     stop_s: float,
 ) -> float:
-    """The share of a flow's time in which the link was saturated: busy for 95 % of a round trip, as simulations count.
+    """The share of a flow's time in which a link was saturated: busy for 95 % of a round trip, as simulations count.
 
     Args:
         packets: As `in_time` gives them.
-        link: The link as the engine gets it.
-        ends: The nodes at its ends, the sender's side first.
+        links: The links that the sender's packets cross, as the engine gets them, each with the nodes at its ends.
         round_trip_s: How long a round trip of the flow takes.
         start_s: When the flow starts, in seconds.
         stop_s: When it stops.
@@ -196,11 +199,14 @@ def full_share(
     if lasts <= 0:
         return 0.0
     rounds = max(1, min(_MOST_ROUNDS, round(lasts / round_trip_s) if round_trip_s > 0 else _MOST_ROUNDS))
-    served = _services(_on(packets, ends), link).select(pl.col("time_s", "until_s") - start_s)
-    # What began before the flow counts from its start on.
-    served = served.filter(pl.col("until_s") > 0).with_columns(pl.col("time_s").clip(lower_bound=0.0))
-    busy = _busy(served, [lasts * number / rounds for number in range(1, rounds + 1)])
-    return float((busy["value"] >= _THROUGHOUT).mean() or 0.0)  # type: ignore[arg-type]  # a column of truth values
+    times = [lasts * number / rounds for number in range(1, rounds + 1)]
+    full = pl.Series([False] * rounds)
+    for link, ends in links:
+        served = _services(_on(packets, ends), link).select(pl.col("time_s", "until_s") - start_s)
+        # What began before the flow counts from its start on.
+        served = served.filter(pl.col("until_s") > 0).with_columns(pl.col("time_s").clip(lower_bound=0.0))
+        full |= _busy(served, times)["value"] >= _THROUGHOUT
+    return float(full.mean() or 0.0)  # type: ignore[arg-type]  # a column of truth values
 
 
 def series_of_link(
@@ -226,7 +232,7 @@ def series_of_flow(
     packets: pl.DataFrame,
     flow: int,
     label: str,
-    origin: str,
+    way: Way,
     times: Sequence[float],
     *,
     header_bytes: int | None = None,
@@ -237,12 +243,12 @@ def series_of_flow(
         packets: As `in_time` gives them.
         flow: Its number.
         label: Its name.
-        origin: Node at which the link begins on the side of its sender.
+        way: The links that its sender's packets cross.
         times: When, at equal intervals.
         header_bytes: Those of its datagrams, which give the goodput as well; nothing over TCP.
     """
-    own = (pl.col("flow") == flow) & (pl.col("from") == origin) & (pl.col("event") == "r") & (pl.col("type") != "ack")
-    arrived = packets.filter(own).with_columns(pl.col("size_bytes").cast(pl.Float64))
+    own = (pl.col("flow") == flow) & (pl.col("event") == "r") & (pl.col("type") != "ack")
+    arrived = _on(packets, way[-1]).filter(own).with_columns(pl.col("size_bytes").cast(pl.Float64))
     interval_s = times[0] if times else 1.0
     headers = {"throughput_bps": 0} | ({} if header_bytes is None else {"goodput_bps": header_bytes})
     found = {}
@@ -263,7 +269,12 @@ def sampled(
 
 
 def _on(packets: pl.DataFrame, ends: tuple[str, str]) -> pl.DataFrame:
-    return packets.filter((pl.col("from") == ends[0]) & (pl.col("to") == ends[1]))
+    return packets.filter(is_on(ends))
+
+
+def is_on(ends: tuple[str, str]) -> pl.Expr:
+    """Whether a packet is on a link, of which these are the ends."""
+    return (pl.col("from") == ends[0]) & (pl.col("to") == ends[1])
 
 
 def _services(own: pl.DataFrame, link: Mapping[str, Any]) -> pl.DataFrame:

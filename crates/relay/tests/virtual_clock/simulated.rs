@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use tightlink_relay::spec::{Device, DirectionSpec, RelaySpec, RouterSpec};
+use tightlink_relay::spec::{Device, PortSpec, RelaySpec, RouteSpec, RouterSpec};
+use tightlink_relay::summary::LinkRow;
 use tightlink_sim::Simulation;
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
@@ -24,7 +25,7 @@ use tightlink_sim::time::Time;
 
 use crate::world::Packet;
 
-const DURATION_S: f64 = 0.5;
+pub const DURATION_S: f64 = 0.5;
 
 /// Which discipline the queues have.
 #[derive(Clone, Copy, Debug)]
@@ -244,10 +245,10 @@ fn link(name: &str, ends: (u32, u32), rate_bps: f64, delay_s: f64, limit: QueueL
     LinkSpec::plain(name, ends, rate_bps, delay_s, limit)
 }
 
-/// The link from node 1 to node 2, and back.
-fn bottleneck(given: &Given) -> [LinkSpec; 2] {
-    [("bottleneck", (1, 2)), ("bottleneck.reverse", (2, 1))].map(|(name, ends)| {
-        let way = usize::from(ends.0 == 2);
+/// The link from a node to another, and back.
+pub fn both(given: &Given, name: &str, (from, to): (u32, u32)) -> [LinkSpec; 2] {
+    [(name.to_owned(), (from, to)), (format!("{name}.reverse"), (to, from))].map(|(name, ends)| {
+        let way = usize::from(ends != (from, to));
         let limit = given.limits[way];
         let limit =
             if given.in_bytes { QueueLimit::Bytes(u64::from(limit) * 1000) } else { QueueLimit::Packets(limit) };
@@ -264,9 +265,58 @@ fn bottleneck(given: &Given) -> [LinkSpec; 2] {
             overtaking: given.overtaking,
             framing,
             queue: given.discipline.spec(limit),
-            ..link(name, ends, given.rates_bps[way], given.delays_s[way], limit)
+            ..link(&name, ends, given.rates_bps[way], given.delays_s[way], limit)
         }
     })
+}
+
+/// The link from node 1 to node 2, and back.
+fn bottleneck(given: &Given) -> [LinkSpec; 2] {
+    both(given, "bottleneck", (1, 2))
+}
+
+/// A packet of so many bytes each interval.
+pub fn constant(index: usize, (from, to): (usize, usize), size: u32, interval_s: f64, start_s: f64) -> FlowSpec {
+    FlowSpec {
+        label: format!("cbr[{index}]"),
+        group: "cbr".to_owned(),
+        index: index as u32,
+        from: from as u32,
+        to: to as u32,
+        start_s,
+        stop_s: DURATION_S,
+        path: None,
+        reverse_path: None,
+        dscp: 0,
+        traffic: TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s) },
+        transport: TransportSpec::Udp(UdpSpec {
+            payload_bytes: size,
+            header_bytes: 0,
+            fragment_header_bytes: 0,
+            sizes: Vec::new(),
+            ecn: None,
+        }),
+    }
+}
+
+pub fn scenario(nodes: Vec<NodeSpec>, links: Vec<LinkSpec>, flows: Vec<FlowSpec>) -> Scenario {
+    Scenario {
+        profile: Profile::Rfc,
+        duration_s: DURATION_S,
+        seed: 1,
+        nodes,
+        links,
+        flows,
+        users: Vec::new(),
+        scatter: Vec::new(),
+        transfers: Vec::new(),
+        observe: ObserveSpec { interval_s: None, transport: false, flows: ObserveFlows::Each, periods: Vec::new() },
+    }
+}
+
+/// The way from a port to another, which takes no longer than its links do.
+pub fn route((from, to): (usize, usize), links: Vec<usize>) -> RouteSpec {
+    RouteSpec { from, to, between: None, gaps_s: vec![0.0; links.len().saturating_sub(1)], links, beyond_s: 0.0 }
 }
 
 /// The relay that is to do the same.
@@ -278,7 +328,9 @@ pub fn spec(given: &Given) -> RelaySpec {
         begins_s: 0.0,
         duration_s: Some(DURATION_S),
         nodes: ["sender", "router", "receiver"].map(str::to_owned).to_vec(),
-        directions: bottleneck(given).map(|link| DirectionSpec { link, beyond_s: 0.0, between: Vec::new() }),
+        links: bottleneck(given).to_vec(),
+        ports: ["router", "receiver"].map(|node| PortSpec { node: node.to_owned(), addresses: Vec::new() }).to_vec(),
+        routes: [0, 1].map(|from| route((from, 1 - from), vec![from])).to_vec(),
         processor: given.processor.clone().map(|processor| RouterSpec {
             node: "router".to_owned(),
             processor,
@@ -314,6 +366,34 @@ pub struct Totals {
     pub queue_mean_packets: f64,
 }
 
+/// Numbers that only differ by the order of additions.
+pub fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(1e-3)
+}
+
+impl Totals {
+    /// A row of the table `links`.
+    pub fn of(links: &Table, row: usize) -> Self {
+        Self {
+            packets_in: integer(links, "packets_in", row),
+            packets_out: integer(links, "packets_out", row),
+            packets_dropped: integer(links, "packets_dropped", row),
+            bytes_out: integer(links, "bytes_out", row),
+            queue_max_packets: integer(links, "queue_max_packets", row),
+            utilization: float(links, "utilization", row),
+            queue_mean_packets: float(links, "queue_mean_packets", row),
+        }
+    }
+
+    /// Whether a relay says the same.
+    pub fn agrees(&self, row: &LinkRow) -> bool {
+        let found = (row.packets_in, row.packets_out, row.packets_dropped, row.bytes_out, row.queue_max_packets);
+        found == (self.packets_in, self.packets_out, self.packets_dropped, self.bytes_out, self.queue_max_packets)
+            && close(row.utilization, self.utilization)
+            && close(row.queue_mean_packets, self.queue_mean_packets)
+    }
+}
+
 fn integer(table: &Table, name: &str, row: usize) -> u64 {
     match &table.columns.iter().find(|(column, _)| *column == name).unwrap().1 {
         Column::Integer(values) => values[row] as u64,
@@ -337,38 +417,11 @@ pub fn simulate(given: &Given) -> Simulated {
     let mut nodes: Vec<NodeSpec> =
         ["sender", "router", "receiver"].map(|name| NodeSpec { name: name.to_owned(), processor: None }).into();
     nodes[1].processor = given.processor.clone();
-    let flow = |(index, stream): (usize, &Stream)| FlowSpec {
-        label: format!("cbr[{index}]"),
-        group: "cbr".to_owned(),
-        index: index as u32,
-        from: [0, 2][stream.port],
-        to: [2, 0][stream.port],
-        start_s: stream.start_s,
-        stop_s: DURATION_S,
-        path: None,
-        reverse_path: None,
-        dscp: 0,
-        traffic: TrafficSpec::Cbr { pace: Pace::IntervalS(stream.interval_s) },
-        transport: TransportSpec::Udp(UdpSpec {
-            payload_bytes: stream.size,
-            header_bytes: 0,
-            fragment_header_bytes: 0,
-            sizes: Vec::new(),
-            ecn: None,
-        }),
+    let flow = |(index, stream): (usize, &Stream)| {
+        let ends = ([0, 2][stream.port], [2, 0][stream.port]);
+        constant(index, ends, stream.size, stream.interval_s, stream.start_s)
     };
-    let scenario = Scenario {
-        profile: Profile::Rfc,
-        duration_s: DURATION_S,
-        seed: 1,
-        nodes,
-        links,
-        flows: given.streams.iter().enumerate().map(flow).collect(),
-        users: Vec::new(),
-        scatter: Vec::new(),
-        transfers: Vec::new(),
-        observe: ObserveSpec { interval_s: None, transport: false, flows: ObserveFlows::Each, periods: Vec::new() },
-    };
+    let scenario = scenario(nodes, links, given.streams.iter().enumerate().map(flow).collect());
     let mut records = Vec::new();
     let probe = Trace::new(scenario.links.len(), scenario.flows.len(), |record: &Record| records.push(*record));
     let mut simulation = Simulation::new(&scenario, probe).expect("the scenario is valid");
@@ -388,6 +441,7 @@ pub fn simulate(given: &Given) -> Simulated {
                 size: record.size,
                 number: first[&(record.flow, record.seq)] as u32,
                 flow: record.flow + 1,
+                to: 0,
             })
             .collect()
     };
@@ -404,15 +458,6 @@ pub fn simulate(given: &Given) -> Simulated {
             records.iter().filter(from(port)).filter(|record| record.event == Event::Drop(reason)).count()
         })
     });
-    let totals = |row| Totals {
-        packets_in: integer(&links, "packets_in", row),
-        packets_out: integer(&links, "packets_out", row),
-        packets_dropped: integer(&links, "packets_dropped", row),
-        bytes_out: integer(&links, "bytes_out", row),
-        queue_max_packets: integer(&links, "queue_max_packets", row),
-        utilization: float(&links, "utilization", row),
-        queue_mean_packets: float(&links, "queue_mean_packets", row),
-    };
     let behind_router = if given.processor.is_some() { packets(3, Event::Enqueue) } else { packets(1, Event::Receive) };
     Simulated {
         // What the access link delivers comes to the router; what comes to the link from behind has passed nothing.
@@ -422,7 +467,7 @@ pub fn simulate(given: &Given) -> Simulated {
             behind_router.into_iter().filter(|packet| packet.at < Time::new(DURATION_S)).collect(),
         ],
         losses,
-        links: [totals(0), totals(1)],
+        links: [0, 1].map(|row| Totals::of(&links, row)),
         node: given
             .processor
             .as_ref()

@@ -14,6 +14,8 @@ pub struct Packet {
     pub number: u32,
     /// Whose it is, from 1; 0: nobody's.
     pub flow: u32,
+    /// The last byte of the address to which it goes.
+    pub to: u8,
 }
 
 /// Where its number and its flow stand among its bytes.
@@ -27,7 +29,7 @@ fn bytes(packet: Packet) -> Vec<u8> {
     bytes[PORTS].copy_from_slice(&packet.flow.to_le_bytes());
     if packet.flow > 0 {
         // From 0.0.0.1, 0.0.0.2 and so on, over UDP.
-        (bytes[0], bytes[9], bytes[15]) = (0x45, 17, packet.flow as u8);
+        (bytes[0], bytes[9], bytes[15], bytes[19]) = (0x45, 17, packet.flow as u8, packet.to);
     }
     bytes
 }
@@ -36,8 +38,8 @@ fn bytes(packet: Packet) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Virtual {
     pub now: Time,
-    pub coming: [VecDeque<Packet>; 2],
-    pub sent: [Vec<Packet>; 2],
+    pub coming: Vec<VecDeque<Packet>>,
+    pub sent: Vec<Vec<Packet>>,
     /// How much too long each sleep takes, in turn.
     pub oversleeps_s: Vec<f64>,
     pub worked_s: f64,
@@ -47,11 +49,11 @@ pub struct Virtual {
 }
 
 impl Virtual {
-    pub fn new(coming: [Vec<Packet>; 2]) -> Self {
+    pub fn new(coming: Vec<Vec<Packet>>) -> Self {
         Self {
             now: Time::ZERO,
-            coming: coming.map(VecDeque::from),
-            sent: [Vec::new(), Vec::new()],
+            sent: vec![Vec::new(); coming.len()],
+            coming: coming.into_iter().map(VecDeque::from).collect(),
             oversleeps_s: vec![0.0],
             worked_s: 0.0,
             sleeps: 0,
@@ -77,7 +79,9 @@ impl World for Virtual {
 
     fn send(&mut self, port: usize, packet: &[u8]) -> Result<bool, RelayError> {
         let number = |place: std::ops::Range<usize>| u32::from_le_bytes(packet[place].try_into().unwrap());
-        let sent = Packet { at: self.now, size: packet.len() as u32, number: number(NUMBER), flow: number(PORTS) };
+        let (size, flow) = (packet.len() as u32, number(PORTS));
+        let to = if flow > 0 { packet[19] } else { 0 };
+        let sent = Packet { at: self.now, size, number: number(NUMBER), flow, to };
         assert_eq!(packet, bytes(sent));
         self.sent[port].push(sent);
         Ok(true)

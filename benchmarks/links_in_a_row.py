@@ -1,0 +1,124 @@
+"""Linux over several links in a row, in real time, beside the simulation of the same scenarios.
+
+    python benchmarks/links_in_a_row.py -o results/links-in-a-row
+
+Three networks, three congestion controls, one flow and four: 18 cells, which take about 5 minutes on a machine that
+does nothing else. Measured once; simulated with starts from 0 to 40 ms, of which the median counts. Ends with a table
+of what the flows from end to end got, and those that cross one link only, and, of goodput and of the 95th percentile of
+the one-way delay, R² and how many are within 10 %. Continues where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+from changing_links import CONTROLS, FLOWS, NEAR, r_squared
+
+import tightlink as tl
+from tightlink.measure.measuring import measure
+
+DURATION = "12 s"
+#: What so little changes is not the model's: flows that compete at several links are sensitive to it.
+STARTS_MS = (0, 10, 20, 30, 40)
+
+
+def link(ends: tuple[str, str], rate: str, delay: str, queue: str) -> dict[str, Any]:
+    """A link whose way back is never full."""
+    return {"ends": list(ends), "rate": rate, "delay": delay, "queue": queue, "reverse": {"rate": "50 Mbit/s"}}
+
+
+_DATAGRAMS = {"datagram": "1000 B"}
+#: Links, and flows that cross some of them beside those from end to end: kind, from, to.
+NETWORKS: dict[str, tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]] = {
+    # The line is full while nobody else is behind it, the peering otherwise.
+    "home": (
+        {
+            "dsl": link(("a", "b"), "10 Mbit/s", "10 ms", "60 packets"),
+            "peering": link(("b", "c"), "12 Mbit/s", "15 ms", "80 packets"),
+        },
+        {"others": {"kind": "cbr", "rate": "6 Mbit/s", "from": "b", "to": "c", "start": "6 s", "udp": _DATAGRAMS}},
+    ),
+    "equal": (
+        {
+            "one": link(("a", "b"), "10 Mbit/s", "10 ms", "60 packets"),
+            "two": link(("b", "c"), "10 Mbit/s", "10 ms", "60 packets"),
+        },
+        {},
+    ),
+    "lot": (
+        {
+            "first": link(("a", "b"), "10 Mbit/s", "5 ms", "60 packets"),
+            "second": link(("b", "c"), "8 Mbit/s", "10 ms", "60 packets"),
+            "third": link(("c", "d"), "10 Mbit/s", "5 ms", "60 packets"),
+        },
+        {
+            "first": {"kind": "bulk", "from": "a", "to": "b"},
+            "second": {"kind": "bulk", "from": "b", "to": "c"},
+            "third": {"kind": "bulk", "from": "c", "to": "d"},
+        },
+    ),
+}  # fmt: skip
+
+
+def scenario(network: str, control: str, flows: int, start_ms: int = 0) -> tl.Scenario:
+    """A cell: flows from end to end, and others."""
+    links, others = NETWORKS[network]
+    tcp = {"congestion": control}
+    last = list(links.values())[-1]["ends"][1]
+    through = {"kind": "bulk", "from": "a", "to": last, "flows": flows, "tcp": tcp}
+    if start_ms:
+        through["start"] = f"{start_ms} ms"
+    beside = {name: each | ({"tcp": tcp} if each["kind"] == "bulk" else {}) for name, each in others.items()}
+    return tl.Scenario.from_dict(
+        {"profile": "linux", "duration": DURATION, "link": links, "traffic": {"through": through} | beside}
+    )
+
+
+def found(run: tl.Run) -> dict[str, dict[str, float]]:
+    """Of each group of flows over TCP the goodput, and the 95th percentile of one-way delays, the mean over flows."""
+    answer = {}
+    tcp = run.flows.filter(transport="tcp")
+    for group in dict.fromkeys(label.partition("[")[0] for label in tcp["label"]):
+        own = tcp.filter(tcp["label"].str.starts_with(group))
+        answer[group] = {
+            "goodput_bps": float(own["goodput_bps"].sum()),
+            "one_way_delay_p95_s": float(own["one_way_delay_p95_s"].mean()),  # type: ignore[arg-type]  # numbers
+        }
+    return answer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    folder = parser.parse_args().output
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for network, (links, _) in NETWORKS.items():
+        for control in CONTROLS:
+            for flows in FLOWS:
+                file = folder / f"{network}-{control}-{flows}.json"
+                if not file.exists():
+                    run = measure(scenario(network, control, flows), links=list(links), tries=3)
+                    file.write_text(json.dumps(found(run)))
+                measured = json.loads(file.read_text())
+                simulated = [found(tl.simulate(scenario(network, control, flows, at))) for at in STARTS_MS]
+                for group, there in measured.items():
+                    here = {key: statistics.median(one[group][key] for one in simulated) for key in there}
+                    rows.append((there, here))
+                    told = "  ".join(
+                        f"{there[key]:.4g} {here[key]:.4g} {here[key] / there[key] - 1:+.1%}" for key in here
+                    )
+                    print(f"{network:6} {control:6} {flows} {group:8} {told}", flush=True)
+    for key in ("goodput_bps", "one_way_delay_p95_s"):
+        pairs = [(there[key], here[key]) for there, here in rows]
+        near = sum(abs(here / there - 1) <= NEAR for there, here in pairs)
+        explained = r_squared([there for there, _ in pairs], [here for _, here in pairs])
+        print(f"{key}: R² {explained:.4f}, {near} of {len(rows)} within {NEAR:.0%}")
+
+
+if __name__ == "__main__":
+    main()
