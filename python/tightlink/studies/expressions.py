@@ -37,7 +37,8 @@ _NAME: Final = re.compile(r"'[^']*'|(?<![\w.])[A-Za-z](?:[\w./-]*\w)?")
 _FIELD: Final = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "abs": abs, "all": all, "int": int, "len": len, "max": max, "mean": fmean, "median": median, "min": min,
-    "round": round, "sum": sum,
+    "round": round, "sum": sum, "rises": lambda column: bool((column.diff().drop_nulls() > 0).all()),
+    "falls": lambda column: bool((column.diff().drop_nulls() < 0).all()),
 }  # fmt: skip
 _WORDS: Final = {*_FUNCTIONS, "and", "or", "not", "in", "if", "else"}
 _OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
