@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from statistics import fmean, median
 from typing import Any, Final
@@ -30,13 +30,23 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.errors import TightlinkError, closest
+from tightlink.reduce import mean_of, median_of
 from tightlink.studies import words
+
+
+def _mean(values: Iterable[float]) -> float:
+    return mean_of(values) if isinstance(values, pl.Series) else fmean(values)
+
+
+def _median(values: Iterable[float]) -> float:
+    return median_of(values) if isinstance(values, pl.Series) else median(values)
+
 
 #: A name, or words in quotes, in which there is none.
 _NAME: Final = re.compile(r"'[^']*'|(?<![\w.])[A-Za-z](?:[\w./-]*\w)?")
 _FIELD: Final = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    "abs": abs, "all": all, "int": int, "len": len, "max": max, "mean": fmean, "median": median, "min": min,
+    "abs": abs, "all": all, "int": int, "len": len, "max": max, "mean": _mean, "median": _median, "min": min,
     "round": round, "sum": sum, "rises": lambda column: bool((column.diff().drop_nulls() > 0).all()),
     "falls": lambda column: bool((column.diff().drop_nulls() < 0).all()),
 }  # fmt: skip

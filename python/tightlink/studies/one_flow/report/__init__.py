@@ -37,7 +37,6 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         axes = cases.domains(found)
         blocks |= {f"{name}.{transport}": cases.small_charts(own, axes) for name, own in found.items()}
     same = (all(claims[f"{case.name}.{count}"].holds for count in ("packets-sent", "kilobytes")) for case in CASES)
-    constant = observed["company"].udp.filter(pl.col("kind") == "constant")
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),
         "setup": vars(setup),
@@ -57,7 +56,6 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "c_delayed": C_DELAYED,
         "c_tahoe": fitted(observed["response"].filter(pl.col("forced") == "random"), "Tahoe"),
         "uneven": observed["company"].many.sort("jain").row(0, named=True),
-        "ten": constant.row(-1, named=True),
         "notes": _notes(),
     }
     figures = {
