@@ -246,7 +246,7 @@ NAMED: Final = {
 }  # fmt: skip
 
 
-def tasks() -> list[Task]:
+def sweeps() -> list[Task]:
     """All payloads of all sweeps."""
     return [Task(sweep.key(payload), sweep.scenario(payload)) for sweep in SWEEPS for payload in sweep.payloads]
 

@@ -25,6 +25,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from tightlink.analysis.networks.routes import Routes
+from tightlink.experiment.execute import Task
 from tightlink.studies.network_congestion.setup import graphs
 from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case, Sizes
@@ -307,3 +308,12 @@ def _anywhere(graph: nx.Graph, _: Routes, draw: Generator) -> Pair:
 _RULES: Final[dict[str, Callable[[nx.Graph, Routes, Generator], Pair]]] = {
     "congested": _congested, "betweenness": _betweenness, "preferential": _preferential, "anywhere": _anywhere,
 }  # fmt: skip
+
+
+def tasks() -> list[Task]:
+    """Everything that is simulated."""
+    listed = [
+        *order_parameter(), *in_time(), *in_size(), *limited_queues(), *invariants(), *packet_sizes(), *balanced(),
+        *networks(),
+    ]  # fmt: skip
+    return [task for case in listed for task in case.tasks()]
