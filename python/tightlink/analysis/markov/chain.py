@@ -15,17 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from tightlink.errors import TightlinkError, closest, one_of
-from tightlink.lazy import nx
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array: TypeAlias = NDArray[np.float64]
+from tightlink.lazy import Array, nx
 
 #: How far the sum of a row may be from one: rounding.
 _ROUNDING: Final = 1e-9

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -11,13 +11,12 @@ import polars as pl
 from tightlink.analysis.estimates import Fit
 from tightlink.analysis.limits import bifurcation
 from tightlink.analysis.limits.bifurcation import Return
+from tightlink.lazy import Array
 from tightlink.run import Run
 from tightlink.studies.link_saturation.observe.saturation import FRAME, Found
 from tightlink.studies.link_saturation.setup import variations
 from tightlink.studies.link_saturation.setup.interface import BANDWIDTH_BPS, GAP_BYTES, HEADER_BYTES, NO_BYTES, PROBE
 from tightlink.studies.link_saturation.setup.variations import FILLED_S, PERTURBED, QUEUE, QUEUE_PACKETS
-
-Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 #: Counting whole packets for a second.
 _COUNTED: Final = 1e-3

@@ -22,15 +22,14 @@ from zlib import crc32
 import networkx as nx
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from tightlink.analysis.networks.routes import Routes
 from tightlink.experiment.execute import Task
+from tightlink.lazy import Array
 from tightlink.studies.network_congestion.setup import graphs
 from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case, Sizes
 
-Array: TypeAlias = "NDArray[np.float64]"
 Pair: TypeAlias = tuple[int, int]
 
 #: Near the critical load in steps that are the resolution of what is found there.

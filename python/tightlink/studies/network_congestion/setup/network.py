@@ -13,11 +13,11 @@ from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tightlink.analysis.networks import routes as routing
 from tightlink.analysis.networks.routes import Critical, Routes
 from tightlink.experiment.execute import Task
+from tightlink.lazy import Array
 from tightlink.scenario import Scenario
 from tightlink.studies.network_congestion.setup.graphs import Named
 
@@ -74,7 +74,7 @@ class Case:
     delay_s: float = DELAY_S
     in_bits: bool = False
     """Whether links are limited in bit/s; they carry 1000 packets/s of the mean size then."""
-    share: Callable[[Routes], NDArray[np.float64]] | None = None
+    share: Callable[[Routes], Array] | None = None
     """What share of the capacity of all links each of them has; without it, all have as much."""
 
     @cached_property
@@ -83,7 +83,7 @@ class Case:
         return _routes(self.graph)
 
     @cached_property
-    def capacity(self) -> NDArray[np.float64]:
+    def capacity(self) -> Array:
         """Packets/s that each direction of each wire carries."""
         links = len(self.routes.links)
         if self.share is None:
