@@ -17,8 +17,6 @@ from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.setup import paths
 
-_BITS: Final = 8
-
 
 def measure(run: Run) -> dict[str, float]:
     """What ``runs.parquet`` says of a run: the path, the cell and what it came to."""
@@ -35,7 +33,7 @@ def measure(run: Run) -> dict[str, float]:
         "window_packets": int(bulk["tcp"]["window"].split()[0]),
         "flows": int(bulk["flows"]),
         "packet_bytes": path.packet_bytes,
-        "packets_per_s": found["throughput_bps"] / (_BITS * path.packet_bytes),
+        "packets_per_s": found["throughput_bps"] / (8 * path.packet_bytes),
         **found,
     }
 
@@ -51,7 +49,7 @@ def cells(runs: Mapping[str, Run], prefix: str, places: Iterable[tuple[int, int]
 def acked_packets(run: Run, path: BulkPath) -> int:
     """Packets acknowledged at the senders when the run ends: the series' one sample is of what arrived by then."""
     series = run.series.filter(pl.col("metric") == "goodput_bps")
-    return round(float((series["value"] * series["time_s"]).sum()) / (_BITS * path.payload_bytes))
+    return round(float((series["value"] * series["time_s"]).sum()) / (8 * path.payload_bytes))
 
 
 # The other paths, and all of them together: bottleneck factor, loss, windows, and what the summary compares.

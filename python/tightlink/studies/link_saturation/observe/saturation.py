@@ -57,7 +57,6 @@ def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
 # The document measures goodput over payload, recalculates throughput "using packet sizes that include both
 # payload and packet overhead", and does not say which of the two its critical size and its plateau count.
 
-_BITS: Final = 8
 #: Resamples where intervals are not shown.
 _FEW: Final = 19
 #: Sweeps of which it is found where each saturates, too, by the names that claims have for them.
@@ -116,7 +115,7 @@ class Found:
 
         p_c = T_max · p / T = T_max / f: payloads and frames give the same, as only the packet rate is left.
         """
-        each = [interface.PLATEAU_MBIT * _MBIT / _BITS / rate for rate in self.saturated["packets_per_s"].to_list()]
+        each = [interface.PLATEAU_MBIT * _MBIT / 8 / rate for rate in self.saturated["packets_per_s"].to_list()]
         return fmean(each), (max(each) - min(each)) / 2
 
 
@@ -165,7 +164,7 @@ def measure(run: Run) -> dict[str, float]:
     dropped = float(flows["packets_dropped"].sum())
     rate = packets / time_s
     goodput, throughput = float(flows["goodput_bps"].sum()), float(flows["throughput_bps"].sum())
-    payload, packet = (value / (_BITS * rate) if rate else math.nan for value in (goodput, throughput))
+    payload, packet = (value / (8 * rate) if rate else math.nan for value in (goodput, throughput))
     jitters = flows["jitter_rfc3550_s"].drop_nulls().to_list()
     return {
         "payload_bytes": payload,
@@ -174,7 +173,7 @@ def measure(run: Run) -> dict[str, float]:
         "packets_per_s": rate,
         "goodput_bps": goodput,
         "throughput_bps": throughput,
-        "frame_throughput_bps": throughput + _BITS * interface.ETHERNET_BYTES * rate,
+        "frame_throughput_bps": throughput + 8 * interface.ETHERNET_BYTES * rate,
         "loss": dropped / sent if sent else math.nan,
         "jitter_rfc3550_s": sum(jitters) / len(jitters) if jitters else math.nan,
         "load": _load(run),

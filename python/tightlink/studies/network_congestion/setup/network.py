@@ -33,7 +33,6 @@ FILLED_S: Final = 4.0
 LABEL: Final = "calls"
 _NET: Final = "net"
 _BYTES: Final = 1500
-_BITS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ class Case:
 
     def _rate(self, packets_per_s: float) -> str:
         if self.in_bits:
-            return f"{round(packets_per_s * self.sizes.mean * _BITS)} bit/s"
+            return f"{round(packets_per_s * self.sizes.mean * 8)} bit/s"
         return f"{packets_per_s:.9g} packets/s"
 
     def __hash__(self) -> int:

@@ -17,7 +17,6 @@ from tightlink.run import Run
 from tightlink.studies.cases import Cases
 from tightlink.studies.one_flow import setup
 
-_PERCENT: Final = 100
 KINDS: Final = {"alone": "two flows alone", "noise": "beside a little random traffic"}
 #: The document's smoothing of company X's traffic.
 _KEEP_X: Final = 0.95
@@ -149,7 +148,7 @@ def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
 
 
 def _percents(shares: pl.Series) -> str:
-    least, *_, greatest = sorted(round(_PERCENT * share) for share in shares)
+    least, *_, greatest = sorted(round(100 * share) for share in shares)
     return f"{least} %" if least == greatest else f"{least} to {greatest} %"
 
 

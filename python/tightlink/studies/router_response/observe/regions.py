@@ -32,6 +32,8 @@ _RESAMPLES: Final = 200
 _FEW_RESAMPLES: Final = 60
 #: Packet rates that differ by less are one.
 _SAME: Final = 1e-6
+#: Beyond the onset by this share nothing of it is left to doubt.
+BEYOND: Final = 1.2
 #: A reading that is lower by this share has left its level, as in the analysis.
 _LEFT: Final = 0.05
 

@@ -12,7 +12,7 @@ import polars as pl
 from tightlink.analysis.limits.regimes import Length
 from tightlink.reduce import largest, smallest
 from tightlink.studies.router_response.observe.probes import middle
-from tightlink.studies.router_response.observe.regions import Routers
+from tightlink.studies.router_response.observe.regions import BEYOND, Routers
 from tightlink.studies.router_response.setup.costs import ONSET_PER_S
 from tightlink.studies.router_response.setup.document import LENGTHS, LEVEL_BPS, SHORTEST, per_s
 from tightlink.studies.router_response.setup.network import REFINED
@@ -23,8 +23,6 @@ GRID_PER_S: Final = (1 / 0.3e-3, 5000.0)
 _AT_LEVEL: Final = 0.005
 #: The reading has left its level.
 _LEFT: Final = 0.01
-#: Beyond the onset by this share nothing of it is left to doubt.
-_BEYOND: Final = 1.2
 
 
 def load_values(found: Routers) -> dict[str, object]:
@@ -58,7 +56,7 @@ def _router_a(found: Routers) -> dict[str, object]:
     level = largest(short["load"])
     before, after = (float(np.interp(rate * 8 * SHORTEST, grid["offered_bps"], grid["load"])) for rate in GRID_PER_S)
     held = short.filter((pl.col("offered_packets_per_s") > found.onset) & (pl.col("load") > level - _AT_LEVEL))
-    fallen = short.filter((pl.col("load") < level - _LEFT) & (pl.col("offered_packets_per_s") > found.onset * _BEYOND))
+    fallen = short.filter((pl.col("load") < level - _LEFT) & (pl.col("offered_packets_per_s") > found.onset * BEYOND))
     return {
         **{f"a.{size}.load_at_2_mbit": at(found, size, LEVEL_BPS, "load") for size in (SHORTEST, LENGTHS[-1])},
         f"a.{SHORTEST}.load_before_onset": before,
