@@ -23,10 +23,8 @@ from itertools import combinations
 from math import factorial
 from typing import Final, Literal, TypeAlias
 
-import numpy as np
-
 from tightlink.analysis.estimates import Estimate, redrawn
-from tightlink.lazy import Array
+from tightlink.lazy import Array, np
 
 Metric: TypeAlias = Literal["packets_per_s", "throughput_bps", "packet_bytes"]
 METRICS: Final[tuple[Metric, ...]] = ("packets_per_s", "throughput_bps", "packet_bytes")

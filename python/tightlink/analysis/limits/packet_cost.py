@@ -22,9 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from tightlink.lazy import Array
+from tightlink.lazy import Array, np
 
 BITS: Final = 8
 #: Distinct sizes that a regime must have: a line through two says nothing of itself.

@@ -10,11 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-import numpy as np
-
 from tightlink.analysis.markov.chain import Chain, Transition
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, pl, stats
+from tightlink.lazy import Array, np, pl, stats
 
 #: Of a normal distribution: the middle 95 %.
 _WIDTH: Final = 1.959964

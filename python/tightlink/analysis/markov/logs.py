@@ -14,12 +14,10 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
-
 from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.life import Life, Piece, cut
 from tightlink.errors import TightlinkError, one_of
-from tightlink.lazy import NDArray, pl
+from tightlink.lazy import NDArray, np, pl
 
 COLUMNS: Final = ("entity", "time_s", "state")
 #: What an entity is before its first entry, where others have begun.

@@ -16,11 +16,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final
 
-import numpy as np
-
 from tightlink.analysis.markov.chain import Chain, Transition
 from tightlink.analysis.markov.life import Life
-from tightlink.lazy import Array, pl
+from tightlink.lazy import Array, np, pl
 
 #: What is taken away, from nothing to all: in small steps near the end, where rows that can wait give way at once.
 SHARES: Final = tuple(1 - (1 - place / 20) ** 2 for place in range(21))

@@ -15,13 +15,11 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
-
 from tightlink import units
 from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.life import Life, Piece, cut
 from tightlink.errors import TightlinkError, one_of
-from tightlink.lazy import NDArray, pl
+from tightlink.lazy import NDArray, np, pl
 from tightlink.run import Run
 
 THINKING: Final = "thinking"

@@ -21,11 +21,9 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from tightlink.analysis.traffic.red_noise import Spectrum, largest_ratios
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, pl
+from tightlink.lazy import Array, np, pl
 
 #: From here on an amplitude counts: this share of the mean.
 LEAST_AMPLITUDE: Final = 0.1

@@ -21,9 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from tightlink.lazy import Array
+from tightlink.lazy import Array, np
 
 #: What has come and gone fewer times than this is a trend.
 LEAST_CYCLES: Final = 3
