@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink.errors import TightlinkError
 from tightlink.studies.claims_table import ClaimsTable, figure
 from tightlink.studies.expressions import NotObservedError, evaluate, fill
 
@@ -28,6 +30,35 @@ OBSERVED = {"base.rate-a": 4.0, "tcp/base.sent": 10, "verdict": "bad: loss", "no
 )
 def test_expressions(text: str, value: object) -> None:
     assert evaluate(text, OBSERVED) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("max(queue.lost / queue.sent)", 0.25),
+        ("sum(queue.lost > 0)", 1),
+        ("mean(abs(queue.lost - 2))", 1.5),
+        ("median(queue.limit)", 27.5),
+        ("all(queue.sent == 4) and rises(queue.limit) and falls(queue.lost)", True),
+        ("rises(queue.sent) or falls(queue.sent)", False),
+    ],
+)
+def test_columns_take_part_row_by_row(text: str, value: object) -> None:
+    table = pl.DataFrame({"limit": [5, 50], "sent": [4, 4], "lost": [1, 0]})
+    assert evaluate(text, {"queue": table}) == value
+
+
+def test_a_column_is_no_condition() -> None:
+    table = ClaimsTable.parsed("""
+[[claims]]
+id = "a"
+statement = "Nothing is lost"
+place = "p. 1"
+observed = "max(queue.lost)"
+holds = "queue.lost == 0"
+""")
+    with pytest.raises(TightlinkError, match=r"claim a: holds must be a condition, not Series; all\(…\) is one"):
+        table.judged({"queue": pl.DataFrame({"limit": [5, 50], "lost": [1, 0]})})
 
 
 @pytest.mark.parametrize(

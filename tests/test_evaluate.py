@@ -28,9 +28,9 @@ from tightlink.studies.evaluation.setup import (
     samples,
     trials,
 )
+from tightlink.studies.evaluation.setup.pack import Requirement, packs
 from tightlink.studies.evaluation.setup.path import PACKET_BITS
 from tightlink.studies.evaluation.setup.path import Path as Bottleneck
-from tightlink.studies.evaluation.setup.requirements import Requirement, packs
 from tightlink.studies.evaluation.setup.subjects import subject, subjects
 
 if TYPE_CHECKING:

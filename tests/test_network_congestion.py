@@ -113,7 +113,9 @@ def claims(observed: dict[str, Any]) -> dict[str, Claim]:
     """All claims, but of critical loads only those of graphs that are simulated here."""
     table = STUDY.table()
     listed = [
-        each for each in table.statements if not each.id.startswith("critical.") or f"{each.id}.load_per_s" in observed
+        each
+        for each in table.statements
+        if not each.id.startswith("critical.") or each.id.partition(".")[2] in observed["graphs"]
     ]
     return {claim.id: claim for claim in replace(table, statements=tuple(listed)).judged(observed)}
 

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     import networkx as nx
     import numpy as np
     import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike, NDArray
     from scipy import stats
 
     from tightlink import _core
 
-__all__ = ["_core", "alt", "np", "nx", "pl", "stats"]
+    Array = NDArray[np.float64]
+
+__all__ = ["Array", "ArrayLike", "Axes", "Figure", "NDArray", "_core", "alt", "np", "nx", "pl", "stats"]
 
 
 class _Lazy(ModuleType):
@@ -35,6 +40,8 @@ class _Lazy(ModuleType):
 
 
 if not TYPE_CHECKING:
+    # Of annotations, which nothing evaluates.
+    Array = ArrayLike = Axes = Figure = NDArray = Any
     _core, alt, nx, np, pl, stats = map(
         _Lazy, ("tightlink._core", "altair", "networkx", "numpy", "polars", "scipy.stats")
     )

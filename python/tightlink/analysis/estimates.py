@@ -10,15 +10,11 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tightlink.lazy import np, stats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, stats
 
 #: Intervals hold the middle 95 % of what resampling gives.
 CONFIDENCE: Final = 0.95

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import Json, draw, plain
-from tightlink.commands.options import Output, WithLab  # noqa: TC001  # cyclopts evaluates it
+from tightlink.commands.options import Output, WithLab  # cyclopts evaluates it
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty

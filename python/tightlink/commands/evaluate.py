@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Json  # noqa: TC001  # cyclopts evaluates it
+from tightlink.commands.analyze_output import Json  # cyclopts evaluates it
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Cluster, Jobs, Output, WithLab  # noqa: TC001  # cyclopts evaluates them
+from tightlink.commands.options import Cluster, Jobs, Output, WithLab  # cyclopts evaluates them
 from tightlink.console import print_json, print_text
 
 if TYPE_CHECKING:

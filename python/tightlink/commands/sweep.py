@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Cluster, Jobs, Output  # noqa: TC001  # cyclopts evaluates them
+from tightlink.commands.options import Cluster, Jobs, Output  # cyclopts evaluates them
 from tightlink.console import CAUTION, FAILED, print_text
 from tightlink.errors import TightlinkError
 from tightlink.scenario import parse_option

@@ -8,16 +8,14 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping
-
-    from tightlink.experiment.factors import Factor
-    from tightlink.experiment.folder import Experiment
-    from tightlink.experiment.progress import ExperimentProgress
-    from tightlink.scenario import Scenario
+from tightlink.experiment.factors import Factor
+from tightlink.experiment.folder import Experiment
+from tightlink.experiment.progress import ExperimentProgress
+from tightlink.scenario import Scenario
 
 
 def open(folder: str | os.PathLike[str]) -> Experiment:  # noqa: A001

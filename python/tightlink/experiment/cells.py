@@ -21,20 +21,15 @@ or a packet rate such as "20 packets/ms"; did you mean "5 packets/s"?
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import ScenarioError
-from tightlink.experiment.designs import CSV, ONE_AT_A_TIME
-from tightlink.experiment.factors import same, value_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tightlink.experiment.designs import Design
-    from tightlink.experiment.factors import Factor
-    from tightlink.scenario import Scenario
+from tightlink.experiment.designs import CSV, ONE_AT_A_TIME, Design
+from tightlink.experiment.factors import Factor, same, value_at
+from tightlink.scenario import Scenario
 
 _LARGEST_SEED: Final = 2**63 - 1
 

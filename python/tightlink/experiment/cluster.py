@@ -12,8 +12,9 @@ import logging
 import math
 import pickle
 import time
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import uuid4
 
 import distributed
@@ -21,13 +22,9 @@ from distributed.scheduler import KilledWorker
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import KEPT, Failed, Work, perform
+from tightlink.experiment.engines import Performed
 from tightlink.experiment.parcels import Parcels
 from tightlink.lazy import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
-
-    from tightlink.experiment.engines import Performed
 
 #: Its types are those of a part of it.
 _DASK: Final[Any] = distributed

@@ -15,22 +15,18 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.experiment.factors import Factor, Level, value_at
 from tightlink.experiment.fractional import LOWEST, fewest_runs, fraction
-from tightlink.scenario import parse_value
+from tightlink.scenario import Scenario, parse_value
 from tightlink.scenario.toml import read
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tightlink.scenario import Scenario
 
 #: The level of each factor; nothing where its keys stay as the scenario has them.
 Row: TypeAlias = tuple[Level | None, ...]

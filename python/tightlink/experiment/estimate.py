@@ -16,15 +16,12 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.scenario import Scenario
+from tightlink.scenario import Scenario
 
 #: Beginnings are made longer until they take as long as this.
 _LONG_ENOUGH_S: Final = 0.05

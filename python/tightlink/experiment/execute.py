@@ -22,25 +22,20 @@ Example:
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment import campaign
 from tightlink.experiment.campaign import Failed, failed
 from tightlink.experiment.cost import Costs
-from tightlink.experiment.engines import engine
+from tightlink.experiment.engines import Engine, engine
 from tightlink.experiment.progress import ExperimentProgress
+from tightlink.experiment.store import Store
 from tightlink.files import remove_leftovers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-
-    from tightlink.experiment.engines import Engine
-    from tightlink.experiment.store import Store
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 
 
 @dataclass(frozen=True)

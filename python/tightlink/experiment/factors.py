@@ -15,15 +15,12 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.levels import KINDS, MOST_LEVELS, Interval, levels, split
-from tightlink.scenario import parse_value
-
-if TYPE_CHECKING:
-    from tightlink.scenario import Scenario
+from tightlink.scenario import Scenario, parse_value
 
 #: The values of a factor's keys at one of its levels.
 Level: TypeAlias = tuple[Any, ...]

@@ -17,18 +17,14 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.lazy import np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np
 
 LOWEST: Final = 3
 _MOST_FACTORS: Final = 64

@@ -20,17 +20,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 from tightlink.lazy import pl
 from tightlink.reduce import jain
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 from tightlink.tables import TABLES, counted, measured
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
 
 #: Tables over time of traffic that is no single flows.
 OVER_TIME: Final[tuple[str, ...]] = ("users", "scatter")

@@ -23,28 +23,23 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.cells import Cell, cells
+from tightlink.experiment.designs import Design
 from tightlink.experiment.execute import Task
 from tightlink.experiment.factors import Factor
 from tightlink.experiment.precision import FEWEST, Precision
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
-from tightlink.scenario import load
+from tightlink.scenario import Scenario, load
 from tightlink.scenario.toml import parse, read
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator
-
-    from tightlink.experiment.designs import Design
-    from tightlink.scenario import Scenario
 
 #: Keys of the file of an experiment, beside those of `Settings`.
 _SCENARIO: Final = "scenario"

@@ -9,10 +9,8 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tightlink.experiment.cost import Costs
+from tightlink.experiment.cost import Costs
 
 
 @dataclass(frozen=True)

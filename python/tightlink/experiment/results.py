@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from tightlink.checksums import with_checksum, write_table
 from tightlink.experiment.folder import COMPACT, FAILURES, RUNS
 from tightlink.experiment.metrics import metrics
+from tightlink.experiment.workplace import Workplace
 from tightlink.files import write_text
-from tightlink.lazy import np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    import polars as pl
-
-    from tightlink.experiment.workplace import Workplace
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
+from tightlink.lazy import np, pl
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 
 #: Tables with a few rows for each run.
 SMALL: Final = ("flows", "links", "nodes", "completion_times")

@@ -5,36 +5,31 @@ from __future__ import annotations
 import atexit
 import hashlib
 import json
+import os
 import shutil
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.campaign import Failed
-from tightlink.experiment.engines import engine
+from tightlink.experiment.cells import Cell
+from tightlink.experiment.engines import Engine, engine
 from tightlink.experiment.execute import Task, execute_each
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import MARKER, Experiment, named
 from tightlink.experiment.metrics import OVER_TIME, metrics_of, of_each_flow, summed
+from tightlink.experiment.plan import Plan
+from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.results import SMALL, Row, write_experiment
 from tightlink.experiment.size import check_runs, counted
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import FORMAT, table_of, tables_of
-from tightlink.experiment.workplace import occupied
+from tightlink.experiment.workplace import Workplace, occupied
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
-
-    from tightlink.experiment.cells import Cell
-    from tightlink.experiment.engines import Engine
-    from tightlink.experiment.plan import Plan
-    from tightlink.experiment.progress import ExperimentProgress
-    from tightlink.experiment.workplace import Workplace
 
 
 def run(

@@ -7,20 +7,16 @@ files), ``scenario`` (TOML); then each table of the run as a list of its rows.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 from tightlink.checksums import DamagedError, check, parsed_json, sealed, without_checksum, write_table
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, pl
 from tightlink.run import Run
-from tightlink.scenario import loads
+from tightlink.scenario import Scenario, loads
 from tightlink.tables import TABLES, schema
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
-    from tightlink.scenario import Scenario
 
 #: Raised with every change that older versions cannot read.
 FORMAT: Final = 2

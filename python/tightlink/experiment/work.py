@@ -6,19 +6,15 @@ the same bytes whatever engine filled it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import Work
 from tightlink.experiment.stored import packed
 from tightlink.lazy import _core
-from tightlink.simulate import Watched
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tightlink.simulate import Prepared
+from tightlink.simulate import Prepared, Watched
 
 
 @dataclass(frozen=True)

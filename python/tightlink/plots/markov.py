@@ -5,16 +5,12 @@ They take what `tightlink.analysis.markov` gives, draw into ``ax`` and return it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tightlink.analysis.markov import Life
+from tightlink.lazy import Axes, pl
 from tightlink.plots import palette
 from tightlink.plots.style import LEGEND, axes
-
-if TYPE_CHECKING:
-    import polars as pl
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.markov import Life
 
 #: Curves in one figure, the steepest: more have no colours of their own.
 _MOST_CURVES: Final = 6

@@ -5,16 +5,13 @@ Both take what `tightlink.analysis.traffic.oscillation.oscillation` gives, draw 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tightlink.analysis.traffic.oscillation import Oscillation
+from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import plain_powers
 from tightlink.plots.style import LEGEND, axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.traffic.oscillation import Oscillation
 
 #: More of them in one figure are a grey band.
 _PERIODS: Final = 20

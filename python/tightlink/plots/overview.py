@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import pl
+from tightlink.lazy import Axes, Figure, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import limited_by, series
 from tightlink.plots.style import LEGEND, SIZE, STYLE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from tightlink.run import Run
+from tightlink.run import Run
 
 #: Panels from top to bottom: of each the first series that the run has.
 _PANELS: Final = (("throughput_bps", "goodput_bps"), ("cwnd_packets", "in_flight_bytes"), ("queue_packets",))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
+from tightlink.analysis.limits.regimes import Length, Regimes
+from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.limits.regimes import Length, Regimes
 
 #: Regions are told by markers as well as by the ground: full, hollow, crossed.
 _MARKERS: Final[dict[str, dict[str, Any]]] = {

@@ -6,16 +6,12 @@ gives, draws into ``ax`` and returns it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tightlink.lazy import np, pl
+from tightlink.analysis.limits.saturation import Law, Saturation
+from tightlink.lazy import Axes, np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.limits.saturation import Law, Saturation
 
 _DENSE: Final = 400
 #: Top of a bifurcation diagram, in plateaus.

@@ -5,19 +5,13 @@ Both take what `tightlink.analysis.compare.comparison.compare` gives, draw into 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.analysis.path.residuals import NEAR
-from tightlink.lazy import pl
+from tightlink.lazy import Axes, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import line
 from tightlink.plots.style import LEGEND, axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.compare.comparison import Comparison
 
 
 def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | None = None) -> Axes:

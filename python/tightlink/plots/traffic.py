@@ -5,19 +5,16 @@ Each takes what the module of `tightlink.analysis.traffic` gives, draws into ``a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tightlink.analysis.traffic.arrivals import Arrivals
+from tightlink.analysis.traffic.burstiness import Burstiness
+from tightlink.analysis.traffic.cross_correlation import Lag
+from tightlink.analysis.traffic.sizes import Tail
+from tightlink.analysis.traffic.spikes import Spikes
+from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.traffic.arrivals import Arrivals
-    from tightlink.analysis.traffic.burstiness import Burstiness
-    from tightlink.analysis.traffic.cross_correlation import Lag
-    from tightlink.analysis.traffic.sizes import Tail
-    from tightlink.analysis.traffic.spikes import Spikes
 
 
 def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:

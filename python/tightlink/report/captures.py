@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import polars as pl
 
@@ -13,9 +13,7 @@ from tightlink.plots.labels import several
 from tightlink.report import charts, diagnosis, over_time
 from tightlink.report.blocks import Block, Chart, Details, Section, Table
 from tightlink.report.encoding import round_above
-
-if TYPE_CHECKING:
-    from tightlink.run import Run
+from tightlink.run import Run
 
 _MOST_FLOWS: Final = 200
 #: Protocols with most bytes that have a line of their own.

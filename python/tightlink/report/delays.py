@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.lazy import pl
 from tightlink.plots import palette
 from tightlink.plots.labels import grouped, several, words
 from tightlink.report import charts, traced
-from tightlink.report.blocks import Chart, Row, Section, Table
+from tightlink.report.blocks import Block, Chart, Row, Section, Table
 from tightlink.report.over_time import MOST_LINES
-
-if TYPE_CHECKING:
-    from tightlink.report.blocks import Block
-    from tightlink.run import Run
+from tightlink.run import Run
 
 _DELAYS: Final = ("queueing_delay", "one_way_delay", "rtt")
 _HOW: Final = ("mean", "p50", "p95", "p99", "max")

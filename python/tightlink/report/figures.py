@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tightlink import plots
 from tightlink.errors import TightlinkError, closest, one_of
@@ -16,15 +17,8 @@ from tightlink.experiment.folder import MARKER, RUNS
 from tightlink.files import write_bytes
 from tightlink.plots.style import check_format
 from tightlink.report import runs, sweep
-from tightlink.report.blocks import Chart, Row
-from tightlink.run import open_run
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator
-
-    from tightlink.report.blocks import Section
-    from tightlink.run import Run
+from tightlink.report.blocks import Chart, Row, Section
+from tightlink.run import Run, open_run
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
@@ -14,15 +16,9 @@ from tightlink.laboratory.embedded import Offer
 from tightlink.report.blocks import Block, Section, Table, Text
 from tightlink.report.page import write
 from tightlink.report.runs import lead, sections
+from tightlink.report.sequence import Between
 from tightlink.report.sweep import write_sweep
-from tightlink.run import SIMULATION, open_run
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
-    from tightlink.report.sequence import Between
-    from tightlink.run import Run
+from tightlink.run import SIMULATION, Run, open_run
 
 _REPORT: Final = "report.html"
 _MOST_ROWS: Final = 500

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.console import rounded
@@ -11,10 +11,7 @@ from tightlink.plots import palette
 from tightlink.plots.labels import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Text
-from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION
-
-if TYPE_CHECKING:
-    from tightlink.run import Run
+from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, Run
 
 #: Lines of one panel: as many have colours of their own.
 MOST_LINES: Final = len(palette.NAMED)

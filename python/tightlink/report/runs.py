@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.console import rounded
 from tightlink.diagnosis import percent
+from tightlink.lazy import pl
 from tightlink.plots.labels import grouped, several
 from tightlink.report import charts, delays, diagnosis, over_time, transfers, users
 from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
-from tightlink.run import CAPTURE, SIMULATION, TRACE
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from tightlink.report.sequence import Between
-    from tightlink.run import Run
+from tightlink.report.sequence import Between
+from tightlink.run import CAPTURE, SIMULATION, TRACE, Run
 
 _MOST_BARS: Final = 24
 _MOST_ROWS: Final = 200

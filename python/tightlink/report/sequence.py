@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.lazy import pl
@@ -10,10 +10,7 @@ from tightlink.plots.labels import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section
 from tightlink.report.traced import data_packets
-from tightlink.run import CAPTURE
-
-if TYPE_CHECKING:
-    from tightlink.run import Run
+from tightlink.run import CAPTURE, Run
 
 #: When a part of a run begins and ends, in seconds; nothing where it does with the run.
 Between: TypeAlias = tuple[float | None, float | None]

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tightlink.analysis.compare.comparison import GIVEN, RUNS_TABLE
+from tightlink.analysis.compare.comparison import GIVEN, RUNS_TABLE, Comparison
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.analysis.compare.words import agreements, in_order, main_agreements, percent, summarized, written
 from tightlink.analysis.path.residuals import NEAR
 from tightlink.console import quantity
+from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
 from tightlink.plots import labels
 from tightlink.report import charts
-from tightlink.report.blocks import Row, Section, Table, Text
+from tightlink.report.blocks import Block, Row, Section, Table, Text
 from tightlink.report.page import write
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
-    from tightlink.analysis.compare.comparison import Comparison
-    from tightlink.laboratory.embedded import Offer
-    from tightlink.report.blocks import Block
 
 _MOST_ROWS: Final = 500
 _MOST_CHARTS: Final = 12

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.effects import main as effects
 from tightlink.analysis.effects.levels import over_levels
@@ -12,6 +13,7 @@ from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.designs import ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
+from tightlink.experiment.folder import Experiment
 from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.summary import summary, width_of
 from tightlink.laboratory.embedded import Offer
@@ -19,15 +21,9 @@ from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import pl
 from tightlink.plots.labels import several
 from tightlink.report import sweep_factors
-from tightlink.report.blocks import Details, Section, Table, Text
+from tightlink.report.blocks import Block, Details, Section, Table, Text
 from tightlink.report.changes import changes, sentence
 from tightlink.report.page import write
-
-if TYPE_CHECKING:
-    import os
-
-    from tightlink.experiment.folder import Experiment
-    from tightlink.report.blocks import Block
 
 _MOST_ROWS: Final = 500
 _MOST_FAILURES: Final = 20

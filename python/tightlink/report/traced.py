@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from tightlink.run import Run
+from tightlink.run import Run
 
 
 def data_packets(run: Run) -> pl.DataFrame:

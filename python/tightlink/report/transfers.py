@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.diagnosis.words import times
 from tightlink.lazy import pl
 from tightlink.plots.labels import grouped, several
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Table
-
-if TYPE_CHECKING:
-    from tightlink.run import Run
+from tightlink.run import Run
 
 #: Points that are drawn; of more, so many by chance.
 _MOST_POINTS: Final = 2000

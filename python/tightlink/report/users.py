@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.responses.nist import RESPONSES, over_time, responses
 from tightlink.diagnosis import percent
@@ -10,9 +10,7 @@ from tightlink.lazy import pl
 from tightlink.plots.labels import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table
-
-if TYPE_CHECKING:
-    from tightlink.run import Run
+from tightlink.run import Run
 
 _MOST_ROWS: Final = 200
 _HEIGHT: Final = 160

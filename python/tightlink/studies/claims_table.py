@@ -152,6 +152,8 @@ class Statement:
             verdict = evaluate(self.holds, observed)
             if verdict is None:
                 return self.without_verdict(reason)
+            if not isinstance(verdict, bool):
+                raise ValueError(f"holds must be a condition, not {type(verdict).__name__}; all(…) is one of a column")
             return stated(*head, ours, verdict, reason, unit=self.unit, origin=self.origin)
         wanted, tolerance = _value(self.expected, observed), _value(self.tolerance, observed)
         bound = {"tolerance": tolerance, "relative": self.relative}

@@ -9,6 +9,12 @@ Example:
     (0.138, True)
     >>> fill("{" + lost + ":percent 1} are lost of {base.kilobytes:.0f} KB", observed).replace("\u00a0", " ")
     '13.8 % are lost of 2421 KB'
+
+Columns of tables take part row by row:
+
+    >>> queue = pl.DataFrame({"limit": [5, 50], "sent": [100, 100], "lost": [2, 0]})
+    >>> evaluate("max(queue.lost / queue.sent)", {"queue": queue}), evaluate("sum(queue.lost > 0)", {"queue": queue})
+    (0.02, 1)
 """
 
 from __future__ import annotations
@@ -16,21 +22,33 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any, Final
 
 import polars as pl
 
 from tightlink.errors import TightlinkError, closest
+from tightlink.reduce import mean_of, median_of
 from tightlink.studies import words
+
+
+def _mean(values: Iterable[float]) -> float:
+    return mean_of(values) if isinstance(values, pl.Series) else fmean(values)
+
+
+def _median(values: Iterable[float]) -> float:
+    return median_of(values) if isinstance(values, pl.Series) else median(values)
+
 
 #: A name, or words in quotes, in which there is none.
 _NAME: Final = re.compile(r"'[^']*'|(?<![\w.])[A-Za-z](?:[\w./-]*\w)?")
 _FIELD: Final = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    "abs": abs, "int": int, "len": len, "max": max, "mean": fmean, "min": min, "round": round, "sum": sum,
+    "abs": abs, "all": all, "int": int, "len": len, "max": max, "mean": _mean, "median": _median, "min": min,
+    "round": round, "sum": sum, "rises": lambda column: bool((column.diff().drop_nulls() > 0).all()),
+    "falls": lambda column: bool((column.diff().drop_nulls() < 0).all()),
 }  # fmt: skip
 _WORDS: Final = {*_FUNCTIONS, "and", "or", "not", "in", "if", "else"}
 _OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
@@ -65,7 +83,7 @@ class Names(Mapping[str, object]):
     A row of a table is named by what its first column has, or as first or last.
 
     >>> found = Names({"queue": pl.DataFrame({"limit": [5, 50], "lost": [0.02, 0.0]})}, {"base.sent": 2385})
-    >>> found["queue.lost"], found["queue.5.lost"], found["queue.last.lost"], found["base.sent"]
+    >>> found["queue.lost"].to_list(), found["queue.5.lost"], found["queue.last.lost"], found["base.sent"]
     ([0.02, 0.0], 0.02, 0.0, 2385)
     """
 
@@ -107,7 +125,7 @@ def _part(thing: object, name: str) -> object:
         return thing[name] if name in thing else next((thing[key] for key in thing if str(key) == name), _NOTHING)
     if isinstance(thing, pl.DataFrame):
         if name in thing.columns:
-            return thing[name].to_list()
+            return thing[name]
         if name in {"first", "last"}:
             return thing.row(0 if name == "first" else -1, named=True)
         return next((row for row in thing.iter_rows(named=True) if str(next(iter(row.values()))) == name), _NOTHING)
@@ -191,7 +209,9 @@ class _Evaluation:
             case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _OPERATORS for op in ops):
                 values = [self.of(left), *(self.of(other) for other in others)]
                 pairs = zip(ops, values, values[1:], strict=False)
-                return all(bool(_OPERATORS[type(op)](first, second)) for op, first, second in pairs)
+                found = [_OPERATORS[type(op)](first, second) for op, first, second in pairs]
+                # Of columns, row by row; of several comparisons in a row there is one answer.
+                return found[0] if isinstance(found[0], pl.Series) else all(map(bool, found))
             case _:
                 known = ", ".join(_FUNCTIONS)
                 raise ValueError(f'"{self._text}" has more in it than arithmetic, comparisons and {known}')

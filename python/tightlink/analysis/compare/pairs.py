@@ -15,15 +15,12 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink.lazy import pl
+from tightlink.run import Run
 from tightlink.tables import RENAMED, TABLES, counted, measured
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.run import Run
 
 #: The two sides, the columns of their values.
 SIDES: Final = ("first", "second")

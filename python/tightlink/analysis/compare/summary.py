@@ -16,15 +16,12 @@ Example:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Iterator
+from typing import Final, TypeAlias
 
 from tightlink.lazy import pl
 from tightlink.reduce import jain, largest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tightlink.run import Run
+from tightlink.run import Run
 
 #: Metric, whose it is, and both values.
 _Row: TypeAlias = "tuple[str, str, float | None, float | None]"

@@ -8,17 +8,13 @@ Example:
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
+from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.console import is_share, quantity
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tightlink.analysis.compare.comparison import Comparison
-
 
 #: What columns are called where words of the column do not say it.
 _NAMES: Final = {

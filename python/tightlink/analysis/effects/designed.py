@@ -14,22 +14,18 @@ Example:
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis import measurements
 from tightlink.analysis.measurements import LINE, MeasurementError
 from tightlink.errors import closest, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 #: Columns that say which run it is: neither factors nor responses.
 NAMES: Final = ("run", "replication", "seed", "status", "identity", LINE)

@@ -20,19 +20,13 @@ Example:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.ten_steps.half_normal import lenth
-from tightlink.analysis.effects.two_level import two_level
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.effects.two_level import Term
+from tightlink.analysis.effects.two_level import Term, two_level
+from tightlink.lazy import NDArray, np, pl
 
 #: Largest over smallest value from which on a response is taken by its logarithm: below, it would change little.
 _SPREAD: Final = 3.0

@@ -16,18 +16,14 @@ Example:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.analysis.effects.designed import numbers, present
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.errors import ScenarioError, show
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 #: What the columns of quantities end in, as in all tables.
 _SUFFIXES: Final = {

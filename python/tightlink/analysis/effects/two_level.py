@@ -15,21 +15,16 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.effects.main import in_words, levels, signs
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.fractional import Fraction, of_signs
-from tightlink.lazy import np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import polars as pl
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 _PAIR: Final = 2
 _TIMES: Final = " × "

@@ -21,16 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import factorial
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
-
-import numpy as np
+from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import Estimate, redrawn
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array: TypeAlias = NDArray[np.float64]
+from tightlink.lazy import Array, np
 
 Metric: TypeAlias = Literal["packets_per_s", "throughput_bps", "packet_bytes"]
 METRICS: Final[tuple[Metric, ...]] = ("packets_per_s", "throughput_bps", "packet_bytes")

@@ -20,14 +20,9 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final
 
-import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array: TypeAlias = NDArray[np.float64]
+from tightlink.lazy import Array, np
 
 BITS: Final = 8
 #: Distinct sizes that a regime must have: a line through two says nothing of itself.

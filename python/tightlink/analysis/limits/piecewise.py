@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-import numpy as np
-
 from tightlink.analysis.estimates import Fit
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,17 +19,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import Bracket, Estimate, redrawn
+from tightlink.analysis.limits.governing import Explained, Metric
+from tightlink.analysis.limits.piecewise import Fitted, Shape
 from tightlink.analysis.measurements import MeasurementError, checked, in_si, sizes_and_rates
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.limits.governing import Explained, Metric
-    from tightlink.analysis.limits.piecewise import Array, Fitted, Shape
+from tightlink.lazy import Array, NDArray, np, pl
 
 Region: TypeAlias = Literal["stable", "unstable", "highly unstable"]
 

@@ -16,16 +16,12 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from tightlink.analysis.limits.packetize import Bottleneck, Stream, packetize
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tightlink.analysis.limits.packetize import Constraint, Packetization
+from tightlink.analysis.limits.packetize import Bottleneck, Constraint, Packetization, Stream, packetize
 
 _BITS: Final = 8
 #: Largest IP packet (RFC 791: the total length is 16 bits).

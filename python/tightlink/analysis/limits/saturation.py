@@ -18,15 +18,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import RESAMPLES, Bracket, Estimate, Fit, redrawn
+from tightlink.analysis.limits.packet_cost import Costs
 from tightlink.analysis.measurements import MeasurementError, sizes_and_rates
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np, pl, stats
-
-if TYPE_CHECKING:
-    from tightlink.analysis.limits.packet_cost import Array, Costs
+from tightlink.lazy import Array, np, pl, stats
 
 Name: TypeAlias = Literal["ideal", "cost"]
 Regime: TypeAlias = Literal["both", "free flow", "saturated", "undivided"]

@@ -4,6 +4,7 @@ Example:
     The weather in the Land of Oz (J. G. Kemeny, J. L. Snell: Finite Markov Chains, 1960): never two nice days.
 
     >>> import numpy as np
+
     >>> oz = Chain(("rain", "nice", "snow"), np.array([[0.5, 0.25, 0.25], [0.5, 0, 0.5], [0.25, 0.25, 0.5]]))
     >>> oz.stationary().round(3).tolist()
     [0.4, 0.2, 0.4]
@@ -15,17 +16,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-import numpy as np
+from typing import Final, TypeAlias
 
 from tightlink.errors import TightlinkError, closest, one_of
-from tightlink.lazy import nx
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array: TypeAlias = NDArray[np.float64]
+from tightlink.lazy import Array, np, nx
 
 #: How far the sum of a row may be from one: rounding.
 _ROUNDING: Final = 1e-9

@@ -11,13 +11,11 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tightlink.analysis.markov.chain import Chain, Transition
 from tightlink.errors import TightlinkError
 from tightlink.lazy import nx
-
-if TYPE_CHECKING:
-    from tightlink.analysis.markov.chain import Chain, Transition
 
 #: Larger sets are of no interest: everything fails where all fails.
 LARGEST: Final = 3

@@ -6,22 +6,13 @@ scatter around the chain's as binomial ones do, arrivals as those of a Poisson p
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final
 
-import numpy as np
-
+from tightlink.analysis.markov.chain import Chain, Transition
 from tightlink.errors import TightlinkError
-from tightlink.lazy import pl, stats
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.markov.chain import Chain, Transition
-
-    Array: TypeAlias = NDArray[np.float64]
+from tightlink.lazy import Array, np, pl, stats
 
 #: Of a normal distribution: the middle 95 %.
 _WIDTH: Final = 1.959964

@@ -11,19 +11,13 @@ Example:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
-
-import numpy as np
+from collections.abc import Mapping
+from typing import Final
 
 from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.life import Life, Piece, cut
 from tightlink.errors import TightlinkError, one_of
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 COLUMNS: Final = ("entity", "time_s", "state")
 #: What an entity is before its first entry, where others have begun.

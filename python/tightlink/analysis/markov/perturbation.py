@@ -12,19 +12,13 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import numpy as np
-
-from tightlink.analysis.markov.chain import Chain
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tightlink.analysis.markov.chain import Array, Transition
-    from tightlink.analysis.markov.life import Life
+from tightlink.analysis.markov.chain import Chain, Transition
+from tightlink.analysis.markov.life import Life
+from tightlink.lazy import Array, np, pl
 
 #: What is taken away, from nothing to all: in small steps near the end, where rows that can wait give way at once.
 SHARES: Final = tuple(1 - (1 - place / 20) ** 2 for place in range(21))

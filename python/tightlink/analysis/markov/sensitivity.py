@@ -13,18 +13,13 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import numpy as np
-
+from tightlink.analysis.markov.chain import Chain, Transition
 from tightlink.analysis.markov.cuts import minimal_cut_sets
-from tightlink.analysis.markov.life import counting
+from tightlink.analysis.markov.life import Life, counting
 from tightlink.analysis.markov.perturbation import degraded, direction, named
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from tightlink.analysis.markov.chain import Array, Chain, Transition
-    from tightlink.analysis.markov.life import Life
+from tightlink.lazy import Array, np, pl
 
 #: Eigenvalues this near to 1 belong to states that are never left.
 _ONE: Final = 1e-9

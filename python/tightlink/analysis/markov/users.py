@@ -12,22 +12,15 @@ Completed, failed and abandoned are states of their own that last one step: reac
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
-
-import numpy as np
+from collections.abc import Mapping
+from typing import Final
 
 from tightlink import units
 from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.life import Life, Piece, cut
 from tightlink.errors import TightlinkError, one_of
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from tightlink.run import Run
+from tightlink.lazy import NDArray, np, pl
+from tightlink.run import Run
 
 THINKING: Final = "thinking"
 COMPLETED: Final = "completed"

@@ -16,14 +16,11 @@ Example:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from tightlink.lazy import stats
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from tightlink.lazy import ArrayLike, NDArray, stats
 
 #: Nearer to 0 than this the quotient in G is its limit.
 _NEAR: Final = 1e-6

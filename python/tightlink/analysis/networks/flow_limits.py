@@ -18,23 +18,20 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.analysis.limits.packet_capacity import packet_capacity
 from tightlink.analysis.networks.maxflow import Edge, MaximumFlow, maximum_flow
 from tightlink.errors import ScenarioError
+from tightlink.scenario import Scenario
 from tightlink.scenario.flows import packet_bytes as full_packet
 from tightlink.scenario.loss import loss_spec
 from tightlink.scenario.network import Hop, Network, given
 from tightlink.scenario.profiles import PROFILES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.scenario import Scenario
 
 _BITS: Final = 8
 _Capacities = dict[str, Fraction]

@@ -17,20 +17,17 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
+from tightlink.analysis.networks.maxflow import Path
 from tightlink.lazy import pl
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 from tightlink.simulate import simulate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.analysis.networks.maxflow import Path
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
 
 _BITS: Final = 8
 

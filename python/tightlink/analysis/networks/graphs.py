@@ -13,17 +13,12 @@ Example:
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import nx
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tightlink.scenario import Scenario
+from tightlink.lazy import NDArray, nx
+from tightlink.scenario import Scenario
 
 
 @dataclass(frozen=True)

@@ -21,18 +21,13 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+from tightlink.lazy import Array, pl
 
 _RESAMPLES: Final = 99
 _FEWEST_POINTS: Final = 4

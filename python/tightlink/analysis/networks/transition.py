@@ -21,21 +21,15 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from tightlink.analysis.estimates import RESAMPLES, Estimate
 from tightlink.analysis.measurements import MeasurementError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-    from numpy.typing import ArrayLike, NDArray
-
-    Array = NDArray[np.float64]
+from tightlink.lazy import Array, ArrayLike, NDArray, pl
 
 #: Lengths of windows, in samples.
 _LENGTHS: Final = (4, 8, 16, 24, 32)

@@ -12,17 +12,14 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
+from tightlink.run import Run
 from tightlink.scenario import Bulk, Dumbbell, Link, Observe, OnOff, Reverse, Scenario, Tcp, Udp
 from tightlink.scenario.profiles import PROFILES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.run import Run
 
 BOTTLENECK: Final = "net.bottleneck"
 #: The same between two hosts.

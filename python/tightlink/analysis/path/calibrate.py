@@ -19,21 +19,15 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.estimates import CONFIDENCE, Estimate
+from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.analysis.path.cells import simulate_cells
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np, stats
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.lazy import NDArray, np, pl, stats
 
 #: What can be fitted, and how far from the path's own value it is searched, as factors.
 RANGES: Final = {"bandwidth_bps": (0.25, 4.0), "rtt_s": (0.25, 4.0), "queue_packets": (0.125, 8.0)}

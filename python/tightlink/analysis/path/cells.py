@@ -10,18 +10,14 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tightlink.analysis.path.bulk_path import BETWEEN_TWO, BOTTLENECK, GROUP
+from tightlink.analysis.path.bulk_path import BETWEEN_TWO, BOTTLENECK, GROUP, BulkPath
 from tightlink.lazy import pl
+from tightlink.run import Run
 from tightlink.simulate import simulate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from tightlink.analysis.path.bulk_path import BulkPath
-    from tightlink.run import Run
 
 _BITS: Final = 8
 _LIMITS: Final = {

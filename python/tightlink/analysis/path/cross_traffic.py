@@ -12,16 +12,13 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.estimates import CONFIDENCE, Estimate
+from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.lazy import np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.analysis.path.bulk_path import BulkPath
 
 #: Busiest in the afternoon, idlest twelve hours later, by so much of the mean.
 _PEAK_HOUR: Final = 15

@@ -15,18 +15,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis import measurements
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
-
-    from tightlink.analysis.path.bulk_path import BulkPath
 
 COLUMNS: Final = ("window_packets", "flows", "goodput_bps")
 _NEEDED: Final = {"flows": "the number of flows", "goodput_bps": "a goodput such as goodput_mbit_per_s"}

@@ -10,10 +10,11 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tightlink.analysis.path.bulk_path import BOTTLENECK
+from tightlink.analysis.path.bulk_path import BOTTLENECK, BulkPath
 from tightlink.analysis.path.cells import simulate_cells
 from tightlink.analysis.path.choice import LITTLE, Choice, choose
 from tightlink.errors import TightlinkError
@@ -21,11 +22,6 @@ from tightlink.lazy import _core, pl
 from tightlink.reduce import largest, smallest
 from tightlink.scenario.congestion import works_with
 from tightlink.simulate import simulate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tightlink.analysis.path.bulk_path import BulkPath
 
 FLOWS: Final = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40)
 #: What a host gives a connection that asks for nothing: 64 KiB, without the option of RFC 7323 the most there is.

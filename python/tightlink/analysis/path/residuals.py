@@ -11,16 +11,12 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.estimates import RESAMPLES, Estimate
+from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.analysis.path.cells import simulate_cells
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.lazy import NDArray, np, pl
 
 _SEED: Final = 1
 #: With fewer points a line says nothing.

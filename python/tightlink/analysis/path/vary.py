@@ -9,13 +9,11 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.analysis.path.bulk_path import BulkPath
 
 #: Properties in the order of the figures, with their titles.
 FACTORS: Final = {

@@ -16,19 +16,15 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from tightlink.analysis.effects.designed import deviations
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.responses.compared import compared
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 #: Share of the largest linkage below which joins are coloured.
 CUT: Final = 0.7

@@ -14,18 +14,13 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.effects.designed import NAMES, numbers, present
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 #: The document's algorithms by its numbers; FAST-AT, which joins its experiments later, is the eighth.
 NUMBERS: Final = {

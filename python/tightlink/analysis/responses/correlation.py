@@ -18,17 +18,13 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.effects.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import np, pl, stats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl, stats
 
 Strength: TypeAlias = Literal["strong", "moderate", "weak"]
 

@@ -11,16 +11,13 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tightlink.run import Run
+from tightlink.run import Run
 
 #: Of an interval's length: ends of periods that are this near to those of intervals are the same.
 _NEAR: Final = 1e-3

@@ -13,17 +13,13 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.effects.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 _FEWEST: Final = 2
 _ROUNDING: Final = 1e-9

@@ -15,13 +15,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 LEAST_ARRIVALS: Final = 50
 #: What the statistic exceeds with probability 2.5 %, of exponential times with unknown mean (Stephens 1974).

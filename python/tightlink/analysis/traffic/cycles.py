@@ -15,16 +15,12 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np
 
 _DAY_S: Final = 86_400.0
 #: In seconds, by name, as Smith 2009 has them (section 2).

@@ -19,18 +19,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-import numpy as np
+from typing import Final
 
 from tightlink.analysis.traffic.red_noise import Spectrum, largest_ratios
 from tightlink.errors import TightlinkError
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array: TypeAlias = NDArray[np.float64]
+from tightlink.lazy import Array, np, pl
 
 #: From here on an amplitude counts: this share of the mean.
 LEAST_AMPLITUDE: Final = 0.1

@@ -13,16 +13,12 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError, closest, one_of, show
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 #: Columns that say whose values a row has, in the order of names.
 NAMES: Final = ("run", "label", "entity", "flow", "path", "link")

@@ -19,14 +19,9 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final
 
-import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array: TypeAlias = NDArray[np.float64]
+from tightlink.lazy import Array, np
 
 #: What has come and gone fewer times than this is a trend.
 LEAST_CYCLES: Final = 3

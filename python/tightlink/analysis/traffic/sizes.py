@@ -16,14 +16,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.estimates import Estimate
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 LEAST_SIZES: Final = 100
 #: The tail has at least so many values.

@@ -17,13 +17,10 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 #: Standard deviations above what is usual, if values around it were normal.
 THRESHOLD: Final = 6.0

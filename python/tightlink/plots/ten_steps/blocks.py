@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
+from tightlink.analysis.effects.ten_steps import Steps
+from tightlink.lazy import Axes
 from tightlink.plots import palette
 from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.effects.ten_steps import Steps
 
 #: More factors cannot be read: those with the largest effects are shown.
 _MOST: Final = 8

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
-from tightlink.lazy import np
+from tightlink.analysis.effects.ten_steps import Steps
+from tightlink.lazy import Axes, np
 from tightlink.plots import palette
 from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.effects.ten_steps import Steps
 
 _DENSE: Final = 41
 _BEYOND: Final = 1.35

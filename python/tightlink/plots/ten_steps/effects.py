@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
+from tightlink.analysis.effects.ten_steps import Steps
+from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, SIZE, axes
 from tightlink.plots.ten_steps import names as named
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.effects.ten_steps import Steps
 
 #: The largest effects are shown, those that stand out and some of the others.
 _MOST: Final = 20

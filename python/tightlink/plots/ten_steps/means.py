@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+from tightlink.analysis.effects.ten_steps import Steps
+from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
 from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
 from tightlink.plots.ten_steps.data import along
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.axes import Axes
-
-    from tightlink.analysis.effects.ten_steps import Steps
 
 #: More factors' numbers stand upright.
 LYING: Final = 7

@@ -9,15 +9,12 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tightlink.analysis.effects.ten_steps import Steps
 from tightlink.plots import labels
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.analysis.effects.ten_steps import Steps
 
 _TIMES: Final = " × "
 #: Of statistics, "I" is the identity.

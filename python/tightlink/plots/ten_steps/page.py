@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from textwrap import fill
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tightlink.analysis.effects.ten_steps import Steps
+from tightlink.lazy import Figure
 from tightlink.plots.style import STYLE
 from tightlink.plots.ten_steps import names as named
 from tightlink.plots.ten_steps.blocks import blocks
@@ -13,11 +15,6 @@ from tightlink.plots.ten_steps.data import ordered, scatter
 from tightlink.plots.ten_steps.effects import effects, half_normal, residual_sd, youden
 from tightlink.plots.ten_steps.matrix import interaction_matrix
 from tightlink.plots.ten_steps.means import LYING, means
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from tightlink.analysis.effects.ten_steps import Steps
 
 _COLUMNS: Final = 2
 #: Of the page, in inches, and of its text in letters.

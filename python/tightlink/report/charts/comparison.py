@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.responses.compared import labels as numbered
 from tightlink.analysis.responses.fairness import ALTERNATIVE, STANDARD, fairness
 from tightlink.analysis.responses.outliers import effective
+from tightlink.analysis.responses.ranks import Ranks
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT, points
-from tightlink.report.encoding import color, finished, round_above, tooltip
-
-if TYPE_CHECKING:
-    from tightlink.analysis.responses.ranks import Ranks
-    from tightlink.report.encoding import Width
+from tightlink.report.encoding import Width, color, finished, round_above, tooltip
 
 #: Of a cell, its height and its least width on paper, and of a bar, in pixels.
 _CELL: Final = 18

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from tightlink.analysis.effects.main import in_words
+from tightlink.analysis.responses.pca import Components
 from tightlink.lazy import alt, np, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT
-from tightlink.report.encoding import color, finished, tooltip
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.analysis.responses.pca import Components
-    from tightlink.report.encoding import Width
+from tightlink.report.encoding import Width, color, finished, tooltip
 
 #: An arrow of correlation 1 ends this far out, as a share of the farthest run along the shorter axis.
 _REACH: Final = 0.9

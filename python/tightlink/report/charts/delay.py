@@ -11,17 +11,24 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from tightlink.lazy import alt, pl
 from tightlink.report.charts.lines import line
-from tightlink.report.encoding import axis_of, channel, color, finished, largest, round_above, scaled, tooltip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tightlink.report.encoding import Kind, Width
+from tightlink.report.encoding import (
+    Kind,
+    Width,
+    axis_of,
+    channel,
+    color,
+    finished,
+    largest,
+    round_above,
+    scaled,
+    tooltip,
+)
 
 _Align: TypeAlias = Literal["left", "right", "center"]
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+from tightlink.analysis.responses.clusters import Dendrogram
 from tightlink.analysis.responses.compared import labels as numbered
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
-from tightlink.report.encoding import finished
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.analysis.responses.clusters import Dendrogram
-    from tightlink.report.encoding import Width
+from tightlink.report.encoding import Width, finished
 
 _ROOM: Final = 1.08
 _STROKE: Final = 1.6

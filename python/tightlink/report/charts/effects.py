@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from tightlink.analysis.effects.main import STRONG, WEAK
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished, largest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.report.encoding import Width
+from tightlink.report.encoding import Width, finished, largest
 
 _CELL: Final = 26
 _HEIGHT: Final = 240

@@ -16,20 +16,16 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from tightlink.analysis.effects.designed import Designed
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import alt
+from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.charts import explored
+from tightlink.report.charts.explored import Explored
 from tightlink.report.encoding import color
 from tightlink.report.specs import MOST_ROWS
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from tightlink.analysis.effects.designed import Designed
-    from tightlink.report.charts.explored import Explored
 
 #: Of the whole, in pixels: what the text of a report has room for.
 _WIDTH: Final = 940

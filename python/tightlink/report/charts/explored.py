@@ -10,20 +10,16 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from tightlink.analysis.effects.designed import Designed
 from tightlink.analysis.effects.main import in_si
-from tightlink.analysis.responses.clusters import clusters
+from tightlink.analysis.responses.clusters import Dendrogram, clusters
 from tightlink.analysis.responses.compared import conditions
 from tightlink.lazy import pl
 from tightlink.plots import labels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.analysis.effects.designed import Designed
-    from tightlink.analysis.responses.clusters import Dendrogram
 
 #: Where the only level of a factor, or the only value of a response, stands.
 _MIDDLE: Final = 0.5

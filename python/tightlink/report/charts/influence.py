@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.charts.components import SHAPES
 from tightlink.report.charts.marks import PERCENT
-from tightlink.report.encoding import finished
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.report.encoding import Width
+from tightlink.report.encoding import Width, finished
 
 #: Of a factor, in pixels.
 _ROW: Final = 22

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.effects.levels import geometric
 from tightlink.analysis.effects.main import in_si, in_words
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
-from tightlink.report.encoding import axis_of, channel, color, finished, steps
-
-if TYPE_CHECKING:
-    from tightlink.report.encoding import Width
+from tightlink.report.encoding import Width, axis_of, channel, color, finished, steps
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
 #: Levels up to which each has its tick.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal
 
-from tightlink.lazy import alt
+from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.encoding import (
+    Domain,
+    Kind,
+    Width,
     axis_of,
     channel,
     color,
@@ -20,13 +23,6 @@ from tightlink.report.encoding import (
     thinned,
 )
 from tightlink.report.thin import MOST, thin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import polars as pl
-
-    from tightlink.report.encoding import Domain, Kind, Width
 
 #: Points a line in a small figure: about two a pixel.
 _MOST_SMALL: Final = 400

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.encoding import (
+    Domain,
+    Kind,
+    Width,
     axis_of,
     channel,
     color,
@@ -17,11 +21,6 @@ from tightlink.report.encoding import (
     scaled,
     tooltip,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.report.encoding import Domain, Kind, Width
 
 _BAR: Final = 24
 _THIN_BAR: Final = 15

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
+from tightlink.plots.labels import Axis
 from tightlink.reduce import largest, smallest
-from tightlink.report.encoding import axis_of, channel, color, finished, scaled, tooltip
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.plots.labels import Axis
-    from tightlink.report.encoding import Domain, Kind, Width
+from tightlink.report.encoding import Domain, Kind, Width, axis_of, channel, color, finished, scaled, tooltip
 
 _SHADE: Final = 0.13
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.4, "strokeJoin": "round"}

@@ -13,12 +13,12 @@ import polars as pl
 
 from tightlink import units
 from tightlink.analysis.path.sawtooth import queue_for, utilization
+from tightlink.lazy import Array
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.congestion_basics import setup
 from tightlink.studies.congestion_basics.setup import FLOW, LINK, PACKET_BYTES, RATE, RTT_S, THRESHOLD
 
-Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Rows: TypeAlias = "list[tuple[float, float]]"
 
 #: The share of 252 Mbit/s that the document states.

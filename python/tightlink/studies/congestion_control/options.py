@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
@@ -34,24 +34,20 @@ def chosen(options: Mapping[str, str]) -> Chosen:
     Raises:
         ScenarioError: An option has no such value.
     """
-    names = _names(options["experiments"]) if "experiments" in options else ()
-    if "evidence" in options:
-        return _with_evidence(options, names)
+    what = options.get("evidence")
+    if what is not None:
+        _known(what, _EVIDENCE, "evidence")
+    names = _names(options.get("experiments", ""), setup.HEAVIER if what == "run" else setup.KNOWN)
+    if what == "run":
+        sizes = {name: _size(options, setup.heavier(name)[1]) for name in names or setup.HEAVIER}
+        return setup.at_heavier_sizes(setup.chosen(()), sizes)
+    if what == "stored":
+        return _stored(options, names)
     return setup.chosen(names or setup.CHOSEN, _size(options, setup.DEFAULT))
 
 
-def _with_evidence(options: Mapping[str, str], names: tuple[str, ...]) -> Chosen:
-    """The heavier runs, to be simulated or as they are stored; these have their own sizes."""
-    if (what := options["evidence"]) not in _EVIDENCE:
-        raise ScenarioError(one_of(_EVIDENCE), key="--evidence", value=what, suggestion=closest(what, _EVIDENCE))
-    if what == "run":
-        for name in names:
-            if name not in setup.HEAVIER:
-                like = closest(name, setup.HEAVIER)
-                raise ScenarioError(one_of(setup.HEAVIER), key="--experiments", value=name, suggestion=like)
-        return setup.at_heavier_sizes(
-            setup.chosen(()), {name: _size(options, setup.heavier(name)[1]) for name in names or setup.HEAVIER}
-        )
+def _stored(options: Mapping[str, str], names: tuple[str, ...]) -> Chosen:
+    """The heavier runs as they are stored, which have their own sizes."""
     for option in _SIZES:
         if option in options:
             expected = "to be left out beside --evidence stored, which has its own size"
@@ -100,11 +96,13 @@ def _duration(text: str) -> str:
     return text
 
 
-def _names(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+def _names(text: str, known: Collection[str]) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if text))
     for name in names:
-        if name not in setup.KNOWN:
-            raise ScenarioError(
-                one_of(setup.KNOWN), key="--experiments", value=name, suggestion=closest(name, setup.KNOWN)
-            )
+        _known(name, known, "experiments")
     return names
+
+
+def _known(name: str, known: Collection[str], option: str) -> None:
+    if name not in known:
+        raise ScenarioError(one_of(known), key=f"--{option}", value=name, suggestion=closest(name, known))

@@ -14,8 +14,7 @@ import polars as pl
 
 from tightlink.experiment.precision import half_width
 from tightlink.run import Run
-from tightlink.studies.evaluation.setup.pack import Headline, Test, Trial
-from tightlink.studies.evaluation.setup.requirements import Pack, Requirement, packs
+from tightlink.studies.evaluation.setup.pack import Headline, Pack, Requirement, Test, Trial, packs
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
 
 _MEASURES: Any = {

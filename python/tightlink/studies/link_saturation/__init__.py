@@ -12,7 +12,7 @@ from tightlink.studies.link_saturation import live
 from tightlink.studies.link_saturation.observe import observe
 from tightlink.studies.link_saturation.observe.saturation import of_run
 from tightlink.studies.link_saturation.report import report
-from tightlink.studies.link_saturation.setup import tasks
+from tightlink.studies.link_saturation.setup.variations import tasks
 from tightlink.studies.study import Live, Study
 
 STUDY: Final = Study.shipped(

@@ -13,7 +13,7 @@ from typing import Final
 from tightlink.studies.network_congestion.observe import observe
 from tightlink.studies.network_congestion.observe.load import row
 from tightlink.studies.network_congestion.report import report
-from tightlink.studies.network_congestion.setup import tasks
+from tightlink.studies.network_congestion.setup.cases import tasks
 from tightlink.studies.study import Study
 
 STUDY: Final = Study.shipped(__file__, tasks, observe, report, measure=row)

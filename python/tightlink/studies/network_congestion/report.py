@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,23 +38,21 @@ _HEADS: Final = {
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
-    gains = {rule: observed[f"growth.{rule}.gain"] for rule in cases.RULES}
-    best = max(gains, key=gains.__getitem__)
+    best = observed["growth"].filter(pl.col("rule").is_in(list(cases.RULES))).sort("gain").row(-1, named=True)
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),
-        "setup": vars(cases),
-        "far": 100 * max(abs(one.onset.critical.value - 1) for one in observed["graphs"]),
+        "far": 100 * max(abs(one.onset.critical.value - 1) for one in observed["graphs"].values()),
         "widths": ", ".join(f"{one.width.value:.2f}" for one in observed["rounding"].in_time.values()),
         "longer": claims["limits.bits-queues"].observed,
         "gained": observed["balanced"].sort("gain").row(-1, named=True),
-        "best": cases.RULES[best],
-        "best_gain": gains[best],
+        "best": cases.RULES[best["rule"]],
+        "best_gain": best["gain"],
     }
     blocks = (
-        _of_graphs(observed["graphs"])
+        _of_graphs(observed["graphs"].values())
         | _of_rounding(observed["rounding"])
-        | _of_fluctuations(observed["graphs"], observed["limited"])
-        | _of_packet_sizes(observed["packet_sizes"])
+        | _of_fluctuations(observed["graphs"].values(), observed["limited"])
+        | _of_packet_sizes(observed["sizes"])
         | _of_networks(observed)
     )
     return page(
@@ -73,11 +71,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     )
 
 
-def _found(one: Measured) -> str:
-    return "{:.1f} ({:.1f} to {:.1f})".format(*one.critical)
-
-
-def _of_graphs(found: list[Measured]) -> dict[str, Any]:
+def _of_graphs(found: Collection[Measured]) -> dict[str, Any]:
     """The order parameter over the load, and the critical load of each graph."""
     points, lines = _curves(found)
     rows = []
@@ -86,7 +80,7 @@ def _of_graphs(found: list[Measured]) -> dict[str, Any]:
         graph, rise = one.case.graph, f"{one.rise.times(critical.load):.1f}"
         even = CAPACITY * (graph.nodes - 1) / graph.invariants.link_betweenness_max
         named, order = f"{graph.family}, {graph.nodes} nodes", (at["order"], at["fluid"])
-        rows.append((named, critical.load, _found(one), rise, critical.links, *order, even))
+        rows.append((named, critical.load, f"{one.critical:.1f}", rise, critical.links, *order, even))
     heads: dict[str, Format] = {
         "graph": "", "λc theory": ".1f", "λc found": "", "from fluctuations": "", "full at once": "",
         "η at 1.5 λc": ".3f", "fluid model": ".3f", "λc, equal paths sharing": ".1f",
@@ -98,7 +92,7 @@ def _of_graphs(found: list[Measured]) -> dict[str, Any]:
     return {"order": drawn, "critical": Table.of(heads, rows)}
 
 
-def _curves(found: list[Measured]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _curves(found: Collection[Measured]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Points and the fluid model's curves of some graphs, over loads in critical ones."""
     drawn = [one for one in found if one.case.graph.family in _DRAWN]
     points = pl.concat(one.mean.select("load", "order", "error", graph=pl.lit(one.case.graph.family)) for one in drawn)
@@ -137,7 +131,7 @@ def _scaled(case: Case, found: Rounding) -> Any:
     )  # fmt: skip
 
 
-def _of_fluctuations(found: list[Measured], limited: Limited) -> dict[str, Any]:
+def _of_fluctuations(found: Collection[Measured], limited: Limited) -> dict[str, Any]:
     """The susceptibility over the load, and the queue of one link by its limit."""
     parts = []
     for one in found:
@@ -173,7 +167,7 @@ def _of_packet_sizes(found: Mapping[str, Measured]) -> dict[str, Any]:
     rows = []
     for name, one in found.items():
         unit, _, kind = name.partition("-")
-        rows.append((units[unit], kinds[kind], one.case.critical.load, _found(one), one.waiting(BELOW)))
+        rows.append((units[unit], kinds[kind], one.case.critical.load, f"{one.critical:.1f}", one.waiting(BELOW)))
     heads: dict[str, Format] = {
         "links limited in": "", "packets": "", "λc theory": ".1f", "λc found": "", waiting: ".1f",
     }  # fmt: skip
@@ -200,7 +194,7 @@ def _of_networks(observed: Mapping[str, Any]) -> dict[str, Any]:
     kept = {head: _HEADS[head] for head in ("B as routed", "⟨k²⟩ / ⟨k⟩²", "clustering", "mean path", "spectral gap")}
     gained = {"λc": ("critical", ".0f"), "over before": ("gain", "× {:.2f}")} | kept
     words = {networks.BEFORE: "before"} | cases.RULES
-    grown = observed["growth"].group_by("rule", maintain_order=True)
+    grown = observed["grown"].group_by("rule", maintain_order=True)
     grown = grown.agg(pl.col(column).mean() for column, _ in gained.values())
     return {
         "as-routed": _over(found, "betweenness", "as routed"),

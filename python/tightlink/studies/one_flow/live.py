@@ -27,12 +27,11 @@ from tightlink.studies.live import Measurement, machine
 from tightlink.studies.one_flow.observe.cases import Measured, measure
 from tightlink.studies.one_flow.setup import CASES, RECEIVER, SENDER, START_S, STOP_S, Case, link
 from tightlink.studies.study import Report
-from tightlink.studies.words import percent
+from tightlink.studies.words import MS, percent
 
 #: IP 20, TCP 20 and timestamps 12: what Linux adds where ns-2 adds 40.
 _HEADER_BYTES: Final = 52
 _ETHERNET: Final = 1500
-_MS: Final = 1e-3
 _MEASURED: Final = "measured"
 _SIMULATED: Final = "simulated"
 _HEIGHT: Final = 140
@@ -128,7 +127,7 @@ def _row(pair: _Pair, claims: Mapping[str, Claim]) -> dict[str, Any]:
 
 def _latencies(pair: _Pair) -> alt.Chart:
     parts = [
-        each.trips.select(time_s="arrived_s", latency_ms=pl.col("latency_s") / _MS, source=pl.lit(source))
+        each.trips.select(time_s="arrived_s", latency_ms=pl.col("latency_s") / MS, source=pl.lit(source))
         for source, each in ((_MEASURED, pair.live), (_SIMULATED, pair.same))
     ]
     return charts.line(

@@ -191,7 +191,6 @@ COMPANY_X: Final = "company-x"
 _RING: Final = 9
 _ONWARD: Final = 4
 LINK_BPS: Final = 2e6
-_PERCENT: Final = 100
 #: The way of an ACK over the near path.
 BACK_S: Final = 0.012
 
@@ -240,7 +239,7 @@ def _many(flows: int, seed: int) -> Scenario:
 def _beside_udp(offered_percent: int, seed: int) -> Scenario:
     """One TCP flow beside UDP at a constant rate, given in percent of the link's."""
     begin, later = _starts(2, seed)
-    voice = Cbr(rate=f"{offered_percent * LINK_BPS / _PERCENT / 1e6:g} Mbit/s", start=later, **_pair(1))
+    voice = Cbr(rate=f"{offered_percent * LINK_BPS / 100 / 1e6:g} Mbit/s", start=later, **_pair(1))
     return _scenario(2, {"ftp": Bulk(start=begin, **_pair(0)), "cbr": voice}, seed)
 
 

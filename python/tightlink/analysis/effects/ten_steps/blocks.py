@@ -12,15 +12,11 @@ Example:
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.effects.main import contrast
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.effects.two_level import TwoLevel
+from tightlink.analysis.effects.two_level import TwoLevel
+from tightlink.lazy import NDArray, np, pl
 
 #: More blocks of a factor cannot be read side by side.
 _MOST: Final = 16

@@ -11,14 +11,8 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.effects.two_level import TwoLevel
+from tightlink.analysis.effects.two_level import TwoLevel
+from tightlink.lazy import NDArray, np, pl
 
 
 def ordered(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:

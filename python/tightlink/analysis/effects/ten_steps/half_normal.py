@@ -18,12 +18,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 _CONFIDENCE: Final = 0.95
 #: Of a median of absolute values to the standard deviation of a normal variable, as Lenth rounds it.

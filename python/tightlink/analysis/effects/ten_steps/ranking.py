@@ -11,18 +11,12 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink.analysis.effects.main import contrast
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.effects.two_level import Term
+from tightlink.analysis.effects.two_level import Term
+from tightlink.lazy import NDArray, np, pl
 
 #: Effects closer to each other than this share of the largest are equal: a single factor comes first.
 _EQUAL: Final = 1e-9

@@ -13,16 +13,11 @@ Example:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.effects.two_level import Term
+from tightlink.analysis.effects.two_level import Term
+from tightlink.lazy import NDArray, np, pl
 
 #: What is left of a column that earlier ones make up, as a share of its length.
 _NOTHING: Final = 1e-9

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.interactions import interactions
@@ -17,12 +18,7 @@ from tightlink.analysis.effects.ten_steps.residual_sd import residual_sd
 from tightlink.analysis.effects.ten_steps.surface import Surface, surface
 from tightlink.analysis.effects.two_level import TwoLevel, two_level
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import np, pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from tightlink.lazy import NDArray, np, pl
 
 _FEWEST: Final = 4
 

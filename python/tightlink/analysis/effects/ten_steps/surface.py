@@ -9,16 +9,11 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.effects.main import contrast
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from tightlink.analysis.effects.two_level import TwoLevel
+from tightlink.analysis.effects.two_level import TwoLevel
+from tightlink.lazy import NDArray, np, pl
 
 _AXES: Final = 2
 _TIMES: Final = " × "

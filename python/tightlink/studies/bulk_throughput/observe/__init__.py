@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
+
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe import alternatives, grids, linux, residuals
+from tightlink.studies.bulk_throughput.setup.linux import SHARES
 from tightlink.studies.bulk_throughput.setup.paths import CHOSEN, DARESBURY, LONG, LONG_PATH, SITES
 
 
@@ -26,10 +29,8 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     measured, measured_ns2 = linux.beside(linux.stored(), runs), linux.beside_ns2(linux.stored(), chosen.grids)
     return {
         **chosen.values,
-        **grids.run_time(chosen.grids[DARESBURY.name], long),
         **alternatives.values(weighed, runs),
         **linux.pings_values(pings),
-        **linux.cross_traffic_values(intervals),
         **residuals.reference_values(counts),
         **alternatives.sweeps(properties),
         **residuals.values("synthetic", points),
@@ -37,11 +38,14 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
         **residuals.values("measured", measured_ns2),
         **linux.values(measured, measured_ns2),
         "grids": chosen.grids,
+        "run_time": grids.run_time(chosen.grids[DARESBURY.name], long),
         "recoveries": chosen.recoveries,
+        "lossless": alternatives.lossless(chosen.recoveries),
         "pings": pings,
         "properties": properties,
         "cross": cross,
         "intervals": intervals,
+        "crossed": intervals.filter(pl.col("share") == min(filter(None, SHARES))),
         "reference": counts,
         "points": points,
         "weighed": weighed,

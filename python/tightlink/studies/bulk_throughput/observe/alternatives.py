@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +13,12 @@ from typing import Final
 import polars as pl
 
 from tightlink.analysis.path.cells import cell
+from tightlink.analysis.path.residuals import Agreement, agreement
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import stats
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
-from tightlink.studies.bulk_throughput.observe import grids, linux, residuals
+from tightlink.studies.bulk_throughput.observe import grids, linux
 from tightlink.studies.bulk_throughput.observe.grids import (
     FEW,
     PLOTTED,
@@ -90,7 +91,7 @@ def _weighed(under: Alternative, runs: Mapping[str, Run]) -> Weighed:
     found = {
         **grids.daresbury_values(own[DARESBURY.name]),
         **grids.sites_values(own),
-        **variants_values(recoveries),
+        "recoveries": recoveries,
         **conclusions(own[DARESBURY.name], recoveries[_TAHOE]),
     }
     return Weighed(under, own, recoveries, found, judged(found), misses(own, recoveries))
@@ -125,12 +126,8 @@ def values(found: Mapping[str, Weighed], runs: Mapping[str, Run]) -> dict[str, o
     ranked = sorted(found.values(), key=lambda each: each.aic)
     return {
         **{f"defaults.{name}": claim.observed_text for name, claim in found[DEFAULTS.name].verdicts.items()},
-        **{
-            f"defaults.{key}": value
-            for key, value in found[DEFAULTS.name].values.items()
-            if key.endswith(".largest_difference")
-        },
-        **{f"alternatives.{name}.{key}": value for name, each in found.items() for key, value in _r2(each, runs)},
+        "defaults.recoveries": found[DEFAULTS.name].recoveries,
+        **{f"alternatives.{name}": _agreements(each, runs) for name, each in found.items()},
         "alternatives.best": ranked[0].alternative.name,
         "alternatives.chosen": CHOSEN.name,
         "alternatives.lead": ranked[1].aic - ranked[0].aic,
@@ -141,16 +138,13 @@ def values(found: Mapping[str, Weighed], runs: Mapping[str, Run]) -> dict[str, o
     }
 
 
-def _r2(found: Weighed, runs: Mapping[str, Run]) -> Iterator[tuple[str, object]]:
-    """R² of what it predicts, by what stands for the document's measurements and site."""
+def _agreements(found: Weighed, runs: Mapping[str, Run]) -> dict[str, dict[str, Agreement]]:
+    """How what it predicts agrees with what stands for the document's measurements, by that and site."""
     stands = {
         "measured": linux.beside_ns2(linux.stored(), found.grids),
         "synthetic": {place.name: points(place, runs, under=found.alternative) for place in SITES},
     }
-    for kind, frames in stands.items():
-        for key, value in residuals.values(kind, frames).items():
-            if key.endswith((".r2", ".free")):
-                yield key, value
+    return {kind: {site: agreement(frame) for site, frame in frames.items()} for kind, frames in stands.items()}
 
 
 # Which alternative the document's figures choose: Akaike's criterion over how far each misses them.
@@ -306,20 +300,6 @@ def recovery_tables(runs: Mapping[str, Run], under: Alternative = CHOSEN) -> dic
     return {each.name: compared(each, runs, under) for each in COMPARED}
 
 
-def variants_values(found: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: PATH.RECOVERIES.…, and variants.… over all of them."""
-    each: dict[str, object] = {}
-    for name, table in found.items():
-        each |= {
-            f"{name}.cells": table.height,
-            f"{name}.equal": int(table["equal"].sum()),
-            f"{name}.lossless": int(table["lossless"].sum()),
-            f"{name}.equal_with_loss": int((table["equal"] & ~table["lossless"]).sum()),
-            f"{name}.largest_difference": largest(table["difference"].abs()),
-            f"{name}.mean_difference": mean_of(table["difference"]),
-        }
-    lossless = [table.filter("lossless") for table in found.values()]
-    return each | {
-        "variants.lossless": sum(table.height for table in lossless),
-        "variants.lossless_equal": sum(int(table["equal"].sum()) for table in lossless),
-    }
+def lossless(recoveries: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The cells of all comparisons in which nothing is lost."""
+    return pl.concat(table.filter("lossless").select("equal") for table in recoveries.values())

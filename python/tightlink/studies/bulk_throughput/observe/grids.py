@@ -13,11 +13,9 @@ from tightlink.analysis.path.bulk_path import GROUP, BulkPath
 from tightlink.analysis.path.cells import cell, table
 from tightlink.experiment.metrics import metrics
 from tightlink.lazy import stats
-from tightlink.reduce import largest, mean_of, median_of, smallest
+from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.setup import paths
-
-_BITS: Final = 8
 
 
 def measure(run: Run) -> dict[str, float]:
@@ -35,7 +33,7 @@ def measure(run: Run) -> dict[str, float]:
         "window_packets": int(bulk["tcp"]["window"].split()[0]),
         "flows": int(bulk["flows"]),
         "packet_bytes": path.packet_bytes,
-        "packets_per_s": found["throughput_bps"] / (_BITS * path.packet_bytes),
+        "packets_per_s": found["throughput_bps"] / (8 * path.packet_bytes),
         **found,
     }
 
@@ -51,7 +49,7 @@ def cells(runs: Mapping[str, Run], prefix: str, places: Iterable[tuple[int, int]
 def acked_packets(run: Run, path: BulkPath) -> int:
     """Packets acknowledged at the senders when the run ends: the series' one sample is of what arrived by then."""
     series = run.series.filter(pl.col("metric") == "goodput_bps")
-    return round(float((series["value"] * series["time_s"]).sum()) / (_BITS * path.payload_bytes))
+    return round(float((series["value"] * series["time_s"]).sum()) / (8 * path.payload_bytes))
 
 
 # The other paths, and all of them together: bottleneck factor, loss, windows, and what the summary compares.
@@ -317,18 +315,10 @@ def _first_rise(grid: pl.DataFrame, flows: int) -> dict[str, Any]:
     }
 
 
-def run_time(grid: pl.DataFrame, long: pl.DataFrame) -> dict[str, object]:
-    """The cells of 10 s beside those of 50 s, by name: daresbury.…."""
+def run_time(grid: pl.DataFrame, long: pl.DataFrame) -> pl.DataFrame:
+    """The cells of 10 s beside those of 50 s, and how far they are ``off``."""
     joined = grid.join(long, on=["window_packets", "flows"], suffix="_long")
-    off = (joined["goodput_bps"] / joined["goodput_bps_long"] - 1).abs()
-    own = {
-        "most_bps": largest(grid["goodput_bps"]),
-        "most_in_50_s_bps": largest(long["goodput_bps"]),
-        "run_time_cells": joined.height,
-        "run_time_median_difference": median_of(off),
-        "run_time_cells_within_1_percent": int((off <= 0.01).sum()),
-    }
-    return {f"daresbury.{name}": value for name, value in own.items()}
+    return joined.with_columns(off=(pl.col("goodput_bps") / pl.col("goodput_bps_long") - 1).abs())
 
 
 def _most(part: pl.DataFrame) -> float:

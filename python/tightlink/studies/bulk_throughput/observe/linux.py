@@ -15,7 +15,7 @@ import polars as pl
 from tightlink.analysis.path.cells import cell
 from tightlink.analysis.path.cross_traffic import MOMENTS, spread
 from tightlink.analysis.path.residuals import agreement, share_within, with_residuals
-from tightlink.reduce import largest, mean_of, median_of, smallest
+from tightlink.reduce import mean_of, median_of
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe.grids import mean_rank_correlation
 from tightlink.studies.bulk_throughput.setup.linux import (
@@ -97,23 +97,17 @@ def values(points: pl.DataFrame, ns2: Mapping[str, pl.DataFrame]) -> dict[str, o
         points: Measured and predicted with profile ``linux``.
         ns2: Measured and predicted by the document's simulator, for each site.
     """
-    each: dict[str, object] = {"linux.cells": points.height, "linux.within_10_percent": share_within(points, WITHIN)}
-    for place in SITES:
-        own = points.filter(pl.col("path") == place.name)
-        if (origin := agreement(own).origin) is not None:
-            each |= {f"linux.{place.name}.r2": origin.value, f"linux.{place.name}.cells": own.height}
     caltech = ns2[CALTECH.name]
-    pings = int(caltech["pings_lost"].sum()) / int(caltech["pings"].sum())
     daresbury = points.filter(pl.col("path") == DARESBURY.name)
-    return each | {
-        "linux.ping_loss": pings,
+    return {
+        "linux.within_10_percent": share_within(points, WITHIN),
+        **{f"linux.{place.name}": agreement(points.filter(pl.col("path") == place.name)) for place in SITES},
         "linux.pings_lost": int(caltech["pings_lost"].sum()),
         "linux.pings": int(caltech["pings"].sum()),
         "linux.simulated_loss": mean_of(caltech["predicted_loss"]),
         "linux.measured_loss": mean_of(caltech["loss"]),
         # Of repeated transfers with nobody else on the path: how far they are apart, over their median.
         "linux.spread": median_of((daresbury["highest_bps"] - daresbury["lowest_bps"]) / daresbury["observed_bps"]),
-        "linux.largest": largest(points["residual"].abs()),
     }
 
 
@@ -150,12 +144,6 @@ def intervals(found: pl.DataFrame) -> pl.DataFrame:
             "high_bps": estimate.high, "width": (estimate.high - estimate.low) / estimate.value,
         })  # fmt: skip
     return pl.DataFrame(rows)
-
-
-def cross_traffic_values(found: pl.DataFrame) -> dict[str, object]:
-    """What claims compare, by name: widths of intervals over their means."""
-    least = min(share for share in SHARES if share)
-    return {"cross.least_width": smallest(found.filter(pl.col("share") == least)["width"])}
 
 
 def points(
@@ -207,14 +195,10 @@ def _losses(queue: str, runs: Mapping[str, Run]) -> pl.DataFrame:
 
 
 def pings_values(found: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: QUEUE.… are means over the grid, and rank correlations."""
+    """What claims compare, by name: rank correlations at the queue that counts packets."""
     each: dict[str, object] = {}
-    for queue, table in found.items():
-        each |= {f"{queue}.{kind}_loss": mean_of(table[kind]) for kind in ("tcp", "ping")}
-    packets = found[PACKETS]
-    each[f"{PACKETS}.pings"] = int(packets["pings"][0])
     for kind in ("tcp", "ping"):
-        over_flows, _ = mean_rank_correlation(packets, "flows", kind, line="window_packets")
-        over_windows, _ = mean_rank_correlation(packets, "window_packets", kind, line="flows")
+        over_flows, _ = mean_rank_correlation(found[PACKETS], "flows", kind, line="window_packets")
+        over_windows, _ = mean_rank_correlation(found[PACKETS], "window_packets", kind, line="flows")
         each |= {f"{PACKETS}.{kind}_over_flows": over_flows, f"{PACKETS}.{kind}_over_windows": over_windows}
     return each

@@ -118,7 +118,7 @@ def _notes() -> dict[str, Any]:
     }
 
 
-def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, object]) -> Parts:
+def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, Any]) -> Parts:
     """The document's statements and figures under each alternative, and which one they choose."""
     # The statements that are decided for all of them.
     common = [key for key in found[CHOSEN.name].verdicts if all(key in each.verdicts for each in found.values())]
@@ -143,7 +143,7 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, object])
     }
     r2: list[dict[str, Any]] = [
         {"alternative": each.alternative.title, "observed": words}
-        | {place.site: values[f"alternatives.{name}.{kind}.{place.name}.r2"] for place in SITES}
+        | {place.site: values[f"alternatives.{name}"][kind][place.name].origin.value for place in SITES}
         for kind, words in _STANDS.items()
         for name, each in found.items()
     ]

@@ -10,7 +10,7 @@ import polars as pl
 
 from tightlink.experiment.metrics import metrics
 from tightlink.run import Run
-from tightlink.studies.congestion_control.observe import costs, homogeneous, influences, mixed, one_link, sensitivity
+from tightlink.studies.congestion_control.observe import costs, homogeneous, mixed, one_link, sensitivity
 from tightlink.studies.congestion_control.observe.evidence import gather, stored
 from tightlink.studies.congestion_control.setup import MIXED, THRESHOLDS, WHOLE, Chosen
 from tightlink.studies.congestion_control.setup.experiment import LARGE, OF_ONE
@@ -45,7 +45,7 @@ def observe(chosen: Chosen, runs: Mapping[str, Run]) -> dict[str, Any]:
     for name, each in evidence.items():
         if name in {WHOLE, LARGE}:
             found[name] = sensitivity.Sensitivity(each, alone if name == WHOLE else {})
-            values |= influences.values(found[name])
+            values |= sensitivity.values(found[name])
         elif name not in OF_ONE:
             read, said = _READ.get(name, _READ[each.experiment.mixing])
             found[name] = read(each)

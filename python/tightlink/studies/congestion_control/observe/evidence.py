@@ -17,8 +17,7 @@ import polars as pl
 from tightlink import _core, units
 from tightlink.analysis.responses.nist import responses
 from tightlink.run import Run
-from tightlink.studies.congestion_control.setup.experiment import Experiment, Size
-from tightlink.studies.congestion_control.setup.heavier import file_of
+from tightlink.studies.congestion_control.setup.experiment import Experiment, Size, file_of
 
 #: Sums of doubles end in other digits where they are added in another order.
 _DIGITS: Final = 9
@@ -73,7 +72,7 @@ class Evidence:
 
 
 def stored(found: Experiment) -> Evidence:
-    """What is stored of an experiment (`setup/heavier.py`), and what made it."""
+    """What is stored of an experiment (`HEAVIER`), and what made it."""
     file = file_of(found.name)
     made = pl.read_parquet_metadata(file)
     table = pl.read_parquet(file).select(pl.lit(found.name).alias("experiment"), pl.all())

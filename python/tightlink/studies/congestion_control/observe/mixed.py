@@ -9,11 +9,10 @@ from typing import Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from tightlink.analysis.responses.fairness import beside, fairness, shares
 from tightlink.analysis.responses.ranks import Ranks, ranks
-from tightlink.lazy import stats
+from tightlink.lazy import Array, stats
 from tightlink.studies.congestion_control.observe.evidence import Evidence
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup.experiment import STANDARD
@@ -167,7 +166,7 @@ def values(one: Mixed) -> dict[str, object]:
     return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()}
 
 
-def low_over_high(high: Mixed, low: Mixed, file: str, control: str = "") -> NDArray[np.float64]:
+def low_over_high(high: Mixed, low: Mixed, file: str, control: str = "") -> Array:
     """What is gained with a low initial threshold over that with a high one; of one control, or of all."""
     both = [each.gains(file).rename({"gain": name}) for name, each in (("high", high), ("low", low))]
     table = both[0].join(both[1], on=["condition", "algorithm"])

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from tightlink import units
 from tightlink.analysis.traffic.oscillation import oscillation
+from tightlink.lazy import Array
 from tightlink.run import Run
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.setup import one_link
@@ -143,7 +143,7 @@ def _of_window(run: Run, kind: str, arrives_s: int, delay: str) -> dict[str, flo
     }
 
 
-def kept_after_losses(window: NDArray[np.float64], threshold: NDArray[np.float64], after: int) -> float:
+def kept_after_losses(window: Array, threshold: Array, after: int) -> float:
     """The part of the window that is left so many intervals after a loss, median over all; NaN without one.
 
     A loss sets the threshold to less than the window; other things that make a window smaller, as Compound's delay
@@ -184,7 +184,7 @@ def _of_increase(table: pl.DataFrame) -> dict[str, object]:
     return named
 
 
-def _over(table: pl.DataFrame, column: str, control: str, others: Sequence[str]) -> NDArray[np.float64]:
+def _over(table: pl.DataFrame, column: str, control: str, others: Sequence[str]) -> Array:
     """What a control has over the mean of others, setting by setting."""
     wide = table.pivot("control", index=["delay", "arrives_s", "initial_ssthresh"], values=column)
     wide = wide.with_columns(others=pl.mean_horizontal(others)).filter(pl.col("others") > 0)
@@ -200,7 +200,7 @@ def _first(alone: pl.DataFrame, congested: pl.DataFrame, control: str) -> float:
     return math.nan
 
 
-def _of_threshold(table: pl.DataFrame, control: str) -> NDArray[np.float64]:
+def _of_threshold(table: pl.DataFrame, control: str) -> Array:
     """The goodput with a high threshold over that with a low one, by delay and arrival."""
     own = table.filter(pl.col("control") == control)
     wide = own.pivot("initial_ssthresh", index=["delay", "arrives_s"], values="goodput_bps")

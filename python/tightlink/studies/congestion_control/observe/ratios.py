@@ -6,9 +6,8 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tightlink.lazy import stats
+from tightlink.lazy import Array, stats
 
 #: Of the interval of a median.
 _CONFIDENCE: Final = 0.95
@@ -17,7 +16,7 @@ MARGIN: Final = 0.1
 _UNDECIDED: Final = "The interval leaves both possible: {low:.2f} to {high:.2f}."
 
 
-def of_ratios(name: str, ratios: NDArray[np.float64]) -> dict[str, object]:
+def of_ratios(name: str, ratios: Array) -> dict[str, object]:
     """The median of ratios and its interval, of 95 % by the sign test.
 
     There are none where the response compared with is zero, and no interval of fewer than six. ``open_more``,

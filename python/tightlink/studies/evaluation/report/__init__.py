@@ -10,7 +10,7 @@ import polars as pl
 from tightlink.experiment.claims import Claim
 from tightlink.report.blocks import Chart, Row, Section, Table, Text
 from tightlink.studies.evaluation.observe import Evaluation, Mean
-from tightlink.studies.evaluation.report import charts, planes, verdicts
+from tightlink.studies.evaluation.report import charts, verdicts
 from tightlink.studies.evaluation.report.words import titled, told
 from tightlink.studies.evaluation.setup import aqm
 from tightlink.studies.evaluation.setup.company import DROP_TAIL
@@ -43,7 +43,7 @@ def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
         several if len(evaluation.subjects) > 1 else f"{names}, evaluated",
         _finding(evaluation) + lead,
         [
-            *planes.sections(evaluation),
+            *charts.planes(evaluation),
             *verdicts.sections(evaluation),
             _overview(evaluation),
             *_rows(evaluation),
@@ -54,7 +54,7 @@ def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
             "summary": evaluation.summary,
             **({} if of_queues else {"verdicts": evaluation.verdicts}),
         },
-        picture=planes.TITLE,
+        picture=charts.TITLE,
     )
 
 
@@ -76,7 +76,7 @@ _QUEUES_LEAD: Final = (
 
 def _finding(evaluation: Evaluation) -> str:
     """What tells the controls or queues apart most in the plane: who fills the queue least, and who most."""
-    first = "tcp-friendly" if evaluation.kind == "queue" else planes.QUEUES
+    first = "tcp-friendly" if evaluation.kind == "queue" else charts.QUEUES
     own = [
         found for test, headline, found in evaluation.headlines() if headline.measure == _DELAY and test.name == first
     ]
@@ -125,8 +125,8 @@ def _tests(evaluation: Evaluation) -> Iterator[Section]:
     for test in evaluation.tests:
         own = summary.filter(pl.col("test") == test.name)
         blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own, evaluation.kind))]
-        if test.name == planes.QUEUES:
-            blocks[1:1] = planes.of_queues(evaluation, test)
+        if test.name == charts.QUEUES:
+            blocks[1:1] = charts.planes_of_queues(evaluation, test)
         yield Section(test.title, "", blocks)
 
 

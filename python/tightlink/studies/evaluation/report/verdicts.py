@@ -10,7 +10,7 @@ import polars as pl
 from tightlink.report.blocks import Section, Table, Text
 from tightlink.studies.evaluation.observe import Evaluation
 from tightlink.studies.evaluation.report.words import with_width, written
-from tightlink.studies.evaluation.setup.requirements import Pack, Requirement
+from tightlink.studies.evaluation.setup.pack import Pack, Requirement
 
 #: With more controls, what was found is in the file of verdicts only.
 _FEW: Final = 6

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.studies.evaluation.setup import alone, aqm, changing, company
-from tightlink.studies.evaluation.setup.pack import TABLE, Test, Trial
-from tightlink.studies.evaluation.setup.requirements import pack_named
+from tightlink.studies.evaluation.setup.pack import TABLE, Test, Trial, pack_named
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
 
 

@@ -12,7 +12,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -47,11 +47,10 @@ PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500
 _INTERFACE: Final = "interface"
 #: How much more is offered than passes.
 _MORE: Final = 1.1
-_BITS: Final = 8
 _MEASURED: Final = "measured"
 _SIMULATED: Final = "simulated"
 _RESAMPLES: Final = 199
-_NOT_ENOUGH: Final = "The machine was too busy: not enough sizes were measured."
+NOT_ENOUGH: Final = "The machine was too busy: not enough sizes were measured."
 _NO_CHANGE: Final = "No change from free flow to saturation was seen."
 #: Of what is measured of a run, what real hosts know.
 _KNOWN: Final = (
@@ -63,7 +62,7 @@ _KNOWN: Final = (
 def _scenario(payload: int) -> Scenario:
     """Sender, interface, line, receiver; a tenth more is offered than the slower of the two takes."""
     interface = PER_PACKET_S + PER_BYTE_S * (payload + UDP_IP_BYTES)
-    line = _BITS * (payload + HEADER_BYTES + GAP_BYTES) / BANDWIDTH_BPS
+    line = 8 * (payload + HEADER_BYTES + GAP_BYTES) / BANDWIDTH_BPS
     interval_s = round(max(interface, line) / _MORE, 9)
     return Scenario(
         profile="rfc",
@@ -119,15 +118,15 @@ def observe(runs: Mapping[str, Run]) -> Grid:
     """The sweep, measured and, told apart by ``source``, simulated; values named hosts.…, as many as it gives."""
     both, runs_measured = medians(POINTS, runs), measured(POINTS, runs)
     if both.is_empty():
-        return Grid({"hosts.why_not": _NOT_ENOUGH}, both, None, runs_measured)
+        return Grid({"hosts.why_not": NOT_ENOUGH}, both, None, runs_measured)
     own, same = (both.filter(pl.col("source") == source) for source in (_MEASURED, _SIMULATED))
     line = own.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s="packets_per_s")
     found = _in_frames(own)
     values: dict[str, object] = {
-        "hosts.why_not": _NOT_ENOUGH if found is None else f"{_NO_CHANGE} {found.sentence()}",
+        "hosts.why_not": NOT_ENOUGH if found is None else f"{_NO_CHANGE} {found.sentence()}",
         "hosts.measured": named(found),
         "hosts.simulated": named(_in_frames(same)),
-        "hosts": named(_find(line)),
+        "hosts": named(regimes(line)),
     }
     smallest = own.filter(pl.col("datagram_bytes") == SMALLEST_BYTES)["packets_per_s"].to_list()
     if smallest:
@@ -140,13 +139,13 @@ def observe(runs: Mapping[str, Run]) -> Grid:
 
 
 def _in_frames(sweep: pl.DataFrame) -> Saturation | None:
-    return _find(sweep, size=FRAME.size, throughput=FRAME.throughput)
+    return regimes(sweep, size=FRAME.size, throughput=FRAME.throughput)
 
 
-def _find(sweep: pl.DataFrame, **columns: str) -> Saturation | None:
+def regimes(sweep: pl.DataFrame, **options: Any) -> Saturation | None:
     """Its regimes; nothing where there are too few sizes."""
     try:
-        return find(sweep, resamples=_RESAMPLES, **columns)  # type: ignore[arg-type]  # names of columns
+        return find(sweep, resamples=_RESAMPLES, **options)
     except MeasurementError:
         return None
 
@@ -155,8 +154,8 @@ def section(observed: Grid) -> Section:
     """The part of the report."""
     title = "Between two real hosts"
     if observed.table.is_empty():
-        return Section(title, _NOT_ENOUGH, [])
-    finding = _NOT_ENOUGH if observed.found is None else f"{observed.found.sentence()}."
+        return Section(title, NOT_ENOUGH, [])
+    finding = NOT_ENOUGH if observed.found is None else f"{observed.found.sentence()}."
     text = (
         "Linux sends datagrams to Linux over an emulated link, which is the document's line, behind an interface "
         "with the document's costs per packet and byte: a host's own interface cannot be slowed down, so it stands "

@@ -20,8 +20,7 @@ import polars as pl
 
 from tightlink import units
 from tightlink.analysis.limits.packet_cost import fit_line
-from tightlink.analysis.limits.saturation import Saturation, find
-from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.limits.saturation import Saturation
 from tightlink.measure.forwarding import slowest
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
@@ -29,6 +28,7 @@ from tightlink.reduce import largest, smallest
 from tightlink.report import Row, Section, Table, Text, charts
 from tightlink.run import Run
 from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
+from tightlink.studies.link_saturation.live.hosts import NOT_ENOUGH, rate, regimes
 from tightlink.studies.link_saturation.observe.saturation import measure, named
 from tightlink.studies.link_saturation.setup.interface import DURATION_S, LARGEST_RATE, PROBE, RECEIVER, SENDER
 from tightlink.studies.live import Grid, Measurement, Point, Precision, kernel, measured, medians
@@ -42,12 +42,9 @@ RATES: Final = {OPEN: "20 Gbit/s", LINE: "2 Gbit/s"}
 _ROUTER: Final = "router"
 #: Of the line: more than a moment in which the router waits empties.
 _QUEUE: Final = "100 packets"
-_BITS: Final = 8
 _LINE_BPS: Final = units.rate(RATES[LINE])
-_RESAMPLES: Final = 199
 #: What values say of it, and may not: of each there is, or why there is not.
 _PARTS: Final = ("loss", "costs", "critical", "plateau", "slope")
-_NOT_ENOUGH: Final = "The machine was too busy: not enough sizes were measured."
 
 
 def _scenario(line: str, payload: int) -> Scenario:
@@ -95,11 +92,6 @@ POINTS: Final = tuple(
 )
 
 
-def rate(run: Run) -> float:
-    """Packets that get through per second."""
-    return measure(run)["packets_per_s"]
-
-
 def measurements() -> list[Measurement]:
     """The sweep, one size after the other, where the machine's kernel can be a router."""
     if missing("forwarding"):
@@ -113,7 +105,7 @@ def observe(runs: Mapping[str, Run]) -> Grid:
     table, own = medians(POINTS, runs), measured(POINTS, runs)
     line = _find(_of(table, LINE))
     if table.height < len(POINTS):
-        why_not = missing("forwarding") or _NOT_ENOUGH
+        why_not = missing("forwarding") or NOT_ENOUGH
         return Grid({f"kernel.{part}_why_not": why_not for part in _PARTS}, table, line, own, why_not)
     slow = _slow_sender(table)
     loss = {"kernel.loss_most": largest(_of(table, OPEN)["loss"])}
@@ -158,14 +150,14 @@ def _of_costs(table: pl.DataFrame, slow: str) -> dict[str, object]:
 def _of_line(table: pl.DataFrame, line: Saturation | None, slow: str) -> dict[str, object]:
     """Of the line that large packets fill: where, how full, and the slope there."""
     if line is None or not line.laws:
-        why_not = _NOT_ENOUGH if line is None else f"{line.sentence()[0].upper()}{line.sentence()[1:]}."
+        why_not = NOT_ENOUGH if line is None else f"{line.sentence()[0].upper()}{line.sentence()[1:]}."
         return {f"kernel.{part}_why_not": why_not for part in ("critical", "plateau", "slope")}
     values: dict[str, object] = {"kernel": named(line)}
     if slow:
         values["kernel.critical_why_not"] = slow
     else:
         per_packet, per_byte = _fitted(table)
-        own = _BITS / _LINE_BPS
+        own = 8 / _LINE_BPS
         # Where the line takes as long as the router, by what packets and bytes cost it.
         values["kernel.predicted_bytes"] = per_packet / (own - per_byte) if own > per_byte else math.inf
     free = line.points.filter(pl.col("regime") == "free flow")["throughput_bps"] / _LINE_BPS
@@ -185,11 +177,7 @@ def _find(sweep: pl.DataFrame) -> Saturation | None:
     """Its regimes, in bytes as the line counts them, all of them; nothing where there are too few sizes."""
     if sweep.is_empty():
         return None
-    counted = sweep.select("packets_per_s", packet_bytes="line_bytes")
-    try:
-        return find(counted, overhead_bytes=0.0, resamples=_RESAMPLES)
-    except MeasurementError:
-        return None
+    return regimes(sweep.select("packets_per_s", packet_bytes="line_bytes"), overhead_bytes=0.0)
 
 
 def section(observed: Grid) -> Section:

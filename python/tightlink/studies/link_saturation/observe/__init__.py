@@ -7,32 +7,30 @@ from typing import Any
 
 from tightlink.run import Run
 from tightlink.studies.link_saturation.observe import bifurcation, saturation, variations
-from tightlink.studies.link_saturation.setup.interface import MAIN, SWEEPS
+from tightlink.studies.link_saturation.setup import interface
+from tightlink.studies.link_saturation.setup import variations as setup
 
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to values and tables, by name; ``tables`` has those of all sweeps, ``found`` where these saturate."""
-    tables = {each.name: saturation.measures_table(each, runs) for each in SWEEPS}
+    tables = {each.name: saturation.measures_table(each, runs) for each in interface.SWEEPS}
     found = saturation.read(tables)
     perturbed, mixes = bifurcation.outcomes(found, runs), variations.mixes_table(runs, found.table)
     density, phases = variations.connections_table(runs), bifurcation.table(runs)
-    flows = saturation.max_flow_table(tables[MAIN.name])
     return {
+        "setup": vars(interface) | vars(setup),
         **saturation.values(found),
         **saturation.sweep_values(found, tables),
-        **{name: tables[sweep.name] for name, sweep in variations.NAMED.items()},
         **bifurcation.values(found, perturbed, tables),
-        **variations.mixes_values(mixes),
         **variations.connections_values(density, tables),
         **saturation.size_density_values(found),
         **bifurcation.phases_values(phases),
-        **saturation.max_flow_values(flows),
         "tables": tables,
         "found": found,
         "perturbed": perturbed,
         "mixes": mixes,
         "density": density,
         "phases": phases,
-        "flows": flows,
+        "maxflow": saturation.max_flow_table(tables[interface.MAIN.name]),
         "runs": runs,
     }

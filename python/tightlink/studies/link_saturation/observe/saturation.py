@@ -21,47 +21,27 @@ import polars as pl
 
 from tightlink.analysis.limits.saturation import Law, Saturation, find
 from tightlink.analysis.networks.flow_limits import flow_limits
-from tightlink.reduce import largest, smallest
+from tightlink.reduce import largest
 from tightlink.run import Run
 from tightlink.studies.link_saturation.setup import interface
 
 _MBIT: Final = 1e6
-_PERCENT: Final = 100
 #: How far eq. 7 may be off to be accurate: ours, as the document gives no figure.
 _ACCURATE: Final = 0.05
 
 
 def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: main.… of all sizes, saturated.… of those below the critical one, and others."""
-    table, saturated = found.table, found.saturated
-    rates, bits = (saturated[name].to_list() for name in ("packets_per_s", "frame_throughput_bps"))
-    critical = found.law(FRAME, "cost").critical_bytes.value
-    limits = table.with_columns(low=pl.col("frame_bytes") < critical)
-    constant = found.compared[interface.NO_BYTES.name].better.critical_bytes.value
-    flat = tables[interface.NO_BYTES.name].filter(pl.col("frame_bytes") < constant)["packets_per_s"].to_list()
-    both = (PAYLOAD, FRAME)
+    """What claims compare, by name: sweeps, of the main one the parts ``saturated`` and ``free``, and eq7.READING.…."""
+    no_bytes = tables[interface.NO_BYTES.name]
+    constant = found.compared["no-bytes"].better.critical_bytes.value
     each: dict[str, object] = {
-        "interface.per_byte_s": interface.PER_BYTE_S,
-        "interface.per_packet_s": interface.PER_PACKET_S,
-        "main.throughput_falls": all(
-            bool((table[reading.throughput].diff().drop_nulls() > 0).all()) for reading in both
-        ),
-        "main.loss_most": largest(table["loss"]),
-        "main.by_interface_least": smallest(limits.filter("low")["limited_by_sender_rate"]),
-        "main.by_link_least": smallest(limits.filter(~pl.col("low"))["limited_by_network"]),
-        "saturated.smallest_per_s": rates[0],
-        "saturated.largest_per_s": rates[-1],
-        "saturated.rate_keeps_rising": bool((saturated["packets_per_s"].diff().drop_nulls() < 0).all()),
-        "saturated.smallest_bps": bits[0],
-        "saturated.largest_bps": bits[-1],
-        "no-bytes.smallest_per_s": flat[0],
-        "no-bytes.largest_per_s": flat[-1],
+        **{name: tables[sweep.name] for name, sweep in interface.NAMED.items()},
+        "saturated": found.saturated,
+        "free": found.free,
+        "no-bytes.saturated": no_bytes.filter(pl.col("frame_bytes") < constant),
     }
-    each |= _flow_control(tables)
-    for share, sweep in zip(interface.SLOWER, interface.SLOW_RECEIVERS, strict=True):
-        each[f"receiver.loss_most_{_PERCENT * share:.0f}"] = largest(tables[sweep.name]["loss"])
-    for reading in both:
-        own = saturated.filter(pl.col(reading.size) < interface.CRITICAL_BYTES)
+    for reading in (PAYLOAD, FRAME):
+        own = found.saturated.filter(pl.col(reading.size) < interface.CRITICAL_BYTES)
         law = own[reading.size] / interface.CRITICAL_BYTES * interface.PLATEAU_MBIT * _MBIT
         errors = (law / own[reading.throughput] - 1).abs()
         each |= {
@@ -72,28 +52,14 @@ def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
     return each
 
 
-def _flow_control(tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """The slowest receiver, with Ethernet flow control over without it: what is sent, what arrives, what is lost."""
-    off, on = tables[interface.SLOW_RECEIVERS[-1].name], tables[interface.PAUSED.name]
-    sent_off, sent_on = (table["packets_per_s"] / (1 - table["loss"]) for table in (off, on))
-    return {
-        "flow-control.slower": interface.SLOWER[-1],
-        "flow-control.sent_least": smallest(sent_on / sent_off),
-        "flow-control.arrives_off_most": largest((on["packets_per_s"] / off["packets_per_s"] - 1).abs()),
-        "flow-control.lost_off_most": largest(off["loss"]),
-        "flow-control.lost_on_most": largest(on["loss"]),
-    }
-
-
 # Where saturation begins, in both readings of the document's sizes, and what 451 B may have been.
 #
 # The document measures goodput over payload, recalculates throughput "using packet sizes that include both
 # payload and packet overhead", and does not say which of the two its critical size and its plateau count.
 
-_BITS: Final = 8
 #: Resamples where intervals are not shown.
 _FEW: Final = 19
-#: Sweeps of which it is found where each saturates, too, by the names of its values.
+#: Sweeps of which it is found where each saturates, too, by the names that claims have for them.
 _COMPARED: Final = {
     "slow": interface.SLOW, "main": interface.MAIN, "gigabit": interface.GIGABIT, "no-bytes": interface.NO_BYTES,
     "twice-as-fast": interface.TWICE_AS_FAST, "tcp": interface.TCP_OUT, "tcp-both": interface.TCP_BOTH,
@@ -125,7 +91,7 @@ class Found:
     line: Saturation
     """Counted as the line does, with preamble and gap."""
     compared: Mapping[str, Saturation]
-    """Of other sweeps, by their names, in frames; of intervals no more than a glimpse, as none is shown."""
+    """Of some sweeps, as `_COMPARED` names them, in frames; of intervals no more than a glimpse, as none is shown."""
     bare_line: Saturation
     """Of the line alone, in IP packets."""
 
@@ -149,7 +115,7 @@ class Found:
 
         p_c = T_max · p / T = T_max / f: payloads and frames give the same, as only the packet rate is left.
         """
-        each = [interface.PLATEAU_MBIT * _MBIT / _BITS / rate for rate in self.saturated["packets_per_s"].to_list()]
+        each = [interface.PLATEAU_MBIT * _MBIT / 8 / rate for rate in self.saturated["packets_per_s"].to_list()]
         return fmean(each), (max(each) - min(each)) / 2
 
 
@@ -159,24 +125,18 @@ def read(tables: Mapping[str, pl.DataFrame]) -> Found:
     by_reading = {reading.name: find(table, size=reading.size, throughput=reading.throughput) for reading in READINGS}
     line = table.select(packet_bytes=pl.col("frame_bytes") + interface.GAP_BYTES, packets_per_s=pl.col("packets_per_s"))
     compared = {
-        sweep.name: find(tables[sweep.name], size=FRAME.size, throughput=FRAME.throughput, resamples=_FEW)
-        for sweep in _COMPARED.values()
+        name: find(tables[sweep.name], size=FRAME.size, throughput=FRAME.throughput, resamples=_FEW)
+        for name, sweep in _COMPARED.items()
     }
     bare = find(tables[interface.BARE_LINE.name], resamples=_FEW)
     return Found(table, by_reading, find(line, resamples=_FEW), compared, bare)
 
 
 def values(found: Found) -> dict[str, object]:
-    """What claims compare, by name: READING.…, free-flow.…, eq7.…, and SWEEP.critical_bytes."""
-    each: dict[str, object] = {"line": named(found.line)}
-    for reading in (PAYLOAD, FRAME):
-        each[reading.name] = named(found.by_reading[reading.name])
-        each[f"free-flow.{reading.name}_least_bps"] = smallest(found.free[reading.throughput])
-    for name, sweep in _COMPARED.items():
-        if (saturation := found.compared[sweep.name]).laws:
-            each[f"{name}.critical_bytes"] = saturation.better.critical_bytes.value
+    """What claims compare, by name: READING.LAW.… and eq7.…."""
     mean, spread = found.documents_method
-    return each | _free_flow(found) | {"eq7.critical_bytes": mean, "eq7.spread_bytes": spread}
+    readings = {reading.name: named(found.by_reading[reading.name]) for reading in (PAYLOAD, FRAME)}
+    return {"line": named(found.line), **readings, "eq7.critical_bytes": mean, "eq7.spread_bytes": spread}
 
 
 def named(saturation: Saturation | None) -> dict[str, object]:
@@ -185,19 +145,6 @@ def named(saturation: Saturation | None) -> dict[str, object]:
         return {}
     laws: dict[str, object] = {law.name: law for law in saturation.laws}
     return laws if saturation.free_flow is None else laws | {"slope": saturation.free_flow.slope}
-
-
-def _free_flow(found: Found) -> dict[str, object]:
-    throughput, frames = (found.free[name] for name in ("frame_throughput_bps", "frame_bytes"))
-    return {
-        "free-flow.erodes": bool((throughput.diff().drop_nulls() > 0).all()),
-        "free-flow.most_bps": largest(throughput),
-        "free-flow.first_bps": throughput.to_list()[0],
-        "free-flow.last_bps": throughput.to_list()[-1],
-        "free-flow.line_misfit": largest(
-            (throughput / interface.BANDWIDTH_BPS / (frames / (frames + interface.GAP_BYTES)) - 1).abs()
-        ),
-    }
 
 
 # What is measured of a run: sizes and rates as this document counts them, from the tables alone.
@@ -217,7 +164,7 @@ def measure(run: Run) -> dict[str, float]:
     dropped = float(flows["packets_dropped"].sum())
     rate = packets / time_s
     goodput, throughput = float(flows["goodput_bps"].sum()), float(flows["throughput_bps"].sum())
-    payload, packet = (value / (_BITS * rate) if rate else math.nan for value in (goodput, throughput))
+    payload, packet = (value / (8 * rate) if rate else math.nan for value in (goodput, throughput))
     jitters = flows["jitter_rfc3550_s"].drop_nulls().to_list()
     return {
         "payload_bytes": payload,
@@ -226,7 +173,7 @@ def measure(run: Run) -> dict[str, float]:
         "packets_per_s": rate,
         "goodput_bps": goodput,
         "throughput_bps": throughput,
-        "frame_throughput_bps": throughput + _BITS * interface.ETHERNET_BYTES * rate,
+        "frame_throughput_bps": throughput + 8 * interface.ETHERNET_BYTES * rate,
         "loss": dropped / sent if sent else math.nan,
         "jitter_rfc3550_s": sum(jitters) / len(jitters) if jitters else math.nan,
         "load": _load(run),
@@ -279,16 +226,6 @@ def max_flow_table(simulated: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def max_flow_values(found: pl.DataFrame) -> dict[str, object]:
-    """What claims compare, by name: what is promised over what arrives."""
-    over = (found["links"] / found["throughput_bps"]).to_list()
-    return {
-        "maxflow.smallest": over[0],
-        "maxflow.largest": over[-1],
-        "maxflow.misfit": largest((found["both"] / found["throughput_bps"] - 1).abs()),
-    }
-
-
 # Figure 2 as a flow–density curve: packet flow over packets a byte, as vehicles an hour over vehicles a kilometre.
 #
 # Eq. 1 and eq. 11 are one: T = p f and q = k v. With the inverse of the size as density, k = 1 / p, packet flow f is
@@ -316,16 +253,10 @@ def size_density_values(found: Found) -> dict[str, object]:
     """What claims compare, by name."""
     own = size_density_table(found)
     free, saturated = (own.filter(pl.col("regime") == regime) for regime in ("free flow", "saturated"))
-    slowing = saturated["steepness"].drop_nans()
-    law = found.law(FRAME, "cost")
     return {
-        "size-density.speed_kept": smallest(free["speed_mbit"]) / largest(free["speed_mbit"]),
+        "size-density": own,
+        "size-density.free": free,
+        "size-density.slowing": saturated.drop_nans("steepness"),
+        # The last step of free flow leads out of it.
         "size-density.steepness_free": float(free["steepness"].head(-1).to_numpy().mean()),
-        "size-density.steepness_first": slowing[0],
-        "size-density.steepness_last": slowing[-1],
-        "size-density.slows": bool((slowing.diff().drop_nulls() < 0).all()),
-        "size-density.left": float(own["packets_per_s"][-1]) / largest(own["packets_per_s"]),
-        "size-density.critical_per_kb": 1e3 / law.critical_bytes.value,
-        "size-density.critical_width_bytes": law.critical_bytes.high - law.critical_bytes.low,
-        "size-density.regime": found.by_reading[FRAME.name].regime,
     }

@@ -8,27 +8,11 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.lazy import np
-from tightlink.reduce import largest, smallest
+from tightlink.reduce import largest
 from tightlink.run import Run
 from tightlink.studies.link_saturation.observe.saturation import measure
 from tightlink.studies.link_saturation.setup import interface, variations
 from tightlink.studies.link_saturation.setup.variations import BY_SIZES, DENSITY, LARGE, LIVELOCK, MIXES, SMALL, STREAMS
-
-#: The sweeps of which claims name rows, as SWEEP.PAYLOAD.….
-NAMED: Final = {
-    "main": interface.MAIN,
-    "fragments": interface.FRAGMENTS,
-    "jumbo": interface.JUMBO_FRAMES,
-    "slow": interface.SLOW,
-    "gigabit": interface.GIGABIT,
-    "gigabit-jumbo": interface.GIGABIT_JUMBO,
-}
-
-
-def row(table: pl.DataFrame, size: int) -> dict[str, Any]:
-    """The row of a payload."""
-    return table.row(by_predicate=pl.col("datagram_bytes") == size, named=True)
-
 
 # Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
 
@@ -63,15 +47,6 @@ def mixes_table(runs: Mapping[str, Run], uniform: pl.DataFrame) -> pl.DataFrame:
     return MIXES.table(runs, mixed)
 
 
-def mixes_values(found: pl.DataFrame) -> dict[str, object]:
-    """What claims compare, by name: how far packet rates are from those of equal packets of the mean size."""
-    return {
-        "mixes.count": found.height,
-        "mixes.off": largest((found["packets_per_s"] / found["uniform"] - 1).abs()),
-        "mixes.off_by_bytes": largest((found["packets_per_s"] / found["uniform_by_bytes"] - 1).abs()),
-    }
-
-
 # TCP over the sweep beside UDP, and the fundamental diagram over the number of connections.
 
 #: In proportion: within this share of what a connection has alone.
@@ -98,12 +73,7 @@ def connections_values(density: pl.DataFrame, tables: Mapping[str, pl.DataFrame]
     """What claims compare, by name: tcp.… of the sweep, density.… of numbers of connections."""
     udp = tables[interface.MAIN.name].select("datagram_bytes", udp="goodput_bps")
     both = tables[interface.TCP_OUT.name].join(udp, on="datagram_bytes")
-    share = both["goodput_bps"] / both["udp"]
-    each: dict[str, object] = {
-        "tcp.least_of_udp": smallest(share),
-        "tcp.most_of_udp": largest(share),
-        "density.most_connections": largest(density["connections"]),
-    }
+    each: dict[str, object] = {"tcp.of_udp": both["goodput_bps"] / both["udp"]}
     for name, kind in (("link", LARGE), ("interface", SMALL), ("interrupted", LIVELOCK), ("streams", STREAMS)):
         own = density.filter(pl.col("bottleneck") == kind.name)
         flow, alone = own["packets_per_s"], own["each_packets_per_s"].to_list()[0]

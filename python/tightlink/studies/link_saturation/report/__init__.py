@@ -9,12 +9,8 @@ from typing import Any
 import polars as pl
 
 from tightlink.experiment.claims import Claim
-from tightlink.reduce import largest
 from tightlink.report import Format, Table, charts
 from tightlink.studies.expressions import Names
-from tightlink.studies.link_saturation.observe import saturation
-from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD
-from tightlink.studies.link_saturation.observe.variations import row
 from tightlink.studies.link_saturation.report.sweep import (
     BITS,
     MBIT,
@@ -28,53 +24,25 @@ from tightlink.studies.link_saturation.report.sweep import (
     over_payload,
     reduced,
 )
-from tightlink.studies.link_saturation.setup import interface, variations
-from tightlink.studies.link_saturation.setup.interface import (
-    FRAGMENTS,
-    GIGABIT,
-    GIGABIT_JUMBO,
-    JUMBO_FRAMES,
-    LARGEST_BYTES,
-    MAIN,
-    PAUSED,
-    SLOW,
-    SLOW_RECEIVERS,
-    SLOWER,
-    SMALLEST_BYTES,
-    TCP_BOTH,
-    TCP_OUT,
-)  # fmt: skip
+from tightlink.studies.link_saturation.setup import interface
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
-    found, tables = observed["found"], observed["tables"]
-    whole = row(tables[MAIN.name], LARGEST_BYTES)["goodput_bps"]
+    found = observed["found"]
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),
         "here": {claim.id: claim.observed_text for claim in claims.values()},
-        "setup": vars(interface) | vars(variations),
-        "frame": found.law(FRAME, "cost"),
-        "payload": found.law(PAYLOAD, "cost"),
-        "first": found.table.row(0, named=True),
-        "last": found.table.row(-1, named=True),
         "drained": observed["perturbed"].filter(pl.col("drained_s").is_not_null()).sort("payload_bytes"),
-        "lost": 1 - row(tables[FRAGMENTS.name], interface.FRAGMENT_LIMIT_BYTES)["goodput_bps"] / whole,
-        "won": tables[JUMBO_FRAMES.name]["goodput_bps"].to_list()[-1] / whole - 1,
-        "fast": row(tables[GIGABIT.name], LARGEST_BYTES)["goodput_bps"],
-        "jumbo": row(tables[GIGABIT_JUMBO.name], JUMBO_FRAMES.payloads[-1])["goodput_bps"],
-        "bare": tables[interface.BARE_LINE.name],
-        "mixed_off": largest((observed["mixes"]["packets_per_s"] / observed["mixes"]["uniform"] - 1).abs()),
-        "tcp": {key: found.compared[sweep.name].better for key, sweep in (("out", TCP_OUT), ("both", TCP_BOTH))},
     }
     blocks = (
         of_sweep(found, claims)
         | of_laws(found)
         | of_bifurcation(found, observed["perturbed"], observed["runs"])
         | _of_links(observed)
-        | _of_receivers(tables)
+        | _of_receivers(observed)
         | _of_mixes(observed["mixes"], found.table)
         | _of_connections(observed)
         | _of_density(observed)
@@ -95,28 +63,30 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
 
 def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Fragments and jumbo frames; other bandwidths; the smallest frame."""
-    tables, rows = observed["tables"], []
-    for sweep in (SLOW, MAIN, GIGABIT):
-        small, large = (row(tables[sweep.name], size) for size in (SMALLEST_BYTES, LARGEST_BYTES))
+    rows, sweeps = [], {interface.NAMED[name].name: name for name in ("slow", "main", "gigabit")}
+    for title, name in sweeps.items():
+        small, large = (
+            observed[name].row(by_predicate=pl.col("datagram_bytes") == size, named=True)
+            for size in (interface.SMALLEST_BYTES, interface.LARGEST_BYTES)
+        )
         goodputs = (each["goodput_bps"] / MBIT for each in (small, large))
-        said = observed["found"].compared[sweep.name].sentence()
-        rows.append((sweep.name, small["packets_per_s"], *goodputs, PERCENT * min(1.0, small["load"]), said))
+        said = observed["found"].compared[name].sentence()
+        rows.append((title, small["packets_per_s"], *goodputs, PERCENT * min(1.0, small["load"]), said))
     heads: dict[str, Format] = {
         "link": "", "packets/s at 25 B": ",.0f", "goodput Mbit/s at 25 B": ".2f", "at 1450 B": ".1f",
         "interface % at 25 B": ".0f", "found (frames)": "",
     }  # fmt: skip
-    named = ((MAIN, "1500 B, whole"), (FRAGMENTS, "1500 B, in fragments"), (JUMBO_FRAMES, "9000 B"))
+    packets = {"main": "1500 B, whole", "fragments": "1500 B, in fragments", "jumbo": "9000 B"}
     near = {
-        words: tables[sweep.name].filter(pl.col("datagram_bytes").is_between(1000, 3000)).select(
+        words: observed[name].filter(pl.col("datagram_bytes").is_between(1000, 3000)).select(
             "datagram_bytes", "goodput_bps"
         )
-        for sweep, words in named
+        for name, words in packets.items()
     }  # fmt: skip
     links = {
-        sweep.name: tables[sweep.name].select("payload_bytes", "packets_per_s", "goodput_bps")
-        for sweep in (SLOW, MAIN, GIGABIT)
+        title: observed[name].select("payload_bytes", "packets_per_s", "goodput_bps") for title, name in sweeps.items()
     }
-    bare = tables[interface.BARE_LINE.name].filter(pl.col("datagram_bytes") <= 150)
+    bare = observed["bare"].filter(pl.col("datagram_bytes") <= 150)
     return {
         "fragments": charts.points(
             labelled(near, "mtu"), "datagram_bytes", "goodput_bps", by="mtu", x_title="payload of a datagram (B)",
@@ -138,14 +108,12 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _of_receivers(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+def _of_receivers(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Slower receivers: what the document's small loss says of its own."""
-    slower = {
-        f"{PERCENT * share:.0f} % slower": tables[sweep.name]
-        for sweep, share in zip(SLOW_RECEIVERS, SLOWER, strict=True)
-    }
-    paused = {f"{PERCENT * SLOWER[-1]:.0f} %, flow control": tables[PAUSED.name]}
-    table = labelled({"never the limit": tables[MAIN.name]} | slower | paused, "receiver")
+    percents = [f"{PERCENT * share:.0f}" for share in interface.SLOWER]
+    slower = {f"{percent} % slower": observed[f"receiver-{percent}"] for percent in percents}
+    paused = {f"{percents[-1]} %, flow control": observed["paused"]}
+    table = labelled({"never the limit": observed["main"]} | slower | paused, "receiver")
     shown = table.with_columns(lost_percent=PERCENT * pl.col("loss"))
     kinds = (("lost_percent", "Lost", "lost (%)"), ("packets_per_s", "Delivered", None))
     both = [
@@ -183,10 +151,9 @@ def _of_mixes(found: pl.DataFrame, uniform: pl.DataFrame) -> dict[str, Any]:
 
 def _of_connections(observed: Mapping[str, Any]) -> dict[str, Any]:
     """TCP over the sweep, and the fundamental diagrams."""
-    named = ((MAIN, "UDP"), (TCP_OUT, "TCP, sending costs"), (TCP_BOTH, "TCP, receiving costs as much"))
+    named = {"main": "UDP", "tcp-out": "TCP, sending costs", "tcp-both": "TCP, receiving costs as much"}
     swept = {
-        words: observed["tables"][sweep.name].select("payload_bytes", "packets_per_s", "goodput_bps")
-        for sweep, words in named
+        words: observed[name].select("payload_bytes", "packets_per_s", "goodput_bps") for name, words in named.items()
     }
     critical = 2200 / 100
     vehicles = pl.DataFrame(
@@ -223,7 +190,7 @@ def _of_connections(observed: Mapping[str, Any]) -> dict[str, Any]:
 
 def _of_density(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Figure 2 as a flow–density curve, random arrivals below the critical load, and maximum flows."""
-    density, phases, flows = saturation.size_density_table(observed["found"]), observed["phases"], observed["flows"]
+    density, phases, flows = observed["size-density"], observed["phases"], observed["maxflow"]
     heads = {
         "load": ("load", ".2f"), "correlation time ms": (1e3 * pl.col("correlation_s"), ".1f"),
         "mean delay ms": (1e3 * pl.col("one_way_delay_s"), ".2f"), "speed %": (PERCENT * pl.col("speed"), ".0f"),

@@ -237,7 +237,16 @@ SWEEPS: Final = (
 )
 
 
-def tasks() -> list[Task]:
+#: The sweeps of which claims name rows and columns, as SWEEP.PAYLOAD.… and SWEEP.….
+NAMED: Final = {
+    "main": MAIN, "fragments": FRAGMENTS, "jumbo": JUMBO_FRAMES, "slow": SLOW, "gigabit": GIGABIT,
+    "gigabit-jumbo": GIGABIT_JUMBO, "bare": BARE_LINE, "tcp-out": TCP_OUT, "tcp-both": TCP_BOTH,
+    "paused": PAUSED,
+    **{f"receiver-{100 * share:.0f}": sweep for share, sweep in zip(SLOWER, SLOW_RECEIVERS, strict=True)},
+}  # fmt: skip
+
+
+def sweeps() -> list[Task]:
     """All payloads of all sweeps."""
     return [Task(sweep.key(payload), sweep.scenario(payload)) for sweep in SWEEPS for payload in sweep.payloads]
 

@@ -24,6 +24,7 @@ from tightlink.studies.link_saturation.setup.interface import (
     SENDER,
     Wire,
     nodes,
+    sweeps,
     udp,
 )
 
@@ -224,5 +225,5 @@ DENSITY: Final = Cases(
 
 
 def tasks() -> list[Task]:
-    """Everything but the sweeps."""
-    return [task for cases in (PERTURBED, MIXES, DENSITY, PHASES) for task in cases.tasks()]
+    """Everything that is simulated: the sweeps, and all that stands here."""
+    return [*sweeps(), *(task for cases in (PERTURBED, MIXES, DENSITY, PHASES) for task in cases.tasks())]

@@ -5,31 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tightlink.reduce import largest
+import polars as pl
+
 from tightlink.run import Run
 from tightlink.studies.network_congestion.observe import load, networks, rounding
+from tightlink.studies.network_congestion.setup import cases
 
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
-    """From runs to values and tables, by name."""
+    """From runs to values and tables, by name; ``graphs`` has the order parameter of each family."""
     graphs, near, limited = load.order_parameter_read(runs), rounding.Rounding(runs), load.Limited(runs)
     sizes, balanced = load.packet_sizes_read(runs), networks.balanced_table(runs)
-    invariants, growth = networks.invariants_table(runs), networks.growth_table()
+    invariants, grown, simulated = networks.invariants_table(runs), networks.growth_table(), networks.simulated(runs)
     correlations = networks.correlations(invariants)
     return {
-        **load.order_parameter_values(graphs),
+        "setup": vars(cases),
+        **load.order_parameter_values(graphs.values()),
         **rounding.values(near),
-        **load.fluctuations_values(graphs, limited),
-        **networks.invariants_values(invariants, correlations),
-        **load.packet_sizes_values(sizes),
-        "balanced.off": largest((balanced["normalised"] - 1).abs()),
-        **networks.growth_values(growth, networks.simulated(runs)),
+        **load.fluctuations_values(graphs.values(), limited),
+        **{f"invariants.{name}": value for name, value in networks.explained(correlations).items()},
+        **networks.growth_values(grown, simulated),
         "graphs": graphs,
         "rounding": near,
         "limited": limited,
         "invariants": invariants,
+        "families": networks.families(invariants),
         "correlations": correlations,
-        "packet_sizes": sizes,
+        "sizes": sizes,
+        "waiting": {name: one.waiting(load.BELOW) for name, one in sizes.items()},
         "balanced": balanced,
-        "growth": growth,
+        "grown": grown,
+        "simulated": simulated,
+        "farthest": simulated.sort(pl.col("apart").abs()).row(-1, named=True),
     }

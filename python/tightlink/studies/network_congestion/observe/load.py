@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -84,14 +84,20 @@ class Measured:
         return transition.rise(loads, values, errors, critical, resamples=_RESAMPLES)
 
     @cached_property
-    def critical(self) -> tuple[float, float, float]:
-        """λc from the order parameter in packets/s from each node, with its interval."""
-        found = self.onset.critical.times(self.case.critical.load)
-        return found.value, found.low, found.high
+    def critical(self) -> Estimate:
+        """λc from the order parameter in packets/s from each node."""
+        return self.onset.critical.times(self.case.critical.load)
 
-    def critical_values(self) -> dict[str, object]:
-        """The same, by name."""
-        return dict(zip(("load_per_s", "low_per_s", "high_per_s"), self.critical, strict=True))
+    @property
+    def first_full(self) -> str:
+        """The link that is full first by the theory, and with how many others."""
+        theory = self.case.critical
+        return theory.link if theory.links == 1 else f"{theory.link}, with {theory.links - 1} others,"
+
+    @property
+    def rise_tolerance(self) -> float:
+        """How far the rise may be from the critical load: by its interval, or by the rounding where that is more."""
+        return max(ROUNDED, (self.rise.high - self.rise.low) / 2)
 
 
 def misfit(points: pl.DataFrame) -> float:
@@ -123,9 +129,9 @@ def row(run: Run) -> dict[str, float | str]:
 _FREE: Final = 0.85
 
 
-def order_parameter_read(runs: Mapping[str, Run]) -> list[Measured]:
-    """What came out, in the order of the cases."""
-    return [Measured(case, runs) for case in cases.order_parameter()]
+def order_parameter_read(runs: Mapping[str, Run]) -> dict[str, Measured]:
+    """What came out, by family, in the order of the cases."""
+    return {case.graph.slug: Measured(case, runs) for case in cases.order_parameter()}
 
 
 def noise() -> float:
@@ -133,13 +139,12 @@ def noise() -> float:
     return float(1 / np.sqrt(CAPACITY * (DURATION_S - FILLED_S)))
 
 
-def order_parameter_values(found: list[Measured]) -> dict[str, object]:
-    """What claims compare, by name: critical.FAMILY.…, order.… and routing.…."""
+def order_parameter_values(found: Collection[Measured]) -> dict[str, object]:
+    """What claims compare, by name: order.… and routing.…."""
     worst = max(found, key=lambda one: misfit(one.mean))
     free = (one.mean.filter(pl.col("load") <= 0.96)["order"].abs() < 3 * noise() for one in found)
     congested = (one.each.filter(pl.col("load") >= 1.2)["order"] > 0 for one in found)
     return {
-        **{f"critical.{one.case.graph.slug}.{key}": value for one in found for key, value in _critical(one).items()},
         "order.noise": noise(),
         "order.misfit": misfit(worst.mean),
         "order.misfit_graph": worst.case.graph.name,
@@ -150,12 +155,6 @@ def order_parameter_values(found: list[Measured]) -> dict[str, object]:
         "order.busiest_graphs": sum(_busiest(one) for one in found),
         **_routing(found),
     }
-
-
-def _critical(one: Measured) -> dict[str, object]:
-    theory = one.case.critical
-    equal = "" if theory.links == 1 else f", with {theory.links - 1} others,"
-    return one.critical_values() | {"theory_per_s": theory.load, "first_full": f"{theory.link}{equal}"}
 
 
 def _busiest(one: Measured) -> bool:
@@ -172,7 +171,7 @@ def _carried(one: Measured, load: float) -> pl.DataFrame:
     return order.join(total, on="link", how="left", maintain_order="left")
 
 
-def _routing(found: list[Measured]) -> dict[str, object]:
+def _routing(found: Collection[Measured]) -> dict[str, object]:
     """The noise of counting, 1 for Poisson counts, with its standard error at one load."""
     squares, links, loads = 0.0, 0, [load for load in LOADS if load < 0.95]
     for one in found:
@@ -196,7 +195,7 @@ def _routing(found: list[Measured]) -> dict[str, object]:
 #: The longest windows, in samples, as `tightlink.analysis.networks.transition` takes them.
 _LONGEST: Final = 32
 #: How far a step may be rounded: two of the times 1 / √(services in a window).
-_ROUNDED: Final = 2 / float(np.sqrt(CAPACITY * _LONGEST * SAMPLE_S))
+ROUNDED: Final = 2 / float(np.sqrt(CAPACITY * _LONGEST * SAMPLE_S))
 #: How near the critical load a maximum is called to be at it.
 _NEAR: Final = 0.05
 
@@ -235,31 +234,16 @@ def _deviation(table: pl.DataFrame) -> float:
     return float(inside.std())
 
 
-def fluctuations_values(found: list[Measured], limited: Limited) -> dict[str, object]:
-    """What claims compare, by name."""
-    worst = max(found, key=lambda one: abs(one.rise.value - 1) / _tolerance(one.rise))
+def fluctuations_values(found: Collection[Measured], limited: Limited) -> dict[str, object]:
+    """What claims compare, by name; ``worst`` is the graph whose fluctuations rise farthest from where they should."""
     peaks = [_peak(one.susceptibility, "load", "susceptibility") for one in found]
     short = [_peak(limited.wandering.filter(pl.col("size") == limit), "x", "y") for limit in LIMITS]
-    table, exponents = limited.network.mean, limited.collapsed
     return {
-        "fluctuations.rise": worst.rise.value,
-        "fluctuations.rise_interval": f"{worst.rise:.3f}",
-        "fluctuations.rise_graph": worst.case.graph.name,
-        "fluctuations.rise_tolerance": _tolerance(worst.rise),
-        "fluctuations.rounded": _ROUNDED,
+        "fluctuations.worst": max(found, key=lambda one: abs(one.rise.value - 1) / one.rise_tolerance),
+        "fluctuations.rounded": ROUNDED,
         "fluctuations.peaked_graphs": sum(abs(peak - 1) <= _NEAR for peak in peaks),
         "fluctuations.limited_peak": max(short, key=lambda peak: abs(peak - 1)),
-        "fluctuations.width": exponents.width.value,
-        "fluctuations.width_interval": f"{exponents.width:.2f}",
-        "fluctuations.height_interval": f"{exponents.height:.2f}",
-        "fluctuations.lost_graph": limited.network.case.graph.name,
-        "fluctuations.lost_misfit": float((table["lost"] - table["fluid"]).abs().to_numpy().max()),
-        "fluctuations.lost_fluid_most": float(table["fluid"].to_numpy().max()),
     }
-
-
-def _tolerance(rise: Estimate) -> float:
-    return max(_ROUNDED, (rise.high - rise.low) / 2)
 
 
 def _peak(table: pl.DataFrame, load: str, height: str) -> float:
@@ -276,15 +260,3 @@ BELOW: Final = 0.9
 def packet_sizes_read(runs: Mapping[str, Run]) -> dict[str, Measured]:
     """What came out, by "packets-alike" and so on."""
     return {case.name.partition("/")[2]: Measured(case, runs) for case in cases.packet_sizes()}
-
-
-def packet_sizes_values(found: Mapping[str, Measured]) -> dict[str, object]:
-    """What claims compare, by name: sizes.UNIT-KIND.…."""
-    each: dict[str, object] = {
-        "sizes.alike_bytes": cases.ALIKE.mean,
-        "sizes.variability": cases.MIXED.variability,
-    }
-    for name, one in found.items():
-        own = one.critical_values() | {"waiting_packets": one.waiting(BELOW)}
-        each |= {f"sizes.{name}.{key}": value for key, value in own.items()}
-    return each

@@ -31,15 +31,16 @@ FACTORS: Final = {
 
 def invariants_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each graph: its invariants, and the critical load that was found."""
-    rows = []
-    for case in cases.invariants():
-        value, low, high = Measured(case, runs).critical
-        rows.append(
-            {"graph": case.graph.name, "family": case.graph.family, "critical": value, "low": low, "high": high,
-             "theory": case.critical.load, "betweenness": float(case.routes.betweenness.max())}
-            | case.graph.invariants.row()
-        )  # fmt: skip
-    return pl.DataFrame(rows)
+    return pl.DataFrame([
+        {"graph": case.graph.name, "family": case.graph.family} | _critical(case, runs) for case in cases.invariants()
+    ])  # fmt: skip
+
+
+def _critical(case: Case, runs: Mapping[str, Run]) -> dict[str, float]:
+    """The critical load that was found, beside the theory, and what the graph is like."""
+    found = Measured(case, runs).critical
+    own = {"critical": found.value, "low": found.low, "high": found.high, "theory": case.critical.load}
+    return own | {"betweenness": float(case.routes.betweenness.max())} | case.graph.invariants.row()
 
 
 def correlations(found: pl.DataFrame) -> pl.DataFrame:
@@ -54,17 +55,6 @@ def correlations(found: pl.DataFrame) -> pl.DataFrame:
         rows.append((words, rank, float(fit.rvalue**2), float(fit.slope), int(positive.sum())))
     names = ["invariant", "rank correlation with λc", _R2, "its exponent", "graphs"]
     return pl.DataFrame(rows, schema=names, orient="row")
-
-
-def invariants_values(found: pl.DataFrame, ranked: pl.DataFrame) -> dict[str, object]:
-    """What claims compare, by name: invariants.… of all graphs, invariants.FAMILY.… of those of a family."""
-    off = (found["critical"] / found["theory"] - 1).abs().to_numpy()
-    return {
-        "invariants.graphs": found.height,
-        "invariants.off": off.max(),
-        **{f"invariants.{name}": value for name, value in explained(ranked).items()},
-        **_families(found),
-    }
 
 
 def explained(ranked: pl.DataFrame) -> dict[str, object]:
@@ -82,16 +72,12 @@ def explained(ranked: pl.DataFrame) -> dict[str, object]:
     }
 
 
-def _families(found: pl.DataFrame) -> dict[str, object]:
-    """The mean over the graphs of a family, its standard error, and what it would be if equal paths shared."""
-    each: dict[str, object] = {}
-    for (family,), part in found.group_by("family", maintain_order=True):
-        loads = part["critical"].to_numpy()
-        error = float(loads.std(ddof=1)) / part.height**0.5 if part.height > 1 else 0.0
-        even = float(np.mean(CAPACITY * (part["nodes"] - 1).to_numpy() / part["link_betweenness_max"].to_numpy()))
-        measured = {"load_per_s": float(loads.mean()), "error_per_s": error, "even_per_s": even}
-        each |= {f"invariants.{str(family).replace(' ', '-')}.{key}": value for key, value in measured.items()}
-    return each
+def families(found: pl.DataFrame) -> pl.DataFrame:
+    """A row for each family: means over its graphs, their standard error, and what it were if equal paths shared."""
+    loads, even = pl.col("critical"), CAPACITY * (pl.col("nodes") - 1) / pl.col("link_betweenness_max")
+    return found.group_by(pl.col("family").str.replace_all(" ", "-"), maintain_order=True).agg(
+        load_per_s=loads.mean(), error_per_s=loads.std().fill_null(0.0) / pl.len().sqrt(), even_per_s=even.mean()
+    )
 
 
 # Capacity where it is needed: as much in all, shared by what links have to carry.
@@ -107,11 +93,13 @@ def balanced_table(runs: Mapping[str, Run]) -> pl.DataFrame:
             {
                 "graph": f"{case.graph.family}, {case.graph.nodes} nodes",
                 "equal capacities": equal,
-                "by betweenness": one.critical[0],
+                "by betweenness": one.critical.value,
                 "theory": case.critical.load,
-                "gain": one.critical[0] / equal,
+                "gain": one.critical.value / equal,
                 "η at 1.1 λc": float(one.mean.filter(pl.col("load") == 1.1)["order"].to_list()[0]),
-                "normalised": one.critical[0] * case.routes.hops.sum() / (case.graph.nodes - 1) / case.capacity.sum(),
+                "normalised": (
+                    one.critical.value * case.routes.hops.sum() / (case.graph.nodes - 1) / case.capacity.sum()
+                ),
             }
         )
     return pl.DataFrame(rows)
@@ -143,14 +131,9 @@ def _row(start: Named, rule: str, case: Case) -> dict[str, float | str]:
 
 def simulated(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each network that was simulated: where packets begin to pile up, beside the theory."""
-    rows = []
-    for case in cases.networks():
-        value, low, high = Measured(case, runs).critical
-        rows.append(
-            {"network": case.graph.name, "critical": value, "low": low, "high": high, "theory": case.critical.load,
-             "betweenness": float(case.routes.betweenness.max())} | case.graph.invariants.row()
-        )  # fmt: skip
-    return pl.DataFrame(rows)
+    found = pl.DataFrame([{"network": case.graph.name} | _critical(case, runs) for case in cases.networks()])
+    theory = pl.col("theory")
+    return found.with_columns(apart=pl.col("critical") / theory - 1, held=theory.is_between("low", "high"))
 
 
 def steps() -> pl.DataFrame:
@@ -165,53 +148,37 @@ def steps() -> pl.DataFrame:
 
 def growth_values(found: pl.DataFrame, measured: pl.DataFrame) -> dict[str, object]:
     """What claims compare, by name: growth.… of all rules, growth.RULE.… of one."""
-    apart = (measured["critical"] / measured["theory"] - 1).to_numpy()
-    off = np.abs(apart)
-    width = ((measured["high"] - measured["low"]) / 2 / measured["theory"]).to_numpy()
-    equal = ~pl.col("network").str.ends_with("-wider") & ~pl.col("network").str.ends_with("-moved")
-    wired = measured.filter(equal)
-    told = explained(correlations(wired))
-    each: dict[str, object] = {
-        "growth.networks": measured.height,
-        "growth.farthest": measured["network"][int(off.argmax())],
-        "growth.graphs": len(cases.starts()),
-        "growth.off": float(off.max()),
-        "growth.off_mean": float(apart.mean()),
-        "growth.held": measured.filter(pl.col("theory").is_between(pl.col("low"), pl.col("high"))).height,
-        "growth.farthest_low": float((measured["low"] / measured["theory"]).to_list()[int(off.argmax())]),
-        "growth.farthest_high": float((measured["high"] / measured["theory"]).to_list()[int(off.argmax())]),
-        "growth.widest": float(width.max()),
-        "growth.steps": cases.STEPS,
-        "growth.wired": wired.height,
-        **{f"growth.{name}": value for name, value in told.items()},
-    }
-    names = {"gain": "gain", "degree_ratio": "ratio", "path_length_mean": "path", "of_even": "of_even"}
-    by_rule = {
-        rule: found.filter(pl.col("rule") == rule).select("graph", "family", **{new: old for old, new in names.items()})
-        for rule in (BEFORE, *cases.RULES)
-    }
-    for rule in cases.RULES:
-        own = by_rule[rule].join(by_rule[BEFORE], on="graph", suffix="_before", maintain_order="left")
-        own = own.join(by_rule["anywhere"], on="graph", suffix="_anywhere", maintain_order="left")
-        each |= {
-            f"growth.{rule}.gain": _mean(own["gain"]),
-            **{
-                f"growth.{rule}.gain_{family}": _mean(own.filter(pl.col("family") == family)["gain"])
-                for family in own["family"].unique(maintain_order=True)
-            },
-            f"growth.{rule}.gain_least": float(own["gain"].to_numpy().min()),
-            f"growth.{rule}.better": int((own["gain"] > own["gain_anywhere"]).sum()),
-            f"growth.{rule}.more_uneven": int((own["ratio"] > own["ratio_before"]).sum()),
-            f"growth.{rule}.ratio": _mean(own["ratio"] / own["ratio_before"]),
-            f"growth.{rule}.path": _mean(own["path"] / own["path_before"]),
-            f"growth.{rule}.of_even": _mean(own["of_even"]),
-            f"growth.{rule}.of_even_least": float(own["of_even"].to_numpy().min()),
-        }
-    wider, past = (by_rule[rule]["gain"].to_numpy() for rule in ("wider", "congested"))
-    each["growth.wider.better_than_wires"] = int((wider > past).sum())
+    wired = measured.filter(~pl.col("network").str.contains("-(?:wider|moved)$"))
     falls = [np.diff(cases.grown(start, rule).critical) < 0 for start in cases.starts() for rule in cases.WIRES]
-    return each | {"growth.falls": int(np.sum(falls)), "growth.added": int(np.size(falls))}
+    return {
+        "growth": by_rule(found),
+        "growth.graphs": len(cases.starts()),
+        "growth.wired": wired.height,
+        **{f"growth.{name}": value for name, value in explained(correlations(wired)).items()},
+        "growth.falls": int(np.sum(falls)),
+        "growth.added": int(np.size(falls)),
+    }
 
 
-def _mean(column: pl.Series) -> float:
-    return float(column.to_numpy().mean())
+def by_rule(found: pl.DataFrame) -> pl.DataFrame:
+    """A row for each rule: means over the graphs, and on how many of them it does better than others."""
+
+    def under(rule: str, name: str) -> pl.Expr:
+        return pl.col(name).filter(pl.col("rule") == rule).first().over("graph")
+
+    beside = found.with_columns(
+        better=pl.col("gain") > under("anywhere", "gain"),
+        better_than_wires=pl.col("gain") > under("congested", "gain"),
+        more_uneven=pl.col("degree_ratio") > under(BEFORE, "degree_ratio"),
+        ratio=pl.col("degree_ratio") / under(BEFORE, "degree_ratio"),
+        path=pl.col("path_length_mean") / under(BEFORE, "path_length_mean"),
+    )
+    return beside.group_by("rule", maintain_order=True).agg(
+        pl.col("better", "better_than_wires", "more_uneven").sum(),
+        pl.col("gain", "of_even").min().name.suffix("_least"),
+        pl.col("gain", "ratio", "path", "of_even").mean(),
+        **{
+            f"gain_{family}": pl.col("gain").filter(pl.col("family") == family).mean()
+            for family in found["family"].unique(maintain_order=True)
+        },
+    )

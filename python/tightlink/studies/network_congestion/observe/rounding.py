@@ -7,7 +7,7 @@ the kind happens; a queue's onset is rounded by the time that it was given, as t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import Final
 
@@ -80,12 +80,10 @@ class Rounding:
         rows = []
         for case in cases.in_size():
             one = Measured(case, self.runs)
-            value, low, high = one.critical
             at = float(one.mean.filter(pl.col("load") == 1.0)["order"].to_list()[0])
             width = at / case.onset_slope
-            rows.append(
-                (case.graph.family, case.graph.nodes, case.critical.load, value, low, high, width, case.onset_slope)
-            )
+            critical = (case.critical.load, *astuple(one.critical))
+            rows.append((case.graph.family, case.graph.nodes, *critical, width, case.onset_slope))
         names = ["family", "nodes", "theory", "critical", "low", "high", "width", "slope"]
         return pl.DataFrame(rows, schema=names, orient="row")
 
@@ -100,27 +98,11 @@ def values(found: Rounding) -> dict[str, object]:
     """What claims compare, by name: time.FAMILY.…, size.… and independent.…."""
     ratios = [one.height.value / one.width.value for one in found.in_time.values()]
     return {
-        **{
-            f"time.{case.graph.slug}.{key}": value
-            for case, one in found.in_time.items()
-            for key, value in _exponents(one).items()
-        },
+        **{f"time.{case.graph.slug}": one for case, one in found.in_time.items()},
         "time.exponent": max(ratios, key=lambda ratio: abs(ratio - 1)),
         "time.exponents": ", ".join(f"{ratio:.2f}" for ratio in ratios),
         **_sizes(found.in_size),
         **_interaction(found),
-    }
-
-
-def _exponents(one: Collapse) -> dict[str, object]:
-    return {
-        "width": one.width.value,
-        "width_low": one.width.low,
-        "width_high": one.width.high,
-        "width_interval": f"{one.width:.2f}",
-        "height_interval": f"{one.height:.2f}",
-        "misfit": one.misfit,
-        "misfit_unscaled": one.misfit_unscaled,
     }
 
 
@@ -130,8 +112,6 @@ def _sizes(table: pl.DataFrame) -> dict[str, object]:
     families = table.filter(pl.col("width") > 0).group_by("family", maintain_order=True)
     found = {str(family): exponent(part, "width") for (family,), part in families if part.height >= _FEWEST_SIZES}
     return {
-        "size.off": float((table["critical"] / table["theory"] - 1).abs().to_numpy().max()),
-        "size.widest": float(((table["high"] - table["low"]) / 2 / table["theory"]).to_numpy().max()),
         "size.ring_exponent": slope,
         "size.ring_exponent_error": error,
         "size.families": len(found),
@@ -147,7 +127,7 @@ def _interaction(found: Rounding) -> dict[str, object]:
     case = cases.in_time()[-1]
     load = case.loads[0]
     return {
-        "independent.nodes": case.graph.nodes,
+        "independent.case": case,
         "independent.load": load,
         "independent.waiting_packets": Measured(case, found.runs).waiting(load),
         "independent.alone_packets": float(stationary_queue(case.routes.offered(case.load(load)) / CAPACITY).sum()),

@@ -22,14 +22,14 @@ from zlib import crc32
 import networkx as nx
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from tightlink.analysis.networks.routes import Routes
+from tightlink.experiment.execute import Task
+from tightlink.lazy import Array
 from tightlink.studies.network_congestion.setup import graphs
 from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case, Sizes
 
-Array: TypeAlias = "NDArray[np.float64]"
 Pair: TypeAlias = tuple[int, int]
 
 #: Near the critical load in steps that are the resolution of what is found there.
@@ -307,3 +307,12 @@ def _anywhere(graph: nx.Graph, _: Routes, draw: Generator) -> Pair:
 _RULES: Final[dict[str, Callable[[nx.Graph, Routes, Generator], Pair]]] = {
     "congested": _congested, "betweenness": _betweenness, "preferential": _preferential, "anywhere": _anywhere,
 }  # fmt: skip
+
+
+def tasks() -> list[Task]:
+    """Everything that is simulated."""
+    listed = [
+        *order_parameter(), *in_time(), *in_size(), *limited_queues(), *invariants(), *packet_sizes(), *balanced(),
+        *networks(),
+    ]  # fmt: skip
+    return [task for case in listed for task in case.tasks()]

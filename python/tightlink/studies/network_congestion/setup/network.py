@@ -13,11 +13,11 @@ from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tightlink.analysis.networks import routes as routing
 from tightlink.analysis.networks.routes import Critical, Routes
 from tightlink.experiment.execute import Task
+from tightlink.lazy import Array
 from tightlink.scenario import Scenario
 from tightlink.studies.network_congestion.setup.graphs import Named
 
@@ -33,7 +33,6 @@ FILLED_S: Final = 4.0
 LABEL: Final = "calls"
 _NET: Final = "net"
 _BYTES: Final = 1500
-_BITS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Case:
     delay_s: float = DELAY_S
     in_bits: bool = False
     """Whether links are limited in bit/s; they carry 1000 packets/s of the mean size then."""
-    share: Callable[[Routes], NDArray[np.float64]] | None = None
+    share: Callable[[Routes], Array] | None = None
     """What share of the capacity of all links each of them has; without it, all have as much."""
 
     @cached_property
@@ -83,7 +82,7 @@ class Case:
         return _routes(self.graph)
 
     @cached_property
-    def capacity(self) -> NDArray[np.float64]:
+    def capacity(self) -> Array:
         """Packets/s that each direction of each wire carries."""
         links = len(self.routes.links)
         if self.share is None:
@@ -152,7 +151,7 @@ class Case:
 
     def _rate(self, packets_per_s: float) -> str:
         if self.in_bits:
-            return f"{round(packets_per_s * self.sizes.mean * _BITS)} bit/s"
+            return f"{round(packets_per_s * self.sizes.mean * 8)} bit/s"
         return f"{packets_per_s:.9g} packets/s"
 
     def __hash__(self) -> int:

@@ -31,15 +31,13 @@ from tightlink.studies.one_flow.setup import (
     TCP_HEADER_BYTES,
     Case,
 )
-from tightlink.studies.words import percent
+from tightlink.studies.words import KBIT, MS, percent
 
 #: The document's α, the weight of the past in its moving average.
 KEEP: Final = 0.9
 #: The second half of the run, when all that starts has started.
 STEADY_S: Final = 5.0
 _KIB: Final = 1024
-_MS: Final = 1e-3
-_KBIT: Final = 1e3
 _SENDING_S: Final = STOP_S - START_S
 #: The smoothed instant throughput is steady within this share of its final value.
 _SETTLED: Final = 0.999
@@ -164,25 +162,25 @@ class Measured:
     @property
     def names(self) -> Names:
         """What claims name of it: its own, those of case and flow, and what follows from them in other units."""
-        low, high = (rate / _KBIT for rate in self.smoothed_range_bps)
+        low, high = (rate / KBIT for rate in self.smoothed_range_bps)
         case, flow, quality = self.case, self.flow, self.quality
         system_bps, payload_bps = (frame["system_bps"][-1] for frame in (self.throughput, self.payload))
         packet_s = 8 * case.packet_bytes / case.rate_bps
         lengths = sorted(self.steady(self.queue)["packets"].unique().to_list())
         derived = {
-            "arrived_kbit": 8 * flow["bytes_delivered"] / _SENDING_S / _KBIT,
-            "payload_rate_kbit": self.payload_rate_bps / _KBIT,
+            "arrived_kbit": 8 * flow["bytes_delivered"] / _SENDING_S / KBIT,
+            "payload_rate_kbit": self.payload_rate_bps / KBIT,
             "smoothed_low_kbit": low,
             "smoothed_high_kbit": high,
             "settles_s": self.reaches(_SETTLED),
             "system_bps": system_bps,
-            "system_kbit": system_bps / _KBIT,
-            "payload_system_kbit": payload_bps / _KBIT,
-            "latency_ms": self.latency_s / _MS,
-            "latency_spread_ms": self.latency_spread_s / _MS,
-            "jitter_ms": self.jitter_s / _MS,
+            "system_kbit": system_bps / KBIT,
+            "payload_system_kbit": payload_bps / KBIT,
+            "latency_ms": self.latency_s / MS,
+            "latency_spread_ms": self.latency_spread_s / MS,
+            "jitter_ms": self.jitter_s / MS,
             "queue_max": int(self.run.links["queue_max_packets"][0]),
-            "queues_sum_ms": (self.queue_mean * packet_s + packet_s + case.delay_s) / _MS,
+            "queues_sum_ms": (self.queue_mean * packet_s + packet_s + case.delay_s) / MS,
             "lengths": ", ".join(map(str, lengths)),
             "held": ", ".join(f"{length}: {percent(share)}" for length, share in self.held.rows()),
             "longest_share": largest(self.held["share"]),
@@ -240,7 +238,7 @@ def values(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mappi
         for kind in ("window-20-100s", "opened-100s"):
             flow = runs[f"{kind}/{case.name}"].flows.row(0, named=True)
             found[f"{kind}.{case.name}.goodput_bps"] = flow["goodput_bps"]
-            found[f"{kind}.{case.name}.one_way_delay_ms"] = flow["one_way_delay_mean_s"] / _MS
+            found[f"{kind}.{case.name}.one_way_delay_ms"] = flow["one_way_delay_mean_s"] / MS
     return found | {
         "queue-50.same_events": tcp["queue-50"].run.packets.equals(tcp["base"].run.packets),
         "udp.loss_least": min(case.loss for case in udp.values()),

@@ -12,12 +12,11 @@ import polars as pl
 from tightlink import units
 from tightlink.analysis.path.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
 from tightlink.analysis.traffic import trace
-from tightlink.reduce import jain, largest, mean_of, smallest
+from tightlink.reduce import jain, largest, mean_of
 from tightlink.run import Run
 from tightlink.studies.cases import Cases
 from tightlink.studies.one_flow import setup
 
-_PERCENT: Final = 100
 KINDS: Final = {"alone": "two flows alone", "noise": "beside a little random traffic"}
 #: The document's smoothing of company X's traffic.
 _KEEP_X: Final = 0.95
@@ -132,10 +131,9 @@ def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
     """What claims compare, by name."""
     constant = company.udp.filter(pl.col("kind") == "constant")
     above = company.beside.filter(pl.col("offered_percent") > _ABOVE)
-    alone, noise = spreads(company.phase)
     network = runs[setup.COMPANY_X]
     return {
-        "company.udp_utilization_least": smallest(constant["utilization"]),
+        "company.constant": constant,
         "company.udp_losses": _percents(constant["loss"]),
         "company.tcp_share_most": largest(above["tcp_bps"]) / setup.LINK_BPS,
         **{
@@ -143,32 +141,14 @@ def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
             for kind in setup.AROUND.levels["kind"]
         },
         **{f"alone.{kind}_s": _whole_s(runs[f"alone/{kind}"]) for kind in setup.ALONE.levels["kind"]},
-        "company.loss_of_1": company.many["loss"][0],
-        "company.loss_of_20": company.many["loss"][-1],
-        "company.small_share": company.sizes["share"][0],
-        "company.far_share": 1 - company.trips["share"][-1],
-        "company-x.peak_bps": largest(company.curve["smoothed_bps"]),
-        "company-x.system_bps": float(company.curve["system_bps"][-1]),
         "company-x.utilization": network.links["utilization"][0],
         "company-x.dropped": network.flows["packets_dropped"].sum(),
-        "phase.alone_least": alone[0],
-        "phase.alone_most": alone[1],
-        "phase.noise_least": noise[0],
-        "phase.noise_most": noise[1],
+        **{f"phase.{kind}": company.phase.filter(pl.col("kind") == words) for kind, words in KINDS.items()},
     }
 
 
-def spreads(frame: pl.DataFrame) -> tuple[tuple[float, float], ...]:
-    """Least and greatest share of the second flow, alone and beside random traffic."""
-    spreads = []
-    for words in KINDS.values():
-        share = frame.filter(pl.col("kind") == words)["share"]
-        spreads.append((smallest(share), largest(share)))
-    return tuple(spreads)
-
-
 def _percents(shares: pl.Series) -> str:
-    least, *_, greatest = sorted(round(_PERCENT * share) for share in shares)
+    least, *_, greatest = sorted(round(100 * share) for share in shares)
     return f"{least} %" if least == greatest else f"{least} to {greatest} %"
 
 

@@ -10,11 +10,12 @@ import polars as pl
 
 from tightlink.analysis.path.response import C_DELAYED, C_EVERY
 from tightlink.experiment.claims import Claim
+from tightlink.report import Format, Table, charts
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow import setup
 from tightlink.studies.one_flow.observe.cases import BULK_FAIR, BULK_GOOD
-from tightlink.studies.one_flow.observe.company import fitted
-from tightlink.studies.one_flow.report import cases, company
+from tightlink.studies.one_flow.observe.company import Company, beside_long, curves, fitted
+from tightlink.studies.one_flow.report import cases
 from tightlink.studies.one_flow.setup import BASE, CASES
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
@@ -29,15 +30,12 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
     tcp, udp, runs = (observed[name] for name in ("tcp", "udp", "runs"))
     blocks = (
-        cases.tables(tcp, udp, runs, claims)
-        | company.blocks(observed["company"])
-        | company.responses(observed["response"])
+        cases.tables(tcp, udp, runs, claims) | _of_company(observed["company"]) | _of_responses(observed["response"])
     )
     for transport, found in (("tcp", tcp), ("udp", udp)):
         axes = cases.domains(found)
         blocks |= {f"{name}.{transport}": cases.small_charts(own, axes) for name, own in found.items()}
     same = (all(claims[f"{case.name}.{count}"].holds for count in ("packets-sent", "kilobytes")) for case in CASES)
-    constant = observed["company"].udp.filter(pl.col("kind") == "constant")
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),
         "setup": vars(setup),
@@ -57,7 +55,6 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "c_delayed": C_DELAYED,
         "c_tahoe": fitted(observed["response"].filter(pl.col("forced") == "random"), "Tahoe"),
         "uneven": observed["company"].many.sort("jain").row(0, named=True),
-        "ten": constant.row(-1, named=True),
         "notes": _notes(),
     }
     figures = {
@@ -84,3 +81,92 @@ def _notes() -> dict[str, float]:
         "queue": _QUEUE, "own_ms": own_ms, "waiting_ms": waiting_ms,
         "total_ms": waiting_ms + own_ms + 1e3 * BASE.delay_s,
     }  # fmt: skip
+
+
+# The charts and tables on flows with company, the response function and phase effects.
+
+
+def _of_company(company: Company) -> dict[str, Any]:
+    """TCP beside TCP, TCP beside UDP, UDP beside UDP, unequal flows, peaks against means, and phase effects."""
+    shown = company.curve.with_columns(pl.col("smoothed_bps") / 1e3, pl.col("system_bps") / 1e3)
+    titles = {"smoothed_bps": "instant throughput, smoothed (α = 0.95)", "system_bps": "system throughput"}
+    shared = {"utilization": "link busy %", "loss": "lost %"}
+    return {
+        "many": _table(company.many, {
+            "flows": "flows", "goodput_bps": "goodput of all, kbit/s", **shared, "jain": "Jain's index",
+            "least_share": "least share %", "greatest_share": "greatest share %",
+            "peak_over_mean": "a flow's peak / mean", "link_peak_over_mean": "the link's peak / mean",
+        }),
+        "beside": charts.line(
+            beside_long(company.beside), "offered_percent", "throughput_bps", by="flow",
+            x_title="UDP offers (% of the link)", height=240,
+        ),
+        "beside-udp": _table(company.beside, {
+            "offered_percent": "UDP offers %", "tcp_bps": "TCP kbit/s", "udp_bps": "UDP kbit/s",
+            "udp_loss": "UDP loss %",
+        }),
+        "unresponsive": _table(company.udp, {
+            "kind": "kind", "flows": "flows", **shared, "loss_least": "least loss of a flow %",
+            "loss_greatest": "greatest loss of a flow %", "jain": "Jain's index",
+            "link_peak_over_mean": "the link's peak / mean",
+        }),
+        "small": _shares(company.sizes, "small packets B"),
+        "near": _shares(company.trips, "far path / near path"),
+        "peaks": [
+            charts.line(
+                shown, "time_s", column, title=title, x_title="time (s)", y_title="kbit/s", height=160,
+                y_domain=(0, 10_500), most=1200,
+            )
+            for column, title in titles.items()
+        ],
+        "phase": charts.line(
+            company.phase.with_columns(pl.col("share") * 100), "extra_ms", "share", by="kind",
+            x_title="longer round trip of the second flow (ms)", y_title="share of the second flow (%)",
+            y_domain=(0, 100), height=260,
+        ),
+    }  # fmt: skip
+
+
+def _shares(frame: pl.DataFrame, head: str) -> Table:
+    seeds = {"share": "share %", "share_least": "least of the seeds %", "share_greatest": "greatest %"}
+    return _table(frame, {"setting": head} | seeds | {"predicted": "predicted %"})
+
+
+def _table(frame: pl.DataFrame, heads: dict[str, str]) -> Table:
+    """Columns by their heads: shares in percent with one decimal, rates in kbit/s with none, the rest with three."""
+    factors = {"%": 100.0, "s": 1e-3}
+    table = frame.select(
+        (pl.col(name) * factors.get(head[-1], 1.0)).alias(head) if frame[name].dtype.is_float() else
+        pl.col(name).alias(head)
+        for name, head in heads.items()
+    )  # fmt: skip
+    decimals = {"%": 1, "s": 0}
+    formats: dict[str, Format] = {
+        name: f".{decimals.get(name[-1], 3)}f" for name, dtype in table.schema.items() if dtype.is_float()
+    }
+    return Table(table, formats=formats)
+
+
+def _of_responses(mean: pl.DataFrame) -> dict[str, Any]:
+    """The response function, at random and at forced loss."""
+    drawn, shown = (frame.with_columns(pl.col("loss") * 100) for frame in (curves(), mean))
+    both = {
+        f"{forced}-loss": charts.points(
+            shown.filter(pl.col("forced") == forced).drop("forced"), "loss", "packets_per_rtt", by="variant",
+            curves=drawn, curve="curve", x_scale="log", y_scale="log", x_domain=(0.01, 20), y_domain=(0.8, 150),
+            x_title="loss (%)", y_title="packets per round trip", title=title, height=380,
+        )
+        for forced, title in (("random", "Loss at random on the link"), ("queue", "Loss forced by the queue's length"))
+    }  # fmt: skip
+    heads = {
+        "TCP": "variant", "lost": pl.struct("forced", "setting").map_elements(_words, return_dtype=pl.String),
+        "lost %": (pl.col("loss") * 100, ".3f"), "W": ("packets_per_rtt", ".2f"), "Mathis": ("mathis", ".2f"),
+        "PFTK": ("pftk", ".2f"), "timeouts": ("timeouts", ".1f"),
+    }  # fmt: skip
+    return both | {"responses": Table.headed(mean, heads)}
+
+
+def _words(setting: dict[str, str]) -> str:
+    """Where packets are lost: "0.5 % on the link", "queue of 3 packets"."""
+    value = setting["setting"].partition("-")[2]
+    return f"queue of {value} packets" if setting["forced"] == "queue" else f"{float(value) * 100:g} % on the link"

@@ -25,7 +25,7 @@ from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
 from tightlink.studies.live import Measurement, Point, Precision
 from tightlink.studies.router_response.observe.probes import offered
-from tightlink.studies.router_response.observe.regions import seen
+from tightlink.studies.router_response.observe.regions import BEYOND, seen
 from tightlink.studies.router_response.setup.document import datagram_bytes
 from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, REFINED, SENDER, interval
 from tightlink.studies.words import per_s
@@ -38,8 +38,6 @@ DURATION_S: Final = 1
 _ROUTER: Final = "router"
 #: Senders that offer less than this share of what they should are no measure of a rate.
 _KEPT: Final = 0.98
-#: Beyond the onset by this share nothing of it is left to doubt.
-_BEYOND: Final = 1.2
 NOT_ENOUGH: Final = "The machine was too busy: not enough probes were measured."
 
 
@@ -153,7 +151,7 @@ def _about_onset(found: pl.DataFrame, regions: Regimes) -> dict[str, object]:
     if onset is None or onset.high is None or onset.low is None:
         sentence = f"No onset was seen for all lengths, up to {per_s(RATES_PER_S[-1])}: {regions.sentence()}."
         return {"kernel.why_no_onset": sentence}
-    beyond, below = found.filter(offered > _BEYOND * onset.high), found.filter(offered <= onset.low)
+    beyond, below = found.filter(offered > BEYOND * onset.high), found.filter(offered <= onset.low)
     listed: dict[str, object] = {"kernel.full_from": FULL}
     if not beyond.is_empty():
         listed |= {"kernel.beyond": beyond.height, "kernel.load_least_beyond": smallest(beyond["load"])}

@@ -24,7 +24,7 @@ from tightlink.run import Run
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
 from tightlink.studies.live import Measurement, Point, Precision
 from tightlink.studies.router_response.observe.probes import middle, offered
-from tightlink.studies.router_response.observe.regions import seen
+from tightlink.studies.router_response.observe.regions import BEYOND, seen
 from tightlink.studies.router_response.setup import costs
 from tightlink.studies.router_response.setup.document import INPUT_RING, OUTPUT_RING, SERIAL_OVERHEAD, datagram_bytes
 from tightlink.studies.router_response.setup.network import PROBE, RECEIVER, REFINED, ROUTER_A, SENDER, interval
@@ -36,8 +36,6 @@ RATES_PER_S: Final = (500, 1000, 2000, 3000, 3500, 4000, 4500, 5000, 7000, 10_00
 DURATION_S: Final = 2
 _MEASURED: Final = "measured"
 _SIMULATED: Final = "simulated"
-#: Beyond the onset by this share nothing of it is left to doubt.
-_BEYOND: Final = 1.2
 
 
 def scenario(length: int, rate_per_s: int) -> Scenario:
@@ -134,7 +132,7 @@ def values(found: pl.DataFrame, regions: Regimes | None) -> dict[str, object]:
     if onset is not None and onset.middle is not None:
         listed["process.onset_per_s"] = onset.middle
     if onset is not None and onset.high is not None:
-        beyond = _of(found, _MEASURED).filter(pl.col("offered_packets_per_s") > _BEYOND * onset.high)
+        beyond = _of(found, _MEASURED).filter(pl.col("offered_packets_per_s") > BEYOND * onset.high)
         if not beyond.is_empty():
             listed["process.load_least_beyond"] = smallest(beyond["load"])
     # A row for each probe measured, and one for its simulation.

@@ -10,6 +10,7 @@ import polars as pl
 from tightlink.run import Run
 from tightlink.studies.router_response.observe import regions, response
 from tightlink.studies.router_response.observe.regions import Routers, Videos
+from tightlink.studies.router_response.setup.document import LENGTHS
 from tightlink.studies.router_response.setup.network import ROUTER_A, WATCH, WATCHED_PER_S
 
 
@@ -19,7 +20,9 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     videos = Videos.of(runs, routers.limit_per_s)
     values = response.load_values(routers) | response.loss_values(routers) | regions.values(routers) | videos.values()
     watched = pl.concat(_watched(runs, rate) for rate in WATCHED_PER_S)
-    return values | {"routers": routers, "videos": videos, "watched": watched}
+    probes = {size: routers.probes(size) for size in LENGTHS}
+    grid = {size: routers.probes(size, grid=True) for size in LENGTHS}
+    return values | {"routers": routers, "probes": probes, "grid": grid, "videos": videos, "watched": watched}
 
 
 def _watched(runs: Mapping[str, Run], rate: int) -> pl.DataFrame:

@@ -15,7 +15,6 @@ from tightlink.studies.router_response.setup import network, variants
 from tightlink.studies.router_response.setup.document import ETHERNET_HEADER
 from tightlink.studies.router_response.setup.network import DOCUMENTED, PROBE, ROUTER_A, ROUTER_B
 
-_BITS: Final = 8
 _US: Final = 1e-6
 _MS: Final = 1e-3
 #: Columns of a probe in the table of runs.
@@ -56,7 +55,7 @@ def measured(run: Run) -> dict[str, float]:
         (row["entity"], row["metric"]): row["value"]
         for row in run.series.filter(pl.col("metric").is_in(["load", "load_reported"])).iter_rows(named=True)
     }
-    bits = _BITS * length
+    bits = 8 * length
     return {
         "packet_bytes": length,
         "nominal_packets_per_s": 1 / every_s,
@@ -82,7 +81,7 @@ def measured(run: Run) -> dict[str, float]:
 
 def offered(length: int, rate_per_s: float) -> dict[str, float]:
     """What is offered of packets of a length, in the columns of measurements."""
-    return {"offered_packets_per_s": rate_per_s, "offered_bps": _BITS * length * rate_per_s}
+    return {"offered_packets_per_s": rate_per_s, "offered_bps": 8 * length * rate_per_s}
 
 
 def _asked(run: Run) -> tuple[int, float, float]:

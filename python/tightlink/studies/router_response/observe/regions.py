@@ -20,7 +20,6 @@ from tightlink.analysis.limits import regimes
 from tightlink.analysis.limits.packetize import Bottleneck, Packetization, Stream, packetize
 from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.reduce import largest
 from tightlink.run import Run
 from tightlink.studies.router_response.observe.probes import middle, table
 from tightlink.studies.router_response.setup import network, variants, video
@@ -33,6 +32,8 @@ _RESAMPLES: Final = 200
 _FEW_RESAMPLES: Final = 60
 #: Packet rates that differ by less are one.
 _SAME: Final = 1e-6
+#: Beyond the onset by this share nothing of it is left to doubt.
+BEYOND: Final = 1.2
 #: A reading that is lower by this share has left its level, as in the analysis.
 _LEFT: Final = 0.05
 
@@ -156,8 +157,7 @@ def values(found: Routers) -> dict[str, object]:
     for law in variants.LAWS:
         each |= {f"{law.name}.bic": law.fit(variants.IN_PACKETS).bic, f"{law.name}.aicc": law.fit(variants.ALL).aicc}
     for name, own in found.by_law.items():
-        each |= {f"{name}.governs": own.governs or "nothing", f"{name}.governs_sure": own.explained.sure}
-        each |= {f"{name}.variation.{metric}": spread.variation for metric, spread in own.spreads.items()}
+        each[f"{name}.governs"] = own.governs or "nothing"
         for size in REFINED:
             # Not by the reading, which samples that are missed make uneven just there.
             each[f"{name}.{size}.per_s"] = full(found.law_tables[name].filter(pl.col("packet_bytes") == size))
@@ -196,17 +196,10 @@ class Videos:
         at_once = self.lost.filter(pl.col("frames sent") == "at once")
         most = at_once.filter(pl.col("background_per_s") == at_once["background_per_s"].max()).sort("payload_bytes")
         spread = pl.col("frames sent") == "spread"
-        calm = self.lost.filter(spread & pl.col("clear") & (pl.col("payload_bytes") >= _LONG))
-        alone = at_once.filter((pl.col("background_per_s") == 0) & (pl.col("payload_bytes") == _SHORT))
         return {
-            "video.shortest_bytes": most["payload_bytes"][0],
-            "video.longest_bytes": most["payload_bytes"][-1],
-            "video.shortest_loss": float(most["loss"][0]),
-            "video.longest_loss": float(most["loss"][-1]),
-            "video.clear": calm.height,
-            "video.clear_loss_most": largest(calm["loss"]),
-            "video.alone_loss": alone["loss"][0],
-            "video.alone_loss_in_bytes": self.in_bytes["loss"][0],
+            "video.most": most,
+            "video.calm": self.lost.filter(spread & pl.col("clear") & (pl.col("payload_bytes") >= _LONG)),
+            "video.alone": at_once.filter((pl.col("background_per_s") == 0) & (pl.col("payload_bytes") == _SHORT)),
         }
 
 
