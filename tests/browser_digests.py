@@ -55,4 +55,4 @@ class Engines:
 
 def tasks(study: str) -> list[Task]:
     """What a study simulates."""
-    return list(studies.named(study).tasks())
+    return studies.named(study).all_tasks()
