@@ -300,8 +300,14 @@ impl CongestionControl for Bbr {
         window.ssthresh = f64::MAX;
         if self.total_delivered == 0.0 {
             self.initial_window = window.cwnd;
-            self.rtprop_at = sample.now;
-            self.rate = sample.rtt_s.filter(|&rtt_s| rtt_s > 0.0).map_or(0.0, |rtt_s| HIGH_GAIN * window.cwnd / rtt_s);
+            if self.rtprop_s.is_infinite() {
+                self.rtprop_at = sample.now;
+            }
+            let known_s = Some(self.rtprop_s).filter(|rtt_s| rtt_s.is_finite());
+            self.rate = known_s
+                .or(sample.rtt_s)
+                .filter(|&rtt_s| rtt_s > 0.0)
+                .map_or(0.0, |rtt_s| HIGH_GAIN * window.cwnd / rtt_s);
         }
         (self.in_flight, self.newly_delivered) = (sample.in_flight, sample.newly_delivered);
         self.total_delivered = sample.total_delivered;
@@ -360,6 +366,11 @@ impl CongestionControl for Bbr {
             State::ProbeBw(_) => 2,
             State::ProbeRtt => 3,
         }
+    }
+
+    /// §4.1.2.3, BBRInit: its round trip is one of an empty path where data find a queue of others.
+    fn on_handshake(&mut self, now: Time, rtt_s: f64) {
+        (self.rtprop_s, self.rtprop_at) = (rtt_s, now);
     }
 
     /// §4.3.4.4, BBRHandleRestartFromIdle.

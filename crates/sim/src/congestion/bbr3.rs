@@ -247,7 +247,8 @@ impl Bbr3 {
         self.initial_window = window.cwnd;
         self.extra_acked.since = sample.now;
         self.round_trips.begin(sample.now);
-        if let Some(rtt_s) = sample.rtt_s.filter(|&rtt_s| rtt_s > 0.0) {
+        let known_s = Some(self.round_trips.least_s()).filter(|rtt_s| rtt_s.is_finite());
+        if let Some(rtt_s) = known_s.or(sample.rtt_s).filter(|&rtt_s| rtt_s > 0.0) {
             self.rate = STARTUP_GAIN * window.cwnd / rtt_s;
         }
     }
@@ -341,6 +342,11 @@ impl CongestionControl for Bbr3 {
 
     fn phase(&self, _window: &Window) -> usize {
         self.state as usize
+    }
+
+    /// §5.2.1, BBROnInit: its round trip is one of an empty path where data find a queue of others.
+    fn on_handshake(&mut self, _now: Time, rtt_s: f64) {
+        self.round_trips.open(rtt_s);
     }
 
     /// §5.4.1, HandleRestartFromIdle.

@@ -195,6 +195,9 @@ pub trait CongestionControl: Sized {
         false
     }
 
+    /// The SYN was acknowledged, after `rtt_s`. Only for a control that samples, which does not hear of it otherwise.
+    fn on_handshake(&mut self, _now: Time, _rtt_s: f64) {}
+
     /// The application has something to send again, with nothing in flight. Only for a control that samples.
     fn on_restart(&mut self, _window: &mut Window, _now: Time, _random: &mut Stream) {}
 
@@ -387,6 +390,13 @@ macro_rules! controls {
                     $(Kind::$type => {
                         self.$arena[handle.index as usize].on_sample(window, sample, losses, random)
                     })+
+                }
+            }
+
+            /// See [`CongestionControl::on_handshake`].
+            pub fn on_handshake(&mut self, handle: Handle, now: Time, rtt_s: f64) {
+                match handle.kind {
+                    $(Kind::$type => self.$arena[handle.index as usize].on_handshake(now, rtt_s),)+
                 }
             }
 

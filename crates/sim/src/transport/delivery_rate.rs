@@ -30,6 +30,11 @@ struct InFlight {
     is_lost: bool,
 }
 
+/// A time as the clock of samples has it.
+fn in_ticks(seconds: f64) -> f64 {
+    (seconds / CLOCK_S).round() * CLOCK_S
+}
+
 /// The deliveries of a connection. Counts are of packets.
 #[derive(Clone, Debug)]
 pub struct Deliveries {
@@ -131,6 +136,12 @@ impl Deliveries {
         }
     }
 
+    /// The SYN was acknowledged. Returns its round trip as samples have it.
+    pub fn note_handshake(&mut self, rtt_s: f64) -> f64 {
+        self.least_rtt_s = rtt_s;
+        in_ticks(rtt_s)
+    }
+
     /// An ACK arrived, of everything through `acked` and of `blocks`: the sample that it gives, if it tells of any
     /// packet for the first time.
     pub fn acknowledge(
@@ -156,7 +167,7 @@ impl Deliveries {
         }
         let rtt_s = (!packet.again).then(|| now.since(packet.sent));
         self.least_rtt_s = rtt_s.map_or(self.least_rtt_s, |rtt_s| rtt_s.min(self.least_rtt_s));
-        let rtt_s = rtt_s.map(|rtt_s| (rtt_s / CLOCK_S).round() * CLOCK_S);
+        let rtt_s = rtt_s.map(in_ticks);
         // The slower of sending and delivering: ACKs that come together do not make a path faster (§2.2).
         let interval_s = packet.sent.since(packet.first_sent).max(now.since(packet.delivered_at));
         let delivered = (self.delivered - packet.delivered) as f64;

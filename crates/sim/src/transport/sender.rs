@@ -362,6 +362,9 @@ impl Sender {
         self.next = 1;
         let rtt_s = env.now.time.since(env.echo);
         self.sample_rtt(env, rtt_s, 0);
+        if self.paced.is_some() {
+            self.note_handshake(env, rtt_s);
+        }
         if let Some(rack) = &mut self.rack {
             rack.flight.measured(rtt_s);
         }

@@ -47,6 +47,11 @@ impl RoundTrips {
         self.least_s
     }
 
+    /// The SYN was acknowledged (BBROnInit).
+    pub(super) fn open(&mut self, rtt_s: f64) {
+        self.least_s = rtt_s;
+    }
+
     /// The connection begins.
     pub(super) fn begin(&mut self, now: Time) {
         self.least_at = now;
