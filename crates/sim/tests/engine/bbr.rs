@@ -109,7 +109,8 @@ fn the_round_trip_time_is_probed_for() {
             }
         }
         assert!(probes.len() >= 5, "{control}: {probes:?}");
-        for pair in probes.windows(2) {
+        // Behind the first, two flows empty the queue once more as their windows come down, and have seen the path again.
+        for pair in probes[1..].windows(2) {
             // A probe lasts 0.2 s and some round trips.
             let apart_s = pair[1] - pair[0];
             assert!((every_s..every_s + 0.6).contains(&apart_s), "{control}: probes at {probes:?}");
