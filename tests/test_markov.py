@@ -1,4 +1,4 @@
-"""Markov chains of a life: textbook answers, derivatives against differences, estimates against the truth, runs."""
+"""Markov chains: textbook answers, derivatives against differences, estimates against the truth, runs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ import tightlink as tl
 from tightlink import cli, plots
 from tightlink.analysis.markov import (
     Chain,
-    Life,
     Piece,
+    PiecewiseChain,
     degraded,
     from_log,
     from_users,
@@ -52,7 +52,7 @@ def ruin(stake: int, win: float) -> Chain:
     return Chain(tuple(map(str, range(stake + 1))), matrix)
 
 
-def life_of(*chains: Chain, steps: int = 10, begin: int = 0) -> Life:
+def piecewise(*chains: Chain, steps: int = 10, begin: int = 0) -> PiecewiseChain:
     size = len(chains[0].states)
     pieces = tuple(
         Piece(str(place), place * steps, (place + 1) * steps, chain, np.zeros((size, size)))
@@ -60,7 +60,7 @@ def life_of(*chains: Chain, steps: int = 10, begin: int = 0) -> Life:
     )
     observed = pl.DataFrame({"time_s": np.arange(len(chains) * steps + 1.0)} | dict.fromkeys(chains[0].states, 0.0))
     nothing = dict.fromkeys(chains[0].states, np.zeros(len(chains) * steps))
-    return Life(1.0, 100, np.eye(size)[begin], pieces, observed, nothing)
+    return PiecewiseChain(1.0, 100, np.eye(size)[begin], pieces, observed, nothing)
 
 
 @st.composite
@@ -109,7 +109,7 @@ def test_the_gamblers_ruin(win: float) -> None:
         duration = (begin - stake * reached) / (1 - 2 * win)
         kept, visits = chain.visits()
         assert visits[kept.index(begin)].sum() == pytest.approx(duration)
-        assert life_of(chain, steps=2000, begin=begin).arrivals(str(stake)) == pytest.approx(reached)
+        assert piecewise(chain, steps=2000, begin=begin).arrivals(str(stake)) == pytest.approx(reached)
 
 
 @pytest.mark.parametrize(("leave", "back"), [(0.1, 0.3), (0.9, 0.8)])
@@ -118,15 +118,15 @@ def test_two_states(leave: float, back: float) -> None:
     mode = 1 - leave - back
     assert chain.stationary()[1] == pytest.approx(leave / (leave + back))
     assert slowest(chain) == pytest.approx(mode)
-    life = life_of(chain, steps=12)
+    chains = piecewise(chain, steps=12)
     down = [leave / (leave + back) * (1 - mode**step) for step in range(13)]
-    table = life.evolution().filter(pl.col("state") == "down")
+    table = chains.evolution().filter(pl.col("state") == "down")
     assert table["share"].to_list() == pytest.approx(down)
     assert table["high"][5] - table["low"][5] == pytest.approx(2 * 1.959964 * np.sqrt(down[5] * (1 - down[5]) / 100))
     # Falls in a step: leave × share of up, at the step's beginning.
-    falls = life.arrivals_over_time("down")["arrivals"].to_list()
+    falls = chains.arrivals_over_time("down")["arrivals"].to_list()
     assert falls == pytest.approx([100 * leave * (1 - share) for share in down[:-1]])
-    assert life.arrivals("down") == pytest.approx(sum(falls) / 100)
+    assert chains.arrivals("down") == pytest.approx(sum(falls) / 100)
     # |1 − leave (1 − x) − back| at x = 0.
     assert slowest_derivative(chain, ("up", "down")) == pytest.approx(np.sign(mode) * leave)
     assert long_run_elasticity(chain, "up", "down", ("up", "down")) == pytest.approx(back / (leave + back))
@@ -138,13 +138,13 @@ def test_in_a_circle_a_step_counts_as_much_as_the_time_before_it() -> None:
     shares = (1 / leave) / (1 / leave).sum()
     found = [long_run_elasticity(circle, "a", "d", ("abcd"[place], "bcda"[place])) for place in range(4)]
     assert found == pytest.approx(shares.tolist())
-    table = ranked(life_of(circle, steps=4000), "a", "d")
+    table = ranked(piecewise(circle, steps=4000), "a", "d")
     assert table["transition"].to_list() == ["c → d", "a → b", "d → a", "b → c"]
     assert table["elasticity"].to_list() == pytest.approx(sorted(shares, reverse=True), rel=0.02)
     assert dict(table.select("transition", "cut").iter_rows()) == {"c → d": 1, "a → b": 1, "d → a": None, "b → c": 1}
     # Without the way on from the goal, once is all.
     assert table.filter(pl.col("transition") == "d → a")["remaining"][0] == pytest.approx(
-        1 / life_of(circle, steps=4000).arrivals("d"), rel=1e-6
+        1 / piecewise(circle, steps=4000).arrivals("d"), rel=1e-6
     )
 
 
@@ -168,12 +168,14 @@ def test_derivatives_are_the_limits_of_differences(returning: Chain, absorbing: 
     for chain, goal in ((returning, "b"), (absorbing, absorbing.states[-1])):
         transition = chain.transitions[which % len(chain.transitions)]
         change = partial(stretched, chain, transition)
-        life = life_of(chain, degraded(chain, [chain.transitions[0]], 0.3), steps=7)
+        chains = piecewise(chain, degraded(chain, [chain.transitions[0]], 0.3), steps=7)
 
-        def arrivals(share: float, life: Life = life, transition: Any = transition, goal: str = goal) -> float:
-            return life.changed(lambda one: stretched(one, transition, share)).arrivals(goal)
+        def arrivals(
+            share: float, chains: PiecewiseChain = chains, transition: Any = transition, goal: str = goal
+        ) -> float:
+            return chains.changed(lambda one: stretched(one, transition, share)).arrivals(goal)
 
-        assert arrivals_derivative(life, goal, transition) == pytest.approx(slope(arrivals), rel=1e-5, abs=1e-8)
+        assert arrivals_derivative(chains, goal, transition) == pytest.approx(slope(arrivals), rel=1e-5, abs=1e-8)
         reached = long_run(chain, "a", goal)
         expected = -slope(lambda share, goal=goal, change=change: long_run(change(share), "a", goal)) / reached  # type: ignore[misc]
         assert long_run_elasticity(chain, "a", goal, transition) == pytest.approx(expected, rel=1e-4, abs=1e-7)
@@ -204,17 +206,17 @@ def test_a_row_without_others_stays() -> None:
 
 def test_perturbation_from_nothing_to_all() -> None:
     chain = ruin(4, 0.5)
-    life = life_of(chain, steps=500, begin=2)
-    curves = perturbed(life, "4")
+    chains = piecewise(chain, steps=500, begin=2)
+    curves = perturbed(chains, "4")
     assert curves["transition"].n_unique() == len(chain.transitions) == 6
     last = curves.filter(pl.col("transition") == "3 → 4")
     assert last["remaining"][0] == 1
     assert last["remaining"][-1] == pytest.approx(0, abs=1e-12)
     assert last["remaining"].is_sorted(descending=True)
     # From 3, the rest goes back to 2: a step up and half of a step up from there.
-    half = perturbed(life, "4", [[("3", "4")]], [0.5])
+    half = perturbed(chains, "4", [[("3", "4")]], [0.5])
     assert half["arrivals"].to_list() == pytest.approx([1 / 3])
-    both = perturbed(life, "4", [[("1", "2"), ("2", "3")]], [1.0])
+    both = perturbed(chains, "4", [[("1", "2"), ("2", "3")]], [1.0])
     assert both["transition"].to_list() == ["1 → 2, 2 → 3"]
     assert both["arrivals"][0] == pytest.approx(0, abs=1e-12)
 
@@ -268,10 +270,10 @@ def test_an_estimated_chain_comes_to_the_true_one() -> None:
     )
     errors = []
     for entities in (50, 5000):
-        life = from_log(walks(true, entities, 30, seed=3), step_s=0.5)
-        assert (life.entities, life.skipped) == (entities, 0)
-        order = [life.states.index(state) for state in true.states]
-        found = life.pieces[0].chain.matrix[np.ix_(order, order)]
+        chains = from_log(walks(true, entities, 30, seed=3), step_s=0.5)
+        assert (chains.entities, chains.skipped) == (entities, 0)
+        order = [chains.states.index(state) for state in true.states]
+        found = chains.pieces[0].chain.matrix[np.ix_(order, order)]
         errors.append(np.abs(found - true.matrix).max())
     assert errors[1] < 0.005 < errors[0]
     # Nine in ten of the intervals at the least hold the truth, and they are 95 % ones.
@@ -283,33 +285,33 @@ def test_an_estimated_chain_comes_to_the_true_one() -> None:
             for row in table.iter_rows(named=True)
         ]
     assert 0.9 < np.mean(hits) < 0.99
-    agreement = life.agreement()
+    agreement = chains.agreement()
     assert (agreement["within"] > 0.9).all()
-    assert life.arrivals("completed") == pytest.approx(float(life.observed["completed"][-1]), abs=0.01)
+    assert chains.arrivals("completed") == pytest.approx(float(chains.observed["completed"][-1]), abs=0.01)
 
 
 def test_pieces_of_a_log_have_chains_of_their_own() -> None:
     calm = Chain(("busy", "completed"), np.array([[0.95, 0.05], [0.0, 1.0]]))
     log = walks(calm, 2000, 20, seed=1)
     # From 10 s on nothing is completed any more.
-    life = from_log(log.vstack(pl.DataFrame({"entity": [0], "time_s": [20.0], "state": ["completed"]})), 0.5,
+    chains = from_log(log.vstack(pl.DataFrame({"entity": [0], "time_s": [20.0], "state": ["completed"]})), 0.5,
                     {"work": (0.0, 10.0)})  # fmt: skip
-    assert [(piece.name, piece.begin_s, piece.end_s) for piece in life.pieces] == [
+    assert [(piece.name, piece.begin_s, piece.end_s) for piece in chains.pieces] == [
         ("work", 0.0, 10.0), ("after work", 10.0, 20.0),
     ]  # fmt: skip
-    work, after = (piece.chain.matrix[0, 1] for piece in life.pieces)
+    work, after = (piece.chain.matrix[0, 1] for piece in chains.pieces)
     assert work == pytest.approx(0.05, abs=0.005)
     assert after < 0.001
-    assert life.steps(life.pieces[0]) == 20
+    assert chains.steps(chains.pieces[0]) == 20
     with pytest.raises(tl.TightlinkError, match="period b begins before a ends"):
         from_log(log, 0.5, {"a": (0.0, 5.0), "b": (4.0, 6.0)})
 
 
 def test_who_enters_the_state_that_it_is_in_stays() -> None:
     log = pl.DataFrame({"entity": [1] * 3, "time_s": [0, 1, 2], "state": ["a", "a", "b"]})
-    life = from_log(log, 1.0)
-    assert life.pieces[0].counts.tolist() == [[1, 1], [0, 0]]
-    assert {state: counts.tolist() for state, counts in life.arrivals_observed.items()} == {"a": [0, 0], "b": [0, 1]}
+    chains = from_log(log, 1.0)
+    assert chains.pieces[0].counts.tolist() == [[1, 1], [0, 0]]
+    assert {state: counts.tolist() for state, counts in chains.arrivals_observed.items()} == {"a": [0, 0], "b": [0, 1]}
 
 
 @settings(max_examples=60, deadline=None)
@@ -321,22 +323,22 @@ def test_nothing_of_a_log_is_lost(rows: list[tuple[int, float, str]], step: floa
     log = pl.DataFrame(rows, ["entity", "time_s", "state"], orient="row")
     if float(log["time_s"].max()) - float(log["time_s"].min()) < 1e-3:  # type: ignore[arg-type]
         return
-    life = from_log(log, step, {"middle": (5.0, 12.0)})
-    assert life.entities == log["entity"].n_unique()
-    np.testing.assert_allclose(life.observed.select(life.states).to_numpy().sum(axis=1), 1)
-    times = life.observed["time_s"]
-    assert life.pieces[-1].end_s == times[-1]
-    for piece in life.pieces:
+    chains = from_log(log, step, {"middle": (5.0, 12.0)})
+    assert chains.entities == log["entity"].n_unique()
+    np.testing.assert_allclose(chains.observed.select(chains.states).to_numpy().sum(axis=1), 1)
+    times = chains.observed["time_s"]
+    assert chains.pieces[-1].end_s == times[-1]
+    for piece in chains.pieces:
         np.testing.assert_allclose(piece.chain.matrix.sum(axis=1), 1)
-        assert piece.counts.sum() == life.entities * life.steps(piece)
+        assert piece.counts.sum() == chains.entities * chains.steps(piece)
     # Looked at by hand: the last state entered until each time.
     for entity in log["entity"].unique():
         own = log.filter(pl.col("entity") == entity).sort("time_s", maintain_order=True)
         for time in times:
             seen = own.filter(pl.col("time_s") <= time + 1e-9 * step)
             state = seen["state"][-1] if seen.height else "not begun"
-            assert state in life.states
-            assert life.observed.filter(pl.col("time_s") == time)[state][0] > 0
+            assert state in chains.states
+            assert chains.observed.filter(pl.col("time_s") == time)[state][0] > 0
 
 
 @pytest.mark.parametrize(
@@ -386,28 +388,28 @@ def users(**columns: list[int]) -> pl.DataFrame:
 
 def test_sources_by_conservation() -> None:
     """Ten sources, two intervals, in which every move can be told by hand."""
-    life = by_counts(
+    chains = by_counts(
         users(
             sources_thinking=[5, 6], sources_connecting=[2, 1], sources_transmitting=[3, 3],
             transfers_completed=[1, 2], connections_failed=[0, 1],
         ),
         {},
     )  # fmt: skip
-    assert life.states == ("thinking", "connecting", "transmitting", "completed", "failed")
-    arrived = {state: life.arrivals_observed[state].tolist() for state in life.states}
+    assert chains.states == ("thinking", "connecting", "transmitting", "completed", "failed")
+    arrived = {state: chains.arrivals_observed[state].tolist() for state in chains.states}
     # Five think less and one came back: six began. Then one thinks more, and three came back: two began.
     assert arrived == {
         "thinking": [1, 3], "connecting": [6, 2], "transmitting": [4, 2], "completed": [1, 2], "failed": [0, 1],
     }  # fmt: skip
-    (piece,) = life.pieces
-    per_interval = round(2.0 / life.step_s)
+    (piece,) = chains.pieces
+    per_interval = round(2.0 / chains.step_s)
     # Connecting holds 1 and then 1.5 sources on average, of which seven leave: no more than half of them in a step.
     assert per_interval == 6
     assert piece.chain.probability(("connecting", "transmitting")) == pytest.approx(6 / (2.5 * per_interval))
     assert piece.chain.probability(("connecting", "failed")) == pytest.approx(1 / (2.5 * per_interval))
     assert piece.chain.probability(("transmitting", "completed")) == pytest.approx(3 / (4.5 * per_interval))
     assert piece.chain.probability(("thinking", "connecting")) == pytest.approx(8 / (13 * per_interval - 4))
-    np.testing.assert_allclose(life.observed.select(life.states).to_numpy().sum(axis=1), 1)
+    np.testing.assert_allclose(chains.observed.select(chains.states).to_numpy().sum(axis=1), 1)
 
 
 def test_users_that_cannot_be_told() -> None:
@@ -442,18 +444,18 @@ def test_a_chain_stays_with_the_simulation(run: tl.Run) -> None:
 
 
 def test_a_chain_goes_the_way_of_the_simulation(run: tl.Run) -> None:
-    life = from_users(run)
-    assert [piece.name for piece in life.pieces] == ["until before", "before", "congestion", "after"]
-    assert life.entities == 1746
-    completed = life.arrivals_over_time("completed")
+    chains = from_users(run)
+    assert [piece.name for piece in chains.pieces] == ["until before", "before", "congestion", "after"]
+    assert chains.entities == 1746
+    completed = chains.arrivals_over_time("completed")
     assert completed["arrivals"].sum() == pytest.approx(float(run.users["transfers_completed"].sum()), rel=0.01)
     within = (completed["observed"] >= completed["low"]) & (completed["observed"] <= completed["high"])
     assert within.mean() > 0.9  # type: ignore[operator]
     # And not because the band holds anything: the chain of an idle network is far outside of it.
     idle = from_users(tl.simulate(tl.FourTier(duration="60 s", scale=0.01, sources="high").scenario()))
-    assert idle.states[:4] == life.states[:4]
+    assert idle.states[:4] == chains.states[:4]
     thinking, busy = (
-        one.evolution().filter(pl.col("state") == "thinking")[-1].row(0, named=True) for one in (idle, life)
+        one.evolution().filter(pl.col("state") == "thinking")[-1].row(0, named=True) for one in (idle, chains)
     )
     assert thinking["low"] > busy["observed"]
 
@@ -471,14 +473,14 @@ def test_several_users_are_told_apart(run: tl.Run) -> None:
 
 
 def test_what_completions_hang_on(run: tl.Run) -> None:
-    life = from_users(run)
-    table = ranked(life, "thinking", "completed")
+    chains = from_users(run)
+    table = ranked(chains, "thinking", "completed")
     # Most sources transmit: there is most to lose.
     assert table["transition"][0] == "transmitting → completed"
     cut = table.filter(pl.col("cut") == 1)
     assert set(cut["transition"]) == {"thinking → connecting", "connecting → transmitting", "transmitting → completed"}
     assert cut["remaining"].to_list() == pytest.approx([0, 0, 0], abs=1e-12)
-    shares = {row["state"]: row["share"] for row in life.agreement().iter_rows(named=True)}
+    shares = {row["state"]: row["share"] for row in chains.agreement().iter_rows(named=True)}
     for start, elasticity in cut.select("from", "long_run").iter_rows():
         assert elasticity == pytest.approx(shares[start], abs=0.05)
     # Fewer failures are more completions.
@@ -533,18 +535,18 @@ def test_log_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_figures(run: tl.Run) -> None:
-    life = from_users(run)
-    evolution = plots.chain_evolution(life)
+    chains = from_users(run)
+    evolution = plots.chain_evolution(chains)
     labels = [text.get_text() for text in evolution.get_legend().get_texts()]  # type: ignore[union-attr]
     assert labels == ["thinking", "connecting", "transmitting", "completed"]
     seen = np.asarray(evolution.lines[0].get_ydata(), dtype=float)
-    np.testing.assert_allclose(seen, 100 * life.observed["thinking"].to_numpy())
-    arrivals = plots.chain_arrivals(life, "completed")
+    np.testing.assert_allclose(seen, 100 * chains.observed["thinking"].to_numpy())
+    arrivals = plots.chain_arrivals(chains, "completed")
     assert arrivals.get_ylabel() == "completed per second"
     seen = np.asarray(arrivals.lines[0].get_ydata(), dtype=float)
     np.testing.assert_allclose(seen, run.users["transfers_completed"].to_numpy() / 0.2)
-    curves = plots.chain_perturbation(perturbed(life, "completed"))
+    curves = plots.chain_perturbation(perturbed(chains, "completed"))
     assert curves.lines[0].get_label() == "transmitting → completed"
-    bars = plots.chain_sensitivity(ranked(life, "thinking", "completed"))
+    bars = plots.chain_sensitivity(ranked(chains, "thinking", "completed"))
     assert bars.texts[0].get_text() == "transmitting → completed [1]"
     assert len(bars.patches) == 8

@@ -20,7 +20,7 @@ from tightlink.lazy import pl
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tightlink.analysis.markov import Life
+    from tightlink.analysis.markov import PiecewiseChain
     from tightlink.commands.analyze_output import Panel
     from tightlink.run import Run
 
@@ -69,36 +69,36 @@ def markov(
     cuts = sorted(float(option("--cut", time, units.TIME)) for time in cut or ())
     found = _read(source)
     try:
-        life = (
+        chains = (
             _of_log(found, step, cuts, label) if isinstance(found, pl.DataFrame) else _of_run(found, step, cuts, label)
         )
-        begin, end = _ends(life, start, target)
-        table = ranked(life, begin, end)
+        begin, end = _ends(chains, start, target)
+        table = ranked(chains, begin, end)
     except TightlinkError as error:
         raise TightlinkError(f"{source}: {error}") from None
-    sets = list(dict.fromkeys(one for piece in life.pieces for one in minimal_cut_sets(piece.chain, begin, end)))
+    sets = list(dict.fromkeys(one for piece in chains.pieces for one in minimal_cut_sets(piece.chain, begin, end)))
     words = [", ".join(map(named, one)) for one in sorted(sets, key=len)]
     if json_:
         pieces = [{"period": piece.name, "begin_s": piece.begin_s, "end_s": piece.end_s,
-                   "transitions": piece.table().drop("period")} for piece in life.pieces]  # fmt: skip
+                   "transitions": piece.table().drop("period")} for piece in chains.pieces]  # fmt: skip
         facts = {
-            "step_s": life.step_s,
-            "entities": life.entities,
-            "skipped": life.skipped,
+            "step_s": chains.step_s,
+            "entities": chains.entities,
+            "skipped": chains.skipped,
             "start": begin,
             "target": end,
         }
-        tables = {"pieces": pieces, "ranked": table, "agreement": life.agreement(), "cut_sets": words}
-        print_json(plain(facts | {"arrivals": life.arrivals(end)} | tables))
+        tables = {"pieces": pieces, "ranked": table, "agreement": chains.agreement(), "cut_sets": words}
+        print_json(plain(facts | {"arrivals": chains.arrivals(end)} | tables))
     else:
-        _print(life, table, end, words)
+        _print(chains, table, end, words)
     if output is not None:
         from tightlink import plots
 
         panels: dict[str, list[Panel]] = {
-            "evolution": [partial(plots.chain_evolution, life), partial(plots.chain_arrivals, life, end)],
+            "evolution": [partial(plots.chain_evolution, chains), partial(plots.chain_arrivals, chains, end)],
             f"transitions and {end}": [
-                partial(plots.chain_perturbation, perturbed(life, end)),
+                partial(plots.chain_perturbation, perturbed(chains, end)),
                 partial(plots.chain_sensitivity, table),
             ],
         }
@@ -117,7 +117,7 @@ def _read(source: Path) -> Run | pl.DataFrame:
     return measurements.read(source).drop(measurements.LINE, strict=False)
 
 
-def _of_run(run: Run, step: str | None, cuts: list[float], label: str | None) -> Life:
+def _of_run(run: Run, step: str | None, cuts: list[float], label: str | None) -> PiecewiseChain:
     from tightlink.analysis.markov import from_users
 
     if step is not None:
@@ -125,7 +125,7 @@ def _of_run(run: Run, step: str | None, cuts: list[float], label: str | None) ->
     return from_users(run, label, _periods(0.0, cuts, float(run.users["time_s"][-1])) if cuts else None)
 
 
-def _of_log(log: pl.DataFrame, step: str | None, cuts: list[float], label: str | None) -> Life:
+def _of_log(log: pl.DataFrame, step: str | None, cuts: list[float], label: str | None) -> PiecewiseChain:
     from tightlink.analysis.markov import from_log
 
     if label is not None:
@@ -152,35 +152,35 @@ def _periods(begin_s: float, cuts: list[float], end_s: float) -> dict[str, tuple
     return {f"{start:g} to {end:g} s": (start, end) for start, end in pairwise([begin_s, *cuts, end_s])}
 
 
-def _ends(life: Life, start: str | None, target: str | None) -> tuple[str, str]:
+def _ends(chains: PiecewiseChain, start: str | None, target: str | None) -> tuple[str, str]:
     from tightlink.analysis.markov.logs import NOT_BEGUN
     from tightlink.analysis.markov.users import COMPLETED
 
-    begin = start or next(state for state in life.states if state != NOT_BEGUN)
-    life.index(begin)
-    if target is None and COMPLETED not in life.states:
-        raise TightlinkError(f"no state completed: expected --target with {one_of(life.states)}")
+    begin = start or next(state for state in chains.states if state != NOT_BEGUN)
+    chains.index(begin)
+    if target is None and COMPLETED not in chains.states:
+        raise TightlinkError(f"no state completed: expected --target with {one_of(chains.states)}")
     end = target or COMPLETED
-    life.index(end)
+    chains.index(end)
     return begin, end
 
 
-def _print(life: Life, table: pl.DataFrame, target: str, sets: list[str]) -> None:
+def _print(chains: PiecewiseChain, table: pl.DataFrame, target: str, sets: list[str]) -> None:
     from tightlink.analysis.markov.perturbation import named
     from tightlink.console import print_table
 
-    if life.skipped:
-        say(f"{life.skipped} states were entered and left within one step, and not seen: a shorter --step sees more")
-    within: list[float] = life.agreement()["within"].to_list()
-    reached, band = life.arrivals(target), 100 * sum(within) / len(within)
+    if chains.skipped:
+        say(f"{chains.skipped} states were entered and left within one step, and not seen: a shorter --step sees more")
+    within: list[float] = chains.agreement()["within"].to_list()
+    reached, band = chains.arrivals(target), 100 * sum(within) / len(within)
     print_text(
-        f"{life.entities:,} state sequences in steps of {_number(life.step_s)} s; "
+        f"{chains.entities:,} state sequences in steps of {_number(chains.step_s)} s; "
         f"{target} {reached:.{_DIGITS}g} times each; seen within the band at {band:.0f} % of the times\n"
     )
-    header = ["transition", *(piece.name for piece in life.pieces)]
+    header = ["transition", *(piece.name for piece in chains.pieces)]
     print_table(header, [
-        [named(transition), *(_number(piece.chain.probability(transition)) for piece in life.pieces)]
-        for transition in life.transitions
+        [named(transition), *(_number(piece.chain.probability(transition)) for piece in chains.pieces)]
+        for transition in chains.transitions
     ])  # fmt: skip
     print_text()
     header = ["degraded", f"{target}: % less for 1 %", "left without (%)", "long run", "slowest mode", "cut set of"]

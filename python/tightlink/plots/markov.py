@@ -1,4 +1,4 @@
-"""Figures of a life as a Markov chain: its evolution beside what was seen, and which transitions the goal needs.
+"""Figures of Markov chains: their evolution beside what was seen, and which transitions the goal needs.
 
 They take what `tightlink.analysis.markov` gives, draw into ``ax`` and return it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tightlink.analysis.markov import Life
+from tightlink.analysis.markov import PiecewiseChain
 from tightlink.lazy import Axes, pl
 from tightlink.plots import palette
 from tightlink.plots.style import LEGEND, axes
@@ -25,24 +25,24 @@ _ROOM: Final = 1.7
 _LINES: Final = ("-", "--", "-.", ":")
 
 
-def chain_evolution(life: Life, *, ax: Axes | None = None) -> Axes:
+def chain_evolution(chains: PiecewiseChain, *, ax: Axes | None = None) -> Axes:
     """Shares of the states over time: of the chain, with the band of independent entities, and as they were seen.
 
     Args:
-        life: Chains, and what they were estimated from.
+        chains: Chains, and what they were estimated from.
         ax: Where to draw; without it, in a new figure.
     """
     ax = axes(ax)
-    table = life.evolution()
-    shown = [state for state in life.states if (table.filter(table["state"] == state)["observed"] > _SEEN).any()]
+    table = chains.evolution()
+    shown = [state for state in chains.states if (table.filter(table["state"] == state)["observed"] > _SEEN).any()]
     for place, state in enumerate(shown):
-        part = table.filter(table["state"] == state).gather_every(_every(life))
+        part = table.filter(table["state"] == state).gather_every(_every(chains))
         times, color = part["time_s"].to_list(), palette.SERIES[place % len(palette.SERIES)]
         ax.plot(times, (100 * part["observed"]).to_list(), color=color, linewidth=0.6, alpha=0.5)
         ax.plot(times, (100 * part["share"]).to_list(), color=color, label=state)
         ax.fill_between(times, (100 * part["low"]).to_list(), (100 * part["high"]).to_list(), color=color, alpha=_BAND,
                         linewidth=0)  # fmt: skip
-    _pieces(life, ax)
+    _pieces(chains, ax)
     ax.set(xlabel="time (s)", ylabel="share of all (%); thin: seen")
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
@@ -50,23 +50,23 @@ def chain_evolution(life: Life, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def chain_arrivals(life: Life, goal: str, *, ax: Axes | None = None) -> Axes:
+def chain_arrivals(chains: PiecewiseChain, goal: str, *, ax: Axes | None = None) -> Axes:
     """How often the goal is reached, per second: by the chain, with its band, and as it was seen.
 
     Args:
-        life: Chains, and what they were estimated from.
+        chains: Chains, and what they were estimated from.
         goal: State that is to be reached.
         ax: Where to draw; without it, in a new figure.
     """
     ax = axes(ax)
-    table = life.arrivals_over_time(goal).gather_every(_every(life))
+    table = chains.arrivals_over_time(goal).gather_every(_every(chains))
     times = table["time_s"].to_list()
-    interval = life.observed["time_s"][1] - life.observed["time_s"][0]
+    interval = chains.observed["time_s"][1] - chains.observed["time_s"][0]
     rates = {name: (table[name] / interval).to_list() for name in ("arrivals", "low", "high", "observed")}
     ax.plot(times, rates["observed"], color=palette.PALE, linewidth=0.8, label="seen")
     ax.plot(times, rates["arrivals"], color=palette.SERIES[1], label="chain")
     ax.fill_between(times, rates["low"], rates["high"], color=palette.SERIES[1], alpha=_BAND, linewidth=0)
-    _pieces(life, ax)
+    _pieces(chains, ax)
     ax.set(xlabel="time (s)", ylabel=f"{goal} per second")
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
@@ -121,11 +121,11 @@ def chain_sensitivity(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _every(life: Life) -> int:
+def _every(chains: PiecewiseChain) -> int:
     """One time in so many is drawn."""
-    return max(life.observed.height // _MOST_TIMES, 1)
+    return max(chains.observed.height // _MOST_TIMES, 1)
 
 
-def _pieces(life: Life, ax: Axes) -> None:
-    for piece in life.pieces[1:]:
+def _pieces(chains: PiecewiseChain, ax: Axes) -> None:
+    for piece in chains.pieces[1:]:
         ax.axvline(piece.begin_s, color=palette.NEUTRAL, linestyle=":", linewidth=1)

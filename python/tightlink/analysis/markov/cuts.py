@@ -31,7 +31,7 @@ def minimal_cut_sets(chain: Chain, start: str, goal: str, largest: int = LARGEST
 
     Args:
         chain: Its transitions are the edges.
-        start: State in which a life begins.
+        start: State in which an entity begins.
         goal: State that is to be reached.
         largest: Size of the largest set that is looked for.
 

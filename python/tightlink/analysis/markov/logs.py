@@ -1,10 +1,10 @@
-"""A life from a log of states: who entered which state when, looked at once in each step.
+"""Chains from a log of states: who entered which state when, looked at once in each step.
 
 Example:
     >>> import polars as pl
     >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
-    >>> life = from_log(log, step_s=1.0)
-    >>> life.states, life.observed["busy"].to_list()
+    >>> chains = from_log(log, step_s=1.0)
+    >>> chains.states, chains.observed["busy"].to_list()
     (('not begun', 'busy', 'done'), [0.5, 1.0, 0.5])
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tightlink.analysis.markov.chain import Chain, shares
-from tightlink.analysis.markov.life import Life, Piece, cut
+from tightlink.analysis.markov.piecewise import Piece, PiecewiseChain, cut
 from tightlink.errors import TightlinkError, one_of
 from tightlink.lazy import NDArray, np, pl
 
@@ -29,7 +29,9 @@ _MOST_STATES: Final = 50
 _NEAR: Final = 1e-9
 
 
-def from_log(log: pl.DataFrame, step_s: float, periods: Mapping[str, tuple[float, float]] | None = None) -> Life:
+def from_log(
+    log: pl.DataFrame, step_s: float, periods: Mapping[str, tuple[float, float]] | None = None
+) -> PiecewiseChain:
     """Chains of a log's periods.
 
     A state lasts until the entity's next one, the last until the end of the log. Of several within one step only the
@@ -95,7 +97,7 @@ def _life(
     times: NDArray[np.float64],
     periods: Mapping[str, tuple[float, float]],
     skipped: int,
-) -> Life:
+) -> PiecewiseChain:
     """From stays: in ``state`` from ``step`` to before ``until``, and ``then`` in another one; −1 at the end."""
     size, count = len(states), len(times)
     state, since, until, then = (stays[name].to_numpy() for name in ("state", "step", "until", "then"))
@@ -119,7 +121,7 @@ def _life(
         pieces.append(
             Piece(name, float(times[start]), float(times[stop]), Chain(tuple(states), shares(counts)), counts)
         )
-    return Life(
+    return PiecewiseChain(
         step_s=float(times[1] - times[0]),
         entities=entities,
         initial=present[0] / entities,

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Final
 
 from tightlink.analysis.markov.chain import Chain, Transition
-from tightlink.analysis.markov.life import Life
+from tightlink.analysis.markov.piecewise import PiecewiseChain
 from tightlink.lazy import Array, np, pl
 
 #: What is taken away, from nothing to all: in small steps near the end, where rows that can wait give way at once.
@@ -78,7 +78,7 @@ def _directions(chain: Chain, transitions: Sequence[Transition], to: str | None)
 
 
 def perturbed(
-    life: Life,
+    chains: PiecewiseChain,
     goal: str,
     sets: Sequence[Sequence[Transition]] | None = None,
     shares: Sequence[float] = SHARES,
@@ -87,7 +87,7 @@ def perturbed(
     """How often the goal is reached with transitions degraded in all pieces.
 
     Args:
-        life: Chains and their beginning.
+        chains: Chains and their beginning.
         goal: State that is to be reached.
         sets: Transitions that are degraded together (default: each by itself).
         shares: What is taken away of their probability.
@@ -100,11 +100,11 @@ def perturbed(
     Raises:
         TightlinkError: There is no such state.
     """
-    whole = life.arrivals(goal)
+    whole = chains.arrivals(goal)
     rows = []
-    for chosen in sets if sets is not None else [(transition,) for transition in life.transitions]:
+    for chosen in sets if sets is not None else [(transition,) for transition in chains.transitions]:
         words = ", ".join(map(named, chosen))
         for share in shares:
-            left = life.changed(partial(degraded, transitions=chosen, share=share, to=to)).arrivals(goal)
+            left = chains.changed(partial(degraded, transitions=chosen, share=share, to=to)).arrivals(goal)
             rows.append((words, share, left, left / whole if whole else float("nan")))
     return pl.DataFrame(rows, ["transition", "share", "arrivals", "remaining"], orient="row")

@@ -17,15 +17,15 @@ from typing import Final
 
 from tightlink.analysis.markov.chain import Chain, Transition
 from tightlink.analysis.markov.cuts import minimal_cut_sets
-from tightlink.analysis.markov.life import Life, counting
 from tightlink.analysis.markov.perturbation import degraded, direction, named
+from tightlink.analysis.markov.piecewise import PiecewiseChain, counting
 from tightlink.lazy import Array, np, pl
 
 #: Eigenvalues this near to 1 belong to states that are never left.
 _ONE: Final = 1e-9
 
 
-def ranked(life: Life, start: str, goal: str) -> pl.DataFrame:
+def ranked(chains: PiecewiseChain, start: str, goal: str) -> pl.DataFrame:
     """A row for each transition, those first whose loss costs most.
 
     Columns: ``transition``, ``from``, ``to``, ``probability`` (mean over all steps), ``elasticity`` (by how many
@@ -35,32 +35,32 @@ def ranked(life: Life, start: str, goal: str) -> pl.DataFrame:
     at that rate), ``cut`` (size of the smallest minimal cut set that it is in; null where in none that is looked for).
 
     Args:
-        life: Chains and their beginning.
-        start: State in which a life begins.
+        chains: Chains and their beginning.
+        start: State in which an entity begins.
         goal: State that is to be reached.
 
     Raises:
         TightlinkError: There is no such state.
     """
-    whole = life.arrivals(goal)
-    steps = np.array([life.steps(piece) for piece in life.pieces])
-    last = life.pieces[-1].chain.reachable(start)
+    whole = chains.arrivals(goal)
+    steps = np.array([chains.steps(piece) for piece in chains.pieces])
+    last = chains.pieces[-1].chain.reachable(start)
     sizes: dict[Transition, int] = {}
-    for piece in life.pieces:
+    for piece in chains.pieces:
         for cut in minimal_cut_sets(piece.chain, start, goal):
             for transition in cut:
                 sizes[transition] = min(sizes.get(transition, len(cut)), len(cut))
     rows = []
-    for transition in life.transitions:
-        slope = arrivals_derivative(life, goal, transition)
-        gone = life.changed(partial(degraded, transitions=[transition], share=1.0)).arrivals(goal)
+    for transition in chains.transitions:
+        slope = arrivals_derivative(chains, goal, transition)
+        gone = chains.changed(partial(degraded, transitions=[transition], share=1.0)).arrivals(goal)
         rows.append(
             {
                 "transition": named(transition),
                 "from": transition[0],
                 "to": transition[1],
                 "probability": float(
-                    np.average([piece.chain.probability(transition) for piece in life.pieces], weights=steps)
+                    np.average([piece.chain.probability(transition) for piece in chains.pieces], weights=steps)
                 ),
                 "elasticity": -slope / whole if whole else math.nan,
                 "remaining": gone / whole if whole else math.nan,
@@ -74,11 +74,11 @@ def ranked(life: Life, start: str, goal: str) -> pl.DataFrame:
     return table.sort("elasticity", descending=True, nulls_last=True, maintain_order=True)
 
 
-def arrivals_derivative(life: Life, goal: str, transition: Transition) -> float:
-    """Derivative of `Life.arrivals` with respect to the share of a transition that is taken away in all pieces."""
-    size = len(life.states) + 1
-    state = np.concatenate([life.initial, np.zeros(size + 1)])
-    for piece in life.pieces:
+def arrivals_derivative(chains: PiecewiseChain, goal: str, transition: Transition) -> float:
+    """Derivative of `PiecewiseChain.arrivals` by the share of a transition that is taken away in all pieces."""
+    size = len(chains.states) + 1
+    state = np.concatenate([chains.initial, np.zeros(size + 1)])
+    for piece in chains.pieces:
         change = np.zeros((size, size))
         moved = direction(piece.chain, transition)
         change[:-1, :-1] = moved
@@ -88,7 +88,7 @@ def arrivals_derivative(life: Life, goal: str, transition: Transition) -> float:
         matrix = counting(piece.chain, goal)
         # Powers of a matrix of blocks have the derivative beside the power.
         both = np.block([[matrix, change], [np.zeros((size, size)), matrix]])
-        state = state @ np.linalg.matrix_power(both, life.steps(piece))
+        state = state @ np.linalg.matrix_power(both, chains.steps(piece))
     return float(state[-1])
 
 

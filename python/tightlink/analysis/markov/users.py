@@ -1,4 +1,4 @@
-"""The life of a source, from the tables of a run with users: it thinks, connects, transmits, and thinks again.
+"""Chains of sources, from the tables of a run with users: it thinks, connects, transmits, and thinks again.
 
 The tables have how many sources are in each state at the end of an interval, and what was completed, failed and
 abandoned in it. The rest follows from conservation: who left thinking is who was there before, less who is there now,
@@ -17,7 +17,7 @@ from typing import Final
 
 from tightlink import units
 from tightlink.analysis.markov.chain import Chain, shares
-from tightlink.analysis.markov.life import Life, Piece, cut
+from tightlink.analysis.markov.piecewise import Piece, PiecewiseChain, cut
 from tightlink.errors import TightlinkError, one_of
 from tightlink.lazy import NDArray, np, pl
 from tightlink.run import Run
@@ -37,7 +37,9 @@ _MOST_LEAVING: Final = 0.5
 _WHOLE: Final = 0.999
 
 
-def from_users(run: Run, label: str | None = None, periods: Mapping[str, tuple[float, float]] | None = None) -> Life:
+def from_users(
+    run: Run, label: str | None = None, periods: Mapping[str, tuple[float, float]] | None = None
+) -> PiecewiseChain:
     """Chains of the periods of a run, and of what lies outside of them.
 
     Transfers that users abandon are taken to have been transmitting: connecting takes at most what `connect_tries`
@@ -62,7 +64,7 @@ def from_users(run: Run, label: str | None = None, periods: Mapping[str, tuple[f
     return by_counts(run.users.filter(run.users["label"] == (label or labels[0])), periods)
 
 
-def by_counts(users: pl.DataFrame, periods: Mapping[str, tuple[float, float]]) -> Life:
+def by_counts(users: pl.DataFrame, periods: Mapping[str, tuple[float, float]]) -> PiecewiseChain:
     """The same from the rows of the table ``users`` of one label; at time 0 all think."""
     ends = users["time_s"].to_numpy()
     if len(ends) > 1 and ends[-1] - ends[-2] < _WHOLE * ends[0]:
@@ -97,7 +99,7 @@ def by_counts(users: pl.DataFrame, periods: Mapping[str, tuple[float, float]]) -
     seen = dict(zip(_STATES, there.T, strict=True)) | now
     seen[THINKING] = seen[THINKING] - sum(now.values(), np.zeros(len(times)))
     arrived = {pair[1]: flow for pair, flow in flows.items()}
-    return Life(
+    return PiecewiseChain(
         step_s=step_s,
         entities=entities,
         initial=np.array([1.0, *[0.0] * (len(states) - 1)]),

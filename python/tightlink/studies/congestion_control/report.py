@@ -166,7 +166,7 @@ def _influence(found: Sensitivity) -> pl.DataFrame:
 
 
 def _alone(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
-    """What happened, control by control; nothing on a source's life of stored responses, which have none over time."""
+    """What happened, control by control; nothing on sources' states of stored responses, which have none over time."""
     third = len(one.by_congestion) // 3
     heavy = one.table.filter(pl.col("condition").is_in(one.by_congestion[-third:]))
     blocks = {
@@ -175,7 +175,7 @@ def _alone(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
         "components": charts.component_scores(one.components, by="algorithm", tell=["condition"], around="group"),
         # Of condition-response summaries the document has three.
         **{f"outliers-{least}": charts.outlier_grid(one.outliers, least=least / 100) for least in (0, 10, 30)},
-        "life": one.life(STANDARD) if one.found.runs else None,
+        "states": one.states(STANDARD) if one.found.runs else None,
         "explored": charts.explore(one.explored, algorithm="algorithm"),
     }
     on_paper = {

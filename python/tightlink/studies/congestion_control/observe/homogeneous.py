@@ -115,8 +115,8 @@ class Homogeneous:
         short = set(self.table.filter(pl.col("buffers") < 0)["condition"].to_list())
         return [condition for condition in half if condition in short]
 
-    def life(self, control: str) -> pl.DataFrame:
-        """Which transitions of a source's life bring completions down, in the condition with the most loss."""
+    def states(self, control: str) -> pl.DataFrame:
+        """Which transitions of a source bring completions down, in the condition with the most loss."""
         run = self.found.runs[f"{self.by_congestion[-1]:02}/{control}/1"]
         found = ranked(from_users(run), "thinking", "completed")
         return found.select("transition", "probability", "elasticity", "remaining", "cut")

@@ -1,4 +1,4 @@
-"""A life in pieces: a chain for each period, its evolution from the beginning on, and how often a goal is reached.
+"""A chain for each period, the evolution of all from the beginning on, and how often a goal is reached.
 
 The chain of a period is homogeneous, that of the whole only piece by piece. Shares of many independent entities
 scatter around the chain's as binomial ones do, arrivals as those of a Poisson process: these are the bands.
@@ -45,12 +45,12 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Life:
+class PiecewiseChain:
     """Chains of the same states, one after the other."""
 
     step_s: float
     entities: int
-    """How many lives the chains were estimated from."""
+    """How many sequences of states the chains were estimated from."""
     initial: Array
     """Shares of the states at the beginning of the first piece."""
     pieces: tuple[Piece, ...]
@@ -81,7 +81,7 @@ class Life:
         """How many a piece has."""
         return round((piece.end_s - piece.begin_s) / self.step_s)
 
-    def changed(self, change: Callable[[Chain], Chain]) -> Life:
+    def changed(self, change: Callable[[Chain], Chain]) -> PiecewiseChain:
         """The same with each chain changed."""
         return replace(self, pieces=tuple(replace(piece, chain=change(piece.chain)) for piece in self.pieces))
 
