@@ -59,7 +59,7 @@ _NEEDS: Final = {
     "awk": r"\$ awk ",
     "iperf3": r"--sender iperf3|iperf3\.json",
     "ns": r"\Atcl\n",
-    "ping": r"-- ping |\"ping\"|\"pinged\"|burnt",
+    "ping": r"-- ping |\"ping\"|\"pinged\"|\"crossed\"|burnt",
     "tshark": r"\$ tshark ",
 }
 _FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
