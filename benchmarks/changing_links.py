@@ -20,6 +20,7 @@ from random import Random
 from typing import Any
 
 import tightlink as tl
+from tightlink.measure.acknowledging import warnings
 from tightlink.measure.measuring import measure
 
 DURATION = "12 s"
@@ -106,7 +107,8 @@ def quietest(cell: tl.Scenario) -> tl.Run:
     runs = []
     for _ in range(TRIES):
         runs.append(measure(cell, tries=TRIES))
-        if not any("the machine was busy" in text for text in runs[-1].warnings):
+        manifest = runs[-1].manifest
+        if not warnings(manifest["receivers"], manifest["relay"]["lateness"]["bound_s"]):
             break
     return min(runs, key=lambda run: float(run.manifest["receivers"]["max_s"]))
 
@@ -118,6 +120,19 @@ def r_squared(measured: list[float], simulated: list[float]) -> float:
     return 1 - wrong / sum((one - mean) ** 2 for one in measured)
 
 
+def beside(there: dict[str, float], here: dict[str, float]) -> str:
+    """What was measured, what was simulated, and by how much that is more."""
+    return "  ".join(f"{there[key]:.4g} {here[key]:.4g} {here[key] / there[key] - 1:+6.1%}" for key in here)
+
+
+def tell_agreement(cells: list[tuple[dict[str, float], dict[str, float]]]) -> None:
+    """Print for both quantities R², and how many cells are near, measured and simulated."""
+    for key in ("goodput_bps", "one_way_delay_p95_s"):
+        there, here = ([cell[place][key] for cell in cells] for place in (0, 1))
+        near = sum(abs(after / before - 1) <= NEAR for before, after in zip(there, here, strict=True))
+        print(f"{key}: R² {r_squared(there, here):.4f}, {near} of {len(cells)} within {NEAR:.0%}")
+
+
 def measured(cell: tl.Scenario, file: Path) -> dict[str, float]:
     """What a run had, measured now unless its file is there."""
     if not file.exists():
@@ -127,8 +142,12 @@ def measured(cell: tl.Scenario, file: Path) -> dict[str, float]:
 
 
 def simulated(link: dict[str, Any], control: str, flows: int, seed: int) -> dict[str, float]:
-    """The medians over starts."""
-    runs = [found(tl.simulate(scenario(link, control, flows, seed, at))) for at in STARTS_MS]
+    """What a run has, the medians over starts."""
+    return medians([found(tl.simulate(scenario(link, control, flows, seed, at))) for at in STARTS_MS])
+
+
+def medians(runs: list[dict[str, float]]) -> dict[str, float]:
+    """Over starts."""
     return {key: statistics.median(run[key] for run in runs) for key in runs[0]}
 
 
@@ -154,14 +173,9 @@ def main() -> None:
                 )
                 here = mean([simulated(link, control, flows, seed) for seed in SEEDS])
                 cells.append((there, here))
-                told = "  ".join(f"{there[key]:.4g} {here[key]:.4g} {here[key] / there[key] - 1:+6.1%}" for key in here)
-                print(
-                    f"{name:10} {control:6} {flows}  {told}  late {1e3 * there['receivers_late_s']:.1f} ms", flush=True
-                )
-    for key in ("goodput_bps", "one_way_delay_p95_s"):
-        one, other = ([cell[place][key] for cell in cells] for place in (0, 1))
-        near = sum(abs(after / before - 1) <= NEAR for before, after in zip(one, other, strict=True))
-        print(f"{key}: R² {r_squared(one, other):.4f}, {near} of {len(cells)} within {NEAR:.0%}")
+                late_ms = 1e3 * there["receivers_late_s"]
+                print(f"{name:10} {control:6} {flows}  {beside(there, here)}  late {late_ms:.1f} ms", flush=True)
+    tell_agreement(cells)
 
 
 if __name__ == "__main__":

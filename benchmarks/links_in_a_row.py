@@ -12,18 +12,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 from pathlib import Path
 from typing import Any
 
-from changing_links import CONTROLS, FLOWS, NEAR, r_squared
+from changing_links import CONTROLS, DURATION, FLOWS, STARTS_MS, beside, medians, tell_agreement
 
 import tightlink as tl
 from tightlink.measure.measuring import measure
-
-DURATION = "12 s"
-#: As nearly as it is known when a measured flow began: those that compete at several links are sensitive to it.
-STARTS_MS = (0, 0.25, 0.5, 0.75, 1)
 
 
 def link(ends: tuple[str, str], rate: str, delay: str, queue: str) -> dict[str, Any]:
@@ -72,9 +67,9 @@ def scenario(network: str, control: str, flows: int, start_ms: float = 0.0) -> t
     through = {"kind": "bulk", "from": "a", "to": last, "flows": flows, "tcp": tcp}
     if start_ms:
         through["start"] = f"{start_ms} ms"
-    beside = {name: each | ({"tcp": tcp} if each["kind"] == "bulk" else {}) for name, each in others.items()}
+    others = {name: each | ({"tcp": tcp} if each["kind"] == "bulk" else {}) for name, each in others.items()}
     return tl.Scenario.from_dict(
-        {"profile": "linux", "duration": DURATION, "link": links, "traffic": {"through": through} | beside}
+        {"profile": "linux", "duration": DURATION, "link": links, "traffic": {"through": through} | others}
     )
 
 
@@ -107,17 +102,10 @@ def main() -> None:
                 measured = json.loads(file.read_text())
                 simulated = [found(tl.simulate(scenario(network, control, flows, at))) for at in STARTS_MS]
                 for group, there in measured.items():
-                    here = {key: statistics.median(one[group][key] for one in simulated) for key in there}
+                    here = medians([one[group] for one in simulated])
                     rows.append((there, here))
-                    told = "  ".join(
-                        f"{there[key]:.4g} {here[key]:.4g} {here[key] / there[key] - 1:+.1%}" for key in here
-                    )
-                    print(f"{network:6} {control:6} {flows} {group:8} {told}", flush=True)
-    for key in ("goodput_bps", "one_way_delay_p95_s"):
-        pairs = [(there[key], here[key]) for there, here in rows]
-        near = sum(abs(here / there - 1) <= NEAR for there, here in pairs)
-        explained = r_squared([there for there, _ in pairs], [here for _, here in pairs])
-        print(f"{key}: R² {explained:.4f}, {near} of {len(rows)} within {NEAR:.0%}")
+                    print(f"{network:6} {control:6} {flows} {group:8} {beside(there, here)}", flush=True)
+    tell_agreement(rows)
 
 
 if __name__ == "__main__":
