@@ -42,6 +42,13 @@ pub struct Rack {
     pub(in crate::transport) undo: Option<Undo>,
 }
 
+impl Rack {
+    /// The window is no longer on its way to a threshold.
+    pub(super) fn end_reduction(&mut self) {
+        (self.prr, self.marked_through, self.convergence) = (None, None, None);
+    }
+}
+
 impl Sender {
     /// Every connection with RACK has one.
     pub(super) fn rack_state(&mut self) -> &mut Rack {
@@ -93,7 +100,7 @@ impl Sender {
     fn rack_advance<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
         let rack = self.rack_state();
         if rack.marked_through.is_some_and(|through| ack > through) {
-            (rack.prr, rack.marked_through) = (None, None);
+            rack.end_reduction();
             self.window.cwnd = self.window.ssthresh;
         }
         let reduces = self.recovering || self.rack_state().marked_through.is_some();
@@ -262,7 +269,7 @@ impl Sender {
         self.recovering = false;
         self.timed_out = true;
         let rack = self.rack_state();
-        (rack.prr, rack.marked_through, rack.convergence) = (None, None, None);
+        rack.end_reduction();
         rack.tail_probe = None;
         rack.flight.lose_by_timeout(env.now.time);
         let found = rack.flight.take_found();

@@ -46,7 +46,7 @@ impl Sender {
             return;
         }
         rack.undo = None;
-        (rack.prr, rack.marked_through, rack.convergence) = (None, None, None);
+        rack.end_reduction();
         rack.flight.find_again();
         self.recovering = false;
         self.timed_out = false;
