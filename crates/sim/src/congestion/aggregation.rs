@@ -26,7 +26,8 @@ impl Aggregation {
                 (self.rounds, self.most) = (0, [0.0, self.most[0]]);
             }
         }
-        let mut expected = bandwidth * (now_s - self.begun_s);
+        // Whole packets, as in Linux.
+        let mut expected = libm::floor(bandwidth * (now_s - self.begun_s));
         if self.acked <= expected {
             (self.begun_s, self.acked, expected) = (now_s, 0.0, 0.0);
         }
@@ -37,7 +38,7 @@ impl Aggregation {
     /// Packets by which the window may be larger.
     #[must_use]
     pub fn allowance(&self, bandwidth: f64) -> f64 {
-        self.most[0].max(self.most[1]).min(MOST_S * bandwidth)
+        libm::floor(self.most[0].max(self.most[1]).min(MOST_S * bandwidth))
     }
 }
 

@@ -95,8 +95,13 @@ impl Bbr {
 
     /// §4.2.3.2, BBRInflight.
     fn inflight(&self, gain: f64) -> f64 {
+        self.inflight_with(gain, 0.0)
+    }
+
+    /// The same with room for ACKs that come together.
+    fn inflight_with(&self, gain: f64, allowance: f64) -> f64 {
         if self.rtprop_s.is_infinite() {
-            return self.initial_window;
+            return self.initial_window + allowance;
         }
         let product = gain * self.bandwidth.get() * self.rtprop_s;
         if self.aggregation.is_none() {
@@ -105,7 +110,7 @@ impl Bbr {
         // bbr_quantization_budget: three send quanta (bbr_tso_segs_goal), an even number, and room to probe.
         let least = if self.rate < PAIRS_FROM { 1.0 } else { 2.0 };
         let quantum = libm::floor(self.rate * QUANTUM_S).clamp(least, LARGEST_QUANTUM);
-        let even = 2.0 * libm::ceil((product + QUANTA * quantum) / 2.0);
+        let even = 2.0 * libm::ceil((product + allowance + QUANTA * quantum) / 2.0);
         if self.state == State::ProbeBw(0) { even + 2.0 } else { even }
     }
 
@@ -226,7 +231,7 @@ impl Bbr {
     fn set_window(&mut self, window: &mut Window, sample: &RateSample, gain: f64) {
         let allowance =
             self.aggregation.filter(|_| self.filled).map_or(0.0, |found| found.allowance(self.bandwidth.get()));
-        let target = self.inflight(gain) + allowance;
+        let target = self.inflight_with(gain, allowance);
         if self.recovering {
             window.cwnd = (window.cwnd - sample.newly_lost).max(1.0);
         }
