@@ -53,9 +53,10 @@ impl Pacer {
     }
 
     /// A packet left: the next one follows `interval_s` seconds after the time at which this one was due, or after
-    /// now if that is past. So there is no credit for time in which nothing was sent.
-    pub fn note_sent<S: Schedule>(&mut self, events: &mut S, now: Key, interval_s: f64) {
-        self.due = self.due.max(now.time) + interval_s;
+    /// now if that is past. Of how late it was, at most the share `made_up` of the interval is made up for.
+    pub fn note_sent<S: Schedule>(&mut self, events: &mut S, now: Key, interval_s: f64, made_up: f64) {
+        let late_s = now.time.since(self.due).max(0.0);
+        self.due = self.due.max(now.time) + (interval_s - late_s.min(made_up * interval_s));
         if self.timer.is_armed() {
             self.arm(events, now);
         }
@@ -86,10 +87,10 @@ mod tests {
         let (mut pacer, mut queue) = (Pacer::new(7), EventQueue::for_size(0));
         let at = |seconds| Key::planned(Time::new(seconds), 0);
         assert!(!pacer.holds_back(&mut queue, at(1.0)));
-        pacer.note_sent(&mut queue, at(1.0), 0.3);
+        pacer.note_sent(&mut queue, at(1.0), 0.3, 0.0);
         assert!(pacer.holds_back(&mut queue, at(1.0)));
         // Retransmitted out of turn: what waits waits longer.
-        pacer.note_sent(&mut queue, at(1.1), 0.3);
+        pacer.note_sent(&mut queue, at(1.1), 0.3, 0.0);
         let mut expired = Vec::new();
         while let Some(key) = queue.pop() {
             if pacer.expires(&mut queue, key) {
@@ -99,7 +100,7 @@ mod tests {
         }
         assert_eq!(expired, [1.6]);
         assert!(!pacer.holds_back(&mut queue, at(9.0)));
-        pacer.note_sent(&mut queue, at(9.0), 0.3);
+        pacer.note_sent(&mut queue, at(9.0), 0.3, 0.0);
         assert!(pacer.holds_back(&mut queue, at(9.2)));
     }
 }

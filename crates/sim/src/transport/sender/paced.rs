@@ -4,11 +4,17 @@ use super::{Env, Sender};
 use crate::congestion::Controls;
 use crate::events::Entity;
 use crate::random::Stream;
+use crate::scenario::Profile;
 use crate::transport::accounting::Limit;
 use crate::transport::connection::Connection;
 use crate::transport::delivery_rate::Deliveries;
 use crate::transport::network::Network;
 use crate::transport::pacing::{Paced, Pacer};
+
+/// Packets of a connection that Linux does not pace: the SYN, and those before the tenth with data (tcp_update_skb_after_send).
+const UNPACED: u64 = 10;
+/// The share of an interval that Linux makes up for, where a packet leaves late.
+const MADE_UP: f64 = 0.5;
 
 impl Sender {
     /// Paces from now on, by the timer `entity`; with `random` the congestion control is told how fast packets are
@@ -60,10 +66,19 @@ impl Sender {
         // Nothing is known before the first round trip: no pacing.
         if let Some(rate) = self.pacing_rate(env.controls, env.connection) {
             let packets = f64::from(env.connection.size(seq)) / f64::from(env.connection.full_size());
+            let linux = env.connection.profile == Profile::Linux;
+            if linux && self.totals.packets_sent <= UNPACED && !self.spreads_first_window() {
+                return;
+            }
             if let Some(paced) = &mut self.paced {
-                paced.pacer.note_sent(env.network, env.now, packets / rate);
+                let made_up = if linux { MADE_UP } else { 0.0 };
+                paced.pacer.note_sent(env.network, env.now, packets / rate, made_up);
             }
         }
+    }
+
+    fn spreads_first_window(&self) -> bool {
+        self.slow_start.as_ref().is_some_and(|slow_start| slow_start.spreads_first_window())
     }
 
     /// The rate in packets per second at which it paces, once a round-trip time is known.
@@ -71,7 +86,7 @@ impl Sender {
     pub fn pacing_rate(&self, controls: &Controls, connection: &Connection) -> Option<f64> {
         self.paced.as_ref()?;
         let srtt_s = self.srtt_s(connection)?;
-        if self.acked == 0 && self.slow_start.as_ref().is_some_and(|slow_start| slow_start.spreads_first_window()) {
+        if self.acked == 0 && self.spreads_first_window() {
             return Some(self.window.cwnd / srtt_s);
         }
         Some(controls.pacing_rate(self.control, &self.window, self.in_flight(), srtt_s))
