@@ -74,6 +74,8 @@ pub struct Bbr {
     /// The window before recovery or a probe of the round-trip time.
     window_before: f64,
     recovering: bool,
+    /// Recovery begins with the next sample, which knows of the losses.
+    enters: bool,
     /// In the first round trip of recovery as many packets leave as arrive.
     conserves: bool,
     in_flight: f64,
@@ -235,6 +237,11 @@ impl Bbr {
         if self.recovering {
             window.cwnd = (window.cwnd - sample.newly_lost).max(1.0);
         }
+        if std::mem::take(&mut self.enters) {
+            self.conserves = true;
+            self.rounds.restart(sample.total_delivered);
+            window.cwnd = 0.0;
+        }
         if self.conserves {
             window.cwnd = window.cwnd.max(sample.in_flight + sample.newly_delivered);
         } else {
@@ -286,6 +293,7 @@ impl CongestionControl for Bbr {
             restarted: false,
             window_before: 0.0,
             recovering: false,
+            enters: false,
             conserves: false,
             in_flight: 0.0,
             newly_delivered: 0.0,
@@ -341,9 +349,8 @@ impl CongestionControl for Bbr {
 
     /// §4.2.3.4: what is in flight stays there for a round trip.
     fn on_loss(&mut self, window: &Window, _loss: &Loss) -> f64 {
+        self.enters = !self.recovering;
         self.begin_recovery(window);
-        self.conserves = true;
-        self.rounds.restart(self.total_delivered);
         self.in_flight + self.newly_delivered.max(1.0)
     }
 

@@ -59,6 +59,19 @@ pub struct Deliveries {
     random: Stream,
 }
 
+/// What an ACK told of for the first time.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    now: Time,
+    /// The one of these packets that was sent last.
+    packet: InFlight,
+    /// Its round trip, in seconds, if it was sent once.
+    rtt_s: Option<f64>,
+    /// Packets delivered and packets in flight before.
+    before: u64,
+    in_flight_before: u32,
+}
+
 impl Deliveries {
     /// A connection that has sent nothing; its congestion control draws from `random`. Without `finds_losses`, the
     /// recovery tells what is lost by [`Self::lose`].
@@ -142,15 +155,9 @@ impl Deliveries {
         in_ticks(rtt_s)
     }
 
-    /// An ACK arrived, of everything through `acked` and of `blocks`: the sample that it gives, if it tells of any
-    /// packet for the first time.
-    pub fn acknowledge(
-        &mut self,
-        now: Time,
-        acked: i32,
-        blocks: &[(u32, u32)],
-        recovering: bool,
-    ) -> Option<RateSample> {
+    /// An ACK arrived, of everything through `acked` and of `blocks`: what it delivers, if it tells of any packet for the
+    /// first time.
+    pub fn acknowledge(&mut self, now: Time, acked: i32, blocks: &[(u32, u32)]) -> Option<Delivery> {
         let (before, in_flight_before) = (self.delivered, self.in_flight);
         let mut newest = None;
         if !blocks.is_empty() {
@@ -167,13 +174,20 @@ impl Deliveries {
         }
         let rtt_s = (!packet.again).then(|| now.since(packet.sent));
         self.least_rtt_s = rtt_s.map_or(self.least_rtt_s, |rtt_s| rtt_s.min(self.least_rtt_s));
+        Some(Delivery { now, packet, rtt_s, before, in_flight_before })
+    }
+
+    /// The sample that a delivery gives, once it is known which losses the ACK shows.
+    #[must_use]
+    pub fn sample(&self, delivery: Delivery, recovering: bool) -> RateSample {
+        let Delivery { now, packet, rtt_s, before, in_flight_before } = delivery;
         let rtt_s = rtt_s.map(in_ticks);
         // The slower of sending and delivering: ACKs that come together do not make a path faster (§2.2).
         let interval_s = packet.sent.since(packet.first_sent).max(now.since(packet.delivered_at));
         let delivered = (self.delivered - packet.delivered) as f64;
         // Less than a round trip: the ACK is of an earlier transmission (§3.3).
         let is_valid = interval_s > 0.0 && interval_s >= self.least_rtt_s;
-        Some(RateSample {
+        RateSample {
             now,
             sent: packet.sent,
             rate: if is_valid { delivered / interval_s } else { 0.0 },
@@ -189,7 +203,7 @@ impl Deliveries {
             in_flight_before: f64::from(in_flight_before),
             app_limited: packet.app_limited,
             recovering,
-        })
+        }
     }
 
     /// What an ACK tells selectively.

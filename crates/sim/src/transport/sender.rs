@@ -336,7 +336,8 @@ impl Sender {
             self.count_marks_of_one(env, ack);
         }
         let (twice, blocks) = if self.rack.is_some() { split_duplicate(ack, blocks) } else { (false, blocks) };
-        if self.paced.is_some() {
+        // RACK finds losses first.
+        if self.paced.is_some() && self.rack.is_none() {
             self.take_sample(env, ack, blocks);
         }
         match env.connection.tcp.recovery {

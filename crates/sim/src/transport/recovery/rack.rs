@@ -70,6 +70,7 @@ impl Sender {
             rack.flight.reordering.note_twice(retransmitted, highest, probe);
         }
         self.rack_probed(env, ack, blocks.is_empty());
+        let delivery = if self.samples_delivery() { self.take_delivery(env.now.time, ack, blocks) } else { None };
         let rack = self.rack_state();
         let delivered = rack.flight.deliver(ack, blocks, env.now.time);
         rack.delivered = delivered;
@@ -82,6 +83,9 @@ impl Sender {
         }
         let wait_s = self.rack_detect(env, delivered);
         let safe = advances && self.rack_state().flight.lost() == lost_before;
+        if let Some(delivery) = delivery {
+            self.give_sample(env, delivery);
+        }
         if delivered > 0 {
             self.rack_reduce(delivered, safe);
         }

@@ -5,9 +5,10 @@ use crate::congestion::Controls;
 use crate::events::Entity;
 use crate::random::Stream;
 use crate::scenario::Profile;
+use crate::time::Time;
 use crate::transport::accounting::Limit;
 use crate::transport::connection::Connection;
-use crate::transport::delivery_rate::Deliveries;
+use crate::transport::delivery_rate::{Deliveries, Delivery};
 use crate::transport::network::Network;
 use crate::transport::pacing::{Paced, Pacer};
 
@@ -104,9 +105,27 @@ impl Sender {
     /// An ACK arrived: the congestion control is told what it says of the rate.
     #[cold]
     pub(super) fn take_sample<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {
+        if let Some(delivery) = self.take_delivery(env.now.time, ack, blocks) {
+            self.give_sample(env, delivery);
+        }
+    }
+
+    /// An ACK arrived: what it delivers, for a congestion control that is told.
+    #[cold]
+    pub(in crate::transport) fn take_delivery(
+        &mut self,
+        now: Time,
+        ack: i32,
+        blocks: &[(u32, u32)],
+    ) -> Option<Delivery> {
+        self.paced.as_mut()?.deliveries.as_mut()?.acknowledge(now, ack, blocks)
+    }
+
+    /// Tells the congestion control of a delivery, and of the losses that were found by now.
+    #[cold]
+    pub(in crate::transport) fn give_sample<N: Network>(&mut self, env: &mut Env<'_, N>, delivery: Delivery) {
         let Some(deliveries) = self.paced.as_mut().and_then(|paced| paced.deliveries.as_mut()) else { return };
-        let recovering = self.recovering || self.timed_out;
-        let Some(sample) = deliveries.acknowledge(env.now.time, ack, blocks, recovering) else { return };
+        let sample = deliveries.sample(delivery, self.recovering || self.timed_out);
         let (losses, random) = deliveries.losses();
         let holds_back = env.controls.on_sample(self.control, &mut self.window, &sample, losses, random);
         deliveries.forget_losses();
