@@ -404,6 +404,43 @@ mod tests {
     use super::*;
     use crate::congestion::tests::fresh;
 
+    /// An ACK that tells of nothing, of packets that were sent before recovery.
+    const NOTHING: RateSample = RateSample {
+        now: Time::ZERO,
+        sent: Time::ZERO,
+        rate: 0.0,
+        delivered: 0.0,
+        prior_delivered: 0.0,
+        total_delivered: 100.0,
+        rtt_s: None,
+        newly_delivered: 0.0,
+        newly_lost: 0.0,
+        lost: 0.0,
+        sent_in_flight: 0.0,
+        in_flight: 0.0,
+        in_flight_before: 0.0,
+        app_limited: false,
+        recovering: false,
+    };
+
+    /// Linux's bbr_set_cwnd_to_recover_or_restore: what is in flight without what was found lost, and for a round trip no more.
+    #[test]
+    fn recovery_begins_with_what_is_in_flight() {
+        let mut bbr = Bbr { filled: true, rtprop_s: 0.04, ..fresh() };
+        bbr.bandwidth.update(0, 1000.0);
+        let mut window = Window { cwnd: 146.0, ssthresh: f64::MAX };
+        bbr.on_loss(&window, &Loss { now: Time::new(1.0), in_use: 146.0 });
+        let mut found_lost = |at_s: f64, newly_lost: f64, in_flight: f64| {
+            let now = Time::new(at_s);
+            let sample = RateSample { now, newly_lost, in_flight, newly_delivered: 1.0, recovering: true, ..NOTHING };
+            bbr.on_sample(&mut window, &sample, &[], &mut Stream::new(1, "test", 0, "congestion"));
+            window.cwnd
+        };
+        assert_eq!(found_lost(1.0, 9.0, 133.0), 134.0);
+        assert_eq!(found_lost(1.1, 3.0, 130.0), 131.0);
+        assert_eq!(found_lost(1.2, 0.0, 130.0), 131.0);
+    }
+
     /// Three of what Linux hands over at once: a segment, two, what is paced in a millisecond, 64 KiB; an even number.
     #[test]
     fn room_for_what_is_sent_at_once_grows_with_the_rate() {

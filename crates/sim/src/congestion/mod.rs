@@ -183,8 +183,8 @@ pub trait CongestionControl: Sized {
     }
 
     /// An ACK told of packets for the first time, in recovery or outside, and `losses` were found since the sample
-    /// before: sets the window. Comes before everything else that the ACK brings about. True if samples of what is
-    /// in flight will not tell how fast the path is, as the control itself sends too little.
+    /// before, with RACK by this ACK, too: sets the window. True if samples of what is in flight will not tell how fast
+    /// the path is, as the control itself sends too little.
     fn on_sample(
         &mut self,
         _window: &mut Window,

@@ -313,12 +313,16 @@ mod tests {
         deliveries
     }
 
+    fn sampled(deliveries: &mut Deliveries, now_s: f64, acked: i32, blocks: &[(u32, u32)]) -> Option<RateSample> {
+        deliveries.acknowledge(Time::new(now_s), acked, blocks).map(|delivery| deliveries.sample(delivery, false))
+    }
+
     /// Sent one a second from second 1 on, acknowledged one a second from second 11 on.
     #[test]
     fn a_steady_flow_has_its_rate_however_it_is_acknowledged() {
         let mut deliveries = deliveries(10);
         let mut take = |now, acked, blocks: &[(u32, u32)]| {
-            deliveries.acknowledge(Time::new(now), acked, blocks, false).map(|sample| (sample.rate, sample.rtt_s))
+            sampled(&mut deliveries, now, acked, blocks).map(|sample| (sample.rate, sample.rtt_s))
         };
         // One packet since the connection began; the second was sent a second after the first, but arrives
         // 11 seconds after it was.
@@ -332,14 +336,14 @@ mod tests {
     fn three_packets_beyond_it_show_a_loss_once() {
         let mut deliveries = deliveries(6);
         for right in [4, 5, 6] {
-            let sample = deliveries.acknowledge(Time::new(11.0), 1, &[(3, right)], false).expect("news");
+            let sample = sampled(&mut deliveries, 11.0, 1, &[(3, right)]).expect("news");
             assert_eq!(sample.newly_lost, f64::from(u8::from(right == 6)));
         }
         assert_eq!((deliveries.in_flight(), deliveries.losses().0[0].lost), (1, 1.0));
         deliveries.forget_losses();
         deliveries.note_sent(2, Time::new(12.0));
         assert_eq!(deliveries.in_flight(), 2);
-        let sample = deliveries.acknowledge(Time::new(13.0), 6, &[], false).expect("news");
+        let sample = sampled(&mut deliveries, 13.0, 6, &[]).expect("news");
         assert_eq!((sample.in_flight, sample.newly_lost, sample.total_delivered), (0.0, 0.0, 6.0));
         // Of packet 2 it is unknown which transmission arrived.
         assert_eq!(sample.rtt_s, None);
@@ -365,16 +369,16 @@ mod tests {
                     1 if seq > acked => deliveries.note_sent(seq, now),
                     2 => {
                         acked = acked.max(seq - 30);
-                        deliveries.acknowledge(now, acked, &[], false);
+                        deliveries.acknowledge(now, acked, &[]);
                     }
                     _ => {
                         let block = (seq as u32, (seq + length).min(PACKETS + 1) as u32);
-                        deliveries.acknowledge(now, acked, &[block], false);
+                        deliveries.acknowledge(now, acked, &[block]);
                     }
                 }
                 prop_assert!(i64::from(deliveries.in_flight()) + deliveries.delivered as i64 <= i64::from(PACKETS));
             }
-            deliveries.acknowledge(Time::new(1000.0), PACKETS, &[], false);
+            deliveries.acknowledge(Time::new(1000.0), PACKETS, &[]);
             prop_assert_eq!((deliveries.in_flight(), deliveries.delivered), (0, PACKETS as u64));
         }
     }

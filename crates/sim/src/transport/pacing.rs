@@ -103,4 +103,19 @@ mod tests {
         pacer.note_sent(&mut queue, at(9.0), 0.3, 0.0);
         assert!(pacer.holds_back(&mut queue, at(9.2)));
     }
+
+    /// Linux's tcp_update_skb_after_send: at most half an interval is made up for.
+    #[test]
+    fn a_part_of_an_interval_is_made_up_for() {
+        for (late_s, next_s) in [(0.0, 0.4), (0.1, 0.3), (0.2, 0.2), (5.0, 0.2)] {
+            let (mut pacer, mut queue) = (Pacer::new(7), EventQueue::for_size(0));
+            let at = |seconds| Key::planned(Time::new(seconds), 0);
+            pacer.note_sent(&mut queue, at(1.0), 0.5, 0.0);
+            let now_s = 1.5 + late_s;
+            pacer.note_sent(&mut queue, at(now_s), 0.4, 0.5);
+            assert!(pacer.holds_back(&mut queue, at(now_s)));
+            let key = queue.pop().expect("it waits");
+            assert!((key.time.seconds() - now_s - next_s).abs() < 1e-12, "{late_s}: {key:?}");
+        }
+    }
 }

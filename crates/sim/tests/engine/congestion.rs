@@ -103,7 +103,8 @@ impl Driver {
     }
 
     fn take_sample(&mut self, now: Time, acked: i32, blocks: &[(u32, u32)]) {
-        let Some(sample) = self.deliveries.acknowledge(now, acked, blocks, self.recovering) else { return };
+        let Some(delivery) = self.deliveries.acknowledge(now, acked, blocks) else { return };
+        let sample = self.deliveries.sample(delivery, self.recovering);
         assert!(sample.rate.is_finite() && sample.rate >= 0.0, "{sample:?}");
         let (losses, random) = self.deliveries.losses();
         if self.controls.on_sample(self.handle, &mut self.window, &sample, losses, random) {

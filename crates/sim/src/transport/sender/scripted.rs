@@ -390,12 +390,12 @@ fn without_sack_it_sends_what_linux_sends() {
     }
 }
 
-/// Pacing (fq) delays packets, not growth. (When they leave differs: Linux does not pace the first window, and sends pairs.)
+/// Pacing (fq) delays packets, not growth, and not the first ten. (When others leave differs: Linux sends pairs.)
 #[test]
 #[rustfmt::skip]
 fn paced_slow_start_grows_as_in_linux() {
     let lines: &[Line] = &[
-        Write(28), Window(10, 0), Ack(0.105, 2, NONE), Window(12, 0), Ack(0.003, 4, NONE), Window(14, 0),
+        Write(28), Count(10), Window(10, 0), Ack(0.105, 2, NONE), Window(12, 0), Ack(0.003, 4, NONE), Window(14, 0),
         Ack(0.002, 6, NONE), Window(16, 0), Ack(0.009, 8, NONE), Window(18, 0), Ack(0.001, 10, NONE), Window(20, 0),
     ];
     let spec = TcpSpec { pacing: true, slow_start: SlowStartKind::ByteCounting, ..tcp("reno", Recovery::Rack) };
