@@ -12,8 +12,9 @@ use crate::transport::delivery_rate::{Deliveries, Delivery};
 use crate::transport::network::Network;
 use crate::transport::pacing::{Paced, Pacer};
 
-/// Packets of a connection that Linux does not pace: the SYN, and those before the tenth with data (tcp_update_skb_after_send).
-const UNPACED: u64 = 10;
+/// The first packets of a connection, after which Linux does not wait: its handshake's two, and nine with data
+/// (tcp_update_skb_after_send).
+const UNPACED: u64 = 11;
 /// The share of an interval that Linux makes up for, where a packet leaves late.
 const MADE_UP: f64 = 0.5;
 
