@@ -356,7 +356,7 @@ impl CongestionControl for Bbr {
 
     fn on_timeout(&mut self, window: &Window, _loss: &Loss) -> f64 {
         self.begin_recovery(window);
-        self.conserves = false;
+        (self.enters, self.conserves) = (false, false);
         // The path may be another: Startup looks anew for its bandwidth (Linux: bbr_set_state).
         self.full_bandwidth = 0.0;
         window.cwnd
@@ -366,8 +366,7 @@ impl CongestionControl for Bbr {
     fn on_spurious(&mut self, window: &mut Window) {
         self.full_bandwidth = 0.0;
         self.full_rounds = 0;
-        self.recovering = false;
-        self.conserves = false;
+        (self.recovering, self.enters, self.conserves) = (false, false, false);
         window.cwnd = window.cwnd.max(self.window_before);
     }
 
