@@ -109,7 +109,7 @@ impl FlowHosts {
         paths: &Arc<FlowPaths>,
         elsewhere: Vec<Option<u32>>,
     ) -> Result<Self, ScenarioError> {
-        let (hosts, delays) = Hosts::new(scenario, &paths.paths, false, &mut NoMaker)?;
+        let (hosts, delays) = Hosts::new(scenario, &paths.paths, &mut NoMaker)?;
         let mut ends = vec![Vec::new(); paths.nodes.len()];
         for (index, flow) in (0..).zip(&scenario.flows) {
             for (node, end) in [(flow.from, End::Sender), (flow.to, End::Receiver)] {

@@ -78,21 +78,16 @@ struct TcpFlow {
     connection: u32,
     sender: Sender,
     receiver: Receiver,
-    /// The link on which its ACKs arrive, if they alone move the sending host.
-    acks_on: Option<u32>,
     /// When the application stops.
     stop: Time,
 }
 
 impl TcpFlow {
-    /// Tells the link on which its ACKs arrive until when the sending host does nothing but react to them.
+    /// Until when its sending end does nothing but react to ACKs, as it stands at `now`.
     #[inline]
-    fn tell_reaction<N: Backpressure>(&self, network: &mut N, now: Time) {
-        if let Some(link) = self.acks_on {
-            let until = self.sender.reacts_until();
-            let until = if now < self.stop { until.min(self.stop) } else { until };
-            network.host_reacts(link, until);
-        }
+    fn reacts_until(&self, now: Time) -> Time {
+        let until = self.sender.reacts_until();
+        if now < self.stop { until.min(self.stop) } else { until }
     }
 }
 
@@ -170,7 +165,7 @@ impl Hosts {
                 let (controls, told) = (&mut self.controls, packet.ace());
                 let mut env = Env { network, controls, connection, now: now(), echo, told };
                 flow.sender.receive(&mut env, packet.seq(), blocks);
-                flow.tell_reaction(network, Time::new(time));
+                network.only_reacts(packet.flow(), || flow.reacts_until(Time::new(time)));
             }
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
@@ -219,7 +214,7 @@ impl Hosts {
         let controls = &mut self.controls;
         let mut env = Env { network: &mut *network, controls, connection, now, echo: Time::ZERO, told: 0 };
         act(&mut flow.sender, &mut env);
-        flow.tell_reaction(network, now.time);
+        network.only_reacts(flow.sender.flow(), || flow.reacts_until(now.time));
     }
 
     /// A flow starts or stops: the event with this key.
@@ -272,13 +267,6 @@ impl Hosts {
             let entity = self.entities.timer(flow, APPLICATION);
             network.schedule(Key::new(next, now.time, now.precedence_of_effects(), entity));
         }
-    }
-
-    /// The link on which the ACKs of a flow arrive, if they alone move its sending host.
-    #[inline]
-    pub fn acks_on(&self, flow: u32) -> Option<u32> {
-        let Endpoint::Tcp(index) = self.endpoints[flow as usize] else { return None };
-        self.tcp[index as usize].acks_on
     }
 
     /// The states of the congestion controls.

@@ -3,11 +3,10 @@
 use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key, look};
 use crate::hosts::Entities;
-use crate::network::ahead::{confluences, fused_links, links_to_answering_hosts};
-use crate::network::confluence::{Arrived, Confluence};
 use crate::network::flow_delays::FlowDelays;
 use crate::network::gate::Gates;
 use crate::network::link::{Link, Passage};
+use crate::network::lookahead::{Arrived, Lookahead};
 use crate::network::node::Nodes;
 use crate::network::queue::{FlowKey, Refusal};
 use crate::network::saturation::Saturation;
@@ -40,13 +39,8 @@ pub struct Fabric<P> {
     pub paths: Paths,
     /// Pending events of links and timers.
     pub queue: EventQueue,
-    /// Packets that have reached, or will certainly reach, a host that only reacts to them, in order; the
-    /// simulation hands them over before its next event.
-    pub arrived: Vec<Arrived>,
-    /// Where ways meet again that part behind one link.
-    pub(crate) confluences: Vec<Confluence>,
-    /// When the confluences are looked at next, whatever happens; never, if nothing waits there.
-    look: Time,
+    /// What is evaluated ahead of its events.
+    pub lookahead: Lookahead,
     /// SACK blocks of the ACKs in flight.
     pub sacks: SackSlab,
     /// How long packets took.
@@ -80,29 +74,12 @@ impl<P: Probe> Fabric<P> {
     ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
         let mut links = Link::all(scenario, first_link, end);
-        let mut found = Vec::new();
-        if P::ALLOWS_FUSION {
-            let fused = fused_links(&paths, &links);
-            let answering = links_to_answering_hosts(scenario, &paths);
-            found = confluences(scenario, &paths, &links, &fused, &answering);
-            for (link, _) in links.iter_mut().zip(answering).filter(|(_, answering)| *answering) {
-                link.host_reacts_until = Time::NEVER;
-            }
-            let mut merging = vec![false; links.len()];
-            for (number, confluence) in (0..).zip(&found) {
-                links[confluence.link as usize].confluence = number;
-                merging[confluence.link as usize] = true;
-            }
-            for before in paths.mark(|link| fused[link as usize].is_some(), |link| merging[link as usize]) {
-                links[before as usize].goes_on = true;
-            }
-        }
+        let lookahead =
+            if P::ALLOWS_FUSION { Lookahead::new(scenario, &mut paths, &mut links) } else { Lookahead::default() };
         let nodes = Nodes::new(scenario);
         let managed = links.iter().any(|link| link.managed.is_some());
         Ok(Self {
-            arrived: Vec::new(),
-            confluences: found,
-            look: Time::NEVER,
+            lookahead,
             gates: Gates::new(scenario, &nodes)?,
             nodes,
             links,
@@ -176,7 +153,7 @@ impl<P: Probe> Fabric<P> {
             let passage;
             (packet, passage) = link.pass(packet, &service);
             let delivery = || service.delivery_key(self.first_link + index);
-            if passage == Passage::Through && (link.goes_on || service.delivery < link.host_reacts_until) {
+            if passage == Passage::Through && (link.continues || service.delivery < link.host_reacts_until) {
                 let next = self.paths.at(packet.position() + 1);
                 if let Some(next) = next.fused_link() {
                     packet = packet.forwarded();
@@ -197,7 +174,7 @@ impl<P: Probe> Fabric<P> {
                     && service.delivery < link.host_reacts_until
                     && !link.is_announced()
                 {
-                    self.arrived.push(Arrived::new(delivery(), packet.arriving(flow)));
+                    self.lookahead.arrived.push(Arrived::new(delivery(), packet.arriving(flow)));
                     return;
                 }
             }
@@ -223,37 +200,31 @@ impl<P: Probe> Fabric<P> {
     /// came before it.
     #[inline(always)]
     fn merge(&mut self, link: u32, key: Key, packet: Packet) -> Option<Arrived> {
-        if key.time < self.look {
+        if self.lookahead.looks_after(key.time) {
             self.look_at(key.time);
         }
-        let confluence = &mut self.confluences[self.links[link as usize].confluence as usize];
-        confluence.join(key, packet);
-        confluence.next(self.links[confluence.root as usize].server.free().time)
+        self.lookahead.merge(&self.links, link, key, packet)
     }
 
     /// Has the confluences be looked at when a packet arrives at one, at the latest.
     #[cold]
     fn look_at(&mut self, time: Time) {
-        self.look = time;
+        self.lookahead.look_at(time);
         self.queue.push(Key::planned(time, look(self.first_link)));
     }
 
     /// The time has come to look at the confluences: what waits there may have to wait no longer, though the root
     /// has granted nothing since.
     pub fn look(&mut self, now: Key) {
-        if now.time != self.look {
+        if !self.lookahead.begins_look(now.time) {
             return;
         }
-        self.look = Time::NEVER;
-        for number in 0..self.confluences.len() {
-            let Confluence { root, link, .. } = self.confluences[number];
-            let free = self.links[root as usize].server.free().time.max(now.time);
-            while let Some(arrived) = self.confluences[number].next(free) {
+        for number in 0..self.lookahead.confluences() {
+            while let Some((link, arrived)) = self.lookahead.settled(&self.links, number, now.time) {
                 self.offer(link, arrived.packet(), arrived.key());
             }
         }
-        let next = self.confluences.iter().filter_map(Confluence::next_time).min();
-        if let Some(next) = next.filter(|&next| next < self.look) {
+        if let Some(next) = self.lookahead.next_time().filter(|&next| self.lookahead.looks_after(next)) {
             self.look_at(next);
         }
     }

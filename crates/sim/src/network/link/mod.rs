@@ -38,13 +38,13 @@ pub struct Link {
     pub server: Server,
     /// Packets that were admitted and wait for their delivery event, oldest first, where they keep to their order.
     flight: Ring<Packet>,
-    /// What it delivers continues at once, to a link that takes all its packets from this one or to a confluence: it is
-    /// evaluated together with it, exactly, and the delivery between the two needs no event.
-    pub goes_on: bool,
+    /// What it delivers continues at once (see [`lookahead`](crate::network::lookahead)), to a link that takes all its packets
+    /// from this one or to a confluence; beside what is read with it, for the sake of the cache.
+    pub continues: bool,
     /// The number of the confluence that it is, if it is one.
     pub confluence: u32,
-    /// Until when the host at its end does nothing but react to what this link delivers: until then it is
-    /// evaluated together with this link. Before every time, where the host acts by itself, too.
+    /// Until when the host at its end does nothing but react to what this link delivers: until then it is evaluated
+    /// together with this link. Before every time, where the host acts by itself, too.
     pub host_reacts_until: Time,
     /// What comes out may not be what went in: the wire may lose it, or clears its ECN field.
     alters: bool,
@@ -104,7 +104,7 @@ impl Link {
             order,
             server: Server::new(entity, wire, queue, end).changing(changes),
             flight: Ring::default(),
-            goes_on: false,
+            continues: false,
             confluence: 0,
             host_reacts_until: Time::ZERO,
             managed: Managed::new(&spec.queue, site).map(Box::new),
