@@ -239,7 +239,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// Links on which routes meet again that part behind one link, evaluated without events.
     #[must_use]
     pub fn confluences(&self) -> usize {
-        self.fabric.lookahead.confluences()
+        self.fabric.lookahead.confluences.len()
     }
 
     /// Link crossings, data and ACKs.

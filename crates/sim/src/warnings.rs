@@ -47,7 +47,7 @@ fn narrow(run: &impl Finished) -> Vec<String> {
             Ends::Tcp { connection, .. } => connection.full_size(),
             Ends::Udp { source, .. } => source.largest(),
         };
-        run.paths().stops(index as u32, false).for_each(|stop| narrow.check(stop, size, &flow.label));
+        run.paths().each(index as u32, false).flatten().for_each(|stop| narrow.check(stop, size, &flow.label));
     }
     narrow.found
 }

@@ -70,14 +70,16 @@ impl Ways<'_> {
         for (index, flow) in (0..).zip(&self.scenario.flows) {
             for (reverse, from, to) in [(false, flow.from, flow.to), (true, flow.to, flow.from)] {
                 let host = |node| paths.host_at(node).map(Stop::Host);
-                let Some((mut before, last)) = host(from).zip(host(to)) else { continue };
-                let mut delay_s = 0.0;
-                for link in paths.paths.links(index, reverse) {
-                    self.successions.add(before, Stop::Link(link), delay_s);
-                    (before, delay_s) = (Stop::Link(link), self.scenario.links[link as usize].delay_s);
-                }
-                if before != Stop::Host(paths.host_at(from).unwrap_or_default()) {
-                    self.successions.add(before, last, delay_s);
+                let Some((first, last)) = host(from).zip(host(to)) else { continue };
+                for path in paths.paths.each(index, reverse) {
+                    let (mut before, mut delay_s) = (first, 0.0);
+                    for link in path {
+                        self.successions.add(before, Stop::Link(link), delay_s);
+                        (before, delay_s) = (Stop::Link(link), self.scenario.links[link as usize].delay_s);
+                    }
+                    if before != first {
+                        self.successions.add(before, last, delay_s);
+                    }
                 }
             }
         }

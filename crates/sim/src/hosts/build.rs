@@ -118,7 +118,7 @@ impl Builder<'_> {
     }
 
     fn add_udp(&mut self, index: u32, flow: &FlowSpec, udp: &UdpSpec) -> Result<Endpoint, ScenarioError> {
-        let path = self.paths.links(index, false);
+        let path = self.paths.all_links(index, false);
         let mtu = path.iter().filter_map(|&link| self.scenario.links[link as usize].mtu_bytes).min();
         check_udp_size(flow, udp, mtu)?;
         let fragments = Fragments::new(udp, mtu);

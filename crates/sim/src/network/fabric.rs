@@ -6,10 +6,11 @@ use crate::hosts::Entities;
 use crate::network::flow_delays::FlowDelays;
 use crate::network::gate::Gates;
 use crate::network::link::{Link, Passage};
-use crate::network::lookahead::{Arrived, Lookahead};
+use crate::network::lookahead::{Arrived, Confluence, Lookahead};
 use crate::network::node::Nodes;
 use crate::network::queue::{FlowKey, Refusal};
 use crate::network::saturation::Saturation;
+use crate::network::spraying::Spraying;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
@@ -35,8 +36,10 @@ pub struct Fabric<P> {
     pub gates: Gates,
     /// Processors, and the sources that they and links push back.
     pub nodes: Nodes,
-    /// The way of each flow.
+    /// The paths of each flow.
     pub paths: Paths,
+    /// Which of several its packets take.
+    pub spraying: Spraying,
     /// Pending events of links and timers.
     pub queue: EventQueue,
     /// What is evaluated ahead of its events.
@@ -88,6 +91,7 @@ impl<P: Probe> Fabric<P> {
             delays,
             saturation: Saturation::new(scenario, &paths),
             paths,
+            spraying: Spraying::new(scenario),
             samples: Samples::of(scenario).filter(|_| P::TAKES_SAMPLES).map(Box::new),
             probe,
             dropped: vec![0; scenario.flows.len()],
@@ -101,7 +105,7 @@ impl<P: Probe> Fabric<P> {
     /// Puts a packet to the first stop of its path.
     #[inline]
     pub fn send(&mut self, packet: Packet, now: Key) {
-        let position = self.paths.begin(packet.flow(), packet.is_reverse());
+        let position = self.spraying.begin(&self.paths, packet.flow(), packet.is_reverse());
         if let Some(link) = self.paths.at(position).server() {
             let packet = packet.departing(position);
             self.probe.sent(now, Seen::new(&packet, &self.paths), &self.sacks);
@@ -200,7 +204,7 @@ impl<P: Probe> Fabric<P> {
     /// came before it.
     #[inline(always)]
     fn merge(&mut self, link: u32, key: Key, packet: Packet) -> Option<Arrived> {
-        if self.lookahead.looks_after(key.time) {
+        if key.time < self.lookahead.look {
             self.look_at(key.time);
         }
         self.lookahead.merge(&self.links, link, key, packet)
@@ -209,22 +213,26 @@ impl<P: Probe> Fabric<P> {
     /// Has the confluences be looked at when a packet arrives at one, at the latest.
     #[cold]
     fn look_at(&mut self, time: Time) {
-        self.lookahead.look_at(time);
+        self.lookahead.look = time;
         self.queue.push(Key::planned(time, look(self.first_link)));
     }
 
     /// The time has come to look at the confluences: what waits there may have to wait no longer, though the root
     /// has granted nothing since.
     pub fn look(&mut self, now: Key) {
-        if !self.lookahead.begins_look(now.time) {
+        if now.time != self.lookahead.look {
             return;
         }
-        for number in 0..self.lookahead.confluences() {
-            while let Some((link, arrived)) = self.lookahead.settled(&self.links, number, now.time) {
+        self.lookahead.look = Time::NEVER;
+        for number in 0..self.lookahead.confluences.len() {
+            let Confluence { root, link, .. } = self.lookahead.confluences[number];
+            let free = self.links[root as usize].server.free().time.max(now.time);
+            while let Some(arrived) = self.lookahead.confluences[number].next(free) {
                 self.offer(link, arrived.packet(), arrived.key());
             }
         }
-        if let Some(next) = self.lookahead.next_time().filter(|&next| self.lookahead.looks_after(next)) {
+        let next = self.lookahead.confluences.iter().filter_map(Confluence::next_time).min();
+        if let Some(next) = next.filter(|&next| next < self.lookahead.look) {
             self.look_at(next);
         }
     }

@@ -20,4 +20,5 @@ pub mod queue;
 pub mod saturation;
 pub mod server;
 pub mod sources;
+pub mod spraying;
 pub mod topology;

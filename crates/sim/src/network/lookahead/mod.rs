@@ -7,8 +7,7 @@
 mod confluence;
 mod plan;
 
-pub use self::confluence::Arrived;
-use self::confluence::Confluence;
+pub use self::confluence::{Arrived, Confluence};
 use self::plan::Plan;
 use crate::events::Key;
 use crate::network::link::Link;
@@ -28,9 +27,9 @@ pub struct Lookahead {
     /// Of each flow, the link on which its ACKs arrive, if they alone move its sending host.
     acks_on: Vec<Option<u32>>,
     /// Where routes meet again that part behind one link.
-    confluences: Vec<Confluence>,
+    pub confluences: Vec<Confluence>,
     /// When the confluences are looked at next, whatever happens; never, if nothing waits there.
-    look: Time,
+    pub look: Time,
 }
 
 impl Default for Lookahead {
@@ -67,12 +66,6 @@ impl Lookahead {
         *self.acks_on.get(flow as usize)?
     }
 
-    /// Links on which routes meet again that part behind one link.
-    #[must_use]
-    pub fn confluences(&self) -> usize {
-        self.confluences.len()
-    }
-
     /// A packet comes to the confluence at a link. Returns the packet that continues in its place, most often the one that
     /// came before it.
     #[inline(always)]
@@ -80,40 +73,5 @@ impl Lookahead {
         let confluence = &mut self.confluences[links[link as usize].confluence as usize];
         confluence.join(key, packet);
         confluence.next(links[confluence.root as usize].server.free().time)
-    }
-
-    /// A packet of a confluence, with its link, that need not wait any longer at `now`, though its root may have granted nothing
-    /// since.
-    pub fn settled(&mut self, links: &[Link], confluence: usize, now: Time) -> Option<(u32, Arrived)> {
-        let confluence = &mut self.confluences[confluence];
-        let free = links[confluence.root as usize].server.free().time.max(now);
-        confluence.next(free).map(|arrived| (confluence.link, arrived))
-    }
-
-    /// When the next packet comes to a confluence, of those that wait.
-    #[must_use]
-    pub fn next_time(&self) -> Option<Time> {
-        self.confluences.iter().filter_map(Confluence::next_time).min()
-    }
-
-    /// Whether the confluences are looked at only after `time`.
-    #[inline(always)]
-    #[must_use]
-    pub fn looks_after(&self, time: Time) -> bool {
-        time < self.look
-    }
-
-    /// The confluences are looked at next at `time`.
-    pub fn look_at(&mut self, time: Time) {
-        self.look = time;
-    }
-
-    /// An event has come to look at the confluences: whether it is that of the last plan.
-    pub fn begins_look(&mut self, now: Time) -> bool {
-        let planned = now == self.look;
-        if planned {
-            self.look = Time::NEVER;
-        }
-        planned
     }
 }

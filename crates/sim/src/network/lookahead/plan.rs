@@ -120,17 +120,19 @@ impl Network<'_> {
         let mut hosts = vec![Host::Unused; self.scenario.nodes.len()];
         let mut transit = vec![false; self.links.len()];
         for (index, flow) in self.scenario.flows.iter().enumerate() {
-            let [forward, reverse] = [false, true].map(|side| self.paths.stops(index as u32, side).collect::<Vec<_>>());
-            for &link in forward.iter().skip(1).chain(reverse.iter().skip(1)).filter(is_link) {
+            let [forward, reverse] = [false, true].map(|side| self.paths.each(index as u32, side).collect::<Vec<_>>());
+            for &link in forward.iter().chain(&reverse).flat_map(|path| path.iter().skip(1)).filter(is_link) {
                 transit[link as usize] = true;
             }
             hosts[flow.from as usize] = Host::Otherwise;
+            let by = only(forward.iter().map(|path| path.last().copied()));
+            let on = only(reverse.iter().map(|path| path.first().copied()));
             let at_once = matches!(&flow.transport, TransportSpec::Tcp(tcp) if tcp.delayed_ack_s.is_none())
-                && forward.last().max(reverse.first()).is_some_and(|stop| is_link(&stop));
+                && by.max(on).is_some_and(|stop| is_link(&&stop));
             let host = &mut hosts[flow.to as usize];
-            *host = match (*host, forward.last(), reverse.first()) {
-                (Host::Unused, Some(&by), Some(&on)) if at_once => Host::Answers { by, on },
-                (Host::Answers { by, on }, Some(&last), Some(&first)) if at_once && by == last && on == first => *host,
+            *host = match (*host, by, on) {
+                (Host::Unused, Some(by), Some(on)) if at_once => Host::Answers { by, on },
+                (Host::Answers { by, on }, Some(last), Some(first)) if at_once && by == last && on == first => *host,
                 _ => Host::Otherwise,
             };
         }
@@ -148,7 +150,7 @@ impl Network<'_> {
     fn links_of_acks(&self) -> Vec<Option<u32>> {
         let mut flows_at = vec![0_u32; self.scenario.nodes.len()];
         for (index, flow) in (0..).zip(&self.scenario.flows) {
-            let links = [self.paths.links(index, false), self.paths.links(index, true)].concat();
+            let links = [self.paths.all_links(index, false), self.paths.all_links(index, true)].concat();
             let mut nodes: Vec<u32> = links.iter().map(|&link| self.scenario.links[link as usize].to).collect();
             nodes.extend([flow.from, flow.to]);
             nodes.sort_unstable();
@@ -159,15 +161,22 @@ impl Network<'_> {
         }
         let alone = |node: u32| flows_at[node as usize] == 1 && self.scenario.nodes[node as usize].processor.is_none();
         // What a pause does is not known ahead.
-        let on_a_link =
-            |flow: u32| self.paths.stops(flow, false).next().is_some_and(|stop| stop < self.paths.number_of_links());
+        let is_link = |stop: &u32| *stop < self.paths.number_of_links();
+        let on_a_link = |flow: u32| self.paths.each(flow, false).all(|path| path.first().is_some_and(is_link));
         let acks_on = |(index, flow): (u32, &FlowSpec)| {
             let bulk = matches!((&flow.transport, &flow.traffic), (TransportSpec::Tcp(_), TrafficSpec::Bulk { .. }));
-            let last = self.paths.links(index, true).last().copied().filter(|&last| self.known(last) > Known::Nothing);
+            let last = only(self.paths.each(index, true).map(|path| path.into_iter().rfind(is_link)));
+            let last = last.filter(|&last| self.known(last) > Known::Nothing);
             last.filter(|_| bulk && alone(flow.from) && on_a_link(index))
         };
         (0..).zip(&self.scenario.flows).map(acks_on).collect()
     }
+}
+
+/// What all are, if they are the same.
+fn only(mut each: impl Iterator<Item = Option<u32>>) -> Option<u32> {
+    let first = each.next()??;
+    each.all(|other| other == Some(first)).then_some(first)
 }
 
 /// Where what a link takes comes from.
@@ -206,24 +215,29 @@ impl Steps {
         let is_link = |stop: u32| stop < paths.number_of_links();
         for flow in 0..scenario.flows.len() as u32 {
             // The route back begins where the one there ends, at an answering host or elsewhere.
-            let mut origin = Origin::Elsewhere;
+            let mut begin = Origin::Elsewhere;
             for reverse in [false, true] {
-                let stops: Vec<u32> = paths.stops(flow, reverse).collect();
-                for (place, &stop) in stops.iter().enumerate() {
-                    before.push((stop, origin));
-                    let (next, then) = match stops.get(place + 1) {
-                        Some(&next) if fused.get(next as usize) == Some(&Some(stop)) => {
-                            (Onward::Ahead, Origin::Ahead(stop))
-                        }
-                        Some(&next) if is_link(stop) && is_link(next) => (Onward::Link(next), Origin::Link(stop)),
-                        None if !reverse && answering.get(stop as usize) == Some(&true) => {
-                            (Onward::Ahead, Origin::Ahead(stop))
-                        }
-                        _ => (Onward::Elsewhere, Origin::Elsewhere),
-                    };
-                    behind.push((stop, next));
-                    origin = then;
+                let mut end = Origin::Elsewhere;
+                for stops in paths.each(flow, reverse) {
+                    let mut origin = begin;
+                    for (place, &stop) in stops.iter().enumerate() {
+                        before.push((stop, origin));
+                        let (next, then) = match stops.get(place + 1) {
+                            Some(&next) if fused.get(next as usize) == Some(&Some(stop)) => {
+                                (Onward::Ahead, Origin::Ahead(stop))
+                            }
+                            Some(&next) if is_link(stop) && is_link(next) => (Onward::Link(next), Origin::Link(stop)),
+                            None if !reverse && answering.get(stop as usize) == Some(&true) => {
+                                (Onward::Ahead, Origin::Ahead(stop))
+                            }
+                            _ => (Onward::Elsewhere, Origin::Elsewhere),
+                        };
+                        behind.push((stop, next));
+                        origin = then;
+                    }
+                    end = origin;
                 }
+                begin = end;
             }
         }
         before.sort_unstable();
