@@ -17,8 +17,8 @@ class Routing(Table):
     """Which of several shortest paths the flows take that do not spell theirs out."""
 
     ecmp: Annotated[Literal["none", "flow", "packet"], choice("none", "flow", "packet")] | None = None
-    """Equal-cost paths: at each node a hash of the flow chooses one (flow, the default in fat trees), each packet takes one
-    at random (packet: per-packet spraying), or all flows take the first (none)."""
+    """Equal-cost paths: at each node a hash of the flow chooses one (flow, the default in fat trees), each packet takes
+    one at random (packet: per-packet spraying), or all flows take the first (none)."""
     by: Annotated[Literal["hops", "delay"], choice("hops", "delay")] | None = None
     """What is shortest: the fewest links (hops, the default) or the least propagation delay (delay)."""
 
