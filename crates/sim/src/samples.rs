@@ -5,12 +5,13 @@
 
 use crate::congestion::Controls;
 use crate::delays::Delays;
+use crate::entities::SAMPLER;
 use crate::events::Key;
-use crate::hosts::{Ends, Hosts, SAMPLER};
+use crate::hosts::{Ends, Hosts};
 use crate::network::changes::ChangesSample;
 use crate::network::changes::account::Work;
 use crate::network::flow_delays::FlowDelays;
-use crate::network::link::Link;
+use crate::network::link::{Link, LinkSample};
 use crate::network::managed::Surroundings;
 use crate::probe::series::Series;
 use crate::scenario::Scenario;
@@ -52,21 +53,6 @@ impl Moments {
     fn due(self, samples: u64, now: Time) -> Option<Time> {
         Some(self.at(samples)).filter(|&at| at <= now && at < self.end)
     }
-}
-
-/// A link at the time of a sample; totals are those since the start.
-#[derive(Clone, Copy, Debug)]
-pub struct LinkSample {
-    /// Packets waiting, without the one in service.
-    pub waiting: usize,
-    /// Time spent transmitting, in seconds.
-    pub busy_s: f64,
-    /// Packets that the queue refused or the wire lost.
-    pub dropped: u64,
-    /// Seconds until what is there has been sent.
-    pub backlog_s: f64,
-    /// What changes.
-    pub changes: ChangesSample,
 }
 
 /// How many samples of a link were taken, and what it had at the last one: time spent transmitting, packets dropped, and what

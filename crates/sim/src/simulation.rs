@@ -2,9 +2,10 @@
 
 use crate::congestion::Maker;
 use crate::congestion::external::NoMaker;
-use crate::error::ScenarioError;
-use crate::events::{self, Key};
-use crate::hosts::{Entities, Hosts, SAMPLER};
+use crate::entities::{Entities, SAMPLER};
+use crate::error::{Interrupted, ScenarioError};
+use crate::events::Key;
+use crate::hosts::Hosts;
 use crate::network::fabric::Fabric;
 use crate::network::link::Link;
 use crate::network::topology::Paths;
@@ -15,6 +16,7 @@ use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::transport::timer::TIMERS;
 
+mod finished;
 mod sampler;
 
 use sampler::Sampler;
@@ -222,7 +224,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     fn control(&mut self, now: Key) {
         if now.entity() == SAMPLER {
             self.sample(now);
-        } else if now.entity() == events::look(self.hosts.entities().first_link) {
+        } else if now.entity() == Entities::look(self.hosts.entities().first_link) {
             self.fabric.look(now);
         } else {
             self.sample_before((now.entity() - 1) / 2, End::Sender, now.time);
@@ -255,7 +257,3 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.fabric.random_draws() + flows.map(|flow| self.hosts.random_draws(flow)).sum::<u64>()
     }
 }
-
-/// The run was stopped from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interrupted;

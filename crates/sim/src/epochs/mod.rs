@@ -8,12 +8,11 @@
 
 use std::sync::Arc;
 
-use crate::error::ScenarioError;
+use crate::error::{Interrupted, ScenarioError};
 use crate::hosts::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::network::link::Link;
 use crate::probe::Probe;
 use crate::scenario::{Scenario, TrafficSpec, TransportSpec};
-use crate::simulation::Interrupted;
 use crate::time::Time;
 
 pub mod active;

@@ -3,8 +3,9 @@
 use super::checks::{
     check_fragments, check_pushes_back, check_recovery, check_samples, check_tcp_size, check_udp_size, feedback,
 };
-use super::{Endpoint, Entities, Hosts, TcpFlow};
+use super::{Endpoint, Hosts, TcpFlow};
 use crate::congestion::{Controls, Maker};
+use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::network::flow_delays::FlowDelays;
 use crate::network::topology::Paths;

@@ -1,8 +1,8 @@
 //! The network at work: packets are offered to links and come out at the end of their path.
 
+use crate::entities::Entities;
 use crate::error::ScenarioError;
-use crate::events::{Entity, EventQueue, Key, look};
-use crate::hosts::Entities;
+use crate::events::{Entity, EventQueue, Key};
 use crate::network::flow_delays::FlowDelays;
 use crate::network::gate::Gates;
 use crate::network::link::{Link, Passage};
@@ -214,7 +214,7 @@ impl<P: Probe> Fabric<P> {
     #[cold]
     fn look_at(&mut self, time: Time) {
         self.lookahead.look = time;
-        self.queue.push(Key::planned(time, look(self.first_link)));
+        self.queue.push(Key::planned(time, Entities::look(self.first_link)));
     }
 
     /// The time has come to look at the confluences: what waits there may have to wait no longer, though the root
@@ -225,6 +225,10 @@ impl<P: Probe> Fabric<P> {
         }
         self.lookahead.look = Time::NEVER;
         for number in 0..self.lookahead.confluences.len() {
+            // Else its root may have granted nothing yet.
+            if self.lookahead.confluences[number].next_time().is_none() {
+                continue;
+            }
             let Confluence { root, link, .. } = self.lookahead.confluences[number];
             let free = self.links[root as usize].server.free().time.max(now.time);
             while let Some(arrived) = self.lookahead.confluences[number].next(free) {

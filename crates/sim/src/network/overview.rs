@@ -3,9 +3,9 @@
 use crate::delays::Summary;
 use crate::network::fabric::Fabric;
 use crate::network::gate::Gate;
+use crate::network::link::LinkSample;
 use crate::network::server::ServerTotals;
 use crate::probe::Probe;
-use crate::samples::LinkSample;
 use crate::time::Time;
 
 impl<P: Probe> Fabric<P> {

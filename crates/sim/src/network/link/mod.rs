@@ -7,14 +7,13 @@ use self::delivery::Order;
 use self::out_of_order::OutOfOrder;
 use crate::delays::Summary;
 use crate::events::{Entity, Key};
-use crate::network::changes::Changes;
+use crate::network::changes::{Changes, ChangesSample};
 use crate::network::loss::Loss;
 use crate::network::managed::Managed;
 use crate::network::queue::{Queue, QueueSpec, Site};
 use crate::network::server::{Server, ServerTotals, Service, Wire};
 use crate::packet::Packet;
 use crate::ring::Ring;
-use crate::samples::LinkSample;
 use crate::scenario::{LinkSpec, Scenario};
 use crate::time::Time;
 use crate::transport::ns2;
@@ -72,6 +71,21 @@ struct Rare {
     packets_late: u64,
 }
 
+/// A link at the time of a sample; totals are those since the start.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSample {
+    /// Packets waiting, without the one in service.
+    pub waiting: usize,
+    /// Time spent transmitting, in seconds.
+    pub busy_s: f64,
+    /// Packets that the queue refused or the wire lost.
+    pub dropped: u64,
+    /// Seconds until what is there has been sent.
+    pub backlog_s: f64,
+    /// What changes.
+    pub changes: ChangesSample,
+}
+
 impl Link {
     /// All links of a scenario, idle, which are entities from `first` on.
     #[must_use]
@@ -118,6 +132,13 @@ impl Link {
                 packets_late: 0,
             }),
         }
+    }
+
+    /// A link of a scenario, idle, of which nothing but what its queue takes is asked.
+    #[must_use]
+    pub fn idle(scenario: &Scenario, link: u32) -> Self {
+        let spec = &scenario.links[link as usize];
+        Self::new(spec, 0, Site::new(scenario, spec), Time::ZERO)
     }
 
     /// It begins to change, to lose packets and to double them at `begins_s` only, from which their times are counted.
