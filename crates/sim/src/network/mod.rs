@@ -1,4 +1,4 @@
-//! What packets pass through: links with their queues and transmitters, processors, and the way from
+//! What packets pass through: links with their queues and transmitters, processors, and the paths from
 //! node to node.
 
 mod around;

@@ -31,7 +31,7 @@ struct Passage {
     full: u32,
 }
 
-/// The hops of all TCP flows, on the way of their data, that may be saturated.
+/// The hops of all TCP flows, on the paths of their data, that may be saturated.
 #[derive(Clone, Debug)]
 pub struct Saturation {
     hops: Vec<Passage>,

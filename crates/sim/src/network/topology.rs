@@ -16,7 +16,7 @@ const FUSED: u32 = 1 << 31;
 const END: u32 = 1 << 30;
 /// Of such an end: it is that of a flow's ACKs.
 const REVERSE: u32 = 1 << 28;
-/// The link takes what several ways bring together that part behind one link (see `confluence`).
+/// The link takes what several routes bring together that part behind one link (see `lookahead`).
 const MERGES: u32 = 1 << 29;
 
 impl Stop {
@@ -122,7 +122,7 @@ impl Paths {
         self.several.push(choices);
     }
 
-    /// The position at which a way of flow `flow` begins.
+    /// The position at which a path of flow `flow` begins.
     #[inline]
     #[must_use]
     pub fn begin(&self, flow: u32, reverse: bool) -> u32 {
@@ -152,13 +152,13 @@ impl Paths {
         self.stops[position as usize]
     }
 
-    /// What is before a position on the same way; nothing at its begin.
+    /// What is before a position on the same path; nothing at its begin.
     #[must_use]
     pub fn before(&self, position: u32) -> Option<u32> {
         position.checked_sub(1).and_then(|before| self.at(before).server())
     }
 
-    /// The flow on whose way a position lies.
+    /// The flow on whose path a position lies.
     #[must_use]
     pub fn flow_at(&self, position: u32) -> u32 {
         self.stops[position as usize..].iter().find_map(|stop| stop.flow()).unwrap_or_default()
@@ -315,6 +315,33 @@ impl<'a> BeyondLinks<'a> {
     }
 }
 
+/// The links that lead to each of so many nodes, in the order of the scenario.
+#[must_use]
+pub fn incoming(nodes: usize, links: &[LinkSpec]) -> Vec<Vec<u32>> {
+    let mut incoming = vec![Vec::new(); nodes];
+    for (index, link) in (0..).zip(links) {
+        incoming[link.to as usize].push(index);
+    }
+    incoming
+}
+
+/// Finds the shortest paths by number of links to a node, breadth first: of each other node `found` gets the link with which
+/// its path begins, nearer nodes first; of equal paths, the one whose last links come first in the scenario.
+pub fn shortest_to(target: u32, links: &[LinkSpec], incoming: &[Vec<u32>], mut found: impl FnMut(u32)) {
+    let mut known = vec![false; incoming.len()];
+    known[target as usize] = true;
+    let mut frontier = VecDeque::from([target]);
+    while let Some(node) = frontier.pop_front() {
+        for &link in &incoming[node as usize] {
+            let before = links[link as usize].from;
+            if !std::mem::replace(&mut known[before as usize], true) {
+                found(link);
+                frontier.push_back(before);
+            }
+        }
+    }
+}
+
 /// Shortest paths by number of links: breadth-first search towards destinations, one search per destination router.
 #[derive(Debug)]
 pub struct Router<'a> {
@@ -328,11 +355,7 @@ impl<'a> Router<'a> {
     /// A router of the network of a scenario; nothing is searched yet.
     #[must_use]
     pub fn new(scenario: &'a Scenario) -> Self {
-        let mut incoming = vec![Vec::new(); scenario.nodes.len()];
-        for (index, link) in scenario.links.iter().enumerate() {
-            incoming[link.to as usize].push(index as u32);
-        }
-        Self { scenario, incoming, towards: HashMap::new() }
+        Self { scenario, incoming: incoming(scenario.nodes.len(), &scenario.links), towards: HashMap::new() }
     }
 
     fn path(
@@ -385,7 +408,7 @@ impl<'a> Router<'a> {
         Ok(path.to_vec())
     }
 
-    /// The links from one node to another; nothing where there is no way.
+    /// The links from one node to another; nothing where there is no path.
     ///
     /// A host on a single link shares the search of the router behind it: a dumbbell of a thousand
     /// pairs needs two searches, not two thousand.
@@ -416,17 +439,7 @@ impl<'a> Router<'a> {
 
     fn search(&self, target: u32) -> Vec<u32> {
         let mut next = vec![NONE; self.scenario.nodes.len()];
-        let mut frontier = VecDeque::from([target]);
-        while let Some(node) = frontier.pop_front() {
-            for &index in &self.incoming[node as usize] {
-                let before = self.link(index).from;
-                if before != target && next[before as usize] == NONE {
-                    // Of parallel links, the first of the scenario: `incoming` keeps that order.
-                    next[before as usize] = index;
-                    frontier.push_back(before);
-                }
-            }
-        }
+        shortest_to(target, &self.scenario.links, &self.incoming, |link| next[self.link(link).from as usize] = link);
         next
     }
 
