@@ -16,7 +16,7 @@ impl<P> Schedule for Fabric<P> {
 }
 
 impl<P: Probe> Network for Fabric<P> {
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, packet: Packet, now: Key) {
         self.send(packet, now);
     }

@@ -102,8 +102,8 @@ impl<P: Probe> Fabric<P> {
         })
     }
 
-    /// Puts a packet to the first stop of its path.
-    #[inline]
+    /// Puts a packet to the first stop of its path. In line, so that a packet stays in registers from where it is made.
+    #[inline(always)]
     pub fn send(&mut self, packet: Packet, now: Key) {
         let position = self.spraying.begin(&self.paths, packet.flow(), packet.is_reverse());
         if let Some(link) = self.paths.at(position).server() {

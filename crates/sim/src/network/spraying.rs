@@ -30,11 +30,12 @@ impl Spraying {
     }
 
     /// The position at which the path of the next packet of a flow begins.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&mut self, paths: &Paths, flow: u32, reverse: bool) -> u32 {
         if self.streams.is_empty() { paths.begin(flow, reverse) } else { self.draw(paths, flow, reverse) }
     }
 
+    #[cold]
     #[inline(never)]
     fn draw(&mut self, paths: &Paths, flow: u32, reverse: bool) -> u32 {
         match &mut self.streams[flow as usize] {
