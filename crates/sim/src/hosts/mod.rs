@@ -19,6 +19,7 @@ use crate::transport::timer::{APPLICATION, DELAYED_ACK, PACING, RETRANSMISSION, 
 
 mod build;
 pub(crate) mod checks;
+mod samples;
 
 /// Both ends of a TCP connection.
 #[derive(Debug)]
