@@ -25,6 +25,17 @@ link.cd = { ends = ["c", "d"], rate = "1 Mbit/s", delay = "1 ms" }
 link.ad = { ends = ["a", "d"], rate = "1 Mbit/s", delay = "50 ms" }
 traffic.ftp = { kind = "bulk", from = "a", to = "d", flows = 16 }
 """
+#: From a to d over b, or over c and one of two links; over b it is 4 ms less far.
+FORKS = """
+duration = "10 s"
+link.ab = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms" }
+link.ac = { ends = ["a", "c"], rate = "10 Mbit/s", delay = "20 ms" }
+link.bd = { ends = ["b", "d"], rate = "10 Mbit/s", delay = "20 ms" }
+link.cd = { ends = ["c", "d"], rate = "10 Mbit/s", delay = "24 ms" }
+link.cd2 = { ends = ["c", "d"], rate = "10 Mbit/s", delay = "24 ms" }
+traffic.ftp = { kind = "bulk", from = "a", to = "d", tcp = { recovery = "sack", window = "40 packets" } }
+routing.ecmp = "packet"
+"""
 
 
 def _paths(scenario: tl.Scenario, side: str = "path") -> list[list[str]]:
@@ -81,6 +92,39 @@ def test_paths_that_are_spelled_out_stay() -> None:
     assert set(map(tuple, _paths(scenario))) == {("ad",)}
 
 
+def test_a_router_chooses_for_each_packet_at_random() -> None:
+    """Each path has the probability of the choices on it."""
+    resolved = tl.loads(FORKS).resolve()
+    names = [link["name"] for link in resolved["links"]]
+    (flow,) = resolved["flows"]
+    shares = {tuple(names[link] for link in path["links"]): path["share"] for path in flow["spraying"]["paths"]}
+    assert shares == {("ab", "bd"): 0.5, ("ac", "cd"): 0.25, ("ac", "cd2"): 0.25}
+    assert (flow["path"], flow["reverse_path"]) == tuple(
+        flow["spraying"][key][0]["links"] for key in ("paths", "reverse_paths")
+    )
+
+
+def test_packets_of_one_flow_spread_over_the_cores_on_any_number_of_threads() -> None:
+    """Four paths for 2,000 packets: 500 each but for chance, of which five standard deviations are 97."""
+    text = FAT_TREE.replace("flows = 512, ", "").replace("100 ms", "10 us")
+    scenario = tl.loads(text + 'routing.ecmp = "packet"\n')
+    run = tl.simulate(scenario)
+    cores = run.links.filter(pl.col("link").str.starts_with("net.core_link"), pl.col("packets_in") > 0)
+    up = cores.filter(~pl.col("link").str.ends_with(".reverse"))["packets_in"].to_list()
+    assert len(up) == 4
+    assert all(abs(count - 500) < 97 for count in up), up
+    assert run.manifest["random_draws"] == run.flows["packets_sent"].sum()
+    assert tl.simulate(scenario, threads=2).manifest["digest"] == run.manifest["digest"]
+
+
+@pytest.mark.parametrize(("recovery", "cause"), [("sack", "reordering"), ("rack", "receiver_window")])
+def test_paths_of_different_delays_hold_back_who_counts_duplicate_acks(recovery: str, cause: str) -> None:
+    """Nothing is lost: what is retransmitted was overtaken, for which RACK waits (RFC 8985 §6.2)."""
+    run = tl.simulate(tl.loads(FORKS).set("traffic.ftp.tcp.recovery", recovery))
+    assert run.flows["packets_dropped"].item() == 0
+    assert run.why("ftp").causes[0].name == cause
+
+
 def test_bandwidth_delay_products_are_those_of_the_path_that_is_taken() -> None:
     wanted = DIAMOND.replace("flows = 16", 'flows = 16, tcp.window = "1 BDP"')
     windows = [
@@ -94,8 +138,10 @@ def test_bandwidth_delay_products_are_those_of_the_path_that_is_taken() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (DIAMOND + 'routing.ecmp = "packet"\n', r'routing.ecmp = "packet": expected one of none, flow'),
+        (DIAMOND + 'routing.ecmp = "random"\n', r'routing.ecmp = "random": expected one of none, flow, packet'),
         (DIAMOND + 'routing.weight = "delay"\n', "routing.weight"),
+        (DIAMOND.replace('kind = "bulk"', 'kind = "saturate"') + 'routing = { ecmp = "packet", by = "delay" }\n',
+         r'routing.ecmp = "packet": expected one link from "a", whose interface ftp\[0\] waits for'),
         (DIAMOND.replace('["b", "d"]', '["b", "e"]').replace('["c", "d"]', '["c", "e"]').replace('["a", "d"]', '["a", "e"]')
          + 'routing.by = "delay"\n', 'no node "d"|"d"'),
         (DIAMOND.split("traffic", maxsplit=1)[0] + 'routing.ecmp = "flow"\n'

@@ -1,8 +1,12 @@
-//! What only the engine can see to be wrong with a scenario.
+//! Why a run is not what was asked for.
 
 use thiserror::Error;
 
-/// A scenario that cannot be simulated. The messages stand alone: one sentence each.
+/// The run was stopped from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted;
+
+/// A scenario that cannot be simulated, which only the engine can see. The messages stand alone: one sentence each.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]

@@ -7,6 +7,7 @@
 
 pub mod congestion;
 pub mod delays;
+pub mod entities;
 pub mod epochs;
 pub mod error;
 pub mod events;
@@ -26,9 +27,9 @@ pub mod traffic;
 pub mod transport;
 pub mod warnings;
 
-pub use error::ScenarioError;
+pub use error::{Interrupted, ScenarioError};
 pub use scenario::Scenario;
-pub use simulation::{ENGINE_BEHAVIOUR, Interrupted, Simulation};
+pub use simulation::{ENGINE_BEHAVIOUR, Simulation};
 
 #[cfg(test)]
 extern crate self as tightlink_sim;

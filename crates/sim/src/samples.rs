@@ -1,16 +1,13 @@
-//! Samples of links and flows, as rows of the time series, whoever takes them.
+//! Samples of links and flows, as rows of the time series, whoever takes them. What a sample of a flow is `hosts` say.
 //!
 //! A link changes by what comes to it alone, and an end of a flow by what its host does: so each may be looked at when it is
 //! next touched, with what it was until then.
 
-use crate::congestion::Controls;
-use crate::delays::Delays;
+use crate::entities::SAMPLER;
 use crate::events::Key;
-use crate::hosts::{Ends, Hosts, SAMPLER};
 use crate::network::changes::ChangesSample;
 use crate::network::changes::account::Work;
-use crate::network::flow_delays::FlowDelays;
-use crate::network::link::Link;
+use crate::network::link::{Link, LinkSample};
 use crate::network::managed::Surroundings;
 use crate::probe::series::Series;
 use crate::scenario::Scenario;
@@ -54,21 +51,6 @@ impl Moments {
     }
 }
 
-/// A link at the time of a sample; totals are those since the start.
-#[derive(Clone, Copy, Debug)]
-pub struct LinkSample {
-    /// Packets waiting, without the one in service.
-    pub waiting: usize,
-    /// Time spent transmitting, in seconds.
-    pub busy_s: f64,
-    /// Packets that the queue refused or the wire lost.
-    pub dropped: u64,
-    /// Seconds until what is there has been sent.
-    pub backlog_s: f64,
-    /// What changes.
-    pub changes: ChangesSample,
-}
-
 /// How many samples of a link were taken, and what it had at the last one: time spent transmitting, packets dropped, and what
 /// it had sent of what it could have.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,12 +64,12 @@ struct LastOfLink {
 /// How many samples of the sending end of a flow were taken and how many of the receiving end, and what it had at the last
 /// ones: payload and bytes, and the sum and the number of its one-way delays and of its samples of the round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
-struct LastOfFlow {
-    taken: [u64; 2],
-    payload: u64,
-    bytes: u64,
-    one_way: (f64, u64),
-    rtt: (f64, u64),
+pub(crate) struct LastOfFlow {
+    pub(crate) taken: [u64; 2],
+    pub(crate) payload: u64,
+    pub(crate) bytes: u64,
+    pub(crate) one_way: (f64, u64),
+    pub(crate) rtt: (f64, u64),
 }
 
 /// The end of a flow that sends data, or the one that receives them.
@@ -107,8 +89,8 @@ pub struct Samples {
     /// The values.
     pub series: Series,
     links: Vec<LastOfLink>,
-    flows: Vec<LastOfFlow>,
-    transport: bool,
+    pub(crate) flows: Vec<LastOfFlow>,
+    pub(crate) transport: bool,
 }
 
 impl Samples {
@@ -121,6 +103,11 @@ impl Samples {
         let series = Series::of(links.len(), flows.len(), processors);
         let transport = scenario.observe.transport;
         Moments::of(scenario).map(|moments| Self { moments, series, links, flows, transport })
+    }
+
+    /// The number of the first flow in the series: links come before.
+    pub(crate) fn first_flow(&self) -> u32 {
+        self.links.len() as u32
     }
 
     /// When the next sample of a link is taken, if that precedes what happens at `now`.
@@ -170,67 +157,4 @@ impl Samples {
         let values = [waiting as f64, share, dropped, backlog_s, capacity_bps, delay_s.unwrap_or(f64::NAN)];
         self.series.values(last.taken - 1, link).copy_from_slice(&values);
     }
-
-    /// Takes the sample of an end of a flow that is due.
-    pub fn flow(&mut self, (flow, end): (u32, End), (hosts, delays): (&Hosts, &FlowDelays)) {
-        let (ends, index) = (hosts.ends(flow as usize), flow as usize);
-        match end {
-            End::Sender => self.sender(flow, ends, hosts.controls(), delays.rtt(index)),
-            End::Receiver => self.receiver(flow, ends, &delays.one_way(index).delays),
-        }
-        self.flows[index].taken[end as usize] += 1;
-    }
-
-    /// Takes the samples of ends that precede what happens at `now`.
-    pub fn before(&mut self, ends: &[(u32, End)], now: Time, of: (&Hosts, &FlowDelays)) {
-        for &(flow, end) in ends {
-            while self.due_at(flow, end, now).is_some() {
-                self.flow((flow, end), of);
-            }
-        }
-    }
-
-    /// Takes a sample of the receiving end of a flow, whose one-way delays these are.
-    fn receiver(&mut self, flow: u32, ends: Ends<'_>, one_way: &Delays) {
-        let (payload, bytes) = match ends {
-            Ends::Tcp { receiver, connection, .. } => {
-                (connection.payload_through(receiver.in_order()), receiver.totals.bytes)
-            }
-            Ends::Udp { sink, .. } => (sink.payload_delivered, sink.bytes_delivered),
-        };
-        let (entity, last) = (self.links.len() as u32 + flow, &mut self.flows[flow as usize]);
-        let rate = |now: u64, before: u64| (now - before) as f64 * 8.0 / self.moments.interval_s;
-        let values = [rate(payload, last.payload), rate(bytes, last.bytes), mean(one_way, &mut last.one_way)];
-        (last.payload, last.bytes) = (payload, bytes);
-        self.series.values(last.taken[End::Receiver as usize], entity)[..3].copy_from_slice(&values);
-    }
-
-    /// Takes a sample of the sending end of a flow, whose round-trip times these are.
-    fn sender(&mut self, flow: u32, ends: Ends<'_>, controls: &Controls, rtt: &Delays) {
-        let Ends::Tcp { sender, connection, .. } = ends else { return };
-        let (entity, last) = (self.links.len() as u32 + flow, &mut self.flows[flow as usize]);
-        let ssthresh = sender.window.ssthresh;
-        let bits = 8.0 * f64::from(connection.full_size());
-        let (phase, recovery) = if self.transport {
-            (controls.phase(sender.control(), &sender.window) as f64, f64::from(sender.recovery_state() as u8))
-        } else {
-            (f64::NAN, f64::NAN)
-        };
-        let values = [
-            mean(rtt, &mut last.rtt),
-            sender.window.cwnd,
-            if ssthresh < f64::MAX { ssthresh } else { f64::NAN },
-            sender.in_flight(),
-            sender.pacing_rate(controls, connection).map_or(f64::NAN, |rate| rate * bits),
-            phase,
-            recovery,
-        ];
-        self.series.values(last.taken[End::Sender as usize], entity)[3..].copy_from_slice(&values);
-    }
-}
-
-/// The mean of what was measured since the last sample; not a number if nothing was.
-fn mean(delays: &Delays, last: &mut (f64, u64)) -> f64 {
-    let before = std::mem::replace(last, (delays.sum_s, delays.count));
-    if delays.count > before.1 { (delays.sum_s - before.0) / (delays.count - before.1) as f64 } else { f64::NAN }
 }

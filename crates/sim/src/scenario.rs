@@ -12,6 +12,7 @@ use crate::network::processor::ProcessorSpec;
 mod changes;
 mod links;
 mod loss;
+mod spraying;
 mod transfers;
 mod users;
 
@@ -21,6 +22,7 @@ pub use changes::{
 };
 pub use links::{FramingSpec, LinkSpec, QueueLimit};
 pub use loss::{LossModel, LossSpec};
+pub use spraying::{PathShare, SprayingSpec};
 pub use transfers::{SizeClass, TransfersSpec};
 pub use users::{
     ControlShare, Crowd, FileSpec, InterfaceSpec, LongLived, Patience, ScatterSpec, SizeShare, UserSite, UsersSpec,
@@ -107,6 +109,9 @@ pub struct FlowSpec {
     pub path: Option<Vec<u32>>,
     /// Links from receiver to sender; none: the shortest path.
     pub reverse_path: Option<Vec<u32>>,
+    /// The paths of which each packet takes one, whose first are the two above; none, and not written: all take the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spraying: Option<Box<SprayingSpec>>,
     /// The class of its packets, and of those that answer them: a code point of RFC 2474. Not written where it is that
     /// of all packets, 0, so that one scenario is written in one way.
     #[serde(default, skip_serializing_if = "is_default")]

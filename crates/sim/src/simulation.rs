@@ -2,9 +2,10 @@
 
 use crate::congestion::Maker;
 use crate::congestion::external::NoMaker;
-use crate::error::ScenarioError;
-use crate::events::{self, Key};
-use crate::hosts::{Entities, Hosts, SAMPLER};
+use crate::entities::{Entities, SAMPLER};
+use crate::error::{Interrupted, ScenarioError};
+use crate::events::Key;
+use crate::hosts::Hosts;
 use crate::network::fabric::Fabric;
 use crate::network::link::Link;
 use crate::network::topology::Paths;
@@ -15,6 +16,7 @@ use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::transport::timer::TIMERS;
 
+mod finished;
 mod sampler;
 
 use sampler::Sampler;
@@ -29,8 +31,6 @@ pub struct Simulation<'a, P> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) fabric: Fabric<P>,
     pub(crate) hosts: Hosts,
-    /// ACKs that were evaluated through to a sender which has an event before them.
-    late: Vec<(Key, Packet)>,
     /// How often hosts answered each other for long without an event.
     long: u32,
     end: Time,
@@ -55,7 +55,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// As above, and what `maker` finds to be wrong.
     pub fn with_controls(scenario: &'a Scenario, probe: P, maker: &mut dyn Maker) -> Result<Self, ScenarioError> {
         let paths = Paths::new(scenario)?;
-        let (hosts, delays) = Hosts::new(scenario, &paths, P::ALLOWS_FUSION, maker)?;
+        let (hosts, delays) = Hosts::new(scenario, &paths, maker)?;
         let mut fabric = Fabric::new(scenario, (paths, delays), hosts.entities(), probe)?;
         for (flow, spec) in (0..).zip(&scenario.flows) {
             fabric.queue.push(Key::planned(Time::planned(spec.start_s), Entities::start(flow)));
@@ -67,7 +67,6 @@ impl<'a, P: Probe> Simulation<'a, P> {
             scenario,
             fabric,
             hosts,
-            late: Vec::new(),
             long: 0,
             end: Time::new(scenario.duration_s),
             reached: Time::ZERO,
@@ -110,7 +109,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 self.timer(key);
             } else if key.entity() >= first_link {
                 // One call of what is the busiest, so that it stays in line.
-                if (self.late.is_empty() || !self.arrive_late(key))
+                if (self.fabric.lookahead.late.is_empty() || !self.arrive_late(key))
                     && let Some(packet) = self.fabric.deliver(key)
                 {
                     self.arrive(packet.words(), key.words());
@@ -119,7 +118,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 self.control(key);
             }
             // Of the first it was asked just now, when it was evaluated.
-            self.hand_over(!self.late.is_empty(), &mut interrupted)?;
+            self.hand_over(!self.fabric.lookahead.late.is_empty(), &mut interrupted)?;
         }
         self.sample_rest(self.end);
         self.fabric.finish();
@@ -138,15 +137,15 @@ impl<'a, P: Probe> Simulation<'a, P> {
         /// Hosts that only react may answer each other for long, even to the end of the run.
         const LONG: usize = 1 << 10;
         const LONG_BETWEEN_QUESTIONS: u32 = 1 << 2;
-        if self.fabric.arrived.is_empty() {
+        if self.fabric.lookahead.arrived.is_empty() {
             return Ok(());
         }
         let mut next = 0;
-        while let Some(arrived) = self.fabric.arrived.get(next) {
+        while let Some(arrived) = self.fabric.lookahead.arrived.get(next) {
             let (key, packet) = (arrived.key(), arrived.packet());
             let (words, (time, caused_at, rank)) = (packet.words(), key.words());
             if next == LONG {
-                self.fabric.arrived.drain(..next);
+                self.fabric.lookahead.arrived.drain(..next);
                 next = 0;
                 self.long += 1;
                 if self.long.is_multiple_of(LONG_BETWEEN_QUESTIONS) && interrupted(time, &self.fabric.links) {
@@ -158,14 +157,14 @@ impl<'a, P: Probe> Simulation<'a, P> {
             if ask && packet.is_reverse() && self.comes_too_late(packet.flow(), time) {
                 // It has the event after all that it would have had.
                 self.fabric.queue.push(key);
-                self.late.push((key, packet));
+                self.fabric.lookahead.late.push((key, packet));
                 continue;
             }
             self.arrive(words, (time, caused_at, rank));
             // An ACK that comes after this one was evaluated before it, or because of it.
             ask |= packet.is_reverse();
         }
-        self.fabric.arrived.clear();
+        self.fabric.lookahead.arrived.clear();
         Ok(())
     }
 
@@ -197,16 +196,17 @@ impl<'a, P: Probe> Simulation<'a, P> {
     /// before it may have set a timer, or have to wait itself.
     #[inline]
     fn comes_too_late(&self, flow: u32, time: f64) -> bool {
-        let Some(link) = self.hosts.acks_on(flow) else { return false };
+        let Some(link) = self.fabric.lookahead.acks_on(flow) else { return false };
         time >= self.fabric.links[link as usize].host_reacts_until.seconds()
-            || self.late.iter().any(|(_, packet)| packet.flow() == flow)
+            || self.fabric.lookahead.late.iter().any(|(_, packet)| packet.flow() == flow)
     }
 
     /// An event of a link: whether it is that of an ACK which waits, and now has arrived.
     #[cold]
     fn arrive_late(&mut self, key: Key) -> bool {
-        let Some(place) = self.late.iter().position(|late| late.0 == key) else { return false };
-        let packet = self.late.remove(place).1;
+        let late = &mut self.fabric.lookahead.late;
+        let Some(place) = late.iter().position(|late| late.0 == key) else { return false };
+        let packet = late.remove(place).1;
         self.arrive(packet.words(), key.words());
         true
     }
@@ -224,7 +224,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     fn control(&mut self, now: Key) {
         if now.entity() == SAMPLER {
             self.sample(now);
-        } else if now.entity() == events::look(self.hosts.entities().first_link) {
+        } else if now.entity() == Entities::look(self.hosts.entities().first_link) {
             self.fabric.look(now);
         } else {
             self.sample_before((now.entity() - 1) / 2, End::Sender, now.time);
@@ -238,10 +238,10 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.events
     }
 
-    /// Links on which ways meet again that part behind one link, evaluated without events.
+    /// Links on which routes meet again that part behind one link, evaluated without events.
     #[must_use]
     pub fn confluences(&self) -> usize {
-        self.fabric.confluences.len()
+        self.fabric.lookahead.confluences.len()
     }
 
     /// Link crossings, data and ACKs.
@@ -257,7 +257,3 @@ impl<'a, P: Probe> Simulation<'a, P> {
         self.fabric.random_draws() + flows.map(|flow| self.hosts.random_draws(flow)).sum::<u64>()
     }
 }
-
-/// The run was stopped from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interrupted;

@@ -3,10 +3,8 @@
 use crate::epochs::EpochSimulation;
 use crate::hosts::Ends;
 use crate::network::link::Link;
-use crate::network::queue::Site;
 use crate::scenario::Scenario;
 use crate::tables::Finished;
-use crate::time::Time;
 
 /// What is to be read of a run of flows.
 #[must_use]
@@ -47,7 +45,7 @@ fn narrow(run: &impl Finished) -> Vec<String> {
             Ends::Tcp { connection, .. } => connection.full_size(),
             Ends::Udp { source, .. } => source.largest(),
         };
-        run.paths().stops(index as u32, false).for_each(|stop| narrow.check(stop, size, &flow.label));
+        run.paths().each(index as u32, false).flatten().for_each(|stop| narrow.check(stop, size, &flow.label));
     }
     narrow.found
 }
@@ -81,14 +79,14 @@ impl<'a> Narrow<'a> {
     fn new(scenario: &'a Scenario, dropped: impl Fn(u32) -> bool) -> Self {
         let links = 0..scenario.links.len() as u32;
         let suspects: Vec<bool> =
-            links.map(|link| dropped(link) && !takes(scenario, link, u32::from(u16::MAX))).collect();
+            links.map(|link| dropped(link) && !Link::idle(scenario, link).takes_alone(u32::from(u16::MAX))).collect();
         let left = suspects.iter().filter(|suspect| **suspect).count();
         Self { scenario, suspects, left, found: Vec::new() }
     }
 
     fn check(&mut self, link: u32, size: u32, label: &str) {
         let Some(suspect) = self.suspects.get_mut(link as usize).filter(|suspect| **suspect) else { return };
-        if !takes(self.scenario, link, size) {
+        if !Link::idle(self.scenario, link).takes_alone(size) {
             *suspect = false;
             self.left -= 1;
             let name = &self.scenario.links[link as usize].name;
@@ -96,11 +94,4 @@ impl<'a> Narrow<'a> {
                 .push(format!("the queue of link {name} has no room for a packet of {size} B, as {label} sends them"));
         }
     }
-}
-
-/// Whether the queue of a link takes a packet of `size` bytes where nothing is ahead of it.
-#[must_use]
-pub fn takes(scenario: &Scenario, link: u32, size: u32) -> bool {
-    let spec = &scenario.links[link as usize];
-    Link::new(spec, 0, Site::new(scenario, spec), Time::ZERO).takes_alone(size)
 }

@@ -14,6 +14,7 @@ Example:
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -167,6 +168,11 @@ class Path:
         found: Mapping[str, Any] | None = self.spec["transport"].get("tcp")
         return found
 
+    @property
+    def sprayed(self) -> bool:
+        """Whether its packets take several paths, of which this is the one with the busiest link."""
+        return "spraying" in self.spec
+
     @cached_property
     def packet_bytes(self) -> int:
         """Size of a full data packet, headers included."""
@@ -245,9 +251,12 @@ class Paths:
             self._flows.setdefault(flow["group"], flow)
 
     def of(self, label: str) -> Path:
-        """The path of a flow by its name, or of the first flow of a group by the group's."""
+        """The path of a flow by its name, or of the first flow of a group by the group's.
+
+        Of packets that are sprayed over several it is the one with the busiest link.
+        """
         flow = self._flows[label]
-        forward, reverse = (self._side(flow, side) for side in _SIDES)
+        forward, reverse = (max(self._side(flow, side), key=self._busy) for side in _SIDES)
         nodes = [self._network.hops[index].origin for index in forward]
         return Path(
             flow,
@@ -271,7 +280,7 @@ class Paths:
         """The flows that take each link with their data, by the link's name."""
         found: dict[str, list[str]] = {}
         for flow in self._resolved["flows"]:
-            for index in self._side(flow, "path"):
+            for index in dict.fromkeys(itertools.chain(*self._side(flow, "path"))):
                 found.setdefault(self._network.hops[index].name, []).append(flow["label"])
         return {link: tuple(labels) for link, labels in found.items()}
 
@@ -281,11 +290,19 @@ class Paths:
         control = "" if transport is None else transport["congestion"]
         return str(control if isinstance(control, str) else control["kind"])
 
-    def _side(self, flow: Mapping[str, Any], side: str) -> list[int]:
+    def _side(self, flow: Mapping[str, Any], side: str) -> list[list[int]]:
+        """The links of each path of a flow in one direction: of one, unless its packets are sprayed."""
+        several = flow.get("spraying", {}).get(f"{side}s")
+        if several:
+            return [path["links"] for path in several]
         if flow[side] is not None:
-            return list(flow[side])
+            return [flow[side]]
         ends = (flow["from"], flow["to"]) if side == "path" else (flow["to"], flow["from"])
-        return self._router.path(*ends) or []
+        return [self._router.path(*ends) or []]
+
+    def _busy(self, path: list[int]) -> float:
+        """How busy the busiest link of a path was."""
+        return max((self._link(index).utilization for index in path), default=0.0)
 
     def _link(self, index: int) -> Link:
         if index not in self._links:

@@ -59,7 +59,7 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
         return router(row, path, full, share)
     overtaken = next((link for link in path.forward if link.reorders), None)
     needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
-    if overtaken is not None and needless > row["packets_dropped"]:
+    if (overtaken is not None or path.sprayed) and needless > row["packets_dropped"]:
         return _overtaken(row, path, overtaken, needless, share)
     if row["packets_dropped"]:
         return _losses(row, path, paths, share)
@@ -135,13 +135,15 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     return Cause("small_queue", share, certainty, queue.name, text)
 
 
-def _overtaken(row: Mapping[str, Any], path: Path, link: Link, needless: int, share: float) -> Cause:
+def _overtaken(row: Mapping[str, Any], path: Path, link: Link | None, needless: int, share: float) -> Cause:
+    """Without a link that reorders, packets overtake each other where they take several paths."""
+    where = "on their several paths" if link is None else f"on the wire of {link.name}"
     share_of_sent = small_percent(needless / max(1, row["packets_sent"]))
     text = (
-        f"packets that overtake each other on the wire of {link.name} are taken for lost ({share_of_sent} "
+        f"packets that overtake each other {where} are taken for lost ({share_of_sent} "
         f"retransmitted without need) and keep the window small{_of_bdp(row, path)}"
     )
-    return Cause("reordering", share, "likely", link.name, text)
+    return Cause("reordering", share, "likely", "" if link is None else link.name, text)
 
 
 def _busy(link: Link) -> str:

@@ -34,10 +34,16 @@ def refused(why: str, *, key: str) -> ScenarioError:
 
 
 def ways(flows: Iterable[Mapping[str, Any]], network: Network) -> Iterable[Way]:
-    """The ways of flows, as the engine gets these."""
+    """The ways of flows, as the engine gets these.
+
+    Raises:
+        ScenarioError: The packets of one flow take several.
+    """
     router = Router.of(network)
     for flow in flows:
         ends = (flow["from"], flow["to"])
+        if "spraying" in flow:
+            raise refused(f"packets of {flow['label']} take several paths", key="routing.ecmp")
         there = flow["path"] or router.path(*ends) or []
         tcp = "tcp" in flow["transport"]
         back = (flow["reverse_path"] or router.path(*ends[::-1]) or []) if tcp else []

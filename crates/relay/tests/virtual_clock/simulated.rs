@@ -287,6 +287,7 @@ pub fn constant(index: usize, (from, to): (usize, usize), size: u32, interval_s:
         stop_s: DURATION_S,
         path: None,
         reverse_path: None,
+        spraying: None,
         dscp: 0,
         traffic: TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s) },
         transport: TransportSpec::Udp(UdpSpec {

@@ -9,13 +9,15 @@ use super::inbox::Arrival;
 use super::notes::Notes;
 use super::users::outlet::{Agenda, Calendar, Due, EventSchedule, Router};
 use crate::congestion::external::NoMaker;
+use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::events::Key;
-use crate::hosts::{Entities, Hosts};
+use crate::hosts::Hosts;
 use crate::network::flow_delays::FlowDelays;
 use crate::network::queue::FlowKey;
 use crate::network::saturation::Saturation;
-use crate::network::topology::Paths;
+use crate::network::spraying::Spraying;
+use crate::network::topology::{Paths, Stop};
 use crate::packet::Packet;
 use crate::samples::{End, Samples};
 use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
@@ -47,13 +49,11 @@ impl FlowPaths {
         nodes.sort_unstable();
         nodes.dedup();
         let host = |node: u32| first_host + nodes.partition_point(|&known| known < node) as u32;
-        let mut stops = Vec::new();
-        for (index, flow) in (0..).zip(&scenario.flows) {
-            for (reverse, end) in [(false, flow.to), (true, flow.from)] {
-                stops.extend(paths.stops(index, reverse));
-                stops.push(host(end));
-            }
-        }
+        let end = |stop: &Stop| {
+            let flow = &scenario.flows[stop.flow().unwrap_or_default() as usize];
+            host(if stop.is_reverse() { flow.from } else { flow.to })
+        };
+        let stops = paths.all().iter().map(|stop| stop.server().unwrap_or_else(|| end(stop))).collect();
         Ok(Self { paths, nodes, first_host, stops })
     }
 
@@ -85,6 +85,8 @@ pub struct FlowHosts {
     pub delays: FlowDelays,
     /// Which hops here were busy throughout round trips; and others, as far as senders here have to know.
     pub saturation: Saturation,
+    /// Which of several paths the packets take that are sent here.
+    pub spraying: Spraying,
     /// Packets lost here, by flow, ACKs not counted.
     pub dropped: Vec<u64>,
     /// The paths of all.
@@ -109,7 +111,7 @@ impl FlowHosts {
         paths: &Arc<FlowPaths>,
         elsewhere: Vec<Option<u32>>,
     ) -> Result<Self, ScenarioError> {
-        let (hosts, delays) = Hosts::new(scenario, &paths.paths, false, &mut NoMaker)?;
+        let (hosts, delays) = Hosts::new(scenario, &paths.paths, &mut NoMaker)?;
         let mut ends = vec![Vec::new(); paths.nodes.len()];
         for (index, flow) in (0..).zip(&scenario.flows) {
             for (node, end) in [(flow.from, End::Sender), (flow.to, End::Receiver)] {
@@ -122,6 +124,7 @@ impl FlowHosts {
             hosts,
             delays,
             saturation: Saturation::new(scenario, &paths.paths),
+            spraying: Spraying::new(scenario),
             dropped: vec![0; scenario.flows.len()],
             paths: Arc::clone(paths),
             keys: scenario.flows.iter().map(|flow| FlowKey::of(scenario, flow)).collect(),
@@ -144,12 +147,12 @@ impl FlowHosts {
         (arrivals, order): (&[Arrival], &[(u64, u32)]),
         shared: &mut Shared<'_>,
     ) {
-        let Self { hosts, delays, saturation, paths, agendas, ends, .. } = self;
+        let Self { hosts, delays, saturation, spraying, paths, agendas, ends, .. } = self;
         let (mut samples, mut notes) = (shared.samples.take(), shared.notes.take());
         let first_timer = hosts.entities().first_timer;
         let turns = EventSchedule { agenda: &mut agendas[host as usize], calendar: &mut *shared.calendar, site };
         let (router, sacks) = (&mut shared.router, &mut *shared.sacks);
-        let mut network = HostNetwork { turns, router, sacks, delays, saturation, paths, epoch };
+        let mut network = HostNetwork { turns, router, sacks, delays, saturation, spraying, paths, epoch };
         let mut waiting = order.iter().map(|&(_, index)| &arrivals[index as usize]).peekable();
         loop {
             let due = network.turns.agenda.peek().map(|Reverse(due)| due.key);
@@ -224,6 +227,7 @@ struct HostNetwork<'a, 'b> {
     sacks: &'a mut SackSlab,
     delays: &'a mut FlowDelays,
     saturation: &'a Saturation,
+    spraying: &'a mut Spraying,
     paths: &'a FlowPaths,
     epoch: Epoch,
 }
@@ -238,7 +242,7 @@ impl Schedule for HostNetwork<'_, '_> {
 impl Network for HostNetwork<'_, '_> {
     #[inline]
     fn send(&mut self, packet: Packet, now: Key) {
-        let position = self.paths.paths.begin(packet.flow(), packet.is_reverse());
+        let position = self.spraying.begin(&self.paths.paths, packet.flow(), packet.is_reverse());
         let stop = self.paths.stops[position as usize];
         if stop < self.paths.first_host {
             self.router.enter(stop, self.epoch, Arrival::new(now, packet.departing(position)));

@@ -101,12 +101,13 @@ fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut [f64]) {
     let flows = || (0..).zip(&scenario.flows);
     let mut sharing = vec![0.0; scenario.links.len()];
     for (index, flow) in flows() {
-        let active = share_of_run(scenario, flow.start_s, flow.stop_s);
-        paths.paths.links(index, false).into_iter().for_each(|link| sharing[link as usize] += active);
+        let active = share_of_run(scenario, flow.start_s, flow.stop_s) / paths.paths.each(index, false).count() as f64;
+        paths.paths.all_links(index, false).into_iter().for_each(|link| sharing[link as usize] += active);
     }
     for (index, flow) in flows() {
-        let there = paths.paths.links(index, false);
-        let back = paths.paths.links(index, true);
+        let [there, back] = [false, true].map(|reverse| paths.paths.all_links(index, reverse));
+        // As if each of several had the same share.
+        let [paths_there, paths_back] = [false, true].map(|reverse| paths.paths.each(index, reverse).count() as f64);
         let size = packet_bytes(flow);
         let share = |&link: &u32| carries_pps(&scenario.links[link as usize], size) / sharing[link as usize].max(1.0);
         let fair_pps = there.iter().map(share).fold(f64::INFINITY, f64::min);
@@ -114,7 +115,8 @@ fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut [f64]) {
         let packets_per_s = fair_pps.min(offered_pps(flow, 2.0 * round_trip_s, scenario));
         if packets_per_s.is_finite() {
             let acks_per_s = if matches!(flow.transport, TransportSpec::Tcp(_)) { packets_per_s } else { 0.0 };
-            let crossings = there.iter().map(|link| (link, packets_per_s)).chain(back.iter().map(|l| (l, acks_per_s)));
+            let crossings = there.iter().map(|link| (link, packets_per_s / paths_there));
+            let crossings = crossings.chain(back.iter().map(|link| (link, acks_per_s / paths_back)));
             for (&link, per_s) in crossings {
                 load[scenario.links[link as usize].from as usize] += per_s;
             }

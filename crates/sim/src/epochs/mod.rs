@@ -8,12 +8,11 @@
 
 use std::sync::Arc;
 
-use crate::error::ScenarioError;
+use crate::error::{Interrupted, ScenarioError};
 use crate::hosts::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::network::link::Link;
 use crate::probe::Probe;
 use crate::scenario::{Scenario, TrafficSpec, TransportSpec};
-use crate::simulation::Interrupted;
 use crate::time::Time;
 
 pub mod active;
@@ -34,8 +33,8 @@ mod rounds;
 pub mod routes;
 pub mod scatter;
 pub mod tables;
+mod traffic_paths;
 pub mod users;
-mod ways;
 pub mod wheel;
 
 pub use estimate::Estimate;
@@ -277,7 +276,7 @@ impl Survey {
         }
         let routes = Arc::new(Routes::new(scenario.nodes.len(), &scenario.links, &destinations));
         let paths = Arc::new(FlowPaths::new(scenario, routes.stops() as u32)?);
-        let plan = ways::plan(scenario, (&routes, &paths), longest_epoch_s)?;
+        let plan = traffic_paths::plan(scenario, (&routes, &paths), longest_epoch_s)?;
         let load = load::loads(scenario, &routes, &paths);
         Ok(Self { destinations, routes, paths, plan, load })
     }

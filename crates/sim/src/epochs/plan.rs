@@ -18,7 +18,7 @@ pub enum Stop {
 
 const SOME_EDGES: usize = 1 << 20;
 
-/// What may follow what on a way, and after how many seconds at least.
+/// What may follow what on a path, and after how many seconds at least.
 #[derive(Clone, Debug, Default)]
 pub struct Successions {
     links: usize,

@@ -457,7 +457,8 @@ impl Region {
     pub fn random_draws(&self) -> u64 {
         let links: u64 = self.links.iter().map(|link| link.random_draws()).sum();
         let scattered: u64 = self.scatter.iter().map(Scatter::random_draws).sum();
-        links + scattered + self.places.iter().map(|place| place.site.random_draws()).sum::<u64>()
+        let sprayed = self.flows.as_ref().map_or(0, |flows| flows.spraying.random_draws());
+        links + scattered + sprayed + self.places.iter().map(|place| place.site.random_draws()).sum::<u64>()
     }
 }
 

@@ -1,10 +1,9 @@
-//! The way of a packet that has an address: at each node, one link for each destination.
+//! The route of a packet that has an address: at each node, one link for each destination.
 
-use std::collections::VecDeque;
-
+use crate::network::topology::{incoming, shortest_to};
 use crate::scenario::LinkSpec;
 
-/// No way.
+/// No link.
 const NONE: u32 = u32::MAX;
 
 /// Shortest paths by number of links, to each of some destinations. Of equals, the one that a search breadth first from
@@ -23,10 +22,7 @@ impl Routes {
     /// The routes over `links` among `nodes` nodes to each of `destinations`, which are nodes.
     #[must_use]
     pub fn new(nodes: usize, links: &[LinkSpec], destinations: &[u32]) -> Self {
-        let mut incoming = vec![Vec::new(); nodes];
-        for (index, link) in (0..).zip(links) {
-            incoming[link.to as usize].push(index);
-        }
+        let incoming = incoming(nodes, links);
         let count = destinations.len();
         let links_count = links.len() as u32;
         let mut routes = Self {
@@ -56,21 +52,14 @@ impl Routes {
         }
     }
 
-    /// Breadth first, from the destination backwards.
     fn search(&mut self, links: &[LinkSpec], incoming: &[Vec<u32>], target: u32, index: usize) {
-        let row = |node: u32| node as usize * self.destinations + index;
-        self.next[row(target)] = self.stop(index as u16);
-        let mut frontier = VecDeque::from([target]);
-        while let Some(node) = frontier.pop_front() {
-            for &link in &incoming[node as usize] {
-                let before = row(links[link as usize].from);
-                if self.next[before] == NONE {
-                    self.next[before] = link;
-                    self.hops[before] = self.hops[row(node)] + 1;
-                    frontier.push_back(links[link as usize].from);
-                }
-            }
-        }
+        let Self { next, hops, destinations, .. } = self;
+        shortest_to(target, links, incoming, |link| {
+            let [before, behind] = [links[link as usize].from, links[link as usize].to];
+            let row = |node: u32| node as usize * *destinations + index;
+            next[row(before)] = link;
+            hops[row(before)] = hops[row(behind)] + 1;
+        });
     }
 
     /// The number of stops: all links, and behind them all destinations.
@@ -100,7 +89,7 @@ impl Routes {
         self.hops[node as usize * self.destinations + destination as usize]
     }
 
-    /// The links from `node` to `destination`; nothing if there is no way.
+    /// The links from `node` to `destination`; nothing if there is no route.
     #[must_use]
     pub fn path(&self, links: &[LinkSpec], mut node: u32, destination: u16) -> Option<Vec<u32>> {
         let mut path = Vec::new();

@@ -15,22 +15,8 @@ mod queue;
 
 pub use queue::EventQueue;
 
-/// Who an event belongs to. Numbers follow the order of the scenario: samples first, then the starts
-/// and stops of flows, looks at confluences, links, gates, processors, timers, and sources that wait.
+/// Who an event belongs to: a number in the order of the scenario ([`Entities`](crate::entities::Entities)).
 pub type Entity = u32;
-
-/// The first link's number in a scenario with so many flows: before it come the sampler and, for each
-/// flow, its start and its stop, and the look at confluences.
-#[must_use]
-pub fn first_link(flows: usize) -> Entity {
-    2 + 2 * flows as Entity
-}
-
-/// Who looks at the confluences, where that is the first link's number.
-#[must_use]
-pub fn look(first_link: Entity) -> Entity {
-    first_link - 1
-}
 
 /// Where an event stands in the order of all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,10 +3,10 @@
 use super::checks::{
     check_fragments, check_pushes_back, check_recovery, check_samples, check_tcp_size, check_udp_size, feedback,
 };
-use super::{Endpoint, Entities, Hosts, TcpFlow};
+use super::{Endpoint, Hosts, TcpFlow};
 use crate::congestion::{Controls, Maker};
+use crate::entities::Entities;
 use crate::error::ScenarioError;
-use crate::network::ahead::flows_alone_at_their_host;
 use crate::network::flow_delays::FlowDelays;
 use crate::network::topology::Paths;
 use crate::random::Stream;
@@ -22,17 +22,12 @@ use crate::transport::sender::Sender;
 use crate::transport::timer::{DELAYED_ACK, PACING, RETRANSMISSION};
 
 impl Hosts {
-    /// The hosts of a scenario, and their delays, none yet. With `ahead`, links are told which hosts only react.
+    /// The hosts of a scenario, and their delays, none yet.
     ///
     /// # Errors
     /// What only the engine can see to be wrong: packets that no link on the path carries, an unknown congestion control,
     /// and what `maker` finds to be wrong.
-    pub fn new(
-        scenario: &Scenario,
-        paths: &Paths,
-        ahead: bool,
-        maker: &mut dyn Maker,
-    ) -> Result<(Self, FlowDelays), ScenarioError> {
+    pub fn new(scenario: &Scenario, paths: &Paths, maker: &mut dyn Maker) -> Result<(Self, FlowDelays), ScenarioError> {
         let hosts = Self {
             controls: Controls::default(),
             connections: Vec::new(),
@@ -48,9 +43,8 @@ impl Hosts {
             Profile::Ns2 => ns2::clock_phases(scenario).0,
             Profile::Rfc | Profile::Linux => vec![0.0; scenario.flows.len()],
         };
-        let alone = flows_alone_at_their_host(scenario, paths);
         for (index, (flow, phase_s)) in scenario.flows.iter().zip(phases).enumerate() {
-            builder.add_flow(index as u32, flow, phase_s, alone[index] && ahead, maker)?;
+            builder.add_flow(index as u32, flow, phase_s, maker)?;
         }
         Ok((builder.hosts, builder.delays))
     }
@@ -69,11 +63,10 @@ impl Builder<'_> {
         index: u32,
         flow: &FlowSpec,
         phase_s: f64,
-        alone: bool,
         maker: &mut dyn Maker,
     ) -> Result<(), ScenarioError> {
         let endpoint = match &flow.transport {
-            TransportSpec::Tcp(tcp) => self.add_tcp(index, flow, tcp, phase_s, alone, maker)?,
+            TransportSpec::Tcp(tcp) => self.add_tcp(index, flow, tcp, phase_s, maker)?,
             TransportSpec::Udp(udp) => self.add_udp(index, flow, udp)?,
         };
         self.hosts.endpoints.push(endpoint);
@@ -87,7 +80,6 @@ impl Builder<'_> {
         flow: &FlowSpec,
         tcp: &TcpSpec,
         phase_s: f64,
-        alone: bool,
         maker: &mut dyn Maker,
     ) -> Result<Endpoint, ScenarioError> {
         check_tcp_size(&flow.label, tcp)?;
@@ -121,14 +113,13 @@ impl Builder<'_> {
         let single = !matches!(flow.traffic, TrafficSpec::Bulk { .. });
         receiver.expect(single, bytes.map(|_| connection.packets() as u32));
         let connection = self.connection(connection);
-        let acks_on = if alone { self.paths.links(index, true).last().copied() } else { None };
         let stop = Time::planned(flow.stop_s);
-        self.hosts.tcp.push(TcpFlow { connection, sender, receiver, acks_on, stop });
+        self.hosts.tcp.push(TcpFlow { connection, sender, receiver, stop });
         Ok(Endpoint::Tcp(self.hosts.tcp.len() as u32 - 1))
     }
 
     fn add_udp(&mut self, index: u32, flow: &FlowSpec, udp: &UdpSpec) -> Result<Endpoint, ScenarioError> {
-        let path = self.paths.links(index, false);
+        let path = self.paths.all_links(index, false);
         let mtu = path.iter().filter_map(|&link| self.scenario.links[link as usize].mtu_bytes).min();
         check_udp_size(flow, udp, mtu)?;
         let fragments = Fragments::new(udp, mtu);

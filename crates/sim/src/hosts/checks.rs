@@ -1,11 +1,11 @@
 //! What only the engine can see to be wrong with traffic: it knows what controls and queues need.
 
 use crate::error::ScenarioError;
+use crate::network::link::Link;
 use crate::scenario::{
     Ecn, FlowSpec, LinkSpec, Profile, QueueLimit, Recovery, ScatterSpec, Scenario, TcpSpec, UdpSpec,
 };
 use crate::transport::ecn::Feedback;
-use crate::warnings::takes;
 
 /// Bytes that SACK blocks may add to an ACK.
 const MOST_SACK_BYTES: u32 = 4 + 8 * 3;
@@ -151,7 +151,7 @@ pub(super) fn check_pushes_back(scenario: &Scenario, link: u32, size: u32) -> Re
             expected: "false, as a source saturates it".into(),
         });
     }
-    if takes(scenario, link, size) {
+    if Link::idle(scenario, link).takes_alone(size) {
         return Ok(());
     }
     wrong(format!("a queue that takes a packet of {size} B"))

@@ -4,9 +4,9 @@
 //! how links are evaluated, nor in which order hosts are.
 
 use crate::congestion::Controls;
-use crate::events::{self, Entity, Key};
+use crate::entities::Entities;
+use crate::events::Key;
 use crate::packet::{Kind, Packet};
-use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::traffic::pulse::Pulse;
 use crate::transport::connection::Connection;
@@ -19,57 +19,7 @@ use crate::transport::timer::{APPLICATION, DELAYED_ACK, PACING, RETRANSMISSION, 
 
 mod build;
 pub(crate) mod checks;
-
-/// The numbers of entities: the sampler, starts and stops, looks at confluences, links, gates, processors, timers,
-/// sources that wait.
-#[derive(Clone, Copy, Debug)]
-pub struct Entities {
-    /// The first link.
-    pub first_link: Entity,
-    /// The first flow's first timer.
-    pub first_timer: Entity,
-    /// The first flow's source, where it waits.
-    pub first_source: Entity,
-}
-
-/// Looks at everything at a constant interval.
-pub const SAMPLER: Entity = 0;
-
-impl Entities {
-    /// The numbers of a scenario's entities.
-    #[must_use]
-    pub fn new(scenario: &Scenario) -> Self {
-        let first_link = events::first_link(scenario.flows.len());
-        let gates = scenario.links.iter().filter(|link| link.flow_control).count();
-        let processors = scenario.nodes.iter().filter(|node| node.processor.is_some()).count();
-        let first_timer = first_link + (scenario.links.len() + gates + processors) as u32;
-        Self { first_link, first_timer, first_source: first_timer + TIMERS * scenario.flows.len() as u32 }
-    }
-
-    /// The first number behind those of flows.
-    #[must_use]
-    pub fn behind(self, flows: usize) -> Entity {
-        self.first_source + flows as Entity
-    }
-
-    /// A timer of a flow.
-    #[must_use]
-    pub fn timer(self, flow: u32, timer: u32) -> Entity {
-        self.first_timer + flow * TIMERS + timer
-    }
-
-    /// The start of a flow.
-    #[must_use]
-    pub fn start(flow: u32) -> Entity {
-        1 + 2 * flow
-    }
-
-    /// The stop of a flow.
-    #[must_use]
-    pub fn stop(flow: u32) -> Entity {
-        2 + 2 * flow
-    }
-}
+mod samples;
 
 /// Both ends of a TCP connection.
 #[derive(Debug)]
@@ -78,21 +28,16 @@ struct TcpFlow {
     connection: u32,
     sender: Sender,
     receiver: Receiver,
-    /// The link on which its ACKs arrive, if they alone move the sending host.
-    acks_on: Option<u32>,
     /// When the application stops.
     stop: Time,
 }
 
 impl TcpFlow {
-    /// Tells the link on which its ACKs arrive until when the sending host does nothing but react to them.
+    /// Until when its sending end does nothing but react to ACKs, as it stands at `now`.
     #[inline]
-    fn tell_reaction<N: Backpressure>(&self, network: &mut N, now: Time) {
-        if let Some(link) = self.acks_on {
-            let until = self.sender.reacts_until();
-            let until = if now < self.stop { until.min(self.stop) } else { until };
-            network.host_reacts(link, until);
-        }
+    fn reacts_until(&self, now: Time) -> Time {
+        let until = self.sender.reacts_until();
+        if now < self.stop { until.min(self.stop) } else { until }
     }
 }
 
@@ -170,7 +115,7 @@ impl Hosts {
                 let (controls, told) = (&mut self.controls, packet.ace());
                 let mut env = Env { network, controls, connection, now: now(), echo, told };
                 flow.sender.receive(&mut env, packet.seq(), blocks);
-                flow.tell_reaction(network, Time::new(time));
+                network.only_reacts(packet.flow(), || flow.reacts_until(Time::new(time)));
             }
             (Endpoint::Tcp(index), _) => {
                 let receiver = &mut self.tcp[index as usize].receiver;
@@ -219,7 +164,7 @@ impl Hosts {
         let controls = &mut self.controls;
         let mut env = Env { network: &mut *network, controls, connection, now, echo: Time::ZERO, told: 0 };
         act(&mut flow.sender, &mut env);
-        flow.tell_reaction(network, now.time);
+        network.only_reacts(flow.sender.flow(), || flow.reacts_until(now.time));
     }
 
     /// A flow starts or stops: the event with this key.
@@ -272,13 +217,6 @@ impl Hosts {
             let entity = self.entities.timer(flow, APPLICATION);
             network.schedule(Key::new(next, now.time, now.precedence_of_effects(), entity));
         }
-    }
-
-    /// The link on which the ACKs of a flow arrive, if they alone move its sending host.
-    #[inline]
-    pub fn acks_on(&self, flow: u32) -> Option<u32> {
-        let Endpoint::Tcp(index) = self.endpoints[flow as usize] else { return None };
-        self.tcp[index as usize].acks_on
     }
 
     /// The states of the congestion controls.

@@ -16,7 +16,7 @@ impl<P> Schedule for Fabric<P> {
 }
 
 impl<P: Probe> Network for Fabric<P> {
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, packet: Packet, now: Key) {
         self.send(packet, now);
     }
@@ -50,8 +50,10 @@ impl<P: Probe> Network for Fabric<P> {
     }
 
     #[inline]
-    fn host_reacts(&mut self, link: u32, until: Time) {
-        self.links[link as usize].host_reacts_until = until;
+    fn only_reacts(&mut self, flow: u32, until: impl FnOnce() -> Time) {
+        if let Some(link) = self.lookahead.acks_on(flow) {
+            self.links[link as usize].host_reacts_until = until();
+        }
     }
 
     #[inline]

@@ -1,16 +1,16 @@
 //! The network at work: packets are offered to links and come out at the end of their path.
 
+use crate::entities::Entities;
 use crate::error::ScenarioError;
-use crate::events::{Entity, EventQueue, Key, look};
-use crate::hosts::Entities;
-use crate::network::ahead::{confluences, fused_links, links_to_answering_hosts};
-use crate::network::confluence::{Arrived, Confluence};
+use crate::events::{Entity, EventQueue, Key};
 use crate::network::flow_delays::FlowDelays;
 use crate::network::gate::Gates;
 use crate::network::link::{Link, Passage};
+use crate::network::lookahead::{Arrived, Confluence, Lookahead};
 use crate::network::node::Nodes;
 use crate::network::queue::{FlowKey, Refusal};
 use crate::network::saturation::Saturation;
+use crate::network::spraying::Spraying;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
@@ -36,17 +36,14 @@ pub struct Fabric<P> {
     pub gates: Gates,
     /// Processors, and the sources that they and links push back.
     pub nodes: Nodes,
-    /// The way of each flow.
+    /// The paths of each flow.
     pub paths: Paths,
+    /// Which of several its packets take.
+    pub spraying: Spraying,
     /// Pending events of links and timers.
     pub queue: EventQueue,
-    /// Packets that have reached, or will certainly reach, a host that only reacts to them, in order; the
-    /// simulation hands them over before its next event.
-    pub arrived: Vec<Arrived>,
-    /// Where ways meet again that part behind one link.
-    pub(crate) confluences: Vec<Confluence>,
-    /// When the confluences are looked at next, whatever happens; never, if nothing waits there.
-    look: Time,
+    /// What is evaluated ahead of its events.
+    pub lookahead: Lookahead,
     /// SACK blocks of the ACKs in flight.
     pub sacks: SackSlab,
     /// How long packets took.
@@ -80,29 +77,12 @@ impl<P: Probe> Fabric<P> {
     ) -> Result<Self, ScenarioError> {
         let end = Time::new(scenario.duration_s);
         let mut links = Link::all(scenario, first_link, end);
-        let mut found = Vec::new();
-        if P::ALLOWS_FUSION {
-            let fused = fused_links(&paths, &links);
-            let answering = links_to_answering_hosts(scenario, &paths);
-            found = confluences(scenario, &paths, &links, &fused, &answering);
-            for (link, _) in links.iter_mut().zip(answering).filter(|(_, answering)| *answering) {
-                link.host_reacts_until = Time::NEVER;
-            }
-            let mut merging = vec![false; links.len()];
-            for (number, confluence) in (0..).zip(&found) {
-                links[confluence.link as usize].confluence = number;
-                merging[confluence.link as usize] = true;
-            }
-            for before in paths.mark(|link| fused[link as usize].is_some(), |link| merging[link as usize]) {
-                links[before as usize].goes_on = true;
-            }
-        }
+        let lookahead =
+            if P::ALLOWS_FUSION { Lookahead::new(scenario, &mut paths, &mut links) } else { Lookahead::default() };
         let nodes = Nodes::new(scenario);
         let managed = links.iter().any(|link| link.managed.is_some());
         Ok(Self {
-            arrived: Vec::new(),
-            confluences: found,
-            look: Time::NEVER,
+            lookahead,
             gates: Gates::new(scenario, &nodes)?,
             nodes,
             links,
@@ -111,6 +91,7 @@ impl<P: Probe> Fabric<P> {
             delays,
             saturation: Saturation::new(scenario, &paths),
             paths,
+            spraying: Spraying::new(scenario),
             samples: Samples::of(scenario).filter(|_| P::TAKES_SAMPLES).map(Box::new),
             probe,
             dropped: vec![0; scenario.flows.len()],
@@ -121,10 +102,10 @@ impl<P: Probe> Fabric<P> {
         })
     }
 
-    /// Puts a packet to the first stop of its path.
-    #[inline]
+    /// Puts a packet to the first stop of its path. In line, so that a packet stays in registers from where it is made.
+    #[inline(always)]
     pub fn send(&mut self, packet: Packet, now: Key) {
-        let position = self.paths.begin(packet.flow(), packet.is_reverse());
+        let position = self.spraying.begin(&self.paths, packet.flow(), packet.is_reverse());
         if let Some(link) = self.paths.at(position).server() {
             let packet = packet.departing(position);
             self.probe.sent(now, Seen::new(&packet, &self.paths), &self.sacks);
@@ -176,7 +157,7 @@ impl<P: Probe> Fabric<P> {
             let passage;
             (packet, passage) = link.pass(packet, &service);
             let delivery = || service.delivery_key(self.first_link + index);
-            if passage == Passage::Through && (link.goes_on || service.delivery < link.host_reacts_until) {
+            if passage == Passage::Through && (link.continues || service.delivery < link.host_reacts_until) {
                 let next = self.paths.at(packet.position() + 1);
                 if let Some(next) = next.fused_link() {
                     packet = packet.forwarded();
@@ -197,7 +178,7 @@ impl<P: Probe> Fabric<P> {
                     && service.delivery < link.host_reacts_until
                     && !link.is_announced()
                 {
-                    self.arrived.push(Arrived::new(delivery(), packet.arriving(flow)));
+                    self.lookahead.arrived.push(Arrived::new(delivery(), packet.arriving(flow)));
                     return;
                 }
             }
@@ -223,37 +204,39 @@ impl<P: Probe> Fabric<P> {
     /// came before it.
     #[inline(always)]
     fn merge(&mut self, link: u32, key: Key, packet: Packet) -> Option<Arrived> {
-        if key.time < self.look {
+        if key.time < self.lookahead.look {
             self.look_at(key.time);
         }
-        let confluence = &mut self.confluences[self.links[link as usize].confluence as usize];
-        confluence.join(key, packet);
-        confluence.next(self.links[confluence.root as usize].server.free().time)
+        self.lookahead.merge(&self.links, link, key, packet)
     }
 
     /// Has the confluences be looked at when a packet arrives at one, at the latest.
     #[cold]
     fn look_at(&mut self, time: Time) {
-        self.look = time;
-        self.queue.push(Key::planned(time, look(self.first_link)));
+        self.lookahead.look = time;
+        self.queue.push(Key::planned(time, Entities::look(self.first_link)));
     }
 
     /// The time has come to look at the confluences: what waits there may have to wait no longer, though the root
     /// has granted nothing since.
     pub fn look(&mut self, now: Key) {
-        if now.time != self.look {
+        if now.time != self.lookahead.look {
             return;
         }
-        self.look = Time::NEVER;
-        for number in 0..self.confluences.len() {
-            let Confluence { root, link, .. } = self.confluences[number];
+        self.lookahead.look = Time::NEVER;
+        for number in 0..self.lookahead.confluences.len() {
+            // Else its root may have granted nothing yet.
+            if self.lookahead.confluences[number].next_time().is_none() {
+                continue;
+            }
+            let Confluence { root, link, .. } = self.lookahead.confluences[number];
             let free = self.links[root as usize].server.free().time.max(now.time);
-            while let Some(arrived) = self.confluences[number].next(free) {
+            while let Some(arrived) = self.lookahead.confluences[number].next(free) {
                 self.offer(link, arrived.packet(), arrived.key());
             }
         }
-        let next = self.confluences.iter().filter_map(Confluence::next_time).min();
-        if let Some(next) = next.filter(|&next| next < self.look) {
+        let next = self.lookahead.confluences.iter().filter_map(Confluence::next_time).min();
+        if let Some(next) = next.filter(|&next| next < self.lookahead.look) {
             self.look_at(next);
         }
     }

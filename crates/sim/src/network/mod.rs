@@ -1,16 +1,15 @@
-//! What packets pass through: links with their queues and transmitters, processors, and the way from
+//! What packets pass through: links with their queues and transmitters, processors, and the paths from
 //! node to node.
 
-pub mod ahead;
 mod around;
 pub mod background;
 mod below_transports;
 pub mod changes;
-pub mod confluence;
 pub mod fabric;
 pub mod flow_delays;
 pub mod gate;
 pub mod link;
+pub mod lookahead;
 pub mod loss;
 pub mod managed;
 pub mod meter;
@@ -21,4 +20,5 @@ pub mod queue;
 pub mod saturation;
 pub mod server;
 pub mod sources;
+pub mod spraying;
 pub mod topology;

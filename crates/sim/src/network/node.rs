@@ -285,7 +285,7 @@ impl<P: Probe> Fabric<P> {
         if let Place::Gate(gate) = self.place(stop) { self.gates.link(gate) } else { stop }
     }
 
-    /// The first stop of a flow's way: every way has a link.
+    /// The first stop of a flow's path: every path has a link.
     fn first_stop(&self, flow: u32) -> u32 {
         self.paths.at(self.paths.begin(flow, false)).server().unwrap_or_default()
     }

@@ -3,9 +3,9 @@
 use crate::delays::Summary;
 use crate::network::fabric::Fabric;
 use crate::network::gate::Gate;
+use crate::network::link::LinkSample;
 use crate::network::server::ServerTotals;
 use crate::probe::Probe;
-use crate::samples::LinkSample;
 use crate::time::Time;
 
 impl<P: Probe> Fabric<P> {
@@ -85,9 +85,11 @@ impl<P> Fabric<P> {
         self.gates.of(link).map_or_else(|| self.links[link as usize].queueing(), |gate| gate.queueing().summary())
     }
 
-    /// Random numbers that links and their queues have drawn.
+    /// Random numbers that links, their queues and the choice of paths have drawn.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.links.iter().map(|link| link.random_draws()).sum::<u64>() + self.gates.random_draws()
+        self.links.iter().map(|link| link.random_draws()).sum::<u64>()
+            + self.gates.random_draws()
+            + self.spraying.random_draws()
     }
 }

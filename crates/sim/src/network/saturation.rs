@@ -7,6 +7,8 @@
 //! share of that time for which the hop was busy. It depends on the hop's own sequence of packets alone, so that it is the
 //! same whether hops are evaluated by events or ahead of them.
 
+use std::collections::HashMap;
+
 use crate::network::server::Wire;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
@@ -29,7 +31,7 @@ struct Passage {
     full: u32,
 }
 
-/// The hops of all TCP flows, on the way of their data, that may be saturated.
+/// The hops of all TCP flows, on the paths of their data, that may be saturated.
 #[derive(Clone, Debug)]
 pub struct Saturation {
     hops: Vec<Passage>,
@@ -49,6 +51,16 @@ pub struct Full {
 /// At a position where nothing is looked at.
 const NONE: u32 = u32::MAX;
 
+/// The stops of a flow's path; of several paths, each once.
+fn stops(paths: &Paths, flow: u32, reverse: bool) -> Vec<u32> {
+    let mut stops: Vec<u32> = paths.each(flow, reverse).flatten().collect();
+    if paths.each(flow, reverse).count() > 1 {
+        stops.sort_unstable();
+        stops.dedup();
+    }
+    stops
+}
+
 impl Saturation {
     /// Of the flows on these paths, before anything was sent.
     #[must_use]
@@ -56,7 +68,7 @@ impl Saturation {
         let flows = || (0..).zip(&scenario.flows);
         let mut users = Vec::new();
         for (index, _) in flows() {
-            for stop in paths.stops(index, false).chain(paths.stops(index, true)) {
+            for stop in stops(paths, index, false).into_iter().chain(stops(paths, index, true)) {
                 users.resize(users.len().max(stop as usize + 1), 0_u32);
                 users[stop as usize] += 1;
             }
@@ -66,11 +78,11 @@ impl Saturation {
             let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
             let size = tcp.payload_bytes + tcp.header_bytes;
             let service_s = |link: u32| Wire::new(&scenario.links[link as usize]).transmission_s(size);
-            let path = paths.links(index, false);
+            let path = paths.all_links(index, false);
             let slowest =
                 path.iter().copied().reduce(|slow, link| if service_s(link) > service_s(slow) { link } else { slow });
             let mut before = None;
-            for stop in paths.stops(index, false) {
+            for stop in paths.each(index, false).flatten() {
                 if let Some(link) = scenario.links.get(stop as usize)
                     && users[stop as usize] == 1
                     && Some(stop) != slowest
@@ -87,9 +99,17 @@ impl Saturation {
         for (index, flow) in flows() {
             if matches!(flow.transport, TransportSpec::Tcp(_)) {
                 at.resize(paths.begin(index, false) as usize, NONE);
-                for stop in paths.stops(index, false) {
-                    at.push(if looked_at[stop as usize] { hops } else { NONE });
-                    hops += u32::from(looked_at[stop as usize]);
+                // On several paths a hop is the same one.
+                let mut known = HashMap::new();
+                let sprayed = flow.spraying.is_some();
+                for path in paths.each(index, false) {
+                    for stop in path {
+                        let next = hops;
+                        let hop = if sprayed { *known.entry(stop).or_insert(next) } else { next };
+                        at.push(if looked_at[stop as usize] { hop } else { NONE });
+                        hops += u32::from(looked_at[stop as usize] && hop == next);
+                    }
+                    at.push(NONE);
                 }
             }
             first.push(hops);

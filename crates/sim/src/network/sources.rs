@@ -1,4 +1,4 @@
-//! Sources that wait until the first stop of their way takes a packet: a host's interface, or the queue of
+//! Sources that wait until the first stop of their path takes a packet: a host's interface, or the queue of
 //! its first link, pushes back instead of dropping. They are woken in turn, in the order in which they
 //! began to wait, for one packet each.
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
 use crate::network::server::Wire;
-use crate::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
+use crate::scenario::{FlowSpec, LinkSpec, PathShare, Scenario, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,9 +12,11 @@ pub struct Stop(u32);
 
 /// The link is evaluated together with the one before it.
 const FUSED: u32 = 1 << 31;
-/// Not a link: the end of a path, with the flow in the other bits.
+/// Not a link: the end of a path, with the flow in the low bits.
 const END: u32 = 1 << 30;
-/// The link takes what several ways bring together that part behind one link (see `confluence`).
+/// Of such an end: it is that of a flow's ACKs.
+const REVERSE: u32 = 1 << 28;
+/// The link takes what several routes bring together that part behind one link (see `lookahead`).
 const MERGES: u32 = 1 << 29;
 
 impl Stop {
@@ -43,7 +45,13 @@ impl Stop {
     #[inline]
     #[must_use]
     pub fn flow(self) -> Option<u32> {
-        (self.0 & END != 0).then_some(self.0 & !END)
+        (self.0 & END != 0).then_some(self.0 & !(END | REVERSE))
+    }
+
+    /// Whether it is the ACKs of a flow whose path ends here.
+    #[must_use]
+    pub fn is_reverse(self) -> bool {
+        self.0 & REVERSE != 0
     }
 }
 
@@ -56,8 +64,11 @@ pub struct Paths {
     links: u32,
     /// Of these stops, the node whose processor it is; nothing for gates.
     beyond: Vec<Option<u32>>,
-    /// Where the lists of flow f begin: forward at 2f, reverse at 2f + 1.
+    /// Where the lists of flow f begin: forward at 2f, reverse at 2f + 1. Of several, the first.
     first: Vec<u32>,
+    /// Likewise, of flows whose packets take one of several paths, where each begins, and which random numbers lie below those
+    /// that choose it and the ones before.
+    several: Vec<Vec<(u32, f64)>>,
 }
 
 impl Paths {
@@ -71,29 +82,67 @@ impl Paths {
         let links = scenario.links.len() as u32;
         let mut paths = Self { links, beyond: beyond.nodes(), ..Self::default() };
         for (index, flow) in (0..).zip(&scenario.flows) {
+            let spraying = flow.spraying.as_deref();
             let forward = router.path(flow, flow.from, flow.to, flow.path.as_deref())?;
-            paths.add(index, beyond.with(forward));
-            // Datagrams need no way back.
-            let reverse = match flow.transport {
-                TransportSpec::Tcp(_) => router.path(flow, flow.to, flow.from, flow.reverse_path.as_deref())?,
-                TransportSpec::Udp(_) => Vec::new(),
+            let others = spraying.map_or(&[][..], |spraying| &spraying.paths);
+            let others = router.paths(flow, (flow.from, flow.to), others)?;
+            paths.add(END | index, forward, others, &beyond);
+            // Datagrams need no path back.
+            let (reverse, others) = match flow.transport {
+                TransportSpec::Tcp(_) => {
+                    let others = spraying.map_or(&[][..], |spraying| &spraying.reverse_paths);
+                    let first = router.path(flow, flow.to, flow.from, flow.reverse_path.as_deref())?;
+                    (first, router.paths(flow, (flow.to, flow.from), others)?)
+                }
+                TransportSpec::Udp(_) => (Vec::new(), Vec::new()),
             };
-            paths.add(index, beyond.with(reverse));
+            paths.add(END | REVERSE | index, reverse, others, &beyond);
         }
         Ok(paths)
     }
 
-    fn add(&mut self, flow: u32, stops: Vec<u32>) {
+    /// Adds the list of a path with this end; or those of several, each with its probability.
+    fn add(&mut self, end: u32, path: Vec<u32>, several: Vec<(Vec<u32>, f64)>, beyond: &BeyondLinks<'_>) {
         self.first.push(self.stops.len() as u32);
-        self.stops.extend(stops.into_iter().map(Stop));
-        self.stops.push(Stop(END | flow));
+        let mut begin = |path| {
+            let begin = self.stops.len() as u32;
+            self.stops.extend(beyond.with(path).into_iter().chain([end]).map(Stop));
+            begin
+        };
+        let mut choices = Vec::new();
+        if several.len() < 2 {
+            begin(path);
+        } else {
+            let mut below = 0.0;
+            for (path, share) in several {
+                below += share;
+                choices.push((begin(path), below));
+            }
+        }
+        self.several.push(choices);
     }
 
-    /// The position at which a way of flow `flow` begins.
+    /// The position at which a path of flow `flow` begins.
     #[inline]
     #[must_use]
     pub fn begin(&self, flow: u32, reverse: bool) -> u32 {
         self.first[2 * flow as usize + usize::from(reverse)]
+    }
+
+    /// The position at which the path of a packet begins that takes one of several, by a random number on [0, 1).
+    #[must_use]
+    pub fn begin_of(&self, flow: u32, reverse: bool, random: impl FnOnce() -> f64) -> u32 {
+        let several = &self.several[2 * flow as usize + usize::from(reverse)];
+        let Some(last) = several.len().checked_sub(1) else { return self.begin(flow, reverse) };
+        let drawn = random();
+        // The shares may sum to less than one, by rounding.
+        several[several.partition_point(|&(_, below)| below <= drawn).min(last)].0
+    }
+
+    /// What is at all positions.
+    #[must_use]
+    pub fn all(&self) -> &[Stop] {
+        &self.stops
     }
 
     /// What is at a position.
@@ -103,13 +152,13 @@ impl Paths {
         self.stops[position as usize]
     }
 
-    /// What is before a position on the same way; nothing at its begin.
+    /// What is before a position on the same path; nothing at its begin.
     #[must_use]
     pub fn before(&self, position: u32) -> Option<u32> {
         position.checked_sub(1).and_then(|before| self.at(before).server())
     }
 
-    /// The flow on whose way a position lies.
+    /// The flow on whose path a position lies.
     #[must_use]
     pub fn flow_at(&self, position: u32) -> u32 {
         self.stops[position as usize..].iter().find_map(|stop| stop.flow()).unwrap_or_default()
@@ -139,14 +188,17 @@ impl Paths {
         *self.beyond.get(stop.checked_sub(self.links)? as usize)?
     }
 
-    /// Seconds from end to end of the path of a flow for a packet of `size` bytes that waits nowhere.
+    /// Seconds from end to end of the path of a flow for a packet of `size` bytes that waits nowhere; of several, the shortest.
     #[must_use]
     pub fn unloaded_s(&self, scenario: &Scenario, flow: u32, size: u32) -> f64 {
-        let link_s = |link: u32| Wire::new(&scenario.links[link as usize]).crossing_s(size);
-        let links_s: f64 = self.links(flow, false).into_iter().map(link_s).sum();
-        let nodes = self.stops(flow, false).filter_map(|stop| self.processor_at(stop));
-        let specs = nodes.filter_map(|node| scenario.nodes[node as usize].processor.as_ref());
-        links_s + specs.map(|spec| spec.per_packet_s + spec.per_byte_s * f64::from(size)).sum::<f64>()
+        let link_s = |link: &u32| Wire::new(&scenario.links[*link as usize]).crossing_s(size);
+        let path_s = |stops: Vec<u32>| {
+            let links_s: f64 = stops.iter().filter(|&&stop| stop < self.links).map(link_s).sum();
+            let nodes = stops.iter().filter_map(|&stop| self.processor_at(stop));
+            let specs = nodes.filter_map(|node| scenario.nodes[node as usize].processor.as_ref());
+            links_s + specs.map(|spec| spec.per_packet_s + spec.per_byte_s * f64::from(size)).sum::<f64>()
+        };
+        self.each(flow, false).map(path_s).fold(f64::INFINITY, f64::min)
     }
 
     /// How many links there are.
@@ -155,15 +207,32 @@ impl Paths {
         self.links
     }
 
-    /// All stops of the way of flow `flow`.
+    /// All stops of the path of flow `flow`; of several, of the first.
     pub fn stops(&self, flow: u32, reverse: bool) -> impl Iterator<Item = u32> {
-        self.stops[self.begin(flow, reverse) as usize..].iter().map_while(|stop| stop.server())
+        self.stops_from(self.begin(flow, reverse))
     }
 
-    /// All links of the way of flow `flow`.
+    fn stops_from(&self, position: u32) -> impl Iterator<Item = u32> {
+        self.stops[position as usize..].iter().map_while(|stop| stop.server())
+    }
+
+    /// All links of the path of flow `flow`; of several, of the first.
     #[must_use]
     pub fn links(&self, flow: u32, reverse: bool) -> Vec<u32> {
         self.stops(flow, reverse).filter(|&stop| stop < self.links).collect()
+    }
+
+    /// The stops of each path of flow `flow`: of several if its packets are sprayed, else of one.
+    pub fn each(&self, flow: u32, reverse: bool) -> impl Iterator<Item = Vec<u32>> {
+        let several = &self.several[2 * flow as usize + usize::from(reverse)];
+        let only = several.is_empty().then(|| self.begin(flow, reverse));
+        only.into_iter().chain(several.iter().map(|choice| choice.0)).map(|begin| self.stops_from(begin).collect())
+    }
+
+    /// The links of all paths of flow `flow`, those of several paths several times.
+    #[must_use]
+    pub fn all_links(&self, flow: u32, reverse: bool) -> Vec<u32> {
+        self.each(flow, reverse).flatten().filter(|&stop| stop < self.links).collect()
     }
 
     /// For each link, the only link that feeds it; nothing where a host, a processor or several links do.
@@ -246,6 +315,33 @@ impl<'a> BeyondLinks<'a> {
     }
 }
 
+/// The links that lead to each of so many nodes, in the order of the scenario.
+#[must_use]
+pub fn incoming(nodes: usize, links: &[LinkSpec]) -> Vec<Vec<u32>> {
+    let mut incoming = vec![Vec::new(); nodes];
+    for (index, link) in (0..).zip(links) {
+        incoming[link.to as usize].push(index);
+    }
+    incoming
+}
+
+/// Finds the shortest paths by number of links to a node, breadth first: of each other node `found` gets the link with which
+/// its path begins, nearer nodes first; of equal paths, the one whose last links come first in the scenario.
+pub fn shortest_to(target: u32, links: &[LinkSpec], incoming: &[Vec<u32>], mut found: impl FnMut(u32)) {
+    let mut known = vec![false; incoming.len()];
+    known[target as usize] = true;
+    let mut frontier = VecDeque::from([target]);
+    while let Some(node) = frontier.pop_front() {
+        for &link in &incoming[node as usize] {
+            let before = links[link as usize].from;
+            if !std::mem::replace(&mut known[before as usize], true) {
+                found(link);
+                frontier.push_back(before);
+            }
+        }
+    }
+}
+
 /// Shortest paths by number of links: breadth-first search towards destinations, one search per destination router.
 #[derive(Debug)]
 pub struct Router<'a> {
@@ -259,11 +355,7 @@ impl<'a> Router<'a> {
     /// A router of the network of a scenario; nothing is searched yet.
     #[must_use]
     pub fn new(scenario: &'a Scenario) -> Self {
-        let mut incoming = vec![Vec::new(); scenario.nodes.len()];
-        for (index, link) in scenario.links.iter().enumerate() {
-            incoming[link.to as usize].push(index as u32);
-        }
-        Self { scenario, incoming, towards: HashMap::new() }
+        Self { scenario, incoming: incoming(scenario.nodes.len(), &scenario.links), towards: HashMap::new() }
     }
 
     fn path(
@@ -281,6 +373,16 @@ impl<'a> Router<'a> {
                 to: self.name(to),
             }),
         }
+    }
+
+    /// Several paths from one node to another, with their shares.
+    fn paths(
+        &self,
+        flow: &FlowSpec,
+        (from, to): (u32, u32),
+        several: &[PathShare],
+    ) -> Result<Vec<(Vec<u32>, f64)>, ScenarioError> {
+        several.iter().map(|path| Ok((self.check(flow, from, to, &path.links)?, path.share))).collect()
     }
 
     fn check(&self, flow: &FlowSpec, from: u32, to: u32, path: &[u32]) -> Result<Vec<u32>, ScenarioError> {
@@ -306,7 +408,7 @@ impl<'a> Router<'a> {
         Ok(path.to_vec())
     }
 
-    /// The links from one node to another; nothing where there is no way.
+    /// The links from one node to another; nothing where there is no path.
     ///
     /// A host on a single link shares the search of the router behind it: a dumbbell of a thousand
     /// pairs needs two searches, not two thousand.
@@ -337,17 +439,7 @@ impl<'a> Router<'a> {
 
     fn search(&self, target: u32) -> Vec<u32> {
         let mut next = vec![NONE; self.scenario.nodes.len()];
-        let mut frontier = VecDeque::from([target]);
-        while let Some(node) = frontier.pop_front() {
-            for &index in &self.incoming[node as usize] {
-                let before = self.link(index).from;
-                if before != target && next[before as usize] == NONE {
-                    // Of parallel links, the first of the scenario: `incoming` keeps that order.
-                    next[before as usize] = index;
-                    frontier.push_back(before);
-                }
-            }
-        }
+        shortest_to(target, &self.scenario.links, &self.incoming, |link| next[self.link(link).from as usize] = link);
         next
     }
 

@@ -7,7 +7,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use super::{DropReason, Probe, Seen};
-use crate::events::{Key, first_link};
+use crate::entities::Entities;
+use crate::events::Key;
 use crate::network::server::Service;
 use crate::packet::Kind;
 use crate::time::Time;
@@ -133,7 +134,7 @@ impl<L: Listener> Trace<L> {
             carried: 0,
             next_uid: 0,
             last_departure: vec![Key::FIRST; links],
-            first_link: first_link(flows),
+            first_link: Entities::first_link(flows),
         }
     }
 

@@ -1,8 +1,9 @@
 //! The sampler: looks at every link, flow and processor at a constant interval.
 
 use super::Simulation;
+use crate::entities::SAMPLER;
 use crate::events::Key;
-use crate::hosts::{Ends, SAMPLER};
+use crate::hosts::Ends;
 use crate::probe::{FlowLook, Probe};
 use crate::samples::End;
 use crate::scenario::TransportSpec;

@@ -56,9 +56,9 @@ pub trait Network: Schedule {
     #[inline]
     fn note_rtt(&mut self, _flow: u32, _rtt_s: f64) {}
 
-    /// Until `until`, a flow's sending host does nothing but react to what `link` delivers.
+    /// Until `until`, the sending end of a flow does nothing but react to ACKs.
     #[inline]
-    fn host_reacts(&mut self, _link: u32, _until: Time) {}
+    fn only_reacts(&mut self, _flow: u32, _until: impl FnOnce() -> Time) {}
 
     /// Brings what is known of a link up to `now`.
     #[inline]

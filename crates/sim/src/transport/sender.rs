@@ -279,6 +279,13 @@ impl Sender {
         f64::from(self.highest - self.acked)
     }
 
+    /// Its flow.
+    #[inline]
+    #[must_use]
+    pub fn flow(&self) -> u32 {
+        self.flow
+    }
+
     /// Until when the sender does nothing but react to ACKs, if the application does nothing.
     #[inline]
     #[must_use]

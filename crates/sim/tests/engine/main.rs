@@ -20,4 +20,5 @@ mod recoveries;
 mod reference_link;
 mod rfc;
 mod sizes;
+mod spraying;
 mod theory;

@@ -4,8 +4,8 @@
 
 use crate::engine::common::changing::with_disorder;
 use crate::engine::common::networks::{
-    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_processors,
-    with_queues, with_series,
+    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, sprayed,
+    with_processors, with_queues, with_series,
 };
 use crate::engine::common::reference::{Columns, Reference};
 use crate::engine::common::steps::with_steps;
@@ -129,6 +129,11 @@ proptest! {
 
     #[test]
     fn fusion_does_not_show_on_dumbbells_with_other_queues(scenario in with_queues(dumbbells(), &ALL_OTHERS)) {
+        fusion_does_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn fusion_does_not_show_where_packets_are_sprayed(scenario in sprayed()) {
         fusion_does_not_show(&scenario)?;
     }
 

@@ -37,7 +37,8 @@ class FatTree(Topology):
     aggregation switches from p k/2, the hosts from p k²/4 on. Link i of edge_link and of core_link leads up from
     switch i div k/2.
 
-    Between pods there are k²/4 paths of six links: each flow takes one of them by its hash (``routing.ecmp``).
+    Between pods there are k²/4 paths of six links: each flow takes one of them by its hash, or each packet one at
+    random (``routing.ecmp``).
     Users and datagrams take one to each edge switch, those of a pod through different aggregation and core switches.
 
     Example:

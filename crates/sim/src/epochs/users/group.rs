@@ -1,7 +1,7 @@
 //! What all users of a group have in common.
 
-use super::port::PortTiming;
 use crate::events::Entity;
+use crate::network::server::Wire;
 use crate::packet::Address;
 use crate::random::{Stream, hash, mix, unit};
 use crate::scenario::{Duration, Profile, UserSite, UsersSpec};
@@ -17,7 +17,7 @@ pub struct Group {
     /// Their connections.
     pub connection: Connection,
     /// Their interfaces.
-    pub ports: Vec<PortTiming>,
+    pub ports: Vec<Wire>,
     /// The run's seed.
     pub seed: u64,
     /// The destination of the first site.
@@ -60,7 +60,7 @@ impl Group {
         Self {
             round_trips_s: round_trips_s.map(|(a, b)| if a == b { 0.0 } else { round_trip(a, b) }).collect(),
             connection,
-            ports: spec.interfaces.iter().map(PortTiming::new).collect(),
+            ports: spec.interfaces.iter().map(Wire::of_interface).collect(),
             seed,
             first_destination,
             receivers: (spec.sites.iter())
@@ -214,8 +214,8 @@ impl Group {
     pub fn round_trip_s(&self, (from, from_port): (u16, u8), (to, to_port): (u16, u8)) -> f64 {
         let (data, ack) = (self.connection.full_size(), self.spec.tcp.ack_bytes);
         let ends = [from_port, to_port].map(|port| {
-            let timing = &self.ports[port as usize];
-            timing.crossing_s(data) + timing.crossing_s(ack)
+            let wire = &self.ports[port as usize];
+            wire.crossing_s(data) + wire.crossing_s(ack)
         });
         self.round_trips_s[from as usize * self.spec.sites.len() + to as usize] + ends[0] + ends[1]
     }

@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::port::{Port, PortTiming};
+use super::port::Port;
 use crate::epochs::active::Active;
 use crate::epochs::clock::{Clock, Epoch};
 use crate::epochs::inbox::{AHEAD, Arrival, Inbox};
 use crate::epochs::wheel::Wheel;
 use crate::events::{Entity, Key, Keyed};
+use crate::network::server::Wire;
 use crate::packet::{Address, Packet};
 use crate::time::Time;
 use crate::transport::network::{Network, Schedule};
@@ -182,7 +183,7 @@ pub struct Outlet<'a, 'b> {
     /// The interface, out.
     pub port: &'a mut Port,
     /// Its kind.
-    pub timing: &'a PortTiming,
+    pub wire: &'a Wire,
     /// Its entity.
     pub entity: Entity,
     /// Where packets go, and of which transfer.
@@ -203,7 +204,7 @@ impl Network for Outlet<'_, '_> {
     fn send(&mut self, packet: Packet, now: Key) {
         let last = !packet.is_reverse() && packet.seq() == self.last;
         let size = packet.size();
-        let delivery = self.port.cross(now, size, self.timing, self.entity);
+        let delivery = self.port.cross(now, size, self.wire, self.entity);
         let packet = packet.addressed(Address { last, ..self.address });
         let calendar = &mut *self.turns.calendar;
         if delivery.time >= calendar.end {

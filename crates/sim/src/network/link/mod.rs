@@ -7,14 +7,13 @@ use self::delivery::Order;
 use self::out_of_order::OutOfOrder;
 use crate::delays::Summary;
 use crate::events::{Entity, Key};
-use crate::network::changes::Changes;
+use crate::network::changes::{Changes, ChangesSample};
 use crate::network::loss::Loss;
 use crate::network::managed::Managed;
 use crate::network::queue::{Queue, QueueSpec, Site};
 use crate::network::server::{Server, ServerTotals, Service, Wire};
 use crate::packet::Packet;
 use crate::ring::Ring;
-use crate::samples::LinkSample;
 use crate::scenario::{LinkSpec, Scenario};
 use crate::time::Time;
 use crate::transport::ns2;
@@ -38,13 +37,13 @@ pub struct Link {
     pub server: Server,
     /// Packets that were admitted and wait for their delivery event, oldest first, where they keep to their order.
     flight: Ring<Packet>,
-    /// What it delivers continues at once, to a link that takes all its packets from this one or to a confluence: it is
-    /// evaluated together with it, exactly, and the delivery between the two needs no event.
-    pub goes_on: bool,
+    /// What it delivers continues at once (see [`lookahead`](crate::network::lookahead)), to a link that takes all its packets
+    /// from this one or to a confluence; beside what is read with it, for the sake of the cache.
+    pub continues: bool,
     /// The number of the confluence that it is, if it is one.
     pub confluence: u32,
-    /// Until when the host at its end does nothing but react to what this link delivers: until then it is
-    /// evaluated together with this link. Before every time, where the host acts by itself, too.
+    /// Until when the host at its end does nothing but react to what this link delivers: until then it is evaluated
+    /// together with this link. Before every time, where the host acts by itself, too.
     pub host_reacts_until: Time,
     /// What comes out may not be what went in: the wire may lose it, or clears its ECN field.
     alters: bool,
@@ -70,6 +69,21 @@ struct Rare {
     packets_lost: u64,
     /// Packets admitted that do not come out at the other end before the run ends.
     packets_late: u64,
+}
+
+/// A link at the time of a sample; totals are those since the start.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSample {
+    /// Packets waiting, without the one in service.
+    pub waiting: usize,
+    /// Time spent transmitting, in seconds.
+    pub busy_s: f64,
+    /// Packets that the queue refused or the wire lost.
+    pub dropped: u64,
+    /// Seconds until what is there has been sent.
+    pub backlog_s: f64,
+    /// What changes.
+    pub changes: ChangesSample,
 }
 
 impl Link {
@@ -104,7 +118,7 @@ impl Link {
             order,
             server: Server::new(entity, wire, queue, end).changing(changes),
             flight: Ring::default(),
-            goes_on: false,
+            continues: false,
             confluence: 0,
             host_reacts_until: Time::ZERO,
             managed: Managed::new(&spec.queue, site).map(Box::new),
@@ -118,6 +132,13 @@ impl Link {
                 packets_late: 0,
             }),
         }
+    }
+
+    /// A link of a scenario, idle, of which nothing but what its queue takes is asked.
+    #[must_use]
+    pub fn idle(scenario: &Scenario, link: u32) -> Self {
+        let spec = &scenario.links[link as usize];
+        Self::new(spec, 0, Site::new(scenario, spec), Time::ZERO)
     }
 
     /// It begins to change, to lose packets and to double them at `begins_s` only, from which their times are counted.

@@ -1,6 +1,6 @@
 //! How long packets take on a wire of which nothing changes.
 
-use crate::scenario::{FramingSpec, LinkSpec};
+use crate::scenario::{FramingSpec, InterfaceSpec, LinkSpec};
 
 /// How long packets take on a wire.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,15 @@ impl Wire {
         Self { rate_bps, rate_pps, delay_s, framing }
     }
 
+    /// The wire of an interface of users, which adds nothing to packets.
+    #[must_use]
+    pub fn of_interface(spec: &InterfaceSpec) -> Self {
+        let InterfaceSpec { rate_bps, rate_pps, delay_s, .. } = *spec;
+        Self { rate_bps, rate_pps, delay_s, framing: FramingSpec { overhead_bytes: 0, smallest_bytes: 0 } }
+    }
+
     /// Seconds that a packet of `size` bytes occupies the line.
+    #[inline]
     #[must_use]
     pub fn transmission_s(&self, size: u32) -> f64 {
         if let Some(packets_per_s) = self.rate_pps {
@@ -34,6 +42,7 @@ impl Wire {
     }
 
     /// Bytes on the line of a packet of `size` bytes.
+    #[inline]
     #[must_use]
     pub fn frame_bytes(&self, size: u32) -> u32 {
         (size + self.framing.overhead_bytes).max(self.framing.smallest_bytes)
@@ -47,6 +56,7 @@ impl Wire {
     }
 
     /// Seconds from its first bit at this end to its last at the other.
+    #[inline]
     #[must_use]
     pub fn crossing_s(&self, size: u32) -> f64 {
         self.transmission_s(size) + self.delay_s

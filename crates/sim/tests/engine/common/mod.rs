@@ -65,6 +65,7 @@ pub fn flow(
         stop_s: scenario.duration_s,
         path: None,
         reverse_path: None,
+        spraying: None,
         dscp: 0,
         traffic,
         transport,

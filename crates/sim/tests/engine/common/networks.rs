@@ -20,8 +20,8 @@ use tightlink_sim::network::queue::rem::RemSpec;
 use tightlink_sim::network::queue::strict::StrictSpec;
 use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::scenario::{
-    Duration, FlowSpec, FramingSpec, LinkSpec, Pace, Profile, QueueLimit, Recovery, Scenario, SizeShare, SlowStartKind,
-    TrafficSpec, TransportSpec, UdpSpec, VideoSpec,
+    Duration, FlowSpec, FramingSpec, LinkSpec, Pace, PathShare, Profile, QueueLimit, Recovery, Scenario, SizeShare,
+    SlowStartKind, SprayingSpec, TrafficSpec, TransportSpec, UdpSpec, VideoSpec,
 };
 
 /// What one step of the grid is.
@@ -441,6 +441,47 @@ fn dumbbell(
         (flow.from, flow.to) = (2 + 2 * index as u32, 3 + 2 * index as u32);
     }
     scenario
+}
+
+/// Flows both ways between two hosts, most of which spray their packets over routes between two routers.
+pub fn sprayed() -> impl Strategy<Value = Scenario> {
+    let frame = (profile(), grid(), 0u64..1000, 300u32..1500);
+    let routes = prop::collection::vec((wire(), wire()), 2..5);
+    let straight = source().prop_map(|source| Source { detour: Vec::new(), ..source });
+    let flows = (prop::collection::vec(straight, 0..3), prop::collection::vec(connection(), 1..4));
+    (frame, (wire(), wire()), routes, flows).prop_map(|(frame, ends, routes, (sources, connections))| {
+        let both = |name: String, ends: (u32, u32), wire: &Wire| {
+            let reverse = build(frame.1, format!("{name}.reverse"), (ends.1, ends.0), wire);
+            [build(frame.1, name, ends, wire), reverse]
+        };
+        let mut links = both("left".into(), (0, 1), &ends.0).to_vec();
+        links.extend(both("right".into(), (2, 3), &ends.1));
+        for (index, (near, far)) in (0..).zip(&routes) {
+            links.extend(both(format!("near{index}"), (1, 4 + index), near));
+            links.extend(both(format!("far{index}"), (4 + index, 2), far));
+        }
+        let mut scenario = assemble(frame, links, &sources, &connections);
+        let weights = (routes.len() * (routes.len() + 1) / 2) as f64;
+        let paths = |to_the_right: bool| -> Vec<PathShare> {
+            let links = |route: u32| match to_the_right {
+                true => vec![0, 4 + 4 * route, 6 + 4 * route, 2],
+                false => vec![3, 7 + 4 * route, 5 + 4 * route, 1],
+            };
+            let share = |route: u32| f64::from(route + 1) / weights;
+            (0..routes.len() as u32).map(|route| PathShare { links: links(route), share: share(route) }).collect()
+        };
+        for (index, flow) in scenario.flows.iter_mut().enumerate() {
+            let to_the_right = index % 2 == 0;
+            (flow.from, flow.to) = if to_the_right { (0, 3) } else { (3, 0) };
+            let tcp = matches!(flow.transport, TransportSpec::Tcp(_));
+            let reverse_paths = if tcp { paths(!to_the_right) } else { Vec::new() };
+            let spraying = SprayingSpec { paths: paths(to_the_right), reverse_paths };
+            flow.path = Some(spraying.paths[0].links.clone());
+            flow.reverse_path = spraying.reverse_paths.first().map(|path| path.links.clone());
+            flow.spraying = (index % 3 < 2).then(|| Box::new(spraying));
+        }
+        scenario
+    })
 }
 
 /// Datagrams that part behind a first link, take several ways, and meet again at a last link.

@@ -2,8 +2,8 @@
 
 use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{
-    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, with_queues,
-    with_series,
+    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, sprayed,
+    with_queues, with_series,
 };
 use proptest::prelude::*;
 use tightlink_sim::epochs::{EpochSimulation, Work};
@@ -121,6 +121,11 @@ proptest! {
 
     #[test]
     fn epochs_do_not_show_where_acks_meet_again(scenario in dumbbells_of_equals()) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_where_packets_are_sprayed(scenario in with_queues(sprayed(), &ALL_OTHERS)) {
         epochs_do_not_show(&scenario)?;
     }
 

@@ -55,9 +55,9 @@ impl Hosts {
     /// The router passes on a packet of `size` bytes to a host: the key of its arrival there.
     #[inline]
     pub fn cross(&mut self, group: &Group, now: Key, size: u32, host: usize) -> Key {
-        let timing = &group.ports[self.kinds[host] as usize];
+        let wire = &group.ports[self.kinds[host] as usize];
         let entity = group.port_entity(group.hosts[self.site as usize] + host as u32, false);
-        self.ports[host][1].cross(now, size, timing, entity)
+        self.ports[host][1].cross(now, size, wire, entity)
     }
 
     /// What a host sends through: packets to `address`, of a transfer that ends with packet `last`.
@@ -75,7 +75,7 @@ impl Hosts {
             crossed: &mut self.crossed,
             sacks: shared.sacks,
             port: &mut self.ports[host][0],
-            timing: &group.ports[self.kinds[host] as usize],
+            wire: &group.ports[self.kinds[host] as usize],
             entity: group.port_entity(group.hosts[self.site as usize] + host as u32, true),
             address,
             last,

@@ -1,4 +1,4 @@
-//! The ways that packets take through a network, and the epochs that follow from them.
+//! The paths that packets take through a network, and the epochs that follow from them.
 
 use super::clock::Clock;
 use super::flows::FlowPaths;
@@ -7,7 +7,7 @@ use super::routes::Routes;
 use crate::error::ScenarioError;
 use crate::scenario::Scenario;
 
-/// What may follow what on the ways that packets take, and the epochs and the order that follow from it.
+/// What may follow what on the paths that packets take, and the epochs and the order that follow from it.
 pub(super) fn plan(
     scenario: &Scenario,
     (routes, paths): (&Routes, &FlowPaths),
@@ -19,7 +19,7 @@ pub(super) fn plan(
             group.sites.iter().map(move |site| (site.node, least_s))
         })
         .collect();
-    let mut ways = Ways {
+    let mut taken = TrafficPaths {
         scenario,
         routes,
         successions: Successions::new((scenario.links.len(), sites.len(), paths.nodes.len())),
@@ -32,7 +32,7 @@ pub(super) fn plan(
             let target = Stop::Site(to as u32);
             for (from, &(node, least_s)) in sites.iter().enumerate().take(last).skip(first) {
                 if from != to {
-                    ways.add(node, to as u16, Some((Stop::Site(from as u32), least_s, target)))?;
+                    taken.add(node, to as u16, Some((Stop::Site(from as u32), least_s, target)))?;
                 }
             }
         }
@@ -40,13 +40,13 @@ pub(super) fn plan(
     }
     for group in &scenario.scatter {
         for to in first..first + group.nodes.len() {
-            group.nodes.iter().try_for_each(|&from| ways.add(from, to as u16, None))?;
+            group.nodes.iter().try_for_each(|&from| taken.add(from, to as u16, None))?;
         }
         first += group.nodes.len();
     }
-    ways.add_flows(paths);
+    taken.add_flows(paths);
     let shortest_s = Clock::shortest_s(scenario.duration_s);
-    let plan = ways.successions.plan(longest_s).filter(|plan| plan.epoch_s >= shortest_s);
+    let plan = taken.successions.plan(longest_s).filter(|plan| plan.epoch_s >= shortest_s);
     plan.ok_or_else(|| ScenarioError::Traffic {
         expected: format!(
             "links with a delay of at least {shortest_s:.1e} s on every circle that traffic can take, as times are \
@@ -55,35 +55,37 @@ pub(super) fn plan(
     })
 }
 
-/// The ways that packets take, destination by destination.
-struct Ways<'a> {
+/// The paths that packets take, destination by destination.
+struct TrafficPaths<'a> {
     scenario: &'a Scenario,
     routes: &'a Routes,
     successions: Successions,
-    /// The last destination to which the way from each node is known.
+    /// The last destination to which the path from each node is known.
     towards: Vec<Option<u16>>,
 }
 
-impl Ways<'_> {
+impl TrafficPaths<'_> {
     /// Adds the paths of flows.
     fn add_flows(&mut self, paths: &FlowPaths) {
         for (index, flow) in (0..).zip(&self.scenario.flows) {
             for (reverse, from, to) in [(false, flow.from, flow.to), (true, flow.to, flow.from)] {
                 let host = |node| paths.host_at(node).map(Stop::Host);
-                let Some((mut before, last)) = host(from).zip(host(to)) else { continue };
-                let mut delay_s = 0.0;
-                for link in paths.paths.links(index, reverse) {
-                    self.successions.add(before, Stop::Link(link), delay_s);
-                    (before, delay_s) = (Stop::Link(link), self.scenario.links[link as usize].delay_s);
-                }
-                if before != Stop::Host(paths.host_at(from).unwrap_or_default()) {
-                    self.successions.add(before, last, delay_s);
+                let Some((first, last)) = host(from).zip(host(to)) else { continue };
+                for path in paths.paths.each(index, reverse) {
+                    let (mut before, mut delay_s) = (first, 0.0);
+                    for link in path {
+                        self.successions.add(before, Stop::Link(link), delay_s);
+                        (before, delay_s) = (Stop::Link(link), self.scenario.links[link as usize].delay_s);
+                    }
+                    if before != first {
+                        self.successions.add(before, last, delay_s);
+                    }
                 }
             }
         }
     }
 
-    /// Adds the way from a node to a destination, up to where it meets the way from another node: from there on it is
+    /// Adds the path from a node to a destination, up to where it meets the path from another node: from there on it is
     /// the same.
     fn add(&mut self, from: u32, to: u16, ends: Option<(Stop, f64, Stop)>) -> Result<(), ScenarioError> {
         let Self { scenario, routes, successions, towards } = self;

@@ -1,7 +1,7 @@
-//! A confluence: a link whose packets all come from one other link, its root, over several ways that lie between them.
+//! A confluence: a link whose packets all come from one other link, its root, over several routes that lie between them.
 //!
 //! So it is with the ACKs of a dumbbell. When they arrive is known as soon as the root grants its services, but not in
-//! which order, as ways differ, and packets. So they wait here, in order, until nothing that the root grants later can
+//! which order, as routes differ, and packets. So they wait here, in order, until nothing that the root grants later can
 //! come before them. That is soon: the next grant of a busy root settles it. None of it is an event.
 
 use std::cmp::Reverse;
@@ -49,7 +49,7 @@ impl Arrived {
 /// What waits at a confluence.
 #[derive(Debug)]
 pub struct Confluence {
-    /// The link on which the ways meet.
+    /// The link on which the routes meet.
     pub link: u32,
     /// The link behind which they part.
     pub root: u32,
