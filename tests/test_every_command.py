@@ -193,7 +193,9 @@ def test_each_command_has_an_example_that_is_understood(
     command: str, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     typed = f"tightlink {command} {EXAMPLES[command]}"
-    assert f"Example: {typed}" in " ".join(said(*command.split(), "--help")[1].split())
+    page = said(*command.split(), "--help")[1]
+    assert f"Example: {typed}" in " ".join(page.replace("\\\n", "").split())
+    assert max(map(len, page.splitlines())) <= 80  # columns of a terminal that does not say how wide it is
     bare = shlex.split(typed.partition(" > ")[0])[1:]
     called, _, _ = app.parse_args(bare, exit_on_error=False, print_error=False)
     assert called is not app.default_command

@@ -27,6 +27,7 @@ from tightlink.commands.emulate import emulate
 from tightlink.commands.evaluate import evaluate
 from tightlink.commands.failures import explained
 from tightlink.commands.help_examples import show_examples
+from tightlink.commands.help_pages import HelpFormatter
 from tightlink.commands.lab import lab
 from tightlink.commands.list_names import list_names
 from tightlink.commands.measure_file import scenario
@@ -71,6 +72,7 @@ app = App(
     "window limits it, and what governs that.",
     version=_version,
     help_format="plaintext",
+    help_formatter=HelpFormatter(),
     default_parameter=Parameter(show_default=default_text),
     suppress_keyboard_interrupt=False,
     result_action="return_value",

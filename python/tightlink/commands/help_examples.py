@@ -4,6 +4,8 @@ from typing import Final
 
 from cyclopts import App
 
+from tightlink.commands.help_pages import example
+
 _COMPARED: Final = "examples/controls-compared.csv"
 
 EXAMPLES: Final = {
@@ -63,4 +65,4 @@ def show_examples(app: App) -> None:
         own = app
         for name in command.split():
             own = own[name]
-        own.help_epilogue = f"Example: tightlink {command} {words}"
+        own.help_epilogue = example(f"{command} {words}")
