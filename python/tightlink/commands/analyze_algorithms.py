@@ -4,8 +4,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from tightlink.commands.analyze_output import Algorithm, Columns, Condition, Figure, Json, plain
-from tightlink.commands.analyze_responses import listed, read_table
+from tightlink.commands.analyze_output import Algorithm, Condition, Figure, Json, plain
+from tightlink.commands.options import Names
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
@@ -26,7 +26,7 @@ def clusters(
     *,
     algorithm: Algorithm,
     condition: Condition = None,
-    responses: Columns = None,
+    responses: Names = None,
     spread: Literal["condition", "all"] = "condition",
     json_: Json = False,
     output: Figure = None,
@@ -38,7 +38,7 @@ def clusters(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
     responses
-        Columns to compare by, separated by commas; without them, all responses.
+        Columns to compare by; without them, all responses.
     spread
         What differences are divided by: each condition's standard deviation over its algorithms, or that over all
         conditions, which makes distances comparable.
@@ -68,7 +68,7 @@ def outliers(
     *,
     algorithm: Algorithm,
     condition: Condition = None,
-    responses: Columns = None,
+    responses: Names = None,
     level: float = 0.05,
     json_: Json = False,
     output: Figure = None,
@@ -80,7 +80,7 @@ def outliers(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
     responses
-        Columns to look at, separated by commas; without them, all responses.
+        Columns to look at; without them, all responses.
     level
         Probability of finding an outlier in a cell that has none.
     output
@@ -111,7 +111,7 @@ def ranks(
     *,
     algorithm: Algorithm,
     condition: Condition = None,
-    responses: Columns = None,
+    responses: Names = None,
     best: Literal["largest", "smallest"] = "largest",
     json_: Json = False,
     output: Figure = None,
@@ -123,7 +123,7 @@ def ranks(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
     responses
-        Columns to rank by, separated by commas, such as throughputs; without them, all responses.
+        Columns to rank by, such as throughputs; without them, all responses.
     best
         Whether the largest value or the smallest has rank 1.
     output
@@ -148,15 +148,15 @@ def ranks(
 
 
 def read_compared(
-    table: Path, algorithm: str, condition: str | None, responses: str | None
+    table: Path, algorithm: str, condition: Names, responses: Names
 ) -> tuple["Designed", list[str], list[str] | None]:
     """The table, the columns of the condition, and the responses; of a long table, which it says itself."""
     from tightlink.analysis import measurements
     from tightlink.analysis.effects import designed
     from tightlink.analysis.responses import compared
 
-    named = listed(condition) or []
-    read = read_table(table, factors=None, responses=None)
+    named = condition or []
+    read = designed.read(table)
     with measurements.of_file(table):
         designed.present(read.runs, [algorithm, *named])
         long = compared.is_long(read.runs)
@@ -165,11 +165,10 @@ def read_compared(
         keys = named or [name for name in factors if name != algorithm]
         if not keys:
             raise measurements.MeasurementError("no factor beside the algorithm; expected --condition COLUMN")
-        chosen = listed(responses)
         if long:
-            return read, keys, chosen
-        designed.numbers(read.runs, chosen or [], fewest=0)
-    return read, keys, chosen or list(read.responses)
+            return read, keys, responses
+        designed.numbers(read.runs, responses or [], fewest=0)
+    return read, keys, responses or list(read.responses)
 
 
 def _print_clusters(found: "Sequence[Dendrogram]") -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, plain
+from tightlink.commands.analyze_output import Figure, Json, plain
+from tightlink.commands.options import Names
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
@@ -27,9 +28,9 @@ _EFFECTS: Final = 16
 def effects(
     table: Path,
     *,
-    factors: Columns = None,
-    responses: Columns = None,
-    by: Columns = None,
+    factors: Names = None,
+    responses: Names = None,
+    by: Names = None,
     interactions: Annotated[bool, Parameter(negative="")] = False,
     draw_response: Annotated[str | None, Parameter(name="--draw")] = None,
     json_: Json = False,
@@ -42,7 +43,7 @@ def effects(
     table
         Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
     factors
-        Columns that were varied, separated by commas; without them, what the sweep varied, otherwise columns of
+        Columns that were varied; without them, what the sweep varied, otherwise columns of
         two values.
     responses
         Columns of numbers that came out; without them, all other columns of numbers that vary.
@@ -62,7 +63,7 @@ def effects(
     from tightlink.analysis.effects.two_level import two_level
 
     check_new(output)
-    apart = _listed(by)
+    apart = by or []
     read, merged = _read(table, factors, responses, apart)
     with measurements.of_file(table):
         design = two_level(read.runs, read.factors)
@@ -89,7 +90,7 @@ def effects(
 
 
 def ten_steps(
-    table: Path, *, response: str | None = None, factors: Columns = None, json_: Json = False, output: Figure = None
+    table: Path, *, response: str | None = None, factors: Names = None, json_: Json = False, output: Figure = None
 ) -> None:
     """Look at one response in ten steps: which effects are more than noise, and what they leave unexplained.
 
@@ -100,7 +101,7 @@ def ten_steps(
     response
         Column of numbers that came out; may be left out where there is one.
     factors
-        Columns that were varied, separated by commas; without them, what the sweep varied, otherwise columns of
+        Columns that were varied; without them, what the sweep varied, otherwise columns of
         two values.
     output
         File for a page with the ten figures: .png, .svg or .pdf.
@@ -109,7 +110,7 @@ def ten_steps(
     from tightlink.analysis.effects.ten_steps import steps
 
     check_new(output)
-    read, merged = _read(table, factors, response, [])
+    read, merged = _read(table, factors, None if response is None else [response], [])
     if response is None and len(read.responses) != 1:
         raise ScenarioError(one_of(read.responses), key="--response")
     with measurements.of_file(table):
@@ -127,7 +128,7 @@ def ten_steps(
         plots.write(plots.ten_steps.page(found), output)
 
 
-def _read(table: Path, factors: str | None, responses: str | None, by: list[str]) -> "tuple[Designed, dict[str, str]]":
+def _read(table: Path, factors: Names, responses: Names, by: list[str]) -> "tuple[Designed, dict[str, str]]":
     """The table, without responses that nothing moves, and which factors are left out for the one they change with."""
     import dataclasses
 
@@ -135,7 +136,7 @@ def _read(table: Path, factors: str | None, responses: str | None, by: list[str]
     from tightlink.analysis.effects import designed
     from tightlink.analysis.effects.two_level import two_level
 
-    read = designed.read(table, factors=_listed(factors) or None, responses=_listed(responses) or None)
+    read = designed.read(table, factors=factors, responses=responses)
     kept = [name for name in read.factors if name not in by]
     measured = [name for name in read.responses if name not in by]
     if responses is None:
@@ -146,10 +147,6 @@ def _read(table: Path, factors: str | None, responses: str | None, by: list[str]
         merged = two_level(read.runs, kept).changing_together()
     names = tuple(name for name in kept if name not in merged)
     return dataclasses.replace(read, factors=names, responses=tuple(measured)), merged
-
-
-def _listed(text: str | None) -> list[str]:
-    return [name.strip() for name in text.split(",")] if text else []
 
 
 def _apart(frame: "pl.DataFrame", by: list[str]) -> "list[tuple[str, pl.DataFrame]]":

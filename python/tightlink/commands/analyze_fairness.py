@@ -44,7 +44,7 @@ def fairness(
     beside = None if output is None else output.with_stem(f"{output.stem}-beside")
     check_new(output)
     check_new(beside)
-    read, keys, _ = read_compared(table, algorithm, condition, f"{own},{standard}")
+    read, keys, _ = read_compared(table, algorithm, condition, [own, standard])
     with measurements.of_file(table):
         parts = analysis.shares(read.runs, algorithm=algorithm, own=own, standard=standard, available=available)
         points = analysis.beside(read.runs, condition=keys, algorithm=algorithm, own=own, standard=standard)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Final
 
 from tightlink import units
 from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
-from tightlink.commands.options import option
+from tightlink.commands.options import Names, option
 from tightlink.console import print_json, print_text, say
 from tightlink.errors import TightlinkError, one_of
 from tightlink.files import check_new
@@ -36,7 +34,7 @@ def markov(
     source: Table,
     *,
     step: str | None = None,
-    cut: Annotated[list[str] | None, Parameter(negative="")] = None,
+    cut: Names = None,
     label: str | None = None,
     start: str | None = None,
     target: str | None = None,
@@ -52,7 +50,7 @@ def markov(
     step
         Step of the chain of a log, such as "1 s".
     cut
-        Time at which a new chain begins; may be repeated (default: the periods of a run; none in a log).
+        Times at which new chains begin (default: the periods of a run; none in a log).
     label
         Which users, where a run has several.
     start

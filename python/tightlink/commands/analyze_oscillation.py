@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Final
 
 from tightlink import units
 from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
-from tightlink.commands.options import option
+from tightlink.commands.options import Names, option
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new
@@ -32,7 +30,7 @@ _MOST: Final = 12
 def oscillation(
     table: Table,
     *,
-    column: Annotated[list[str] | None, Parameter(negative="")] = None,
+    column: Names = None,
     begin: str = "0 s",
     end: str | None = None,
     json_: Json = False,
@@ -45,7 +43,7 @@ def oscillation(
     table
         Folder of a run that was observed at an interval, or of a sweep of such runs; or a table with time_s.
     column
-        Column, or metric of a table of series; may be repeated (default: of a run, windows, and losses or
+        Column, or metric of a table of series (default: of a run, windows, and losses or
         what is retransmitted).
     begin
         Time before which nothing is looked at, such as the start of flows.

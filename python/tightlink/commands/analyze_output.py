@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from cyclopts import Parameter
 
+from tightlink.commands.options import Names
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -16,16 +18,8 @@ if TYPE_CHECKING:
 
 #: A CSV or Parquet file, or a folder.
 Table: TypeAlias = Path
-#: Names of columns, separated by commas.
-Columns = Annotated[str | None, Parameter(show_default=False)]
 Algorithm = Annotated[str, Parameter(help="Column of the algorithm.")]
-Condition = Annotated[
-    str | None,
-    Parameter(
-        show_default=False,
-        help="Column of the condition, or several, separated by commas; without it, all other factors.",
-    ),
-]
+Condition = Annotated[Names, Parameter(help="Columns of the condition; without it, all other factors.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print everything that was found as JSON.")]
 Figure = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, plain
+from tightlink.commands.analyze_output import Figure, Json, plain
+from tightlink.commands.options import Names
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
 
 if TYPE_CHECKING:
-    from tightlink.analysis.effects.designed import Designed
     from tightlink.analysis.responses.correlation import Correlation
     from tightlink.analysis.responses.pca import Components
 
@@ -21,8 +21,8 @@ _NEARLY_ALL: Final = 0.99
 def correlation(
     table: Path,
     *,
-    responses: Columns = None,
-    factors: Columns = None,
+    responses: Names = None,
+    factors: Names = None,
     threshold: str = "0.65",
     json_: Json = False,
     output: Figure = None,
@@ -34,7 +34,7 @@ def correlation(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study.
     responses
-        Columns to correlate, separated by commas; without them, all columns of numbers that are no factors.
+        Columns to correlate; without them, all columns of numbers that are no factors.
     factors
         Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
     threshold
@@ -43,11 +43,12 @@ def correlation(
         File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis import measurements
+    from tightlink.analysis.effects import designed
     from tightlink.analysis.responses import correlation as analysis
 
     check_new(output)
     limit = _threshold(threshold)
-    read = read_table(table, factors=factors, responses=responses)
+    read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         found = analysis.correlation(read.runs, read.responses, threshold=limit)
     if json_:
@@ -65,8 +66,8 @@ def correlation(
 def pca(
     table: Path,
     *,
-    responses: Columns = None,
-    factors: Columns = None,
+    responses: Names = None,
+    factors: Names = None,
     by: str | None = None,
     json_: Json = False,
     output: Figure = None,
@@ -78,7 +79,7 @@ def pca(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study.
     responses
-        Columns to take, separated by commas; without them, all columns of numbers that are no factors.
+        Columns to take; without them, all columns of numbers that are no factors.
     factors
         Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
     by
@@ -91,7 +92,7 @@ def pca(
     from tightlink.analysis.responses import pca as analysis
 
     check_new(output)
-    read = read_table(table, factors=factors, responses=responses)
+    read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         designed.present(read.runs, [by] if by is not None else [])
         found = analysis.components(read.runs, read.responses)
@@ -105,22 +106,6 @@ def pca(
 
         runs = charts.component_scores(found, by=by, arrows=True)
         plots.write([charts.scree(found), charts.component_loadings(found), runs], output)
-
-
-def read_table(table: Path, *, factors: str | None, responses: str | None) -> "Designed":
-    """A table of runs with the columns that options name."""
-    from tightlink.analysis.effects import designed
-
-    return designed.read(table, factors=listed(factors), responses=listed(responses))
-
-
-def listed(names: str | None) -> list[str] | None:
-    """The names in an option, separated by commas.
-
-    >>> listed("loss, rtt_s"), listed(None)
-    (['loss', 'rtt_s'], None)
-    """
-    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _threshold(text: str) -> float | Literal["gap"]:

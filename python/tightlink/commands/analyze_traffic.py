@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
-from tightlink.commands.options import option
+from tightlink.commands.options import Names, option
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.files import check_new
@@ -39,7 +37,7 @@ _MOST: Final = 12
 def traffic(
     table: Table,
     *,
-    column: Annotated[list[str] | None, Parameter(negative="")] = None,
+    column: Names = None,
     begin: str = "0 s",
     end: str | None = None,
     interval: str = _INTERVAL,
@@ -54,7 +52,7 @@ def traffic(
         Folder of a run that was observed at an interval; a capture (pcap, pcapng); or a table with time_s at equal
         intervals.
     column
-        Column, or metric of a table of series; may be repeated (default: the throughput, or packets, or bytes).
+        Column, or metric of a table of series (default: the throughput, or packets, or bytes).
     begin
         Time before which nothing is looked at.
     end

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.commands.analyze_output import Json, draw, plain
-from tightlink.commands.options import Output, WithLab  # cyclopts evaluates it
+from tightlink.commands.options import Names, Output, WithLab  # cyclopts evaluates it
 from tightlink.console import print_json, print_text
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
@@ -31,8 +29,8 @@ def compare(
     first: Path,
     second: Path,
     *,
-    by: Annotated[str | None, Parameter(show_default=False)] = None,
-    pair: Annotated[list[str] | None, Parameter(negative="")] = None,
+    by: Names = None,
+    pair: Names = None,
     json_: Json = False,
     output: Output = None,
     with_lab: WithLab = False,
@@ -46,10 +44,9 @@ def compare(
     second
         Folder of the same kind of thing: what was after, or what was simulated.
     by
-        Of sweeps and studies: columns by which their runs are paired, separated by commas (default: what was
-        varied).
+        Of sweeps and studies: columns by which their runs are paired (default: what was varied).
     pair
-        FIRST=SECOND, to pair flows, links or nodes of two runs that have different names; may be repeated.
+        FIRST=SECOND, to pair flows, links or nodes of two runs that have different names.
     output
         New folder for a report, figures and the table of all values.
     """
@@ -60,8 +57,7 @@ def compare(
         raise TightlinkError("--with-lab is for the report: add -o DIR, a new folder for it")
     if output is not None:
         check_empty(output)
-    columns = None if by is None else by.split(",")
-    found = put_together(first, second, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
+    found = put_together(first, second, by=by, pairs=None if pair is None else dict(map(_pair, pair)))
     if json_:
         print_json(_described(found))
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.options import Output, option
+from tightlink.commands.options import Names, Output, option
 from tightlink.console import FAILED, columns_chosen, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario import Scenario, load, parse_option
@@ -34,7 +34,7 @@ def emulate(
     trace_down: Path | None = None,
     delay: str | None = None,
     queue: str | None = None,
-    link: Annotated[list[str] | None, Parameter(negative="")] = None,
+    link: Names = None,
     device: Literal["tun", "packet"] = "tun",
     in_: Annotated[str | None, Parameter(name="--in")] = None,
     duration: str | None = None,
@@ -62,7 +62,7 @@ def emulate(
     queue
         Of that link, in each direction, such as "100 packets" (default: that of the profile).
     link
-        Link to emulate, instead of the slowest on the way of each flow; may be repeated.
+        Links to emulate, instead of the slowest on the path of each flow.
     device
         Kind of the devices between the hosts and the links: tun, or packet, which is more precise.
     in_

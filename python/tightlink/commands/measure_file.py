@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.options import Output, option
+from tightlink.commands.options import Names, Output, option
 from tightlink.commands.run_output import print_summary
 from tightlink.console import (
     FAILED,
@@ -40,7 +40,7 @@ def scenario(
     output: Output = None,
     set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     sender: Literal["probe", "iperf3"] = "probe",
-    link: Annotated[list[str] | None, Parameter(negative="")] = None,
+    link: Names = None,
     device: Literal["tun", "packet"] = "tun",
     repeat: int = 1,
     echo: str = "200 ms",
@@ -60,7 +60,7 @@ def scenario(
     sender
         What sends: probe, whose windows are exact, or iperf3.
     link
-        Link to emulate (default: the slowest on the way of each flow); may be repeated.
+        Links to emulate (default: the slowest on the path of each flow).
     device
         Devices between the hosts and the links: tun, or packet for Ethernet frames with the kernel's times.
     repeat

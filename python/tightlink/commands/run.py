@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Output
+from tightlink.commands.options import Names, Output
 from tightlink.commands.run_output import check_shown, print_summary, write_shown
 from tightlink.console import print_json, print_verbatim, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError
@@ -30,7 +30,7 @@ def run(
     trace: Annotated[bool, Parameter(negative="")] = False,
     tr: Path | None = None,
     pcap: Path | None = None,
-    pcap_at: str | None = None,
+    pcap_at: Names = None,
     report: Path | None = None,
     plot: Path | None = None,
     replay: Path | None = None,
@@ -92,8 +92,8 @@ def run(
         check_patience(scenario)
     check_shown(report, plot)
     if pcap_at is not None and pcap is None:
-        raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
-    files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
+        raise TightlinkError(f"--pcap-at {','.join(pcap_at)}: nothing is captured without --pcap FILE")
+    files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": pcap_at}
     there = output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace)
     if output is not None and there:
         from tightlink.run import open_run
