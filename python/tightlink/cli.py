@@ -24,9 +24,8 @@ from tightlink.commands.capture import capture
 from tightlink.commands.compare import compare
 from tightlink.commands.completion import completion_of
 from tightlink.commands.emulate import emulate
-from tightlink.commands.evaluate import evaluate
 from tightlink.commands.failures import explained
-from tightlink.commands.help_examples import show_examples
+from tightlink.commands.help_examples import show_examples, show_options_of_study
 from tightlink.commands.help_pages import HelpFormatter
 from tightlink.commands.lab import lab
 from tightlink.commands.list_names import list_names
@@ -48,7 +47,7 @@ from tightlink.commands.run import run
 from tightlink.commands.schema import schema
 from tightlink.commands.study import study
 from tightlink.commands.sweep import sweep
-from tightlink.commands.table_options import with_csv, with_table_options
+from tightlink.commands.table_options import with_table_options
 from tightlink.commands.validate import validate
 from tightlink.console import FAILED, INTERRUPTED, say
 
@@ -82,7 +81,9 @@ app = App(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     try:
-        result = app(as_now(sys.argv[1:] if arguments is None else arguments), exit_on_error=False, print_error=False)
+        words = as_now(sys.argv[1:] if arguments is None else arguments)
+        show_options_of_study(app, words)
+        result = app(words, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except KeyboardInterrupt as error:
         say(f"interrupted; {str(error) or 'nothing was written'}")
@@ -155,8 +156,7 @@ _SIMULATE, _MEASURE, _UNDERSTAND, _PREPARE, _OTHER = map(
 )
 app.command(with_table_options(run), group=_SIMULATE)
 app.command(with_table_options(sweep), group=_SIMULATE)
-app.command(with_table_options(evaluate), group=_SIMULATE)
-app.command(with_csv(study), group=_SIMULATE)
+app.command(with_table_options(study), group=_SIMULATE)
 app.command(lab, group=_SIMULATE)
 for measuring in (emulate, with_table_options(capture)):
     app.command(measuring, group=_MEASURE)

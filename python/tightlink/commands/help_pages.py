@@ -9,6 +9,7 @@ Example:
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve
@@ -16,6 +17,8 @@ from cyclopts.help.formatters.default import DefaultFormatter
 from cyclopts.help.inline_text import InlineText
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cyclopts.help import HelpPanel
 
 #: Of a terminal that does not say how wide it is.
@@ -43,6 +46,17 @@ def _joined(description: Any) -> Any:
     for text in description.texts:
         joined.append(text)
     return joined
+
+
+def options(listed: Mapping[str, str]) -> str:
+    """Options with what they mean, for the text below a help page.
+
+    >>> print(options({"scale": "part of the network, such as 0.1"}))
+      --scale  part of the network, such as 0.1
+    """
+    indent = max(map(len, listed)) + len("  --  ")
+    each = (f"{'  --' + option:{indent}}{text}" for option, text in listed.items())
+    return "\n".join(textwrap.fill(line, _WIDTH, subsequent_indent=" " * indent) for line in each)
 
 
 def example(words: str, width: int = _WIDTH) -> str:
