@@ -440,9 +440,7 @@ def congestion_options(_: str) -> str:
 def study_options(_: str) -> str:
     """What each study can be asked for that has options of its own."""
     rows = [
-        [code(name), code(f"--{option}"), text]
-        for name, _ in studies()
-        for option, text in named(name).options.items()
+        [code(name), code(f"--{option}"), text] for name, _ in studies() for option, text in named(name).options.items()
     ]
     return table(["study", "option", "meaning"], rows)
 

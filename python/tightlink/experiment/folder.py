@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     import duckdb
+    import xarray
 
     from tightlink.run import Run
     from tightlink.scenario import Scenario
@@ -126,6 +127,20 @@ class Experiment:
         if compact.exists():
             return self._scanned(compact, ["run", *(column.name for column in TABLES[name])])
         return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The runs of a sweep as a grid: a dimension for each factor and for replications, a variable for each metric.
+
+        Raises:
+            TightlinkError: xarray is not installed, or this is a study, whose runs are no grid.
+        """
+        if not self.description:
+            raise TightlinkError(
+                f"{self.folder}: a study has no factors that span a grid; expected the folder of a sweep"
+            )
+        from tightlink.experiment.grid import grid
+
+        return grid(self.runs.filter(pl.col("status") == "done").collect(), self.description["factors"])
 
     def connect(self, tables: Collection[str] | None = None) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with a view for each table: those of `own`, and of all runs, such as ``flows``.
