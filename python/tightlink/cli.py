@@ -47,7 +47,7 @@ from tightlink.commands.run import run
 from tightlink.commands.schema import schema
 from tightlink.commands.study import study
 from tightlink.commands.sweep import sweep
-from tightlink.commands.table_options import with_table_options
+from tightlink.commands.table_options import with_csv, with_table_options
 from tightlink.commands.validate import validate
 from tightlink.console import FAILED, INTERRUPTED, say
 
@@ -146,7 +146,7 @@ for measurement in (path, tcp, udp_sweep):
 plan.command(with_table_options(plan_path), name="path")
 for planned in (maxflow, packetize):
     plan.command(with_table_options(planned))
-for begun in (network, four_tier, examples):
+for begun in (network, four_tier, with_table_options(examples)):
     new.command(begun)
 new.command(new_study, name="study")
 
@@ -160,10 +160,10 @@ app.command(with_table_options(study), group=_SIMULATE)
 app.command(lab, group=_SIMULATE)
 for measuring in (emulate, with_table_options(capture)):
     app.command(measuring, group=_MEASURE)
-for understanding in (report, plot, with_table_options(compare), with_table_options(query)):
+for understanding in (report, with_table_options(plot), with_table_options(compare), with_table_options(query)):
     app.command(understanding, group=_UNDERSTAND)
 app.command(validate, group=_PREPARE)
-app.command(list_names, name="list", group=_PREPARE)
+app.command(with_csv(list_names), name="list", group=_PREPARE)
 app.command(schema, group=_OTHER)
 app.command(completion_of(app), group=_OTHER)
 for below, group in ((measure, _MEASURE), (analyze, _UNDERSTAND), (new, _PREPARE), (plan, _PREPARE)):

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
-from tightlink.console import print_text
+from tightlink.commands.analyze_output import Json
+from tightlink.console import print_json, print_text
 from tightlink.lazy import _core
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES
 
@@ -12,6 +13,8 @@ def list_names(
     what: Literal[
         "congestion", "queues", "recovery", "profiles", "topologies", "networks", "parameters", "studies", "metrics"
     ],
+    *,
+    json_: Json = False,
 ) -> None:
     """Print what there is to choose from, one name first on each line.
 
@@ -19,8 +22,13 @@ def list_names(
     ----------
     what
         Kind of thing to list.
+    json_
+        Print names and meanings as JSON.
     """
     names = _LISTS[what]()
+    if json_:
+        print_json([{"name": name, "meaning": text} for name, text in names])
+        return
     width = max((len(name) for name, _ in names), default=0)
     for name, text in names:
         print_text(f"{name:{width}}  {text}", indent=width + 2)

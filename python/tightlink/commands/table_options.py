@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
 from cyclopts import Parameter
@@ -36,8 +36,17 @@ _CSV: Final = _flag("csv", help_="Print the tables of --json as CSV, each below 
 
 def with_table_options(command: Callable[..., _T]) -> Callable[..., _T]:
     """Give a command the options --wide and --columns, which say what of its tables is printed, and --csv."""
+    return _with(command, _OPTIONS)
+
+
+def with_csv(command: Callable[..., _T]) -> Callable[..., _T]:
+    """Give a command with --json that prints no table the option --csv."""
+    return _with(command, ())
+
+
+def _with(command: Callable[..., _T], more: Sequence[inspect.Parameter]) -> Callable[..., _T]:
     signature = inspect.signature(command)
-    options = _OPTIONS if "json_" not in signature.parameters else (_CSV, *_OPTIONS)
+    options = more if "json_" not in signature.parameters else (_CSV, *more)
 
     @functools.wraps(command)
     def with_options(*args: Any, wide: bool = False, columns: Names = None, csv: bool = False, **options: Any) -> _T:
