@@ -19,26 +19,25 @@ Example:
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, without_checksum
 from tightlink.errors import TightlinkError, closest
+from tightlink.experiment.grid import grid
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import marker_of, opened, table_of
 from tightlink.lazy import pl
-from tightlink.scenario import loads
+from tightlink.run import Run
+from tightlink.scenario import Scenario, loads
 from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection
-
     import duckdb
     import xarray
 
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
 
 _RUNS: Final = "runs"
 RUNS: Final = f"{_RUNS}.parquet"
@@ -138,7 +137,6 @@ class Experiment:
             raise TightlinkError(
                 f"{self.folder}: a study has no factors that span a grid; expected the folder of a sweep"
             )
-        from tightlink.experiment.grid import grid
 
         return grid(self.runs.filter(pl.col("status") == "done").collect(), self.description["factors"])
 

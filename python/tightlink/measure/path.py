@@ -17,13 +17,13 @@ import numpy as np
 from tightlink.errors import TightlinkError
 from tightlink.measure.child import run
 from tightlink.measure.probe import receive_udp, send_udp
+from tightlink.measure.talk import Received
 from tightlink.measure.traffic import Constant, Trains, UdpFlow
 from tightlink.measure.visitor import visiting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tightlink.measure.talk import Received
     from tightlink.measure.traffic import Address, Pattern, UdpReceived, UdpSent
 
     Times = NDArray[np.float64]

@@ -19,6 +19,7 @@ import numpy as np
 from tightlink.errors import TightlinkError
 from tightlink.lazy import NDArray, nx
 from tightlink.scenario import Scenario
+from tightlink.scenario.network import Network
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,6 @@ def graph_of(scenario: Scenario) -> nx.Graph:
         >>> graph_of(scenario).edges
         EdgeView([('a', 'b')])
     """
-    from tightlink.scenario.network import Network
-
     network = Network(scenario.explicit())
     names = list(network.nodes)
     graph = nx.Graph()

@@ -11,6 +11,7 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,14 +19,10 @@ import numpy as np
 
 from tightlink import units
 from tightlink.analysis.estimates import Estimate
-from tightlink.analysis.path.estimate import empty_rtt
+from tightlink.analysis.path.estimate import Overload, PacketTrains, empty_rtt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
-
-    from tightlink.analysis.path.estimate import Overload, PacketTrains
 
     Times = NDArray[np.float64]
 
