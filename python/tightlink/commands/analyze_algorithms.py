@@ -1,26 +1,31 @@
 """``tightlink analyze clusters``, ``outliers`` and ``ranks``: algorithms under many conditions."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from tightlink.commands.analyze_output import Algorithm, Condition, Figure, Json, plain
-from tightlink.commands.options import Names
-from tightlink.console import print_json, print_text
+from tightlink import plots
+from tightlink.analysis import measurements
+from tightlink.analysis.effects import designed
+from tightlink.analysis.effects.designed import Designed
+from tightlink.analysis.responses import compared
+from tightlink.analysis.responses.clusters import Dendrogram
+from tightlink.analysis.responses.outliers import EFFECTS, counts, effective
+from tightlink.analysis.responses.ranks import Ranks
+from tightlink.commands.analyze_output import Algorithm, Condition, Figure, plain
+from tightlink.commands.options import Json, Names
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.analysis.effects.designed import Designed
-    from tightlink.analysis.responses.clusters import Dendrogram
-    from tightlink.analysis.responses.ranks import Ranks
+from tightlink.report import charts
 
 _OUTLIERS_SHOWN: Final = 12
 
 
+@with_table_options
 def clusters(
     table: Path,
     *,
@@ -45,7 +50,6 @@ def clusters(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
     from tightlink.analysis.responses import clusters as analysis
 
     check_new(output)
@@ -57,12 +61,10 @@ def clusters(
     else:
         _print_clusters(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         plots.write(charts.dendrograms(found, same=spread == "all"), output)
 
 
+@with_table_options
 def outliers(
     table: Path,
     *,
@@ -86,7 +88,6 @@ def outliers(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
     from tightlink.analysis.responses import outliers as analysis
 
     check_new(output)
@@ -100,12 +101,10 @@ def outliers(
     else:
         _print_outliers(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         plots.write([charts.outlier_grid(found, least=least) for least in analysis.EFFECTS], output)
 
 
+@with_table_options
 def ranks(
     table: Path,
     *,
@@ -129,7 +128,6 @@ def ranks(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
     from tightlink.analysis.responses import ranks as analysis
 
     check_new(output)
@@ -141,9 +139,6 @@ def ranks(
     else:
         _print_ranks(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         plots.write(charts.rank_scatter(found), output)
 
 
@@ -151,10 +146,6 @@ def read_compared(
     table: Path, algorithm: str, condition: Names, responses: Names
 ) -> tuple["Designed", list[str], list[str] | None]:
     """The table, the columns of the condition, and the responses; of a long table, which it says itself."""
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects import designed
-    from tightlink.analysis.responses import compared
-
     named = condition or []
     read = designed.read(table)
     with measurements.of_file(table):
@@ -172,8 +163,6 @@ def read_compared(
 
 
 def _print_clusters(found: "Sequence[Dendrogram]") -> None:
-    from tightlink.console import print_table
-
     apart: dict[str, int] = {}
     for each in found:
         if each.apart is not None:
@@ -189,9 +178,6 @@ def _print_clusters(found: "Sequence[Dendrogram]") -> None:
 
 
 def _print_outliers(found: "pl.DataFrame") -> None:
-    from tightlink.analysis.responses.outliers import EFFECTS, counts, effective
-    from tightlink.console import print_table
-
     number = int(found["outlier"].sum())
     print_text(f"in {number} of {found.height} cells of a condition and a response one algorithm is an outlier\n")
     if not number:
@@ -219,8 +205,6 @@ def _effect(relative: float) -> str:
 
 
 def _print_ranks(found: "Ranks") -> None:
-    from tightlink.console import print_table
-
     print_text(found.sentence() + "\n")
     print_table(["algorithm", "mean rank", "its standard deviation", "leads in", "cells"], [
         [row["algorithm"], f"{row['rank_mean']:.2f}", "-" if row["rank_sd"] is None else f"{row['rank_sd']:.2f}",

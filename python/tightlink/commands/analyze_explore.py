@@ -5,8 +5,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from tightlink import report
+from tightlink.analysis import measurements
+from tightlink.analysis.effects import designed
 from tightlink.commands.options import Names
 from tightlink.console import print_verbatim
+from tightlink.report import charts
 
 _LEAD = (
     "Draw a band across lines to keep the runs within it; click on levels and clusters, with the shift key on several; "
@@ -38,11 +42,6 @@ def explore(
     output
         File to write.
     """
-    from tightlink import report
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects import designed
-    from tightlink.report import charts
-
     read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         if algorithm is not None:

@@ -1,23 +1,27 @@
 """``tightlink analyze correlation`` and ``pca``: from many responses to a few."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from tightlink.commands.analyze_output import Figure, Json, plain
-from tightlink.commands.options import Names
-from tightlink.console import print_json, print_text
+from tightlink import plots
+from tightlink.analysis import measurements
+from tightlink.analysis.effects import designed
+from tightlink.analysis.responses.correlation import Correlation
+from tightlink.analysis.responses.pca import Components
+from tightlink.commands.analyze_output import Figure, plain
+from tightlink.commands.options import Json, Names
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
-
-if TYPE_CHECKING:
-    from tightlink.analysis.responses.correlation import Correlation
-    from tightlink.analysis.responses.pca import Components
+from tightlink.report import charts
 
 _SHOWN: Final = 3
 #: Share of the variance up to which components are listed.
 _NEARLY_ALL: Final = 0.99
 
 
+@with_table_options
 def correlation(
     table: Path,
     *,
@@ -42,8 +46,6 @@ def correlation(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects import designed
     from tightlink.analysis.responses import correlation as analysis
 
     check_new(output)
@@ -56,13 +58,11 @@ def correlation(
     else:
         _print_correlation(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         panels = (charts.correlation_matrix, charts.correlation_histogram, charts.index_index)
         plots.write([panel(found) for panel in panels], output)
 
 
+@with_table_options
 def pca(
     table: Path,
     *,
@@ -87,8 +87,6 @@ def pca(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects import designed
     from tightlink.analysis.responses import pca as analysis
 
     check_new(output)
@@ -101,9 +99,6 @@ def pca(
     else:
         _print_components(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         runs = charts.component_scores(found, by=by, arrows=True)
         plots.write([charts.scree(found), charts.component_loadings(found), runs], output)
 
@@ -121,8 +116,6 @@ def _threshold(text: str) -> float | Literal["gap"]:
 
 
 def _print_correlation(found: "Correlation") -> None:
-    from tightlink.console import print_table
-
     print_text(found.sentence() + "\n")
     partners = dict(found.places.select("response", "partners").rows())
     print_table(["response", "group", "partners", "least |r| in the group", "represented by"], [
@@ -133,8 +126,6 @@ def _print_correlation(found: "Correlation") -> None:
 
 
 def _print_components(found: "Components") -> None:
-    from tightlink.console import print_table
-
     print_text(found.sentence())
     if found.left_out:
         print_text(f"{found.left_out} runs were left out, as they lack a response")

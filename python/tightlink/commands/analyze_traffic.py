@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
-from tightlink.commands.options import Names, option
+from tightlink import plots, units
+from tightlink.analysis import measurements
+from tightlink.analysis.traffic.arrivals import interarrivals
+from tightlink.analysis.traffic.burstiness import Burstiness, burstiness
+from tightlink.analysis.traffic.cycles import Cycle, cycles
+from tightlink.analysis.traffic.over_time import Series, series_of
+from tightlink.analysis.traffic.sizes import tail
+from tightlink.analysis.traffic.spikes import Spikes, spikes
+from tightlink.capture import capture, is_capture
+from tightlink.commands.analyze_output import Figure, Table, draw, plain
+from tightlink.commands.options import Json, Names, option
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
-from tightlink.run import CAPTURE
+from tightlink.run import CAPTURE, open_run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tightlink.analysis.traffic.burstiness import Burstiness
-    from tightlink.analysis.traffic.cycles import Cycle
-    from tightlink.analysis.traffic.over_time import Series
-    from tightlink.analysis.traffic.spikes import Spikes
     from tightlink.commands.analyze_output import Panel
 
 _MANIFEST: Final = "manifest.json"
@@ -34,6 +38,7 @@ _INTERVAL: Final = "10 ms"
 _MOST: Final = 12
 
 
+@with_table_options
 def traffic(
     table: Table,
     *,
@@ -82,8 +87,6 @@ def traffic(
         if constant:
             print_text(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
     if output is not None and found:
-        from tightlink import plots
-
         rows: dict[str, list[Panel]] = {
             name: [
                 partial(plots.variance_time, parts["burstiness"]),
@@ -94,6 +97,7 @@ def traffic(
         draw(output, rows)
 
 
+@with_table_options
 def arrivals(
     table: Table,
     *,
@@ -115,8 +119,6 @@ def arrivals(
     output
         File for a figure, times between arrivals beside exponential ones: .png, .svg or .pdf.
     """
-    from tightlink.analysis.traffic.arrivals import interarrivals
-
     check_new(output)
     frame = _rows(table, of)
     found = {}
@@ -131,12 +133,11 @@ def arrivals(
         for name, each in found.items():
             print_text(f"{name}: {each.sentence()}" if name else each.sentence())
     if output is not None:
-        from tightlink import plots
-
         shown = list(found.items())[:_MOST]
         draw(output, {name: [partial(plots.interarrival_times, each)] for name, each in shown})
 
 
+@with_table_options
 def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False, output: Figure = None) -> None:
     """Find how heavy the tail of sizes is, and how much the largest flows carry.
 
@@ -149,8 +150,6 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
     output
         File for a figure, the share of flows that are larger: .png, .svg or .pdf.
     """
-    from tightlink.analysis.traffic.sizes import tail
-
     check_new(output)
     try:
         found = tail(_numbers(_rows(table, "flows"), column))
@@ -161,11 +160,10 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
     else:
         print_text(found.sentence())
     if output is not None:
-        from tightlink import plots
-
         draw(output, {"": [partial(plots.size_tail, found, column=column)]})
 
 
+@with_table_options
 def cross_correlation(
     table: Table,
     first: str,
@@ -217,19 +215,13 @@ def cross_correlation(
     else:
         print_text(found.sentence(first, second))
     if output is not None:
-        from tightlink import plots
-
         draw(output, {"": [partial(plots.correlation_over_lag, found)]})
 
 
 def _over_time(table: Path, interval: str = _INTERVAL) -> pl.DataFrame:
     if (table / _MANIFEST).exists():
-        from tightlink.run import open_run
-
         run = open_run(table)
     else:
-        from tightlink.capture import capture, is_capture
-
         if not is_capture(table):
             return _read(table)
         run = capture(table, interval=interval)
@@ -244,22 +236,17 @@ def _rows(table: Path, name: str) -> pl.DataFrame:
     """A table of a run, or the only one."""
     if not (table / _MANIFEST).exists():
         return _read(table)
-    from tightlink.run import open_run
 
     return open_run(table).table(name)
 
 
 def _read(table: Path) -> pl.DataFrame:
-    from tightlink.analysis import measurements
-
     return measurements.read(table).drop(measurements.LINE, strict=False)
 
 
 def _series(
     table: Path, frame: pl.DataFrame, columns: list[str] | None, during: tuple[float, float], least: int
 ) -> list[Series]:
-    from tightlink.analysis.traffic.over_time import series_of
-
     if columns is None:
         known = frame["metric"].unique().to_list() if "metric" in frame.columns else frame.columns
         columns = [name for name in _USUAL if name in known][:1]
@@ -276,10 +263,6 @@ def _varies(series: Series) -> bool:
 
 
 def _described(series: Series) -> dict[str, Any]:
-    from tightlink.analysis.traffic.burstiness import burstiness
-    from tightlink.analysis.traffic.cycles import cycles
-    from tightlink.analysis.traffic.spikes import spikes
-
     try:
         found: list[Cycle] = cycles(series.values, series.interval_s, begin_s=series.begin_s)
     except TightlinkError:

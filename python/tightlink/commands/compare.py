@@ -6,17 +6,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.commands.analyze_output import Json, draw, plain
-from tightlink.commands.options import Names, Output, WithLab  # cyclopts evaluates it
-from tightlink.console import print_json, print_text
+from tightlink import plots
+from tightlink.analysis.compare.comparison import Comparison
+from tightlink.analysis.compare.comparison import compare as put_together
+from tightlink.analysis.compare.pairs import SIDES
+from tightlink.analysis.compare.words import MAIN, in_order, main_agreements
+from tightlink.checksums import write_table
+from tightlink.commands.analyze_output import draw, plain
+from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text, say, warned
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
+from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
+from tightlink.report.side_by_side import write_comparison
+from tightlink.run import SIMULATION, open_run
 
 if TYPE_CHECKING:
-    from tightlink.analysis.compare.comparison import Comparison
     from tightlink.commands.analyze_output import Panel
-    from tightlink.laboratory.embedded import Offer
 
 #: A limit that took less of the time on both sides is not printed.
 _LEAST_SHARE: Final = 0.05
@@ -25,6 +33,7 @@ _MOST_FIGURES: Final = 12
 _MOST_NAMES: Final = 12
 
 
+@with_table_options
 def compare(
     first: Path,
     second: Path,
@@ -50,9 +59,6 @@ def compare(
     output
         New folder for a report, figures and the table of all values.
     """
-    from tightlink.analysis.compare.comparison import compare as put_together
-    from tightlink.console import warned
-
     if with_lab and output is None:
         raise TightlinkError("--with-lab is for the report: add -o DIR, a new folder for it")
     if output is not None:
@@ -86,7 +92,6 @@ def _described(found: Comparison) -> dict[str, Any]:
 
 def _print(found: Comparison) -> None:
     from tightlink.analysis.compare.words import agreements, main_agreements, summarized, written
-    from tightlink.console import print_table
 
     first, second = found.titles
     tables: list[tuple[list[str], list[tuple[Any, ...]], tuple[int, ...]]] = []
@@ -115,9 +120,6 @@ def _print(found: Comparison) -> None:
 
 def _offers(names: tuple[str, str]) -> list[Offer]:
     """What the report opens in the lab: of the two, what was simulated."""
-    from tightlink.laboratory.embedded import Offer
-    from tightlink.run import SIMULATION, open_run
-
     runs = [(name, open_run(name)) for name in names if (Path(name) / "manifest.json").exists()]
     offers = [Offer(Path(name).resolve().name, run.scenario) for name, run in runs if run.source == SIMULATION]
     if not offers:
@@ -127,9 +129,6 @@ def _offers(names: tuple[str, str]) -> list[Offer]:
 
 def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
     """The rows that are printed; with ``every`` all, if none of them is usual."""
-    from tightlink.analysis.compare.pairs import SIDES
-    from tightlink.analysis.compare.words import MAIN, in_order
-
     large = pl.max_horizontal(*SIDES) >= _LEAST_SHARE
     limits = pl.col("metric").str.starts_with("limited_by_") & large
     shown = rows.filter(pl.col("metric").is_in(MAIN) | limits)
@@ -138,8 +137,6 @@ def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
 
 def _one_sided(found: Comparison) -> list[str]:
     """What is on one side only, in short: whole flows, links and nodes by name, then metrics of the others."""
-    from tightlink.analysis.compare.pairs import SIDES
-
     titles = dict(zip(SIDES, found.titles, strict=True))
     both = found.values.select("table", "entity").unique()
     lines = []
@@ -160,12 +157,6 @@ def _listed(names: list[str]) -> str:
 
 
 def _write(found: Comparison, output: Path, names: tuple[str, str], *, with_lab: bool) -> None:
-    from tightlink import plots
-    from tightlink.analysis.compare.words import main_agreements
-    from tightlink.checksums import write_table
-    from tightlink.console import say
-    from tightlink.report.side_by_side import write_comparison
-
     offers = _offers(names) if with_lab else ()
     figures = output / "figures"
     figures.mkdir(parents=True)

@@ -1,10 +1,11 @@
-"""One example of each command, as it is typed: the last line of its help."""
+"""One example of each command, as it is typed: the end of its help."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from cyclopts import App
 
+from tightlink import studies
 from tightlink.commands.help_pages import example, options
 
 _COMPARED: Final = "examples/controls-compared.csv"
@@ -62,20 +63,10 @@ EXAMPLES: Final = {
 def show_options_of_study(app: App, words: Sequence[str]) -> None:
     """Where the help of a study is asked for by its name, put the options that it alone has above the example."""
     names = [word for word in words[1:] if not word.startswith("-")]
-    if words[:1] != ["study"] or not names or not {"--help", "-h"}.intersection(words):
+    if words[:1] != ["study"] or not names:
         return
-    from tightlink import studies
 
     chosen = studies.named(names[0])
     if chosen.options:
         own = f"Options of {chosen.name}:\n{options(chosen.options)}"
         app["study"].help_epilogue = f"{own}\n\n{example(f'study {chosen.name} -j 2')}"
-
-
-def show_examples(app: App) -> None:
-    """Put the example of each command below its help."""
-    for command, words in EXAMPLES.items():
-        own = app
-        for name in command.split():
-            own = own[name]
-        own.help_epilogue = example(f"{command} {words}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve
@@ -17,8 +18,6 @@ from cyclopts.help.formatters.default import DefaultFormatter
 from cyclopts.help.inline_text import InlineText
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from cyclopts.help import HelpPanel
 
 #: Of a terminal that does not say how wide it is.

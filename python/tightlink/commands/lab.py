@@ -7,6 +7,8 @@ from cyclopts import Parameter
 
 from tightlink.commands.options import Output
 from tightlink.console import print_text
+from tightlink.laboratory import write
+from tightlink.laboratory.text import read
 from tightlink.scenario import load, parse_option
 
 
@@ -36,9 +38,6 @@ def lab(
     title
         What stands above it (default: the name of the scenario).
     """
-    from tightlink.laboratory import write
-    from tightlink.laboratory.text import read
-
     scenario = load(file, set=dict(map(parse_option, set_ or [])))
     lesson = "" if text is None else read(text)
     print_text(

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from tightlink import units
 from tightlink.commands.options import Names, Output, option
 from tightlink.commands.run_output import print_summary
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
     FAILED,
     print_json,
@@ -34,6 +35,7 @@ _PRINTED: Final = ("flows", "links")
 _OFF: Final = "off"
 
 
+@with_table_options
 def scenario(
     file: Path,
     *,

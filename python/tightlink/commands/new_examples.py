@@ -4,7 +4,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
-from tightlink.commands.analyze_output import Json
+from tightlink.commands.options import Json
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.files import write_bytes
@@ -19,6 +20,7 @@ _KINDS: Final = {
 }
 
 
+@with_table_options
 def examples(folder: Path | None = None, *, json_: Json = False) -> None:
     """Write the examples that come with Tightlink to a folder, or print what there is.
 

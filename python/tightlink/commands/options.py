@@ -42,6 +42,9 @@ def _separated(_: type, words: Sequence[Token]) -> list[str]:
 #: Names, times or pairs: separated by commas, by repeating the option, or both.
 Names: TypeAlias = Annotated[list[str] | None, Parameter(negative="", metavar="NAME,…", converter=_separated)]
 Cluster: TypeAlias = Annotated[str | None, Parameter(help=_CLUSTER)]
+Json: TypeAlias = Annotated[
+    bool, Parameter(name="--json", negative="", help="Print everything that was found as JSON.")
+]
 Output: TypeAlias = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 WithLab: TypeAlias = Annotated[bool, Parameter(negative="", help=_WITH_LAB)]
 

@@ -6,12 +6,16 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Json
-from tightlink.commands.options import option
-from tightlink.console import print_json
+from tightlink.analysis.networks.flow_limits import flow_limits
+from tightlink.analysis.networks.flow_trial import try_paths
+from tightlink.commands.options import Json, option
+from tightlink.commands.plan_maxflow_output import as_json, show
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, progress, warned
 from tightlink.scenario import load, parse_option
 
 
+@with_table_options
 def maxflow(
     file: Path,
     *,
@@ -39,11 +43,6 @@ def maxflow(
     no_simulate
         Do not simulate what the answers propose.
     """
-    from tightlink.analysis.networks.flow_limits import flow_limits
-    from tightlink.analysis.networks.flow_trial import try_paths
-    from tightlink.commands.plan_maxflow_output import as_json, show
-    from tightlink.console import progress, warned
-
     scenario = load(file, set=dict(map(parse_option, set_ or [])))
     size = None if packet is None else int(option("--packet", packet, units.SIZE))
     limits = flow_limits(scenario, source=from_, target=to, packet_bytes=size)

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from tightlink.commands.analyze_output import Json
-from tightlink.commands.options import Output
+from tightlink.commands.options import Json, Output
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new
 
 
+@with_table_options
 def plot(
     folder: Path,
     name: str | None = None,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink.console import say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Old names of commands, and today's.
 COMMANDS: Final = {

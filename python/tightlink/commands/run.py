@@ -9,15 +9,22 @@ from cyclopts import Parameter
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Names, Output
 from tightlink.commands.run_output import check_shown, print_summary, write_shown
-from tightlink.console import print_json, print_verbatim, say, warned, watching
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
+from tightlink.diagnosis import why
+from tightlink.diagnosis.commands import option
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.experiment import open as open_folder
+from tightlink.run import is_there, open_run
 from tightlink.scenario import Scenario, load, parse_option, understood
 from tightlink.scenario.memory import check_patience, needed
+from tightlink.simulate import check_threads, expected_threads, prepare, simulate
 
 #: Tables of which the rows are few.
 _PRINTED: Final = ("flows", "links", "transfers", "completion_times")
 
 
+@with_table_options
 def run(
     file: Path,
     *,
@@ -83,7 +90,6 @@ def run(
     scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:
         scenario = _with_seed(scenario, seed)
-    from tightlink.simulate import check_threads, simulate
 
     check_threads(threads)
     if show_config:
@@ -96,8 +102,6 @@ def run(
     files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": pcap_at}
     there = output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace)
     if output is not None and there:
-        from tightlink.run import open_run
-
         result = open_run(output)
     else:
         with watching(f"simulating {scenario.duration}") as watch:
@@ -107,15 +111,12 @@ def run(
             result.save(output)
             say(f"wrote {output}")
     write_shown(result, report, plot)
-    from tightlink.diagnosis import why
 
     found = why(result, command=_typed(file, replay, changes, seed, controls))
     if json_:
         tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
         print_json({"manifest": result.manifest, "why": found.to_dict()} | tables)
     else:
-        from tightlink.console import print_why
-
         print_why(found)
         print_summary(result)
     if there:
@@ -124,8 +125,6 @@ def run(
 
 
 def _show_config(scenario: Scenario, threads: int | None) -> int:
-    from tightlink.simulate import expected_threads
-
     resolved = scenario.resolve()
     wanted = needed(resolved)
     print_verbatim(understood(scenario))
@@ -144,8 +143,6 @@ def _typed(
     file: Path, replay: Path | None, changes: dict[str, object], seed: int | None, controls: list[Path] | None
 ) -> str:
     """What was typed to run a scenario, without what only says where results go: to it, changes can be added."""
-    from tightlink.diagnosis.commands import option
-
     words = ["tightlink run", shlex.quote(str(file))]
     words += [] if replay is None else [f"--replay {shlex.quote(str(replay))}"]
     words += [f"--controls {shlex.quote(str(path))}" for path in controls or []]
@@ -155,8 +152,6 @@ def _typed(
 
 
 def _replayed(folder: Path, name: str) -> Scenario:
-    from tightlink.experiment import open as open_folder
-
     return open_folder(folder).scenario(name)
 
 
@@ -169,8 +164,5 @@ def _with_seed(scenario: Scenario, seed: int) -> Scenario:
 
 def _already_there(scenario: Scenario, output: Path, *, trace: bool) -> bool:
     """Looked at before the simulation: a wrong folder is not worth waiting for."""
-    from tightlink.run import is_there
-    from tightlink.simulate import prepare
-
     wanted = ["links", *(["packets"] if trace else [])]
     return is_there(output, prepare(scenario).identified, wanted)

@@ -7,10 +7,12 @@ from cyclopts import Parameter
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Cluster, Jobs, Output, WithLab
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
 
 
+@with_table_options
 def study(
     name: str,
     *,

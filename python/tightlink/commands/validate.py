@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from tightlink.console import WRONG, print_text, say
 from tightlink.errors import ScenarioError
+from tightlink.plots.labels import several
 from tightlink.scenario import load, parse_option
 
 
@@ -25,8 +26,6 @@ def validate(
     set_
         key=value, to change a key by its dotted path first; may be repeated.
     """
-    from tightlink.plots.labels import several
-
     changes = dict(map(parse_option, set_ or []))
     code = 0
     for file in files:

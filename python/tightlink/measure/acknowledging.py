@@ -20,9 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-import polars as pl
-
 from tightlink import units
+from tightlink.lazy import pl
 from tightlink.measure.traced import CARRIES, is_on
 
 #: Of the bound on packets of the link, 1 % of the time through a full queue: so of receivers it is a tenth, within

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
+from tightlink.lazy import np
 from tightlink.measure.traffic import UdpReceived, UdpSent
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np
 from tightlink.measure.child import run
 from tightlink.measure.probe import receive_udp, send_udp
 from tightlink.measure.talk import Received

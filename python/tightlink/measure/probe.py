@@ -27,9 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-import numpy as np
-
-from tightlink.lazy import _core
+from tightlink.lazy import _core, np
 from tightlink.measure.probe_sockets import advertise, bound, can_advertise, family, prepare, tcp_socket, written
 from tightlink.measure.traffic import (
     Pattern,

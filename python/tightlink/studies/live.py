@@ -30,9 +30,6 @@ from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import Failed, Work, attempt
 from tightlink.experiment.engines import Threads
 from tightlink.experiment.precision import median_has_converged
-from tightlink.measure.forwarding import WAITS, forward
-from tightlink.measure.measuring import measure
-from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run, open_run
 from tightlink.scenario import Scenario
 from tightlink.studies.words import percent
@@ -278,6 +275,8 @@ class _MeasuringScenario(Work):
 
     def perform(self, check: Callable[[], None]) -> Run | None:
         """Measure until the machine was idle enough, a few times; nothing where it never was."""
+        from tightlink.measure.relay import InvalidMeasurementError
+
         failed: TightlinkError | None = None
         for _ in range(_TRIES):
             check()
@@ -298,7 +297,10 @@ class _MeasuringScenario(Work):
     def _once(self, check: Callable[[], None]) -> Run:
         wanted = self.wanted
         if wanted.over == "kernel":
+            from tightlink.measure.forwarding import forward
+
             return forward(wanted.scenario, watch=lambda _: check())
+        from tightlink.measure.measuring import measure
 
         return measure(
             wanted.scenario,
@@ -331,6 +333,8 @@ def machine(runs: Sequence[Run]) -> str:
 
 def kernel(runs: Sequence[Run]) -> str:
     """The same of runs over the kernel's own forwarding."""
+    from tightlink.measure.forwarding import WAITS
+
     own = [run.manifest["forwarding"] for run in runs]
     waited = max(float(each["waited_s"]) / float(each["passed_s"]) for each in own)
     steal = [run.manifest["host"]["cpu_steal"] or 0.0 for run in runs]

@@ -38,7 +38,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from tightlink import report
 from tightlink.checksums import write_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
@@ -50,8 +49,6 @@ from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import Workplace, occupied
 from tightlink.laboratory.embedded import Offer
-from tightlink.laboratory.engine import check_engine
-from tightlink.measure.machine import missing
 from tightlink.progress import duration
 from tightlink.studies import named
 from tightlink.studies.live import measure_all
@@ -94,6 +91,8 @@ def study(  # noqa: PLR0913
     folder = Path("results") / (asked.folder or asked.name) if output is None else Path(output)
     tell = progress or (lambda _: None)
     if with_lab:
+        from tightlink.laboratory.engine import check_engine
+
         check_engine()
     wanted = list(asked.measured())
     if wanted:
@@ -145,6 +144,7 @@ def _write(
     figures = said.draw(folder / "figures")
     for name, table in said.tables.items():
         write_table(folder / f"{name}.parquet", table)
+    from tightlink import report
 
     report.write(
         folder / "report.html",
@@ -162,6 +162,8 @@ def _write(
 
 def _offers(tasks: Sequence[Task]) -> list[Offer]:
     """The scenarios of a study for its laboratories: of replications, which differ in their seeds, the first."""
+    from tightlink.laboratory.embedded import Offer
+
     first: dict[str, Offer] = {}
     for task in tasks:
         first.setdefault(repr(task.scenario.written() | {"seed": 0}), Offer(task.name, task.scenario))
@@ -170,5 +172,7 @@ def _offers(tasks: Sequence[Task]) -> list[Offer]:
 
 def _can_measure() -> None:
     """Find out whether this machine can measure, before anything takes its time."""
+    from tightlink.measure.machine import missing
+
     if (why := missing("tun")) is not None:
         raise TightlinkError(f"--{LIVE}: {why}; without it the study is simulated only")

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, nx
+from tightlink.lazy import NDArray, np, nx
 from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 

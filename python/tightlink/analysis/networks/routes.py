@@ -31,9 +31,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np
 from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router

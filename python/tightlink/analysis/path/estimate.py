@@ -17,9 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from tightlink.analysis.estimates import RESAMPLES, Estimate
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,6 @@ import polars as pl
 from tightlink.analysis.path.cells import cell
 from tightlink.analysis.path.residuals import agreement, share_within
 from tightlink.experiment.claims import Claim
-from tightlink.measure.machine import missing
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe.linux import MEASURED, WITHIN, beside, outside
@@ -27,6 +26,8 @@ IPERF3: Final = "iperf3"
 
 def measurements() -> list[Measurement]:
     """The cells, measured: by the probe, whose windows are exact, until medians have converged; some by iperf3."""
+    from tightlink.measure.machine import missing
+
     own = [
         Measurement(each.name, each.scenario, echo_s=ECHO_S, precision=Precision(each.goodput_bps)) for each in cells()
     ]
