@@ -71,7 +71,7 @@ def emulate(
         When the links end, such as "10 s"; with a program, that is ended then.
     late
         How much later than planned a packet may be forwarded, such as "1 ms", before it counts as late (default: 1 %
-        of what the way takes with full queues, at least 0.1 ms). Where more than 1 % are late, there is no result.
+        of what the path takes with full queues, at least 0.1 ms). Where more than 1 % are late, there is no result.
     burn
         Spend the processor time that packets cost the router, instead of adding it up.
     output
