@@ -47,8 +47,6 @@ def clusters(
     spread
         What differences are divided by: each condition's standard deviation over its algorithms, or that over all
         conditions, which makes distances comparable.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis.responses import clusters as analysis
 
@@ -85,8 +83,6 @@ def outliers(
         Columns to look at; without them, all responses.
     level
         Probability of finding an outlier in a cell that has none.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis.responses import outliers as analysis
 
@@ -125,8 +121,6 @@ def ranks(
         Columns to rank by, such as throughputs; without them, all responses.
     best
         Whether the largest value or the smallest has rank 1.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis.responses import ranks as analysis
 

@@ -17,8 +17,8 @@ from tightlink.analysis.effects.influence import influence
 from tightlink.analysis.effects.main import WEAK, main_effects
 from tightlink.analysis.effects.ten_steps import Steps, steps
 from tightlink.analysis.effects.two_level import TwoLevel, two_level
-from tightlink.commands.analyze_output import Figure, plain
-from tightlink.commands.options import Json, Names
+from tightlink.commands.analyze_output import plain
+from tightlink.commands.options import Json, Names, Output
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text
 from tightlink.errors import ScenarioError, closest, one_of
@@ -42,7 +42,7 @@ def effects(
     interactions: Annotated[bool, Parameter(negative="")] = False,
     draw_response: Annotated[str | None, Parameter(name="--draw")] = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find which factors move which responses, how far, and how many responses each moves.
 
@@ -93,7 +93,7 @@ def effects(
 
 @with_table_options
 def ten_steps(
-    table: Path, *, response: str | None = None, factors: Names = None, json_: Json = False, output: Figure = None
+    table: Path, *, response: str | None = None, factors: Names = None, json_: Json = False, output: Output = None
 ) -> None:
     """Look at one response in ten steps: which effects are more than noise, and what they leave unexplained.
 

@@ -8,8 +8,8 @@ from tightlink.analysis import measurements
 from tightlink.analysis.responses import fairness as analysis
 from tightlink.analysis.responses.fairness import ALTERNATIVE, STANDARD
 from tightlink.commands.analyze_algorithms import read_compared
-from tightlink.commands.analyze_output import Algorithm, Condition, Figure, plain
-from tightlink.commands.options import Json
+from tightlink.commands.analyze_output import Algorithm, Condition, plain
+from tightlink.commands.options import Json, Output
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table
 from tightlink.files import check_new
@@ -29,7 +29,7 @@ def fairness(
     available: str,
     condition: Condition = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Compare each algorithm with the standard TCP beside it: shares of what was available, and who gets more.
 

@@ -53,8 +53,6 @@ def saturation(
         Packet size in bytes above which rows are left out, as they are sent in fragments.
     overhead
         Line time of a packet beyond its own bytes, in bytes, where it is known; otherwise it is fitted.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis.limits.saturation import each
 
@@ -84,8 +82,6 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
         "router" tells several routers apart.
     load
         Column of the load, such as load_reported.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis.limits.regimes import each
 

@@ -14,8 +14,8 @@ from tightlink.analysis.markov import PiecewiseChain, from_log, from_users, mini
 from tightlink.analysis.markov.logs import NOT_BEGUN
 from tightlink.analysis.markov.perturbation import named
 from tightlink.analysis.markov.users import COMPLETED
-from tightlink.commands.analyze_output import Figure, Table, draw, plain
-from tightlink.commands.options import Json, Names, option
+from tightlink.commands.analyze_output import Table, draw, plain
+from tightlink.commands.options import Json, Names, Output, option
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, say
 from tightlink.errors import TightlinkError, one_of
@@ -44,7 +44,7 @@ def markov(
     start: str | None = None,
     target: str | None = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find which transitions between states, made less likely, keep most from the target: by a Markov chain a period.
 

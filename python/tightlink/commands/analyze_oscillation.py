@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink import plots, units
 from tightlink.analysis import measurements
-from tightlink.commands.analyze_output import Figure, Table, draw, plain
-from tightlink.commands.options import Json, Names, option
+from tightlink.commands.analyze_output import Table, draw, plain
+from tightlink.commands.options import Json, Names, Output, option
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError
@@ -37,7 +37,7 @@ def oscillation(
     begin: str = "0 s",
     end: str | None = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find what goes up and down with a period: windows, queues, losses; tested against noise without one.
 

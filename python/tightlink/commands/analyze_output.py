@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Table: TypeAlias = Path
 Algorithm = Annotated[str, Parameter(help="Column of the algorithm.")]
 Condition = Annotated[Names, Parameter(help="Columns of the condition; without it, all other factors.")]
-Figure = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+Figure = Annotated[Path | None, Parameter(name=["--output", "-o"], help="File for a figure: .png, .svg or .pdf.")]
 
 #: Of a figure of several panels, in inches.
 _PANEL: Final = (4.8, 3.4)

@@ -43,8 +43,6 @@ def correlation(
         Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
     threshold
         |r| above which a pair is kept, or "gap": the middle of the widest gap between moderate |r|.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis.responses import correlation as analysis
 
@@ -84,8 +82,6 @@ def pca(
         Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
     by
         Column that tells groups of runs apart in the figure.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
     from tightlink.analysis.responses import pca as analysis
 

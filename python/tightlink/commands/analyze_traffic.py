@@ -15,8 +15,8 @@ from tightlink.analysis.traffic.over_time import Series, series_of
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import Spikes, spikes
 from tightlink.capture import capture, is_capture
-from tightlink.commands.analyze_output import Figure, Table, draw, plain
-from tightlink.commands.options import Json, Names, option
+from tightlink.commands.analyze_output import Table, draw, plain
+from tightlink.commands.options import Json, Names, Output, option
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, closest, one_of
@@ -47,7 +47,7 @@ def traffic(
     end: str | None = None,
     interval: str = _INTERVAL,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find bursts at all time scales, spikes, and cycles of a day and a week, in counts over time.
 
@@ -104,7 +104,7 @@ def arrivals(
     column: str = "time_s",
     of: str = "packets",
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Test arrivals against a Poisson process: of packets at links, of flows, or of anything with a time.
 
@@ -138,7 +138,7 @@ def arrivals(
 
 
 @with_table_options
-def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False, output: Figure = None) -> None:
+def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False, output: Output = None) -> None:
     """Find how heavy the tail of sizes is, and how much the largest flows carry.
 
     Parameters
@@ -171,7 +171,7 @@ def cross_correlation(
     *,
     longest: str | None = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find which of two series follows the other, and by how much time.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.options import Names, Output, option
+from tightlink.commands.options import Names, Output, Set, option
 from tightlink.console import FAILED, columns_chosen, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario import Scenario, load, parse_option
@@ -41,7 +41,7 @@ def emulate(
     late: str | None = None,
     burn: Annotated[bool, Parameter(negative="")] = False,
     output: Output = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
 ) -> int:
     """Put the bottlenecks of a scenario between hosts of this machine, in real time.
 
@@ -76,8 +76,6 @@ def emulate(
         Spend the processor time that packets cost the router, instead of adding it up.
     output
         Folder to write the run to, with every packet; without it nothing is written.
-    set_
-        key=value, to change a key of the scenario by its dotted path; may be repeated.
     """
     from tightlink.measure.emulation import Emulation, told
     from tightlink.measure.plan import Plan

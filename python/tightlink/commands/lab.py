@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tightlink.commands.options import Output
+from tightlink.commands.options import Output, Set
 from tightlink.console import print_text
 from tightlink.laboratory import write
 from tightlink.laboratory.text import read
@@ -17,7 +17,7 @@ def lab(
     *,
     output: Output = None,
     slider: Annotated[list[str] | None, Parameter(negative="")] = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     text: Path | None = None,
     title: str = "",
 ) -> None:
@@ -31,8 +31,6 @@ def lab(
         File to write (default: FILE.html in this folder).
     slider
         key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated. Without any, sensible ones.
-    set_
-        key=value, to change a key by its dotted path; may be repeated.
     text
         Lesson to show, in Markdown; {set: key=value} in it is a button that moves a slider.
     title

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.options import Names, Output, option
+from tightlink.commands.options import Names, Output, Set, option
 from tightlink.commands.run_output import print_summary
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
@@ -40,7 +40,7 @@ def scenario(
     file: Path,
     *,
     output: Output = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     sender: Literal["probe", "iperf3"] = "probe",
     link: Names = None,
     device: Literal["tun", "packet"] = "tun",
@@ -57,8 +57,6 @@ def scenario(
         Scenario, a TOML file.
     output
         Folder to write the tables to; with --repeat a folder in it for each time. Without it nothing is written.
-    set_
-        key=value, to change a key by its dotted path; may be repeated.
     sender
         What sends: probe, whose windows are exact, or iperf3.
     link

@@ -45,6 +45,10 @@ Cluster: TypeAlias = Annotated[str | None, Parameter(help=_CLUSTER)]
 Json: TypeAlias = Annotated[
     bool, Parameter(name="--json", negative="", help="Print everything that was found as JSON.")
 ]
+Set: TypeAlias = Annotated[
+    list[str] | None,
+    Parameter(name="--set", negative="", help="key=value, to change a key by its dotted path; may be repeated."),
+]
 Output: TypeAlias = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 WithLab: TypeAlias = Annotated[bool, Parameter(negative="", help=_WITH_LAB)]
 

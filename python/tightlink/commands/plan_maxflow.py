@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from tightlink import units
 from tightlink.analysis.networks.flow_limits import flow_limits
 from tightlink.analysis.networks.flow_trial import try_paths
-from tightlink.commands.options import Json, option
+from tightlink.commands.options import Json, Set, option
 from tightlink.commands.plan_maxflow_output import as_json, show
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, progress, warned
@@ -22,7 +22,7 @@ def maxflow(
     from_: Annotated[str | None, Parameter(name="--from")] = None,
     to: str | None = None,
     packet: str | None = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     json_: Json = False,
     no_simulate: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -38,8 +38,6 @@ def maxflow(
         Receiving node (default: that of the only group of traffic).
     packet
         Size of the packets, headers included (default: that of the only group of traffic).
-    set_
-        key=value, to change a key by its dotted path; may be repeated.
     no_simulate
         Do not simulate what the answers propose.
     """

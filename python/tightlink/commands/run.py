@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Names, Output
+from tightlink.commands.options import Names, Output, Set
 from tightlink.commands.run_output import check_shown, print_summary, write_shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
@@ -29,7 +29,7 @@ def run(
     file: Path,
     *,
     output: Output = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     seed: int | None = None,
     threads: int | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -52,8 +52,6 @@ def run(
         Scenario, a TOML file; with --replay the name of a run.
     output
         Folder to write the tables to; without it nothing is written.
-    set_
-        key=value, to change a key by its dotted path; may be repeated.
     seed
         Seed of every random stream, instead of the scenario's.
     threads
@@ -80,8 +78,6 @@ def run(
         observe.interval what limited each flow.
     replay
         Folder of a sweep or a study of which to simulate one run again, even one that failed.
-    controls
-        Python file with congestion controls of your own, which it runs; may be repeated.
     yes
         Build a network of more than two million nodes, links and flows, too, which takes minutes.
     """

@@ -40,8 +40,6 @@ def study(
         Print what the study claims, and with what each claim is compared; nothing is run.
     json_
         Print the claims with their verdicts as JSON, and what the study itself describes; with --claims, their table.
-    controls
-        Python file with congestion controls of your own, which it runs; may be repeated.
     options
         What a study alone has, such as --routers 1/3 of congestion-control: see "tightlink study NAME --help".
     """

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from tightlink import units
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Cluster, Jobs, Output  # cyclopts evaluates them
+from tightlink.commands.options import Cluster, Jobs, Output, Set  # cyclopts evaluates them
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import CAUTION, FAILED, print_json, print_table, print_text, quantity, say, watching
 from tightlink.errors import TightlinkError
@@ -55,7 +55,7 @@ def sweep(
     design_seed: int | None = None,
     precision: str | None = None,
     max_replications: int | None = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
     output: Output = None,
@@ -87,16 +87,12 @@ def sweep(
         metric=SHARE, such as "goodput_bps=5 %": replicate until half the 95 % confidence interval is that narrow.
     max_replications
         Replications of a combination at most, with --precision (default: 100).
-    set_
-        key=value, to change a key of the scenario by its dotted path; may be repeated.
     output
         Folder for the results, in which an interrupted sweep continues (default: results/FILE-sweep).
     dry_run
         Print the combinations and how long they will take, and stop.
     yes
         Allow more than 100,000 runs.
-    controls
-        Python file with congestion controls of your own, which it runs; may be repeated.
     with_lab
         Put a laboratory into the report, with a slider for each key that is varied.
     json_
