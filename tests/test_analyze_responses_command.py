@@ -32,6 +32,13 @@ def test_correlation(capsys: pytest.CaptureFixture[str]) -> None:
     assert _json(capsys, "correlation", IRIS, "--threshold", "gap")["threshold"] == pytest.approx(0.6142, abs=1e-4)
 
 
+def test_names_are_separated_by_commas_or_given_again(capsys: pytest.CaptureFixture[str]) -> None:
+    once = _json(capsys, "correlation", IRIS, "--responses", "petal_length, petal_width,sepal_width")
+    again = _json(capsys, "correlation", IRIS, "--responses", "petal_length,petal_width", "--responses", "sepal_width")
+    assert once == again
+    assert len(once["r"]) == 3  # type: ignore[arg-type]
+
+
 def test_components(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["analyze", "pca", IRIS]) == 0
     assert "PC1           2.918  73.0 %    73.0 %" in capsys.readouterr().out

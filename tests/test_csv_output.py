@@ -52,6 +52,21 @@ def test_a_sweep_and_a_query(said: Said, short: str, tmp_path: Path) -> None:
     assert said(*query)[1] == "run,seed\n0/0,1\n1/0,1\n"
 
 
+def test_what_there_is(said: Said, short: str, tmp_path: Path) -> None:
+    said("run", short, "-o", str(tmp_path / "run"))
+    for command, column in (
+        (("list", "queues"), "name"),
+        (("plot", str(tmp_path / "run")), "figure"),
+        (("new", "examples"), "example"),
+    ):
+        printed = said(*command)[1]
+        listed = json.loads(said(*command, "--json")[1])
+        assert all(row[column] in printed for row in listed)
+        assert _tables(said(*command, "--csv")[1])[""] == listed
+    assert said("plot", str(tmp_path / "run"), "overview", "--json")[0] == 2
+    assert said("new", "examples", str(tmp_path / "examples"), "--csv")[0] == 2
+
+
 def test_claims(said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     said("new", "study", "mine")

@@ -204,7 +204,18 @@ def test_verdicts_are_of_the_setting_that_is_furthest_off(found: Evaluation) -> 
 
 
 def test_the_command_prints_the_verdicts_of_a_pack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["evaluate", "vegas", "--pack", "wireless", "-o", str(tmp_path / "out"), "-j", "2"]
+    arguments = [
+        "study",
+        "evaluation",
+        "--congestion",
+        "vegas",
+        "--pack",
+        "wireless",
+        "-o",
+        str(tmp_path / "out"),
+        "-j",
+        "2",
+    ]
     assert main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["requirement", "place", "asked", "vegas"]
@@ -294,15 +305,16 @@ def test_intervals_stand_wherever_there_are_seeds(found: Evaluation) -> None:
 
 
 def test_the_command_prints_controls_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["evaluate", "reno", "fast:alpha=20 packets", "--test", "ramp-up", "-o", str(tmp_path / "out")]
+    controls = "reno, fast:alpha=20 packets"
+    arguments = ["study", "evaluation", "--congestion", controls, "--tests", "ramp-up", "-o", str(tmp_path / "out")]
     assert main(arguments) == 0
     printed = capsys.readouterr()
-    assert printed.out.splitlines()[0].split() == ["reno", "fast:alpha=20", "packets"]
+    assert printed.out.splitlines()[0].split() == ["measure", "reno", "fast:alpha=20", "packets"]
     assert "report:" in printed.out
     assert "4 runs, about" in printed.err
     assert main([*arguments, "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert set(listed) == {"controls", "tests", "summary", "verdicts"}
+    assert set(listed) == {"report", "claims", "controls", "tests", "summary", "verdicts"}
     # Of no pack all tests were made.
     assert listed["verdicts"] == []
 
@@ -310,20 +322,10 @@ def test_the_command_prints_controls_side_by_side(tmp_path: Path, capsys: pytest
 def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """RFC 7928: turns of flows keep a call from a long flow's queue, and a stream from others' shares."""
     out = tmp_path / "out"
-    arguments = [
-        "evaluate",
-        "--queues",
-        "drop-tail",
-        "fq-codel:target=4 ms",
-        "--test",
-        "bursts",
-        "-o",
-        str(out),
-        "-j",
-        "2",
-    ]
+    queues = ["--queues", "drop-tail, fq-codel:target=4 ms"]
+    arguments = ["study", "evaluation", *queues, "--tests", "bursts", "-o", str(out), "-j", "2"]
     assert main(arguments) == 0
-    assert capsys.readouterr().out.splitlines()[0].split() == ["drop-tail", "fq-codel:target=4", "ms"]
+    assert capsys.readouterr().out.splitlines()[0].split() == ["measure", "drop-tail", "fq-codel:target=4", "ms"]
     assert main([*arguments, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["queues"]["fq-codel:target=4 ms"] == {"kind": "fq-codel", "target": "4 ms"}
@@ -358,32 +360,32 @@ def test_every_test_of_queues_has_numbers_of_every_queue() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--queues"], "at least one queue"),
+        (["--queues", ""], "at least one queue"),
         (["--queues", "codl"], 'did you mean "codel"?'),
-        (["--queues", "codel", "codel"], "each queue once"),
+        (["--queues", "codel,codel"], "each queue once"),
         (["--queues", "codel:targt=1 ms"], "targt"),
         (["--queues", "strict"], "order: this key is needed"),
-        (["--queues", "codel", "--test", "burst"], "did you mean bursts?"),
-        ([], "at least one congestion control"),
-        (["renno"], 'did you mean "reno"?'),
-        (["reno", "reno"], "each congestion control once"),
+        (["--queues", "codel", "--tests", "burst"], "did you mean bursts?"),
+        (["--congestion", ""], "at least one congestion control"),
+        (["--congestion", "renno"], 'did you mean "reno"?'),
+        (["--congestion", "reno, reno"], "each congestion control once"),
         (
-            ["fast:alfa=3"],
+            ["--congestion", "fast:alfa=3"],
             'congestion.alfa: unknown key; expected one of alpha, gamma, mi_threshold; did you mean "alpha"?',
         ),
-        (["fast:alpha"], "expected NAME or NAME:option=value"),
-        (["fast:alpha=2 s"], 'congestion.alpha = "2 s"'),
-        (["reno", "--test", "ramp"], "did you mean ramp-up?"),
-        (["reno", "--pack", "wirless"], "did you mean wireless?"),
-        (["reno", "--pack", "wireless", "--test", "ramp-up"], "either a pack or tests, not both"),
+        (["--congestion", "fast:alpha"], "expected NAME or NAME:option=value"),
+        (["--congestion", "fast:alpha=2 s"], 'congestion.alpha = "2 s"'),
+        (["--congestion", "reno", "--tests", "ramp"], "did you mean ramp-up?"),
+        (["--congestion", "reno", "--pack", "wirless"], "did you mean wireless?"),
+        (["--congestion", "reno", "--pack", "wireless", "--tests", "ramp-up"], "either a pack or tests, not both"),
         (["--queues", "codel", "--pack", "wireless"], "the tests of queues are one pack, that of RFC 7928"),
-        (["reno", "-j", "0"], "--jobs = 0: expected a whole number of at least 1"),
+        (["--congestion", "reno", "-j", "0"], "--jobs = 0: expected a whole number of at least 1"),
     ],
 )
 def test_bad_input_is_one_sentence(
     arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["evaluate", *arguments, "-o", str(tmp_path / "out")]) == 2
+    assert main(["study", "evaluation", *arguments, "-o", str(tmp_path / "out")]) == 2
     printed = capsys.readouterr().err
     assert said in printed
     assert printed.count("\n") == 1
@@ -392,7 +394,7 @@ def test_bad_input_is_one_sentence(
 
 def test_another_folder_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    assert main(["evaluate", "reno", "-o", str(tmp_path)]) == 2
+    assert main(["study", "evaluation", "-o", str(tmp_path)]) == 2
     assert "holds no study" in capsys.readouterr().err
 
 

@@ -30,10 +30,9 @@ READS: Final = {
         "sweep {scenario} --design {}",
     ],
     "query": ["query {} 'select 1'"],
-    "study": ["study {}", "study {} --claims"],
+    "study": ["study {}", "study {} --claims", "study evaluation --controls {}", "study evaluation --congestion {}"],
     "list": ["list {}"],
     "validate": ["validate {}", "validate {} --set duration=1"],
-    "evaluate": ["evaluate {}", "evaluate cubic --controls {}"],
     "plan maxflow": ["plan maxflow {}"],
     "capture": ["capture {}"],
     "lab": ["lab {}"],
@@ -80,7 +79,7 @@ WORDS: Final = {
 WRITES: Final = [
     "run {scenario} -o {}", "run {scenario} --report {}", "run {scenario} --plot {}", "schema -o {}", "new network lte -o {}",
     "run {scenario} --tr {}", "run {scenario} --pcap {}", "compare {run} {run} -o {}",
-    "sweep {scenario} --vary seed=1,2 -o {}", "study one-flow -o {}", "evaluate cubic --test ramp-up -o {}",
+    "sweep {scenario} --vary seed=1,2 -o {}", "study one-flow -o {}", "study evaluation --tests ramp-up -o {}",
     "capture {capture} -o {}", "lab {scenario} --slider seed=1,2 -o {}", "plan path --bandwidth '10 Mbit/s' --rtt '10 ms' -o {}",
     "analyze correlation {table} -o {}", "analyze explore {table} -o {}", "new examples {}",
     "plot {run} overview -o {}",
@@ -193,7 +192,9 @@ def test_each_command_has_an_example_that_is_understood(
     command: str, said: Callable[..., tuple[int, str, str]]
 ) -> None:
     typed = f"tightlink {command} {EXAMPLES[command]}"
-    assert f"Example: {typed}" in " ".join(said(*command.split(), "--help")[1].split())
+    page = said(*command.split(), "--help")[1]
+    assert f"Example: {typed}" in " ".join(page.replace("\\\n", "").split())
+    assert max(map(len, page.splitlines())) <= 80  # columns of a terminal that does not say how wide it is
     bare = shlex.split(typed.partition(" > ")[0])[1:]
     called, _, _ = app.parse_args(bare, exit_on_error=False, print_error=False)
     assert called is not app.default_command

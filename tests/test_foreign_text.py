@@ -66,7 +66,7 @@ FILES: Final[dict[str, str | bytes]] = {
 COMMAND_LINES: Final = (
     "run key.toml", "run below.toml", "run value.toml", "run end.toml", "run raw.toml", f"run {NAME}",
     "run key.toml --show-config", f"run missing{NAME}", f"run key.toml --set {NAME}=1", f"run key.toml --{NAME}",
-    f"{NAME}", f"list {NAME}", f"study {NAME}", f"report {NAME}", f"evaluate {NAME}", f"compare {NAME} key.toml",
+    f"{NAME}", f"list {NAME}", f"study {NAME}", f"report {NAME}", f"study evaluation --congestion {NAME}", f"compare {NAME} key.toml",
     "capture named.pcapng", "capture named.pcapng --json", f"capture {NAME}", "capture trace.tr", "capture trace.tr --json",
     f"capture missing{NAME}", "analyze correlation columns.csv", "analyze correlation columns.csv --json",
     f"analyze correlation columns.csv --responses {NAME}", "analyze cross-correlation columns.csv", "analyze traffic columns.csv",

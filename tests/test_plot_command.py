@@ -46,7 +46,7 @@ def test_each_format(run: Path, said: Said, tmp_path: Path, name: str, ending: s
 def test_a_study_has_those_that_it_drew(said: Said, tmp_path: Path) -> None:
     table = pl.DataFrame({"time_s": [0.0, 1.0], "queue_packets": [0, 19]})
     tl.plots.save(tl.plots.line(table, x="time_s", y="queue_packets"), tmp_path / "figures", "queue")
-    assert said("plot", str(tmp_path))[1].split() == ["figure", "queue"]
+    assert said("plot", str(tmp_path))[1].split() == ["figure", "title", "queue"]
     for ending, begins in _BEGINS.items():
         file = tmp_path / f"drawn.{ending}"
         assert said("plot", str(tmp_path), "queue", "-o", str(file))[0] == 0

@@ -35,6 +35,22 @@ def test_an_old_option_is_one_of_today(
     assert as_now(["run", old]) == ["run", old]
 
 
+def test_an_evaluation_was_a_command(
+    said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, shown, warning = said("evaluate", "renno", "fast:alpha=2 packets", "--test=ramp-up", "-j", "2")
+    assert (code, shown) == (2, "")
+    assert warning.startswith("tightlink: warning: evaluate is called study evaluation now; ")
+    assert 'did you mean "reno"?' in warning
+    now = ["study", "evaluation", "-o", "out", "--queues", "codel, cake", "--tests", "bursts,aggressive"]
+    assert (
+        as_now(["evaluate", "--queues", "codel", "cake", "--test", "bursts", "-o", "out", "--test", "aggressive"])
+        == now
+    )
+    assert "evaluate" not in commands()
+
+
 def test_a_study_was_begun_by_an_option(
     said: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

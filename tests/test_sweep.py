@@ -45,6 +45,22 @@ def noisy(one_flow: str, tmp_path: Path) -> Path:
     return path
 
 
+def test_a_sweep_is_a_grid_of_xarray(noisy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = {QUEUE: ["5 packets", "20 packets"], ("duration", WINDOW): [("1 s", "4 packets"), ("2 s", "8 packets")]}
+    found = tl.sweep(tl.load(noisy), levels, replications=2)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "xarray", None)
+        with pytest.raises(tl.TightlinkError, match="xarray is needed here and is not installed: pip install"):
+            found.to_xarray()
+    pytest.importorskip("xarray", reason="xarray is not installed (pip install xarray)")
+    grid = found.to_xarray()
+    assert dict(grid.sizes) == {QUEUE: 2, "duration": 2, "replication": 2}
+    assert grid[WINDOW].dims == ("duration",)
+    for row in found.runs.collect().iter_rows(named=True):
+        cell = grid.sel({name: row[name] for name in (QUEUE, "duration", "replication")})
+        assert (cell[WINDOW], cell["goodput_bps"]) == (row[WINDOW], row["goodput_bps"])
+
+
 def _bytes(folder: Path) -> dict[str, bytes]:
     return {
         str(file.relative_to(folder)): file.read_bytes()

@@ -47,7 +47,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
     [
         (["sweep"], "sweep.json"),
         (["study", "one-flow"], "study.json"),
-        (["evaluate", "reno", "--test", "ramp-up"], "study.json"),
+        (["study", "evaluation", "--tests", "ramp-up"], "study.json"),
     ],
 )
 def test_another_process_is_named(

@@ -48,7 +48,7 @@ COMMANDS: Final = """
         --vary topology.net.bottleneck.queue="10 packets,50 packets" --vary traffic.bulk.tcp.recovery=newreno,sack
         --vary traffic.bulk.tcp.delayed_acks=false,true
     study one-flow -j 2 -o studied
-    evaluate cubic reno --test ramp-up -o evaluated
+    study evaluation --congestion cubic,reno --tests ramp-up -o evaluated
     new network lte -o lte.toml
     new study my_study
     study my_study.py --claims

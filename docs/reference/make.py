@@ -26,6 +26,7 @@ from tightlink.scenario.held_disciplines import HELD
 from tightlink.scenario.networks import networks
 from tightlink.scenario.toml import literal
 from tightlink.scenario.transfers import PAIRS
+from tightlink.studies import named
 from tightlink.studies import names as studies
 from tightlink.tables import TABLES
 
@@ -436,6 +437,14 @@ def congestion_options(_: str) -> str:
     return table(["kind", "option", "default", "range", "meaning"], rows)
 
 
+def study_options(_: str) -> str:
+    """What each study can be asked for that has options of its own."""
+    rows = [
+        [code(name), code(f"--{option}"), text] for name, _ in studies() for option, text in named(name).options.items()
+    ]
+    return table(["study", "option", "meaning"], rows)
+
+
 def command(name: str) -> str:
     """What a command takes."""
     rows = []
@@ -448,7 +457,8 @@ def command(name: str) -> str:
             continue
         positional = argument.field_info.kind is Parameter.POSITIONAL_OR_KEYWORD
         shown = argument.names[0].removeprefix("--").upper() if positional else ", ".join(argument.names)
-        written = "needed" if argument.required else default_text(argument.field_info.default) or ""
+        default = argument.field_info.default
+        written = "needed" if argument.required else "" if default is Parameter.empty else default_text(default) or ""
         rows.append([code(shown), _plain(argument.parameter.help or ""), written])
     # A command that has others below it says of all of them what they are for.
     text = inspect.getdoc(own.default_command) if own.default_command else own.help
@@ -545,6 +555,7 @@ _MAKERS: Final = {
     "list": listed,
     "congestion-options": congestion_options,
     "command": command,
+    "study-options": study_options,
     "profiles": profiles,
     "headers": profile_headers,
     "networks": ready_networks,

@@ -24,35 +24,34 @@ Example:
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from tightlink.analysis.effects.designed import read as read_runs
-    from tightlink.analysis.effects.influence import influence
-    from tightlink.analysis.effects.interactions import interactions
-    from tightlink.analysis.effects.main import main_effects
-    from tightlink.analysis.effects.ten_steps.steps import steps as filliben
-    from tightlink.analysis.limits.regimes import find as regimes
-    from tightlink.analysis.limits.saturation import find as saturation
-    from tightlink.analysis.markov import from_log as markov_from_log
-    from tightlink.analysis.markov import from_users as markov_from_users
-    from tightlink.analysis.measurements import read as read_measurements
-    from tightlink.analysis.path.response import mathis, pftk
-    from tightlink.analysis.responses.clusters import clusters
-    from tightlink.analysis.responses.correlation import correlation
-    from tightlink.analysis.responses.fairness import fairness
-    from tightlink.analysis.responses.fairness import shares as throughput_shares
-    from tightlink.analysis.responses.outliers import outliers
-    from tightlink.analysis.responses.pca import components as pca
-    from tightlink.analysis.responses.ranks import ranks
-    from tightlink.analysis.traffic.arrivals import interarrivals
-    from tightlink.analysis.traffic.burstiness import burstiness, hurst
-    from tightlink.analysis.traffic.cross_correlation import lag as cross_correlation
-    from tightlink.analysis.traffic.cycles import cycles
-    from tightlink.analysis.traffic.oscillation import oscillation
-    from tightlink.analysis.traffic.oscillations import of_run as oscillations
-    from tightlink.analysis.traffic.sizes import tail
-    from tightlink.analysis.traffic.spikes import spikes
+from tightlink.analysis.effects.designed import read as read_runs
+from tightlink.analysis.effects.influence import influence
+from tightlink.analysis.effects.interactions import interactions
+from tightlink.analysis.effects.main import main_effects
+from tightlink.analysis.effects.ten_steps.steps import steps as filliben
+from tightlink.analysis.limits.regimes import find as regimes
+from tightlink.analysis.limits.saturation import find as saturation
+from tightlink.analysis.markov import from_log as markov_from_log
+from tightlink.analysis.markov import from_users as markov_from_users
+from tightlink.analysis.measurements import read as read_measurements
+from tightlink.analysis.path.response import mathis, pftk
+from tightlink.analysis.responses.clusters import clusters
+from tightlink.analysis.responses.correlation import correlation
+from tightlink.analysis.responses.fairness import fairness
+from tightlink.analysis.responses.fairness import shares as throughput_shares
+from tightlink.analysis.responses.outliers import outliers
+from tightlink.analysis.responses.pca import components as pca
+from tightlink.analysis.responses.ranks import ranks
+from tightlink.analysis.traffic.arrivals import interarrivals
+from tightlink.analysis.traffic.burstiness import burstiness, hurst
+from tightlink.analysis.traffic.cross_correlation import lag as cross_correlation
+from tightlink.analysis.traffic.cycles import cycles
+from tightlink.analysis.traffic.oscillation import oscillation
+from tightlink.analysis.traffic.oscillations import of_run as oscillations
+from tightlink.analysis.traffic.sizes import tail
+from tightlink.analysis.traffic.spikes import spikes
 
 __all__ = [
     "burstiness",

@@ -35,7 +35,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink import units
+from tightlink import __version__, units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.lazy import _core, pl
 from tightlink.run import CAPTURE, TRACE, Framed, Run
@@ -238,8 +238,6 @@ def _series(values: Any) -> pl.Series:
 
 
 def _manifest(name: str, facts: Mapping[str, Any], asked: _Asked) -> dict[str, Any]:
-    from tightlink import __version__
-
     *known, only = astuple(asked)
     depends = [facts["sha256"], *known, __version__, *([] if only is None else [only])]
     made = {

@@ -5,51 +5,78 @@ a warning must be read before the result is trusted.
 """
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from cyclopts import App, Group, Parameter
 
-from tightlink.commands.analyze_algorithms import clusters, outliers, ranks
-from tightlink.commands.analyze_effects import effects, ten_steps
-from tightlink.commands.analyze_explore import explore
-from tightlink.commands.analyze_fairness import fairness
-from tightlink.commands.analyze_limits import regimes, saturation
-from tightlink.commands.analyze_markov import markov
-from tightlink.commands.analyze_oscillation import oscillation
-from tightlink.commands.analyze_pinger import pinger
-from tightlink.commands.analyze_responses import correlation, pca
-from tightlink.commands.analyze_traffic import arrivals, cross_correlation, sizes, traffic
-from tightlink.commands.capture import capture
-from tightlink.commands.compare import compare
 from tightlink.commands.completion import completion_of
-from tightlink.commands.emulate import emulate
-from tightlink.commands.evaluate import evaluate
 from tightlink.commands.failures import explained
-from tightlink.commands.help_examples import show_examples
-from tightlink.commands.lab import lab
-from tightlink.commands.list_names import list_names
-from tightlink.commands.measure_file import scenario
-from tightlink.commands.measure_grid import tcp, udp_sweep
-from tightlink.commands.measure_path import path, serve
-from tightlink.commands.new_examples import examples
-from tightlink.commands.new_four_tier import four_tier
-from tightlink.commands.new_network import network
-from tightlink.commands.new_study import study as new_study
-from tightlink.commands.plan_maxflow import maxflow
-from tightlink.commands.plan_packetize import packetize
-from tightlink.commands.plan_path import plan_path
-from tightlink.commands.plot import plot
-from tightlink.commands.query import query
+from tightlink.commands.help_examples import EXAMPLES, show_options_of_study
+from tightlink.commands.help_pages import HelpFormatter, example
 from tightlink.commands.renamed import as_now
-from tightlink.commands.report import report
-from tightlink.commands.run import run
-from tightlink.commands.schema import schema
-from tightlink.commands.study import study
-from tightlink.commands.sweep import sweep
-from tightlink.commands.table_options import with_csv, with_table_options
-from tightlink.commands.validate import validate
 from tightlink.console import FAILED, INTERRUPTED, say
+
+#: Commands and where they are, by the headings of the help, in its order: a module is loaded when its command is used.
+_COMMANDS: Final = {
+    "Simulate": {"run": "run:run", "sweep": "sweep:sweep", "study": "study:study", "lab": "lab:lab"},
+    "Measure": {"emulate": "emulate:emulate", "capture": "capture:capture"},
+    "Understand": {
+        "report": "report:report",
+        "plot": "plot:plot",
+        "compare": "compare:compare",
+        "query": "query:query",
+    },
+    "Prepare": {"validate": "validate:validate", "list": "list_names:list_names"},
+    "Other": {"schema": "schema:schema"},
+}
+#: What prints the commands below.
+_LISTING: Final[Sequence[list[str]]] = ([], ["analyze"], ["new"], ["plan"])
+#: Questions that an analysis answers, in the order of the help.
+_ANALYSES: Final = {
+    "What limits a link or a router?": {
+        "saturation": "analyze_limits:saturation",
+        "regimes": "analyze_limits:regimes",
+    },
+    "Which factors matter?": {"effects": "analyze_effects:effects", "ten-steps": "analyze_effects:ten_steps"},
+    "Which responses say the same?": {
+        "correlation": "analyze_responses:correlation",
+        "pca": "analyze_responses:pca",
+        "explore": "analyze_explore:explore",
+    },
+    "How do algorithms differ?": {
+        "clusters": "analyze_algorithms:clusters",
+        "outliers": "analyze_algorithms:outliers",
+        "ranks": "analyze_algorithms:ranks",
+        "fairness": "analyze_fairness:fairness",
+    },
+    "What is the traffic like?": {
+        "traffic": "analyze_traffic:traffic",
+        "arrivals": "analyze_traffic:arrivals",
+        "sizes": "analyze_traffic:sizes",
+        "cross-correlation": "analyze_traffic:cross_correlation",
+    },
+    "What changes over time?": {"oscillation": "analyze_oscillation:oscillation", "markov": "analyze_markov:markov"},
+    "What do others measure?": {"pinger": "analyze_pinger:pinger"},
+}
+_BEGINNINGS: Final = {
+    "network": "new_network:network",
+    "four-tier": "new_four_tier:four_tier",
+    "examples": "new_examples:examples",
+    "study": "new_study:study",
+}
+_PLANS: Final = {
+    "path": "plan_path:plan_path",
+    "maxflow": "plan_maxflow:maxflow",
+    "packetize": "plan_packetize:packetize",
+}
+
+
+def _all_below(above: App) -> None:
+    """Load the commands below another one, as their help has the first line of each."""
+    for name in above:
+        if not name.startswith("-"):
+            _all_below(above[name])
 
 
 def _version() -> str:
@@ -71,6 +98,7 @@ app = App(
     "window limits it, and what governs that.",
     version=_version,
     help_format="plaintext",
+    help_formatter=HelpFormatter(),
     default_parameter=Parameter(show_default=default_text),
     suppress_keyboard_interrupt=False,
     result_action="return_value",
@@ -80,7 +108,11 @@ app = App(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     try:
-        result = app(as_now(sys.argv[1:] if arguments is None else arguments), exit_on_error=False, print_error=False)
+        words = as_now(sys.argv[1:] if arguments is None else arguments)
+        if words in _LISTING or {"--help", "-h"}.intersection(words):
+            _all_below(app)
+            show_options_of_study(app, words)
+        result = app(words, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except KeyboardInterrupt as error:
         say(f"interrupted; {str(error) or 'nothing was written'}")
@@ -107,66 +139,44 @@ def _discard_unwritable_output() -> None:
         sys.stdout = None
 
 
-def _with_commands(name: str, help_: str) -> App:
+def _with_commands(name: str, heading: str, help_: str) -> App:
     """A command that has others below it."""
-    return App(name=name, help=help_, help_format="plaintext", result_action="return_value")
+    own = App(name=name, help=help_, help_format="plaintext", result_action="return_value", group=_GROUPS[heading])
+    app.command(own)
+    return own
 
 
+def _register(above: App, commands: Mapping[str, str], group: Group | None = None) -> None:
+    """Put commands below another one, by their names."""
+    for name, place in commands.items():
+        words = " ".join([*above.name[above is app :], name])
+        shown = example(f"{words} {EXAMPLES[words]}")
+        above.command(f"tightlink.commands.{place}", name=name, group=group, help_epilogue=shown)
+
+
+_GROUPS: Final = {heading: Group.create_ordered(heading) for heading in _COMMANDS}
+for title, below in _COMMANDS.items():
+    _register(app, below, _GROUPS[title])
 analyze: Final = _with_commands(
-    "analyze", "Analyse a table of measurements or of runs: CSV, Parquet, or the folder of a study or sweep."
+    "analyze",
+    "Understand",
+    "Analyse a table of measurements or of runs: CSV, Parquet, or the folder of a study or sweep.",
 )
-measure: Final = _with_commands("measure", "Measure real networks: a path, grids of transfers and of datagrams.")
 new: Final = _with_commands(
-    "new", "Begin with something that runs: a ready network, a four-tier network, the examples, a study of your own."
+    "new",
+    "Prepare",
+    "Begin with something that runs: a ready network, a four-tier network, the examples, a study of your own.",
 )
 plan: Final = _with_commands(
-    "plan", "Plan transfers: what a path will carry, what a network carries at most, how long packets should be."
+    "plan",
+    "Prepare",
+    "Plan transfers: what a path will carry, what a network carries at most, how long packets should be.",
 )
-# Questions that an analysis answers, in the order of the help.
-_ANALYSES: Final[dict[str, tuple[Callable[..., Any], ...]]] = {
-    "What limits a link or a router?": (saturation, regimes),
-    "Which factors matter?": (effects, ten_steps),
-    "Which responses say the same?": (correlation, pca, explore),
-    "How do algorithms differ?": (clusters, outliers, ranks, fairness),
-    "What is the traffic like?": (traffic, arrivals, sizes, cross_correlation),
-    "What changes over time?": (oscillation, markov),
-    "What do others measure?": (pinger,),
-}
-for question, analyses in _ANALYSES.items():
-    asked = Group.create_ordered(question)
-    for analysis in analyses:
-        analyze.command(analysis if analysis is explore else with_table_options(analysis), group=asked)
-measure.default(with_table_options(scenario))
-measure.command(serve)
-for measurement in (path, tcp, udp_sweep):
-    measure.command(with_table_options(measurement))
-plan.command(with_table_options(plan_path), name="path")
-for planned in (maxflow, packetize):
-    plan.command(with_table_options(planned))
-for begun in (network, four_tier, examples):
-    new.command(begun)
-new.command(new_study, name="study")
-
-# Groups of the help, in their order, and what is in them.
-_SIMULATE, _MEASURE, _UNDERSTAND, _PREPARE, _OTHER = map(
-    Group.create_ordered, ("Simulate", "Measure", "Understand", "Prepare", "Other")
-)
-app.command(with_table_options(run), group=_SIMULATE)
-app.command(with_table_options(sweep), group=_SIMULATE)
-app.command(with_table_options(evaluate), group=_SIMULATE)
-app.command(with_csv(study), group=_SIMULATE)
-app.command(lab, group=_SIMULATE)
-for measuring in (emulate, with_table_options(capture)):
-    app.command(measuring, group=_MEASURE)
-for understanding in (report, plot, with_table_options(compare), with_table_options(query)):
-    app.command(understanding, group=_UNDERSTAND)
-app.command(validate, group=_PREPARE)
-app.command(list_names, name="list", group=_PREPARE)
-app.command(schema, group=_OTHER)
-app.command(completion_of(app), group=_OTHER)
-for below, group in ((measure, _MEASURE), (analyze, _UNDERSTAND), (new, _PREPARE), (plan, _PREPARE)):
-    below.group = group
-    app.command(below)
+for title, below in _ANALYSES.items():
+    _register(analyze, below, Group.create_ordered(title))
+for above, below in ((new, _BEGINNINGS), (plan, _PLANS)):
+    _register(above, below)
+app.command("tightlink.commands.measure:measure", name="measure", group=_GROUPS["Measure"])
+app.command(completion_of(app), group=_GROUPS["Other"], help_epilogue=example(f"completion {EXAMPLES['completion']}"))
 for flag in ("--help", "--version"):
-    app[flag].group = _OTHER
-show_examples(app)
+    app[flag].group = _GROUPS["Other"]

@@ -11,22 +11,18 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import Any, Final, TextIO
 
 from tightlink import units
 from tightlink.csv_text import as_csv
+from tightlink.diagnosis import Why
 from tightlink.errors import ScenarioError, closest, escaped_in_text, one_of, visible
-from tightlink.progress import TimeLeft, shown
+from tightlink.progress import Progress, TimeLeft, Watch, shown
 from tightlink.text_table import Choice, TextTable, fold, layout
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from tightlink.diagnosis import Why
-    from tightlink.progress import Progress, Watch
 
 #: Exit code of a command that could not be finished.
 FAILED: Final = 1

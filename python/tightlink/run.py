@@ -11,6 +11,7 @@ import importlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, overload
@@ -24,8 +25,6 @@ from tightlink.scenario import Scenario, loads
 from tightlink.tables import CAPTURED, HOW_TO, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure

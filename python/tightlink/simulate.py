@@ -16,25 +16,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import _core
 from tightlink.run import SIMULATION, Run, Simulated
+from tightlink.scenario import Scenario
 from tightlink.scenario.beside_users import check_trace
 from tightlink.scenario.memory import Memory, check_fits, needed
 from tightlink.scenario.values import LARGEST_PACKET
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
-
-    from tightlink.scenario import Scenario
 
 #: More than a machine has processors are not started, however many are asked for.
 _MOST_THREADS: Final = 1024

@@ -1,32 +1,37 @@
 """``tightlink analyze clusters``, ``outliers`` and ``ranks``: algorithms under many conditions."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from tightlink.commands.analyze_output import Algorithm, Columns, Condition, Figure, Json, plain
-from tightlink.commands.analyze_responses import listed, read_table
-from tightlink.console import print_json, print_text
+from tightlink import plots
+from tightlink.analysis import measurements
+from tightlink.analysis.effects import designed
+from tightlink.analysis.effects.designed import Designed
+from tightlink.analysis.responses import compared
+from tightlink.analysis.responses.clusters import Dendrogram
+from tightlink.analysis.responses.outliers import EFFECTS, counts, effective
+from tightlink.analysis.responses.ranks import Ranks
+from tightlink.commands.analyze_output import Algorithm, Condition, Figure, plain
+from tightlink.commands.options import Json, Names
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.analysis.effects.designed import Designed
-    from tightlink.analysis.responses.clusters import Dendrogram
-    from tightlink.analysis.responses.ranks import Ranks
+from tightlink.report import charts
 
 _OUTLIERS_SHOWN: Final = 12
 
 
+@with_table_options
 def clusters(
     table: Path,
     *,
     algorithm: Algorithm,
     condition: Condition = None,
-    responses: Columns = None,
+    responses: Names = None,
     spread: Literal["condition", "all"] = "condition",
     json_: Json = False,
     output: Figure = None,
@@ -38,14 +43,11 @@ def clusters(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
     responses
-        Columns to compare by, separated by commas; without them, all responses.
+        Columns to compare by; without them, all responses.
     spread
         What differences are divided by: each condition's standard deviation over its algorithms, or that over all
         conditions, which makes distances comparable.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
     from tightlink.analysis.responses import clusters as analysis
 
     check_new(output)
@@ -57,18 +59,16 @@ def clusters(
     else:
         _print_clusters(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         plots.write(charts.dendrograms(found, same=spread == "all"), output)
 
 
+@with_table_options
 def outliers(
     table: Path,
     *,
     algorithm: Algorithm,
     condition: Condition = None,
-    responses: Columns = None,
+    responses: Names = None,
     level: float = 0.05,
     json_: Json = False,
     output: Figure = None,
@@ -80,13 +80,10 @@ def outliers(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
     responses
-        Columns to look at, separated by commas; without them, all responses.
+        Columns to look at; without them, all responses.
     level
         Probability of finding an outlier in a cell that has none.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
     from tightlink.analysis.responses import outliers as analysis
 
     check_new(output)
@@ -100,18 +97,16 @@ def outliers(
     else:
         _print_outliers(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         plots.write([charts.outlier_grid(found, least=least) for least in analysis.EFFECTS], output)
 
 
+@with_table_options
 def ranks(
     table: Path,
     *,
     algorithm: Algorithm,
     condition: Condition = None,
-    responses: Columns = None,
+    responses: Names = None,
     best: Literal["largest", "smallest"] = "largest",
     json_: Json = False,
     output: Figure = None,
@@ -123,13 +118,10 @@ def ranks(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
     responses
-        Columns to rank by, separated by commas, such as throughputs; without them, all responses.
+        Columns to rank by, such as throughputs; without them, all responses.
     best
         Whether the largest value or the smallest has rank 1.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
     from tightlink.analysis.responses import ranks as analysis
 
     check_new(output)
@@ -141,22 +133,15 @@ def ranks(
     else:
         _print_ranks(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         plots.write(charts.rank_scatter(found), output)
 
 
 def read_compared(
-    table: Path, algorithm: str, condition: str | None, responses: str | None
+    table: Path, algorithm: str, condition: Names, responses: Names
 ) -> tuple["Designed", list[str], list[str] | None]:
     """The table, the columns of the condition, and the responses; of a long table, which it says itself."""
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects import designed
-    from tightlink.analysis.responses import compared
-
-    named = listed(condition) or []
-    read = read_table(table, factors=None, responses=None)
+    named = condition or []
+    read = designed.read(table)
     with measurements.of_file(table):
         designed.present(read.runs, [algorithm, *named])
         long = compared.is_long(read.runs)
@@ -165,16 +150,13 @@ def read_compared(
         keys = named or [name for name in factors if name != algorithm]
         if not keys:
             raise measurements.MeasurementError("no factor beside the algorithm; expected --condition COLUMN")
-        chosen = listed(responses)
         if long:
-            return read, keys, chosen
-        designed.numbers(read.runs, chosen or [], fewest=0)
-    return read, keys, chosen or list(read.responses)
+            return read, keys, responses
+        designed.numbers(read.runs, responses or [], fewest=0)
+    return read, keys, responses or list(read.responses)
 
 
 def _print_clusters(found: "Sequence[Dendrogram]") -> None:
-    from tightlink.console import print_table
-
     apart: dict[str, int] = {}
     for each in found:
         if each.apart is not None:
@@ -190,9 +172,6 @@ def _print_clusters(found: "Sequence[Dendrogram]") -> None:
 
 
 def _print_outliers(found: "pl.DataFrame") -> None:
-    from tightlink.analysis.responses.outliers import EFFECTS, counts, effective
-    from tightlink.console import print_table
-
     number = int(found["outlier"].sum())
     print_text(f"in {number} of {found.height} cells of a condition and a response one algorithm is an outlier\n")
     if not number:
@@ -220,8 +199,6 @@ def _effect(relative: float) -> str:
 
 
 def _print_ranks(found: "Ranks") -> None:
-    from tightlink.console import print_table
-
     print_text(found.sentence() + "\n")
     print_table(["algorithm", "mean rank", "its standard deviation", "leads in", "cells"], [
         [row["algorithm"], f"{row['rank_mean']:.2f}", "-" if row["rank_sd"] is None else f"{row['rank_sd']:.2f}",

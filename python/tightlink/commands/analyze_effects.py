@@ -4,36 +4,45 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, plain
-from tightlink.console import print_json, print_text
+from tightlink import plots
+from tightlink.analysis import measurements
+from tightlink.analysis.effects import designed
+from tightlink.analysis.effects import interactions as crossed
+from tightlink.analysis.effects.designed import Designed
+from tightlink.analysis.effects.influence import influence
+from tightlink.analysis.effects.main import WEAK, main_effects
+from tightlink.analysis.effects.ten_steps import Steps, steps
+from tightlink.analysis.effects.two_level import TwoLevel, two_level
+from tightlink.commands.analyze_output import plain
+from tightlink.commands.options import Json, Names, Output
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from tightlink.analysis.effects.designed import Designed
-    from tightlink.analysis.effects.ten_steps import Steps
-    from tightlink.analysis.effects.two_level import TwoLevel
+from tightlink.plots import labels
+from tightlink.report import charts
 
 #: So many groups of effects that cannot be told apart are printed; JSON has all.
 _GROUPS: Final = 6
 _EFFECTS: Final = 16
 
 
+@with_table_options
 def effects(
     table: Path,
     *,
-    factors: Columns = None,
-    responses: Columns = None,
-    by: Columns = None,
+    factors: Names = None,
+    responses: Names = None,
+    by: Names = None,
     interactions: Annotated[bool, Parameter(negative="")] = False,
     draw_response: Annotated[str | None, Parameter(name="--draw")] = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find which factors move which responses, how far, and how many responses each moves.
 
@@ -42,7 +51,7 @@ def effects(
     table
         Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
     factors
-        Columns that were varied, separated by commas; without them, what the sweep varied, otherwise columns of
+        Columns that were varied; without them, what the sweep varied, otherwise columns of
         two values.
     responses
         Columns of numbers that came out; without them, all other columns of numbers that vary.
@@ -55,14 +64,8 @@ def effects(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects import interactions as crossed
-    from tightlink.analysis.effects.influence import influence
-    from tightlink.analysis.effects.main import main_effects
-    from tightlink.analysis.effects.two_level import two_level
-
     check_new(output)
-    apart = _listed(by)
+    apart = by or []
     read, merged = _read(table, factors, responses, apart)
     with measurements.of_file(table):
         design = two_level(read.runs, read.factors)
@@ -88,8 +91,9 @@ def effects(
         _draw_effects(output, dict(_apart(found, apart)), draw_response)
 
 
+@with_table_options
 def ten_steps(
-    table: Path, *, response: str | None = None, factors: Columns = None, json_: Json = False, output: Figure = None
+    table: Path, *, response: str | None = None, factors: Names = None, json_: Json = False, output: Output = None
 ) -> None:
     """Look at one response in ten steps: which effects are more than noise, and what they leave unexplained.
 
@@ -100,16 +104,13 @@ def ten_steps(
     response
         Column of numbers that came out; may be left out where there is one.
     factors
-        Columns that were varied, separated by commas; without them, what the sweep varied, otherwise columns of
+        Columns that were varied; without them, what the sweep varied, otherwise columns of
         two values.
     output
         File for a page with the ten figures: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects.ten_steps import steps
-
     check_new(output)
-    read, merged = _read(table, factors, response, [])
+    read, merged = _read(table, factors, None if response is None else [response], [])
     if response is None and len(read.responses) != 1:
         raise ScenarioError(one_of(read.responses), key="--response")
     with measurements.of_file(table):
@@ -122,20 +123,14 @@ def ten_steps(
     else:
         _print_steps(found, merged)
     if output is not None:
-        from tightlink import plots
-
         plots.write(plots.ten_steps.page(found), output)
 
 
-def _read(table: Path, factors: str | None, responses: str | None, by: list[str]) -> "tuple[Designed, dict[str, str]]":
+def _read(table: Path, factors: Names, responses: Names, by: list[str]) -> "tuple[Designed, dict[str, str]]":
     """The table, without responses that nothing moves, and which factors are left out for the one they change with."""
     import dataclasses
 
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects import designed
-    from tightlink.analysis.effects.two_level import two_level
-
-    read = designed.read(table, factors=_listed(factors) or None, responses=_listed(responses) or None)
+    read = designed.read(table, factors=factors, responses=responses)
     kept = [name for name in read.factors if name not in by]
     measured = [name for name in read.responses if name not in by]
     if responses is None:
@@ -146,10 +141,6 @@ def _read(table: Path, factors: str | None, responses: str | None, by: list[str]
         merged = two_level(read.runs, kept).changing_together()
     names = tuple(name for name in kept if name not in merged)
     return dataclasses.replace(read, factors=names, responses=tuple(measured)), merged
-
-
-def _listed(text: str | None) -> list[str]:
-    return [name.strip() for name in text.split(",")] if text else []
 
 
 def _apart(frame: "pl.DataFrame", by: list[str]) -> "list[tuple[str, pl.DataFrame]]":
@@ -163,8 +154,6 @@ def _apart(frame: "pl.DataFrame", by: list[str]) -> "list[tuple[str, pl.DataFram
 
 
 def _print_design(design: "TwoLevel", merged: dict[str, str], groups: list[list[str]]) -> None:
-    from tightlink.plots import labels
-
     print_text(design.sentence())
     for factor, other in merged.items():
         print_text(f"{factor} changes with {other}: what is said of {other} is of both")
@@ -177,8 +166,6 @@ def _print_design(design: "TwoLevel", merged: dict[str, str], groups: list[list[
 
 
 def _print_effects(name: str, found: "pl.DataFrame", pairs: "pl.DataFrame | None") -> None:
-    from tightlink.plots import labels
-
     print_text(f"\n{name}" if name else "")
     responses = found["response"].unique(maintain_order=True).to_list()
     short = labels.shortest(found["factor"].unique(maintain_order=True).to_list())
@@ -196,8 +183,6 @@ def _print_effects(name: str, found: "pl.DataFrame", pairs: "pl.DataFrame | None
 
 def _print_chance(p_values: list[float]) -> None:
     """How many marks mean nothing, where there are so many tests that some do."""
-    from tightlink.analysis.effects.main import WEAK
-
     tests = sum(map(math.isfinite, p_values))
     if tests * WEAK >= 1:
         print_text(f"\n{tests} tests: were there no effect at all, about {tests * WEAK:.0f} of them would be marked")
@@ -226,8 +211,6 @@ def _effect(name: str, row: dict[str, Any], names: Mapping[str, str]) -> str:
 
 
 def _print_influence(psi: "pl.DataFrame", by: list[str]) -> None:
-    from tightlink.console import print_table
-
     parts = _apart(psi, by)
     shares = {name: dict(zip(part["factor"], part["psi"], strict=True)) for name, part in parts}
     first = next(iter(shares.values()))
@@ -238,9 +221,6 @@ def _print_influence(psi: "pl.DataFrame", by: list[str]) -> None:
 
 
 def _draw_effects(file: Path, parts: "dict[str, pl.DataFrame]", response: str | None) -> None:
-    from tightlink import plots
-    from tightlink.report import charts
-
     plots.write([
         charts.significance_map(part, title=name) if response is None
         else charts.main_effects(part, response, title=name)
@@ -249,9 +229,6 @@ def _draw_effects(file: Path, parts: "dict[str, pl.DataFrame]", response: str | 
 
 
 def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
-    from tightlink.console import print_table
-    from tightlink.plots import labels
-
     print_text(f"{found.response}: ", end="")
     _print_design(found.design, merged, [])
     largest = max(abs(effect) for effect in found.effects["effect"])

@@ -5,9 +5,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tightlink.commands.analyze_output import Columns
-from tightlink.commands.analyze_responses import listed, read_table
+from tightlink import report
+from tightlink.analysis import measurements
+from tightlink.analysis.effects import designed
+from tightlink.commands.options import Names
 from tightlink.console import print_verbatim
+from tightlink.report import charts
 
 _LEAD = (
     "Draw a band across lines to keep the runs within it; click on levels and clusters, with the shift key on several; "
@@ -20,8 +23,8 @@ def explore(
     table: Path,
     *,
     algorithm: str | None = None,
-    factors: Columns = None,
-    responses: Columns = None,
+    factors: Names = None,
+    responses: Names = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("explore.html"),
 ) -> None:
     """Write an interactive page of runs: parallel coordinates, two responses, clusters; and print where it is.
@@ -39,17 +42,12 @@ def explore(
     output
         File to write.
     """
-    from tightlink import report
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects import designed
-    from tightlink.report import charts
-
-    read = read_table(table, factors=factors, responses=responses)
+    read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         if algorithm is not None:
             designed.present(read.runs, [algorithm])
             named = dict.fromkeys([*read.factors, algorithm])
-            read = designed.designed(read.runs, factors=list(named), responses=listed(responses))
+            read = designed.designed(read.runs, factors=list(named), responses=responses)
         chart = charts.explore(read, algorithm=algorithm)
     section = report.Section("Runs", "", [report.Chart(chart)])
     title = f"{read.runs.height} runs of {table.name}"

@@ -3,15 +3,23 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tightlink import plots
+from tightlink.analysis import measurements
+from tightlink.analysis.responses import fairness as analysis
+from tightlink.analysis.responses.fairness import ALTERNATIVE, STANDARD
 from tightlink.commands.analyze_algorithms import read_compared
-from tightlink.commands.analyze_output import Algorithm, Condition, Figure, Json, plain
-from tightlink.console import print_json
+from tightlink.commands.analyze_output import Algorithm, Condition, plain
+from tightlink.commands.options import Json, Output
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table
 from tightlink.files import check_new
+from tightlink.report import charts
 
 if TYPE_CHECKING:
     import polars as pl
 
 
+@with_table_options
 def fairness(
     table: Path,
     *,
@@ -21,7 +29,7 @@ def fairness(
     available: str,
     condition: Condition = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Compare each algorithm with the standard TCP beside it: shares of what was available, and who gets more.
 
@@ -38,13 +46,10 @@ def fairness(
     output
         File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
     """
-    from tightlink.analysis import measurements
-    from tightlink.analysis.responses import fairness as analysis
-
     beside = None if output is None else output.with_stem(f"{output.stem}-beside")
     check_new(output)
     check_new(beside)
-    read, keys, _ = read_compared(table, algorithm, condition, f"{own},{standard}")
+    read, keys, _ = read_compared(table, algorithm, condition, [own, standard])
     with measurements.of_file(table):
         parts = analysis.shares(read.runs, algorithm=algorithm, own=own, standard=standard, available=available)
         points = analysis.beside(read.runs, condition=keys, algorithm=algorithm, own=own, standard=standard)
@@ -54,17 +59,11 @@ def fairness(
     else:
         _print_shares(parts, found)
     if output is not None and beside is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         plots.write(charts.share_bars(parts), output)
         plots.write(charts.beside_standard(points), beside)
 
 
 def _print_shares(parts: "pl.DataFrame", fairness: "pl.DataFrame") -> None:
-    from tightlink.analysis.responses.fairness import ALTERNATIVE, STANDARD
-    from tightlink.console import print_table
-
     share = {(name, flows): value for name, flows, value in parts.select("algorithm", "flows", "share").rows()}
 
     def percent(name: str, flows: str) -> str:

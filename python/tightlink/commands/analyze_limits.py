@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
-from tightlink.console import print_json, print_text
+from tightlink import plots
+from tightlink.analysis import measurements
+from tightlink.analysis.estimates import Bracket, Estimate
+from tightlink.analysis.limits.regimes import Length, Regimes
+from tightlink.analysis.limits.saturation import Law, Saturation, Slope
+from tightlink.commands.analyze_output import Figure, Table, draw, plain
+from tightlink.commands.options import Json
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text
 from tightlink.files import check_new
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.analysis.estimates import Bracket, Estimate
-    from tightlink.analysis.limits.regimes import Length, Regimes
-    from tightlink.analysis.limits.saturation import Law, Saturation, Slope
     from tightlink.commands.analyze_output import Panel
 
 _DIGITS: Final = 4
@@ -24,6 +27,7 @@ _LAWS: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
 _METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate", "packet_bytes": "packet length"}
 
 
+@with_table_options
 def saturation(
     table: Table,
     *,
@@ -49,10 +53,7 @@ def saturation(
         Packet size in bytes above which rows are left out, as they are sent in fragments.
     overhead
         Line time of a packet beyond its own bytes, in bytes, where it is known; otherwise it is fitted.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
     from tightlink.analysis.limits.saturation import each
 
     check_new(output)
@@ -66,12 +67,11 @@ def saturation(
         for place, (name, found) in enumerate(links.items()):
             _print_saturation(("\n" if place else "") + (f"{name}: " if name else ""), found)
     if output is not None:
-        from tightlink import plots
-
         panels = (plots.throughput_over_size, plots.rate_over_size, plots.throughput_over_rate)
         draw(output, {name: [partial(panel, found) for panel in panels] for name, found in links.items()})
 
 
+@with_table_options
 def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Figure = None) -> None:
     """Find where a router's load stops following traffic, and whether packets or bytes govern that.
 
@@ -82,10 +82,7 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
         "router" tells several routers apart.
     load
         Column of the load, such as load_reported.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
     from tightlink.analysis.limits.regimes import each
 
     check_new(output)
@@ -102,8 +99,6 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
 
 
 def _print_saturation(title: str, found: Saturation) -> None:
-    from tightlink.console import print_table
-
     print_text(title + found.sentence())
     if found.laws:
         print_text()
@@ -137,8 +132,6 @@ def _slope(name: str, slope: Slope) -> str:
 
 
 def _print_regimes(routers: Mapping[str, Regimes]) -> None:
-    from tightlink.console import print_table
-
     for place, (name, found) in enumerate(routers.items()):
         print_text(("\n" if place else "") + (f"{name}: " if name else "") + found.sentence() + "\n")
         header = ["length", "unstable from (packets/s)", "in Mbit/s", "falls from (packets/s)", "load there", "agree"]
@@ -171,8 +164,6 @@ def _length(length: Length, *, lossy: bool) -> list[str]:
 
 
 def _panels(found: Regimes) -> list[Panel]:
-    from tightlink import plots
-
     panels: list[Panel] = [
         partial(plots.load_over, found, "packets_per_s"),
         partial(plots.load_over, found, "throughput_bps", log=True),

@@ -5,24 +5,26 @@ from __future__ import annotations
 import math
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from cyclopts import Parameter
-
-from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
-from tightlink.commands.options import option
-from tightlink.console import print_json, print_text, say
+from tightlink import plots, units
+from tightlink.analysis import measurements
+from tightlink.analysis.markov import PiecewiseChain, from_log, from_users, minimal_cut_sets, perturbed, ranked
+from tightlink.analysis.markov.logs import NOT_BEGUN
+from tightlink.analysis.markov.perturbation import named
+from tightlink.analysis.markov.users import COMPLETED
+from tightlink.commands.analyze_output import Table, draw, plain
+from tightlink.commands.options import Json, Names, Output, option
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text, say
 from tightlink.errors import TightlinkError, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
+from tightlink.run import Run, open_run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tightlink.analysis.markov import PiecewiseChain
     from tightlink.commands.analyze_output import Panel
-    from tightlink.run import Run
 
 _MANIFEST: Final = "manifest.json"
 _DIGITS: Final = 4
@@ -32,16 +34,17 @@ _MOST: Final = 8
 _SIZE: Final = (5.6, 3.6)
 
 
+@with_table_options
 def markov(
     source: Table,
     *,
     step: str | None = None,
-    cut: Annotated[list[str] | None, Parameter(negative="")] = None,
+    cut: Names = None,
     label: str | None = None,
     start: str | None = None,
     target: str | None = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find which transitions between states, made less likely, keep most from the target: by a Markov chain a period.
 
@@ -52,7 +55,7 @@ def markov(
     step
         Step of the chain of a log, such as "1 s".
     cut
-        Time at which a new chain begins; may be repeated (default: the periods of a run; none in a log).
+        Times at which new chains begin (default: the periods of a run; none in a log).
     label
         Which users, where a run has several.
     start
@@ -62,9 +65,6 @@ def markov(
     output
         File for a figure: evolution, arrivals, perturbation and sensitivity; .png, .svg or .pdf.
     """
-    from tightlink.analysis.markov import minimal_cut_sets, perturbed, ranked
-    from tightlink.analysis.markov.perturbation import named
-
     check_new(output)
     cuts = sorted(float(option("--cut", time, units.TIME)) for time in cut or ())
     found = _read(source)
@@ -93,8 +93,6 @@ def markov(
     else:
         _print(chains, table, end, words)
     if output is not None:
-        from tightlink import plots
-
         panels: dict[str, list[Panel]] = {
             "evolution": [partial(plots.chain_evolution, chains), partial(plots.chain_arrivals, chains, end)],
             f"transitions and {end}": [
@@ -107,9 +105,6 @@ def markov(
 
 def _read(source: Path) -> Run | pl.DataFrame:
     """A run, or a log."""
-    from tightlink.analysis import measurements
-    from tightlink.run import open_run
-
     if (source / _MANIFEST).exists():
         return open_run(source)
     if source.is_dir():
@@ -118,16 +113,12 @@ def _read(source: Path) -> Run | pl.DataFrame:
 
 
 def _of_run(run: Run, step: str | None, cuts: list[float], label: str | None) -> PiecewiseChain:
-    from tightlink.analysis.markov import from_users
-
     if step is not None:
         raise TightlinkError("--step is for logs: expected none, as the step of a run follows from its tables")
     return from_users(run, label, _periods(0.0, cuts, float(run.users["time_s"][-1])) if cuts else None)
 
 
 def _of_log(log: pl.DataFrame, step: str | None, cuts: list[float], label: str | None) -> PiecewiseChain:
-    from tightlink.analysis.markov import from_log
-
     if label is not None:
         raise TightlinkError("--label is for runs with users: expected none")
     if step is None:
@@ -153,9 +144,6 @@ def _periods(begin_s: float, cuts: list[float], end_s: float) -> dict[str, tuple
 
 
 def _ends(chains: PiecewiseChain, start: str | None, target: str | None) -> tuple[str, str]:
-    from tightlink.analysis.markov.logs import NOT_BEGUN
-    from tightlink.analysis.markov.users import COMPLETED
-
     begin = start or next(state for state in chains.states if state != NOT_BEGUN)
     chains.index(begin)
     if target is None and COMPLETED not in chains.states:
@@ -166,9 +154,6 @@ def _ends(chains: PiecewiseChain, start: str | None, target: str | None) -> tupl
 
 
 def _print(chains: PiecewiseChain, table: pl.DataFrame, target: str, sets: list[str]) -> None:
-    from tightlink.analysis.markov.perturbation import named
-    from tightlink.console import print_table
-
     if chains.skipped:
         say(f"{chains.skipped} states were entered and left within one step, and not seen: a shorter --step sees more")
     within: list[float] = chains.agreement()["within"].to_list()

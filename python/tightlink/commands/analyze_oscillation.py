@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from cyclopts import Parameter
-
-from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
-from tightlink.commands.options import option
+from tightlink import plots, units
+from tightlink.analysis import measurements
+from tightlink.commands.analyze_output import Table, draw, plain
+from tightlink.commands.options import Json, Names, Output, option
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError
+from tightlink.experiment import open as open_folder
 from tightlink.files import check_new
+from tightlink.run import Run, open_run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     import polars as pl
 
     from tightlink.analysis.traffic.oscillations import Found
     from tightlink.commands.analyze_output import Panel
-    from tightlink.run import Run
 
 _MANIFEST: Final = "manifest.json"
 #: Series that are drawn, and names that are listed; more cannot be read.
 _MOST: Final = 12
 
 
+@with_table_options
 def oscillation(
     table: Table,
     *,
-    column: Annotated[list[str] | None, Parameter(negative="")] = None,
+    column: Names = None,
     begin: str = "0 s",
     end: str | None = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find what goes up and down with a period: windows, queues, losses; tested against noise without one.
 
@@ -45,7 +46,7 @@ def oscillation(
     table
         Folder of a run that was observed at an interval, or of a sweep of such runs; or a table with time_s.
     column
-        Column, or metric of a table of series; may be repeated (default: of a run, windows, and losses or
+        Column, or metric of a table of series (default: of a run, windows, and losses or
         what is retransmitted).
     begin
         Time before which nothing is looked at, such as the start of flows.
@@ -77,8 +78,6 @@ def oscillation(
         if constant:
             print_text(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
     if output is not None:
-        from tightlink import plots
-
         panels: dict[str, list[Panel]] = {
             name: [
                 partial(plots.oscillation_series, each, column=name.rpartition(" ")[2]),
@@ -91,10 +90,6 @@ def oscillation(
 
 def _read(table: Path) -> Run | Mapping[str, pl.DataFrame]:
     """A run; or the tables of a sweep; or a single one without a name."""
-    from tightlink.analysis import measurements
-    from tightlink.experiment import open as open_folder
-    from tightlink.run import open_run
-
     if (table / _MANIFEST).exists():
         return open_run(table)
     if table.is_dir():
@@ -105,7 +100,6 @@ def _read(table: Path) -> Run | Mapping[str, pl.DataFrame]:
 
 def _found(source: Run | Mapping[str, pl.DataFrame], columns: tuple[str, ...], begin_s: float, end_s: float) -> Found:
     from tightlink.analysis.traffic.oscillations import each, of_run, of_tables
-    from tightlink.run import Run
 
     if isinstance(source, Run):
         return of_run(source, columns, begin_s=begin_s, end_s=end_s)

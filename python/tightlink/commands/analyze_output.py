@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from cyclopts import Parameter
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from tightlink import plots
+from tightlink.commands.options import Names
 
+if TYPE_CHECKING:
     Panel = Callable[..., Any]
 
 #: A CSV or Parquet file, or a folder.
 Table: TypeAlias = Path
-#: Names of columns, separated by commas.
-Columns = Annotated[str | None, Parameter(show_default=False)]
 Algorithm = Annotated[str, Parameter(help="Column of the algorithm.")]
-Condition = Annotated[
-    str | None,
-    Parameter(
-        show_default=False,
-        help="Column of the condition, or several, separated by commas; without it, all other factors.",
-    ),
-]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print everything that was found as JSON.")]
-Figure = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+Condition = Annotated[Names, Parameter(help="Columns of the condition; without it, all other factors.")]
+Figure = Annotated[Path | None, Parameter(name=["--output", "-o"], help="File for a figure: .png, .svg or .pdf.")]
 
 #: Of a figure of several panels, in inches.
 _PANEL: Final = (4.8, 3.4)
@@ -37,8 +30,6 @@ def draw(file: Path, rows: Mapping[str, list[Panel]], size: tuple[float, float] 
     """Rows of panels in one file, each row with its title; the size is that of a panel, in inches."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Drawing
-
-    from tightlink import plots
 
     columns = max(len(panels) for panels in rows.values())
     with mpl.rc_context(plots.STYLE):

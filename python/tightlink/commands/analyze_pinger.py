@@ -5,10 +5,12 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from tightlink.analysis.path import pinger as tables
 from tightlink.checksums import write_table
-from tightlink.commands.analyze_output import Json, plain
-from tightlink.commands.options import Output
-from tightlink.console import print_json
+from tightlink.commands.analyze_output import plain
+from tightlink.commands.options import Json, Output
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, quantity, say
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new, write_text
 from tightlink.lazy import pl
@@ -18,6 +20,7 @@ _COLUMNS: Final = ("rtt_mean_s", "loss", "throughput_bps", "mathis_bps", "of_it"
 _SUMMARY: Final = ("periods", "rtt median", "loss", "throughput", "Mathis", "of it")
 
 
+@with_table_options
 def pinger(
     *files: Path,
     metric: str | None = None,
@@ -41,9 +44,6 @@ def pinger(
     output
         File for the table, for tightlink analyze: .csv or .parquet.
     """
-    from tightlink.analysis.path import pinger as tables
-    from tightlink.console import say
-
     if not files:
         raise TightlinkError("expected tables of PingER: tightlink analyze pinger FILE...")
     check_new(output)
@@ -73,8 +73,6 @@ def _write(table: "pl.DataFrame", output: Path) -> None:
 
 def _show(table: "pl.DataFrame") -> None:
     """A line for each path: medians of times and rates, the mean of losses."""
-    from tightlink.console import print_table, quantity
-
     known = [name for name in table.columns if name in {"rtt_mean_s", "throughput_bps", "mathis_bps"}]
     metrics = table.columns[table.columns.index("time_s") + 1 :]
     seen = pl.any_horizontal(pl.col(metrics).is_not_null()).sum().alias("seen")

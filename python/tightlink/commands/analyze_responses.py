@@ -1,28 +1,32 @@
 """``tightlink analyze correlation`` and ``pca``: from many responses to a few."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from tightlink.commands.analyze_output import Columns, Figure, Json, plain
-from tightlink.console import print_json, print_text
+from tightlink import plots
+from tightlink.analysis import measurements
+from tightlink.analysis.effects import designed
+from tightlink.analysis.responses.correlation import Correlation
+from tightlink.analysis.responses.pca import Components
+from tightlink.commands.analyze_output import Figure, plain
+from tightlink.commands.options import Json, Names
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text
 from tightlink.errors import ScenarioError
 from tightlink.files import check_new
-
-if TYPE_CHECKING:
-    from tightlink.analysis.effects.designed import Designed
-    from tightlink.analysis.responses.correlation import Correlation
-    from tightlink.analysis.responses.pca import Components
+from tightlink.report import charts
 
 _SHOWN: Final = 3
 #: Share of the variance up to which components are listed.
 _NEARLY_ALL: Final = 0.99
 
 
+@with_table_options
 def correlation(
     table: Path,
     *,
-    responses: Columns = None,
-    factors: Columns = None,
+    responses: Names = None,
+    factors: Names = None,
     threshold: str = "0.65",
     json_: Json = False,
     output: Figure = None,
@@ -34,20 +38,17 @@ def correlation(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study.
     responses
-        Columns to correlate, separated by commas; without them, all columns of numbers that are no factors.
+        Columns to correlate; without them, all columns of numbers that are no factors.
     factors
         Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
     threshold
         |r| above which a pair is kept, or "gap": the middle of the widest gap between moderate |r|.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
     from tightlink.analysis.responses import correlation as analysis
 
     check_new(output)
     limit = _threshold(threshold)
-    read = read_table(table, factors=factors, responses=responses)
+    read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         found = analysis.correlation(read.runs, read.responses, threshold=limit)
     if json_:
@@ -55,18 +56,16 @@ def correlation(
     else:
         _print_correlation(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         panels = (charts.correlation_matrix, charts.correlation_histogram, charts.index_index)
         plots.write([panel(found) for panel in panels], output)
 
 
+@with_table_options
 def pca(
     table: Path,
     *,
-    responses: Columns = None,
-    factors: Columns = None,
+    responses: Names = None,
+    factors: Names = None,
     by: str | None = None,
     json_: Json = False,
     output: Figure = None,
@@ -78,20 +77,16 @@ def pca(
     table
         Runs: CSV, Parquet, or the folder of a sweep or study.
     responses
-        Columns to take, separated by commas; without them, all columns of numbers that are no factors.
+        Columns to take; without them, all columns of numbers that are no factors.
     factors
         Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
     by
         Column that tells groups of runs apart in the figure.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis import measurements
-    from tightlink.analysis.effects import designed
     from tightlink.analysis.responses import pca as analysis
 
     check_new(output)
-    read = read_table(table, factors=factors, responses=responses)
+    read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         designed.present(read.runs, [by] if by is not None else [])
         found = analysis.components(read.runs, read.responses)
@@ -100,27 +95,8 @@ def pca(
     else:
         _print_components(found)
     if output is not None:
-        from tightlink import plots
-        from tightlink.report import charts
-
         runs = charts.component_scores(found, by=by, arrows=True)
         plots.write([charts.scree(found), charts.component_loadings(found), runs], output)
-
-
-def read_table(table: Path, *, factors: str | None, responses: str | None) -> "Designed":
-    """A table of runs with the columns that options name."""
-    from tightlink.analysis.effects import designed
-
-    return designed.read(table, factors=listed(factors), responses=listed(responses))
-
-
-def listed(names: str | None) -> list[str] | None:
-    """The names in an option, separated by commas.
-
-    >>> listed("loss, rtt_s"), listed(None)
-    (['loss', 'rtt_s'], None)
-    """
-    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _threshold(text: str) -> float | Literal["gap"]:
@@ -136,8 +112,6 @@ def _threshold(text: str) -> float | Literal["gap"]:
 
 
 def _print_correlation(found: "Correlation") -> None:
-    from tightlink.console import print_table
-
     print_text(found.sentence() + "\n")
     partners = dict(found.places.select("response", "partners").rows())
     print_table(["response", "group", "partners", "least |r| in the group", "represented by"], [
@@ -148,8 +122,6 @@ def _print_correlation(found: "Correlation") -> None:
 
 
 def _print_components(found: "Components") -> None:
-    from tightlink.console import print_table
-
     print_text(found.sentence())
     if found.left_out:
         print_text(f"{found.left_out} runs were left out, as they lack a response")

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from cyclopts import Parameter
-
-from tightlink import units
-from tightlink.commands.analyze_output import Figure, Json, Table, draw, plain
-from tightlink.commands.options import option
+from tightlink import plots, units
+from tightlink.analysis import measurements
+from tightlink.analysis.traffic.arrivals import interarrivals
+from tightlink.analysis.traffic.burstiness import Burstiness, burstiness
+from tightlink.analysis.traffic.cycles import Cycle, cycles
+from tightlink.analysis.traffic.over_time import Series, series_of
+from tightlink.analysis.traffic.sizes import tail
+from tightlink.analysis.traffic.spikes import Spikes, spikes
+from tightlink.capture import capture, is_capture
+from tightlink.commands.analyze_output import Table, draw, plain
+from tightlink.commands.options import Json, Names, Output, option
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
-from tightlink.run import CAPTURE
+from tightlink.run import CAPTURE, open_run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tightlink.analysis.traffic.burstiness import Burstiness
-    from tightlink.analysis.traffic.cycles import Cycle
-    from tightlink.analysis.traffic.over_time import Series
-    from tightlink.analysis.traffic.spikes import Spikes
     from tightlink.commands.analyze_output import Panel
 
 _MANIFEST: Final = "manifest.json"
@@ -36,15 +38,16 @@ _INTERVAL: Final = "10 ms"
 _MOST: Final = 12
 
 
+@with_table_options
 def traffic(
     table: Table,
     *,
-    column: Annotated[list[str] | None, Parameter(negative="")] = None,
+    column: Names = None,
     begin: str = "0 s",
     end: str | None = None,
     interval: str = _INTERVAL,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find bursts at all time scales, spikes, and cycles of a day and a week, in counts over time.
 
@@ -54,7 +57,7 @@ def traffic(
         Folder of a run that was observed at an interval; a capture (pcap, pcapng); or a table with time_s at equal
         intervals.
     column
-        Column, or metric of a table of series; may be repeated (default: the throughput, or packets, or bytes).
+        Column, or metric of a table of series (default: the throughput, or packets, or bytes).
     begin
         Time before which nothing is looked at.
     end
@@ -84,8 +87,6 @@ def traffic(
         if constant:
             print_text(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
     if output is not None and found:
-        from tightlink import plots
-
         rows: dict[str, list[Panel]] = {
             name: [
                 partial(plots.variance_time, parts["burstiness"]),
@@ -96,13 +97,14 @@ def traffic(
         draw(output, rows)
 
 
+@with_table_options
 def arrivals(
     table: Table,
     *,
     column: str = "time_s",
     of: str = "packets",
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Test arrivals against a Poisson process: of packets at links, of flows, or of anything with a time.
 
@@ -117,8 +119,6 @@ def arrivals(
     output
         File for a figure, times between arrivals beside exponential ones: .png, .svg or .pdf.
     """
-    from tightlink.analysis.traffic.arrivals import interarrivals
-
     check_new(output)
     frame = _rows(table, of)
     found = {}
@@ -133,13 +133,12 @@ def arrivals(
         for name, each in found.items():
             print_text(f"{name}: {each.sentence()}" if name else each.sentence())
     if output is not None:
-        from tightlink import plots
-
         shown = list(found.items())[:_MOST]
         draw(output, {name: [partial(plots.interarrival_times, each)] for name, each in shown})
 
 
-def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False, output: Figure = None) -> None:
+@with_table_options
+def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False, output: Output = None) -> None:
     """Find how heavy the tail of sizes is, and how much the largest flows carry.
 
     Parameters
@@ -151,8 +150,6 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
     output
         File for a figure, the share of flows that are larger: .png, .svg or .pdf.
     """
-    from tightlink.analysis.traffic.sizes import tail
-
     check_new(output)
     try:
         found = tail(_numbers(_rows(table, "flows"), column))
@@ -163,11 +160,10 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
     else:
         print_text(found.sentence())
     if output is not None:
-        from tightlink import plots
-
         draw(output, {"": [partial(plots.size_tail, found, column=column)]})
 
 
+@with_table_options
 def cross_correlation(
     table: Table,
     first: str,
@@ -175,7 +171,7 @@ def cross_correlation(
     *,
     longest: str | None = None,
     json_: Json = False,
-    output: Figure = None,
+    output: Output = None,
 ) -> None:
     """Find which of two series follows the other, and by how much time.
 
@@ -219,19 +215,13 @@ def cross_correlation(
     else:
         print_text(found.sentence(first, second))
     if output is not None:
-        from tightlink import plots
-
         draw(output, {"": [partial(plots.correlation_over_lag, found)]})
 
 
 def _over_time(table: Path, interval: str = _INTERVAL) -> pl.DataFrame:
     if (table / _MANIFEST).exists():
-        from tightlink.run import open_run
-
         run = open_run(table)
     else:
-        from tightlink.capture import capture, is_capture
-
         if not is_capture(table):
             return _read(table)
         run = capture(table, interval=interval)
@@ -246,22 +236,17 @@ def _rows(table: Path, name: str) -> pl.DataFrame:
     """A table of a run, or the only one."""
     if not (table / _MANIFEST).exists():
         return _read(table)
-    from tightlink.run import open_run
 
     return open_run(table).table(name)
 
 
 def _read(table: Path) -> pl.DataFrame:
-    from tightlink.analysis import measurements
-
     return measurements.read(table).drop(measurements.LINE, strict=False)
 
 
 def _series(
     table: Path, frame: pl.DataFrame, columns: list[str] | None, during: tuple[float, float], least: int
 ) -> list[Series]:
-    from tightlink.analysis.traffic.over_time import series_of
-
     if columns is None:
         known = frame["metric"].unique().to_list() if "metric" in frame.columns else frame.columns
         columns = [name for name in _USUAL if name in known][:1]
@@ -278,10 +263,6 @@ def _varies(series: Series) -> bool:
 
 
 def _described(series: Series) -> dict[str, Any]:
-    from tightlink.analysis.traffic.burstiness import burstiness
-    from tightlink.analysis.traffic.cycles import cycles
-    from tightlink.analysis.traffic.spikes import spikes
-
     try:
         found: list[Cycle] = cycles(series.values, series.interval_s, begin_s=series.begin_s)
     except TightlinkError:

@@ -1,21 +1,23 @@
 """The command ``tightlink capture``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from tightlink.capture import capture as read
+from tightlink.commands.capture_output import show
 from tightlink.commands.options import Output
-from tightlink.console import print_json
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_why, say, warned, watching
 from tightlink.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from tightlink.run import Run
+from tightlink.run import Run
 
 #: Tables that are printed as JSON: those of which the rows are few.
 _PRINTED: Final = ("flows", "connections", "links", "interfaces", "protocols")
 
 
+@with_table_options
 def capture(
     file: Annotated[Path, Parameter(allow_leading_hyphen=True)],
     *,
@@ -50,10 +52,6 @@ def capture(
     json_
         Print manifest, flows, connections, links, interfaces and protocols as JSON; of a trace flows and links.
     """
-    from tightlink.capture import capture as read
-    from tightlink.commands.capture_output import show
-    from tightlink.console import print_why, say, warned, watching
-
     if packets and output is None:
         raise ScenarioError("--output beside it: they are written, not printed", key="--packets", value=True)
     try:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.console import print_table, print_text, quantity, rounded
-from tightlink.run import TRACE
+from tightlink.run import TRACE, Run
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from tightlink.run import Run
 
 #: A capture may hold a hundred thousand flows: those with most bytes are printed.
 _MOST_FLOWS: Final = 20

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cyclopts import Parameter
-
-from tightlink.commands.analyze_output import Json, draw, plain
-from tightlink.commands.options import Output, WithLab  # cyclopts evaluates it
-from tightlink.console import print_json, print_text
+from tightlink import plots
+from tightlink.analysis.compare.comparison import Comparison
+from tightlink.analysis.compare.comparison import compare as put_together
+from tightlink.analysis.compare.pairs import SIDES
+from tightlink.analysis.compare.words import MAIN, in_order, main_agreements
+from tightlink.checksums import write_table
+from tightlink.commands.analyze_output import draw, plain
+from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text, say, warned
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
+from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
+from tightlink.report.side_by_side import write_comparison
+from tightlink.run import SIMULATION, open_run
 
 if TYPE_CHECKING:
-    from tightlink.analysis.compare.comparison import Comparison
     from tightlink.commands.analyze_output import Panel
-    from tightlink.laboratory.embedded import Offer
 
 #: A limit that took less of the time on both sides is not printed.
 _LEAST_SHARE: Final = 0.05
@@ -27,12 +33,13 @@ _MOST_FIGURES: Final = 12
 _MOST_NAMES: Final = 12
 
 
+@with_table_options
 def compare(
     first: Path,
     second: Path,
     *,
-    by: Annotated[str | None, Parameter(show_default=False)] = None,
-    pair: Annotated[list[str] | None, Parameter(negative="")] = None,
+    by: Names = None,
+    pair: Names = None,
     json_: Json = False,
     output: Output = None,
     with_lab: WithLab = False,
@@ -46,22 +53,17 @@ def compare(
     second
         Folder of the same kind of thing: what was after, or what was simulated.
     by
-        Of sweeps and studies: columns by which their runs are paired, separated by commas (default: what was
-        varied).
+        Of sweeps and studies: columns by which their runs are paired (default: what was varied).
     pair
-        FIRST=SECOND, to pair flows, links or nodes of two runs that have different names; may be repeated.
+        FIRST=SECOND, to pair flows, links or nodes of two runs that have different names.
     output
         New folder for a report, figures and the table of all values.
     """
-    from tightlink.analysis.compare.comparison import compare as put_together
-    from tightlink.console import warned
-
     if with_lab and output is None:
         raise TightlinkError("--with-lab is for the report: add -o DIR, a new folder for it")
     if output is not None:
         check_empty(output)
-    columns = None if by is None else by.split(",")
-    found = put_together(first, second, by=columns, pairs=None if pair is None else dict(map(_pair, pair)))
+    found = put_together(first, second, by=by, pairs=None if pair is None else dict(map(_pair, pair)))
     if json_:
         print_json(_described(found))
     else:
@@ -90,7 +92,6 @@ def _described(found: Comparison) -> dict[str, Any]:
 
 def _print(found: Comparison) -> None:
     from tightlink.analysis.compare.words import agreements, main_agreements, summarized, written
-    from tightlink.console import print_table
 
     first, second = found.titles
     tables: list[tuple[list[str], list[tuple[Any, ...]], tuple[int, ...]]] = []
@@ -119,9 +120,6 @@ def _print(found: Comparison) -> None:
 
 def _offers(names: tuple[str, str]) -> list[Offer]:
     """What the report opens in the lab: of the two, what was simulated."""
-    from tightlink.laboratory.embedded import Offer
-    from tightlink.run import SIMULATION, open_run
-
     runs = [(name, open_run(name)) for name in names if (Path(name) / "manifest.json").exists()]
     offers = [Offer(Path(name).resolve().name, run.scenario) for name, run in runs if run.source == SIMULATION]
     if not offers:
@@ -131,9 +129,6 @@ def _offers(names: tuple[str, str]) -> list[Offer]:
 
 def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
     """The rows that are printed; with ``every`` all, if none of them is usual."""
-    from tightlink.analysis.compare.pairs import SIDES
-    from tightlink.analysis.compare.words import MAIN, in_order
-
     large = pl.max_horizontal(*SIDES) >= _LEAST_SHARE
     limits = pl.col("metric").str.starts_with("limited_by_") & large
     shown = rows.filter(pl.col("metric").is_in(MAIN) | limits)
@@ -142,8 +137,6 @@ def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
 
 def _one_sided(found: Comparison) -> list[str]:
     """What is on one side only, in short: whole flows, links and nodes by name, then metrics of the others."""
-    from tightlink.analysis.compare.pairs import SIDES
-
     titles = dict(zip(SIDES, found.titles, strict=True))
     both = found.values.select("table", "entity").unique()
     lines = []
@@ -164,12 +157,6 @@ def _listed(names: list[str]) -> str:
 
 
 def _write(found: Comparison, output: Path, names: tuple[str, str], *, with_lab: bool) -> None:
-    from tightlink import plots
-    from tightlink.analysis.compare.words import main_agreements
-    from tightlink.checksums import write_table
-    from tightlink.console import say
-    from tightlink.report.side_by_side import write_comparison
-
     offers = _offers(names) if with_lab else ()
     figures = output / "figures"
     figures.mkdir(parents=True)

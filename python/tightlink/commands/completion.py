@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from tightlink.console import print_verbatim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cyclopts import App
 
 

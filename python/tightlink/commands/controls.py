@@ -9,7 +9,10 @@ from cyclopts import Parameter
 
 from tightlink import control
 
-Controls: TypeAlias = Annotated[list[Path] | None, Parameter(negative="")]
+Controls: TypeAlias = Annotated[
+    list[Path] | None,
+    Parameter(negative="", help="Python file with congestion controls of your own, which it runs; may be repeated."),
+]
 
 
 def define(files: list[Path] | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.options import Output, option
+from tightlink.commands.options import Names, Output, Set, option
 from tightlink.console import FAILED, columns_chosen, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario import Scenario, load, parse_option
@@ -34,14 +34,14 @@ def emulate(
     trace_down: Path | None = None,
     delay: str | None = None,
     queue: str | None = None,
-    link: Annotated[list[str] | None, Parameter(negative="")] = None,
+    link: Names = None,
     device: Literal["tun", "packet"] = "tun",
     in_: Annotated[str | None, Parameter(name="--in")] = None,
     duration: str | None = None,
     late: str | None = None,
     burn: Annotated[bool, Parameter(negative="")] = False,
     output: Output = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
 ) -> int:
     """Put the bottlenecks of a scenario between hosts of this machine, in real time.
 
@@ -62,7 +62,7 @@ def emulate(
     queue
         Of that link, in each direction, such as "100 packets" (default: that of the profile).
     link
-        Link to emulate, instead of the slowest on the way of each flow; may be repeated.
+        Links to emulate, instead of the slowest on the path of each flow.
     device
         Kind of the devices between the hosts and the links: tun, or packet, which is more precise.
     in_
@@ -71,13 +71,11 @@ def emulate(
         When the links end, such as "10 s"; with a program, that is ended then.
     late
         How much later than planned a packet may be forwarded, such as "1 ms", before it counts as late (default: 1 %
-        of what the way takes with full queues, at least 0.1 ms). Where more than 1 % are late, there is no result.
+        of what the path takes with full queues, at least 0.1 ms). Where more than 1 % are late, there is no result.
     burn
         Spend the processor time that packets cost the router, instead of adding it up.
     output
         Folder to write the run to, with every packet; without it nothing is written.
-    set_
-        key=value, to change a key of the scenario by its dotted path; may be repeated.
     """
     from tightlink.measure.emulation import Emulation, told
     from tightlink.measure.plan import Plan

@@ -11,6 +11,7 @@ from typing import Final
 
 from cyclopts import CycloptsError
 
+from tightlink import __version__
 from tightlink.commands.misunderstood import misunderstood
 from tightlink.console import FAILED, WRONG
 from tightlink.errors import TightlinkError, not_installed
@@ -59,8 +60,6 @@ def _file_error(error: OSError) -> str:
 
 
 def _bug(error: BaseException) -> str:
-    from tightlink import __version__
-
     what = " ".join(f"{type(error).__name__}: {error}".split())
     where = f"Tightlink {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     return (

@@ -1,15 +1,18 @@
-"""One example of each command, as it is typed: the last line of its help."""
+"""One example of each command, as it is typed: the end of its help."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from cyclopts import App
+
+from tightlink import studies
+from tightlink.commands.help_pages import example, options
 
 _COMPARED: Final = "examples/controls-compared.csv"
 
 EXAMPLES: Final = {
     "run": 'examples/one-flow.toml -o results/one --set observe.interval="100 ms"',
     "sweep": 'examples/one-flow.toml --vary link.bottleneck.queue="5 packets,20 packets" -j 2',
-    "evaluate": "cubic bbr3 --test ramp-up -j 2",
     "study": "one-flow -j 2",
     "lab": "examples/one-flow.toml -o one-flow.html",
     "emulate": "examples/one-flow.toml -- iperf3 -c 10.64.128.1",
@@ -57,10 +60,13 @@ EXAMPLES: Final = {
 }
 
 
-def show_examples(app: App) -> None:
-    """Put the example of each command below its help."""
-    for command, words in EXAMPLES.items():
-        own = app
-        for name in command.split():
-            own = own[name]
-        own.help_epilogue = f"Example: tightlink {command} {words}"
+def show_options_of_study(app: App, words: Sequence[str]) -> None:
+    """Where the help of a study is asked for by its name, put the options that it alone has above the example."""
+    names = [word for word in words[1:] if not word.startswith("-")]
+    if words[:1] != ["study"] or not names:
+        return
+
+    chosen = studies.named(names[0])
+    if chosen.options:
+        own = f"Options of {chosen.name}:\n{options(chosen.options)}"
+        app["study"].help_epilogue = f"{own}\n\n{example(f'study {chosen.name} -j 2')}"

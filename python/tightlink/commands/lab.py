@@ -5,8 +5,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tightlink.commands.options import Output
+from tightlink.commands.options import Output, Set
 from tightlink.console import print_text
+from tightlink.laboratory import write
+from tightlink.laboratory.text import read
 from tightlink.scenario import load, parse_option
 
 
@@ -15,7 +17,7 @@ def lab(
     *,
     output: Output = None,
     slider: Annotated[list[str] | None, Parameter(negative="")] = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     text: Path | None = None,
     title: str = "",
 ) -> None:
@@ -29,16 +31,11 @@ def lab(
         File to write (default: FILE.html in this folder).
     slider
         key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated. Without any, sensible ones.
-    set_
-        key=value, to change a key by its dotted path; may be repeated.
     text
         Lesson to show, in Markdown; {set: key=value} in it is a button that moves a slider.
     title
         What stands above it (default: the name of the scenario).
     """
-    from tightlink.laboratory import write
-    from tightlink.laboratory.text import read
-
     scenario = load(file, set=dict(map(parse_option, set_ or [])))
     lesson = "" if text is None else read(text)
     print_text(

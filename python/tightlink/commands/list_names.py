@@ -3,15 +3,23 @@
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
-from tightlink.console import print_text
+from tightlink import studies
+from tightlink.commands.options import Json
+from tightlink.commands.table_options import with_csv
+from tightlink.console import print_json, print_text
 from tightlink.lazy import _core
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES
+from tightlink.scenario.networks import networks
+from tightlink.tables import metrics
 
 
+@with_csv
 def list_names(
     what: Literal[
         "congestion", "queues", "recovery", "profiles", "topologies", "networks", "parameters", "studies", "metrics"
     ],
+    *,
+    json_: Json = False,
 ) -> None:
     """Print what there is to choose from, one name first on each line.
 
@@ -19,8 +27,13 @@ def list_names(
     ----------
     what
         Kind of thing to list.
+    json_
+        Print names and meanings as JSON.
     """
     names = _LISTS[what]()
+    if json_:
+        print_json([{"name": name, "meaning": text} for name, text in names])
+        return
     width = max((len(name) for name, _ in names), default=0)
     for name, text in names:
         print_text(f"{name:{width}}  {text}", indent=width + 2)
@@ -35,20 +48,15 @@ def _engine(name: str) -> Callable[[], list[tuple[str, str]]]:
 
 
 def _studies() -> list[tuple[str, str]]:
-    from tightlink import studies
-
     return list(studies.names())
 
 
 def _networks() -> list[tuple[str, str]]:
-    from tightlink.scenario.networks import networks
-
     return [(name, f"{network.title}: {network.about}") for name, network in networks().items()]
 
 
 def _metrics() -> list[tuple[str, str]]:
     from tightlink.experiment.metrics import listed
-    from tightlink.tables import metrics
 
     of_runs = ((f"runs.{name}", text) for name, text in listed())
     return [*metrics(), *((f"series.{name}", text) for name, text in _core.metrics()), *of_runs]

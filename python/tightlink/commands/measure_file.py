@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.options import Output, option
+from tightlink.commands.options import Names, Output, Set, option
 from tightlink.commands.run_output import print_summary
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
     FAILED,
     print_json,
@@ -34,13 +35,14 @@ _PRINTED: Final = ("flows", "links")
 _OFF: Final = "off"
 
 
+@with_table_options
 def scenario(
     file: Path,
     *,
     output: Output = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     sender: Literal["probe", "iperf3"] = "probe",
-    link: Annotated[list[str] | None, Parameter(negative="")] = None,
+    link: Names = None,
     device: Literal["tun", "packet"] = "tun",
     repeat: int = 1,
     echo: str = "200 ms",
@@ -55,12 +57,10 @@ def scenario(
         Scenario, a TOML file.
     output
         Folder to write the tables to; with --repeat a folder in it for each time. Without it nothing is written.
-    set_
-        key=value, to change a key by its dotted path; may be repeated.
     sender
         What sends: probe, whose windows are exact, or iperf3.
     link
-        Link to emulate (default: the slowest on the way of each flow); may be repeated.
+        Links to emulate (default: the slowest on the path of each flow).
     device
         Devices between the hosts and the links: tun, or packet for Ethernet frames with the kernel's times.
     repeat

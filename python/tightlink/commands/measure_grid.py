@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Json, plain
-from tightlink.commands.options import option, share
+from tightlink.commands.analyze_output import plain
+from tightlink.commands.options import Json, option, share
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED
 from tightlink.errors import ScenarioError
 
@@ -93,6 +94,7 @@ class GridOptions:
         )
 
 
+@with_table_options
 def tcp(
     *,
     options: GridOptions,
@@ -156,6 +158,7 @@ def tcp(
     return _run(options, own, factors, measure, shown=shown, warnings=warnings, json_=json_)
 
 
+@with_table_options
 def udp_sweep(
     *,
     options: GridOptions,

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink import units
-from tightlink.commands.analyze_output import Json
-from tightlink.commands.options import Output, option
+from tightlink.commands.options import Json, Output, option
+from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json
 from tightlink.errors import ScenarioError
 
@@ -45,6 +45,7 @@ def serve(address: str, *, port: int = 5202, visits: int | None = None) -> int:
     return 0
 
 
+@with_table_options
 def path(
     host: str,
     *,

@@ -4,7 +4,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
-from tightlink.console import print_table, print_verbatim
+from tightlink.commands.options import Json
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.files import write_bytes
 
@@ -18,19 +20,28 @@ _KINDS: Final = {
 }
 
 
-def examples(folder: Path | None = None) -> None:
+@with_table_options
+def examples(folder: Path | None = None, *, json_: Json = False) -> None:
     """Write the examples that come with Tightlink to a folder, or print what there is.
 
     Parameters
     ----------
     folder
         Folder to write to, which is made; files of the same content are left, others are never overwritten.
+    json_
+        Print what examples there are as JSON.
     """
     with as_file(files("tightlink") / "examples") as source:
         found = {file.name: file.read_bytes() for file in sorted(source.iterdir()) if file.suffix in _KINDS}
     if folder is None:
-        print_table(["example", ""], [[name, _about(name, content)] for name, content in found.items()], words=[1])
+        listed = [(name, _about(name, content)) for name, content in found.items()]
+        if json_:
+            print_json([{"example": name, "about": about} for name, about in listed])
+        else:
+            print_table(["example", "about"], listed, words=[1])
         return
+    if json_:
+        raise TightlinkError("--json: it has no effect beside a folder, to which the examples are written")
     for name, content in found.items():
         if (folder / name).exists() and (folder / name).read_bytes() != content:
             raise TightlinkError(f"{folder / name}: is there already and differs; choose another folder")

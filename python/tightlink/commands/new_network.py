@@ -3,6 +3,7 @@
 from tightlink.commands.options import Output
 from tightlink.console import print_verbatim
 from tightlink.files import check_new, write_text
+from tightlink.scenario.new import network_toml
 
 
 def network(name: str, *, output: Output = None) -> None:
@@ -15,8 +16,6 @@ def network(name: str, *, output: Output = None) -> None:
     output
         File to write it to instead.
     """
-    from tightlink.scenario.new import network_toml
-
     text = network_toml(name)
     if output is None:
         print_verbatim(text)

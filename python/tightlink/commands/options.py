@@ -18,11 +18,12 @@ Example:
 
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from tightlink import units
 from tightlink.errors import ScenarioError
@@ -32,7 +33,22 @@ _CLUSTER: Final = "Address of a Dask scheduler to execute them instead, such as 
 _WITH_LAB: Final = "Put a laboratory into the report, in which every scenario that a browser can simulate has sliders."
 
 Jobs: TypeAlias = Annotated[int, Parameter(name=["--jobs", "-j"], help=_JOBS)]
+
+
+def _separated(_: type, words: Sequence[Token]) -> list[str]:
+    return [part.strip() for word in words for part in word.value.split(",") if part.strip()]
+
+
+#: Names, times or pairs: separated by commas, by repeating the option, or both.
+Names: TypeAlias = Annotated[list[str] | None, Parameter(negative="", metavar="NAME,…", converter=_separated)]
 Cluster: TypeAlias = Annotated[str | None, Parameter(help=_CLUSTER)]
+Json: TypeAlias = Annotated[
+    bool, Parameter(name="--json", negative="", help="Print everything that was found as JSON.")
+]
+Set: TypeAlias = Annotated[
+    list[str] | None,
+    Parameter(name="--set", negative="", help="key=value, to change a key by its dotted path; may be repeated."),
+]
 Output: TypeAlias = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 WithLab: TypeAlias = Annotated[bool, Parameter(negative="", help=_WITH_LAB)]
 

@@ -6,19 +6,23 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Json
-from tightlink.commands.options import option
-from tightlink.console import print_json
+from tightlink.analysis.networks.flow_limits import flow_limits
+from tightlink.analysis.networks.flow_trial import try_paths
+from tightlink.commands.options import Json, Set, option
+from tightlink.commands.plan_maxflow_output import as_json, show
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, progress, warned
 from tightlink.scenario import load, parse_option
 
 
+@with_table_options
 def maxflow(
     file: Path,
     *,
     from_: Annotated[str | None, Parameter(name="--from")] = None,
     to: str | None = None,
     packet: str | None = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     json_: Json = False,
     no_simulate: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -34,16 +38,9 @@ def maxflow(
         Receiving node (default: that of the only group of traffic).
     packet
         Size of the packets, headers included (default: that of the only group of traffic).
-    set_
-        key=value, to change a key by its dotted path; may be repeated.
     no_simulate
         Do not simulate what the answers propose.
     """
-    from tightlink.analysis.networks.flow_limits import flow_limits
-    from tightlink.analysis.networks.flow_trial import try_paths
-    from tightlink.commands.plan_maxflow_output import as_json, show
-    from tightlink.console import progress, warned
-
     scenario = load(file, set=dict(map(parse_option, set_ or [])))
     size = None if packet is None else int(option("--packet", packet, units.SIZE))
     limits = flow_limits(scenario, source=from_, target=to, packet_bytes=size)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
+from tightlink.analysis.networks.flow_limits import FlowLimits
+from tightlink.analysis.networks.flow_trial import Trial
+from tightlink.analysis.networks.maxflow import MaximumFlow
 from tightlink.console import print_table, print_text, rounded
-
-if TYPE_CHECKING:
-    from tightlink.analysis.networks.flow_limits import FlowLimits
-    from tightlink.analysis.networks.flow_trial import Trial
-    from tightlink.analysis.networks.maxflow import MaximumFlow
 
 _COUNTED: Final = "bits of IP packets with their headers; what framing adds costs line time and is not counted"
 _BITS: Final = 8

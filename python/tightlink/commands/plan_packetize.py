@@ -1,12 +1,16 @@
 """The command ``tightlink plan packetize``."""
 
 from tightlink import units
-from tightlink.commands.analyze_output import Json
-from tightlink.commands.options import number, option, plain, share
-from tightlink.console import print_json
+from tightlink.analysis.limits.packetize import Bottleneck, Stream
+from tightlink.analysis.limits.packetize import packetize as lengths_of
+from tightlink.commands.options import Json, number, option, plain, share
+from tightlink.commands.plan_packetize_output import Answer, as_json, show
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import CAUTION, print_json
 from tightlink.errors import ScenarioError
 
 
+@with_table_options
 def packetize(
     *,
     bitrate: str,
@@ -49,11 +53,6 @@ def packetize(
     loss
         Share of packets lost, such as "0.5 %", for the share of frames that it hits.
     """
-    from tightlink.analysis.limits.packetize import Bottleneck, Stream
-    from tightlink.analysis.limits.packetize import packetize as lengths_of
-    from tightlink.commands.plan_packetize_output import Answer, as_json, show
-    from tightlink.console import CAUTION
-
     for name, value in (("--ring", ring), ("--loss", loss)):
         if value is not None and frame_rate is None:
             raise ScenarioError("--frame-rate beside it: it is frames that it is about", key=name, value=value)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
-from tightlink.analysis.limits.remedies import remedies
+from tightlink.analysis.limits.packetize import Bottleneck, Bound, Constraint, Packetization, Stream
+from tightlink.analysis.limits.remedies import Need, Remedy, remedies
 from tightlink.console import print_table, print_text, rounded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tightlink.analysis.limits.packetize import Bottleneck, Bound, Constraint, Packetization, Stream
-    from tightlink.analysis.limits.remedies import Need, Remedy
 
 #: Lengths that are shown beside those that matter.
 _USUAL: Final = (20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960)

@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 
 from tightlink import units
-from tightlink.commands.analyze_output import Json
-from tightlink.commands.options import Output, option, plain, share
-from tightlink.console import print_json
+from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.analysis.path.calibrate import CROSS, RANGES, Calibration, calibrate
+from tightlink.analysis.path.observations import read
+from tightlink.analysis.path.prediction import FLOWS
+from tightlink.analysis.path.prediction import predict as predicted
+from tightlink.commands.options import Json, Output, option, plain, share
+from tightlink.commands.plan_path_figure import draw
+from tightlink.commands.plan_path_output import answered, as_json, show
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import CAUTION, print_json, progress
 from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.files import check_new
+from tightlink.scenario import load
+from tightlink.scenario.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from tightlink.analysis.path.bulk_path import BulkPath
-    from tightlink.analysis.path.calibrate import Calibration
 
 _FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
 _QUEUE: Final = "80"
@@ -27,6 +35,7 @@ _MOST_FLOWS: Final = 1000
 _ROUND_TRIPS: Final = 10
 
 
+@with_table_options
 def plan_path(
     *,
     bandwidth: str | None = None,
@@ -90,14 +99,6 @@ def plan_path(
     output
         File for a figure: .png, .svg or .pdf.
     """
-    from tightlink.analysis.path.observations import read
-    from tightlink.analysis.path.prediction import FLOWS
-    from tightlink.analysis.path.prediction import predict as predicted
-    from tightlink.commands.plan_path_figure import draw
-    from tightlink.commands.plan_path_output import answered, as_json, show
-    from tightlink.console import CAUTION, progress
-    from tightlink.files import check_new
-
     check_new(output)
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
@@ -150,9 +151,6 @@ def _given(bandwidth: str | None, rtt: str | None, queue: str | None) -> _Link:
 
 def _of_link(file: Path, bandwidth: str | None, rtt: str | None, queue: str | None) -> _Link:
     """The path of a scenario with one link, but for what options say."""
-    from tightlink.scenario import load
-    from tightlink.scenario.table import Table
-
     if None not in {bandwidth, rtt, queue}:
         raise ScenarioError("no --bandwidth, --rtt and --queue beside it, which leave nothing of the file",
                             key="--path", value=str(file))  # fmt: skip
@@ -177,8 +175,6 @@ def _queue(text: str) -> int:
 
 
 def _path(link: _Link, factor: float, cross: str, duration: str, recovery: str) -> "BulkPath":
-    from tightlink.analysis.path.bulk_path import BulkPath
-
     if not 1 <= factor <= _MOST_FACTOR:
         raise ScenarioError(f"a number from 1 to {_MOST_FACTOR}", key="--factor", value=plain(factor))
     path = BulkPath(
@@ -196,8 +192,6 @@ def _path(link: _Link, factor: float, cross: str, duration: str, recovery: str) 
 
 
 def _fit(points: "pl.DataFrame", path: "BulkPath", words: str, jobs: int) -> "Calibration":
-    from tightlink.analysis.path.calibrate import CROSS, RANGES, calibrate
-
     ranges: dict[str, tuple[float, float]] = {}
     for word in words.split(","):
         name = _FITTED.get(word.strip())

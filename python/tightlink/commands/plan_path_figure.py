@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tightlink import plots
+from tightlink.commands.plan_path_output import Answer
 from tightlink.lazy import pl
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
-    from tightlink.commands.plan_path_output import Answer
 
 #: A figure's panels, in inches.
 _PANEL: Final = (4.8, 3.6)
@@ -24,8 +24,6 @@ def draw(answer: Answer, file: Path) -> None:
     """A figure: goodput over windows, utilization over loss; with observations, these and their residuals."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
-
-    from tightlink import plots
 
     flows = answer.found.cells["flows"].unique().sort().to_list()
     shown = (
@@ -48,8 +46,6 @@ def draw(answer: Answer, file: Path) -> None:
 
 
 def _draw_points(points: pl.DataFrame, scatter: Axes, residuals: Axes) -> None:
-    from tightlink import plots
-
     named = points.with_columns(line=pl.col("flows").cast(pl.String) + " flows")
     kept = named.rename({"predicted_bps": "predicted goodput_bps", "observed_bps": "observed goodput_bps"})
     plots.scatter_with_curves(

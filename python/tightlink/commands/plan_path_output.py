@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
+from tightlink.analysis.estimates import Estimate
+from tightlink.analysis.path.calibrate import Calibration
+from tightlink.analysis.path.choice import choose
+from tightlink.analysis.path.cross_traffic import predicted
+from tightlink.analysis.path.prediction import Prediction, transfer_s
+from tightlink.analysis.path.residuals import agreement, beside, by_flows
 from tightlink.commands.plan_path_upgrades import show_upgrades
 from tightlink.console import print_table, print_text, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
-    from tightlink.analysis.estimates import Estimate
-    from tightlink.analysis.path.calibrate import Calibration
-    from tightlink.analysis.path.prediction import Prediction
 
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 86_400.0
@@ -59,10 +61,6 @@ def answered(
     found: Prediction, *, size: int | None, observed: pl.DataFrame | None, fitted: Calibration | None, jobs: int
 ) -> Answer:
     """A prediction with times, intervals and residuals, as far as they were asked for."""
-    from tightlink.analysis.path.cross_traffic import predicted
-    from tightlink.analysis.path.prediction import transfer_s
-    from tightlink.analysis.path.residuals import beside
-
     answer = Answer(found, {}, size, {}, None, fitted)
     rows = answer.settings
     return dataclasses.replace(
@@ -184,8 +182,6 @@ def as_json(answer: Answer) -> dict[str, Any]:
 
 
 def _agreements(points: pl.DataFrame) -> dict[str, Any]:
-    from tightlink.analysis.path.residuals import agreement, by_flows
-
     return {
         "all": dataclasses.asdict(agreement(points)),
         "by_flows": {str(flows): dataclasses.asdict(found) for flows, found in by_flows(points).items()},
@@ -194,8 +190,6 @@ def _agreements(points: pl.DataFrame) -> dict[str, Any]:
 
 
 def _show_points(points: pl.DataFrame) -> None:
-    from tightlink.analysis.path.residuals import agreement, by_flows
-
     print_text()
     found = {"all": agreement(points)} | {str(flows): value for flows, value in by_flows(points).items()}
     rows = [
@@ -238,8 +232,6 @@ _DROP: Final = ("of the bandwidth", "RTT mean", "loss")
 
 def _by_flows(found: Prediction) -> list[dict[str, Any]]:
     """For each number of flows the setting that the first rule chooses."""
-    from tightlink.analysis.path.choice import choose
-
     parts = found.cells.sort("flows").group_by("flows", maintain_order=True)
     return [choose(part, little=found.little).best for _, part in parts]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink import units
+from tightlink.analysis.path.prediction import Prediction
 from tightlink.console import print_table, print_text, rounded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.analysis.path.prediction import Prediction
 
 _PERCENT: Final = 100
 #: How names of changes begin of which there are several of a kind.

@@ -2,17 +2,20 @@
 
 from pathlib import Path
 
-from tightlink.commands.options import Output
-from tightlink.console import print_table, print_verbatim
+from tightlink.commands.options import Json, Output
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new
 
 
+@with_table_options
 def plot(
     folder: Path,
     name: str | None = None,
     *,
     output: Output = None,
+    json_: Json = False,
 ) -> None:
     """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
 
@@ -24,14 +27,22 @@ def plot(
         Name of the figure.
     output
         File to write, .svg, .png or .pdf (default: NAME.svg).
+    json_
+        Print what figures there are as JSON.
     """
     from tightlink.report.figures import figure, figures
 
     if name is None:
         if output is not None:
             raise TightlinkError(f"--output {output}: nothing is drawn without the name of a figure")
-        print_table(["figure", ""], [[each.name, each.title] for each in figures(folder)], words=[1])
+        listed = [(each.name, each.title) for each in figures(folder)]
+        if json_:
+            print_json([{"figure": figure, "title": title} for figure, title in listed])
+        else:
+            print_table(["figure", "title"], listed, words=[1])
         return
+    if json_:
+        raise TightlinkError("--json: it has no effect beside the name of a figure, which is drawn")
     target = Path(f"{name}.svg") if output is None else output
     check_new(target)
     print_verbatim(f"{figure(folder, name).write(target)}\n")

@@ -7,11 +7,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink.commands.sweep import shown
-from tightlink.console import print_json
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table
 from tightlink.errors import TightlinkError
+from tightlink.experiment import open as open_folder
 from tightlink.tables import TABLES
 
 
+@with_table_options
 def query(
     folder: Path,
     statement: str,
@@ -29,9 +32,6 @@ def query(
     json_
         Print the rows as JSON.
     """
-    from tightlink.console import print_table
-    from tightlink.experiment import open as open_folder
-
     opened = open_folder(folder)
     # Views of what is not asked for would take a look at every run.
     words = set(re.findall(r"\w+", statement.lower()))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tightlink.console import say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Old names of commands, and today's.
 COMMANDS: Final = {
@@ -39,6 +37,8 @@ def as_now(arguments: Sequence[str]) -> list[str]:
     ['run', 'one-flow.toml']
     """
     words = list(arguments)
+    if words[:1] == ["evaluate"]:
+        words = [*_renamed("evaluate", "study evaluation").split(), *_options_of_evaluation(words[1:])]
     if words[:1] == ["study"] and "--new" in words:
         words.remove("--new")
         words[:1] = _renamed("study --new", "new study").split()
@@ -53,6 +53,32 @@ def as_now(arguments: Sequence[str]) -> list[str]:
         if name in options:
             words[place] = _renamed(name, options[name]) + given + value
     return words
+
+
+#: Options of ``evaluate`` that a value follows.
+_WITH_VALUE: Final = {"--pack", "--jobs", "-j", "--cluster", "--output", "-o", "--controls", "--columns"}
+
+
+def _options_of_evaluation(words: Sequence[str]) -> list[str]:
+    """The words of ``evaluate`` as options of the study: its names were no option, and its tests were one each.
+
+    >>> _options_of_evaluation(["codel", "cake", "--queues", "--test", "bursts", "-j", "2"])
+    ['-j', '2', '--queues', 'codel, cake', '--tests', 'bursts']
+    """
+    names, tests, others, kind = [], [], [], "--congestion"
+    left = iter(words)
+    for word in left:
+        option, given, value = word.partition("=")
+        if word == "--queues":
+            kind = word
+        elif option == "--test":
+            tests.append(value if given else next(left, ""))
+        elif word.startswith("-"):
+            others += [word, next(left, "")] if word in _WITH_VALUE else [word]
+        else:
+            names.append(word)
+    listed = {kind: ", ".join(names), "--tests": ",".join(tests)}
+    return [*others, *(part for option, text in listed.items() if text for part in (option, text))]
 
 
 def _renamed(old: str, now: str) -> str:

@@ -5,8 +5,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from tightlink import units
+from tightlink.commands.options import option
 from tightlink.console import print_verbatim
 from tightlink.errors import TightlinkError
+from tightlink.report import run_report
 
 
 def report(
@@ -32,10 +35,6 @@ def report(
     with_lab
         Put a laboratory into the report: the engine, and what was simulated with sliders.
     """
-    from tightlink import units
-    from tightlink.commands.options import option
-    from tightlink.report import run_report
-
     if sequence is None and (from_ is not None or to is not None):
         raise TightlinkError("--from and --to are times of the chart that --sequence FLOW draws")
     begin_s = None if from_ is None else float(option("--from", from_, units.TIME, zero=True))

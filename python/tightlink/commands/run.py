@@ -7,22 +7,29 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Output
+from tightlink.commands.options import Names, Output, Set
 from tightlink.commands.run_output import check_shown, print_summary, write_shown
-from tightlink.console import print_json, print_verbatim, say, warned, watching
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
+from tightlink.diagnosis import why
+from tightlink.diagnosis.commands import option
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.experiment import open as open_folder
+from tightlink.run import is_there, open_run
 from tightlink.scenario import Scenario, load, parse_option, understood
 from tightlink.scenario.memory import check_patience, needed
+from tightlink.simulate import check_threads, expected_threads, prepare, simulate
 
 #: Tables of which the rows are few.
 _PRINTED: Final = ("flows", "links", "transfers", "completion_times")
 
 
+@with_table_options
 def run(
     file: Path,
     *,
     output: Output = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     seed: int | None = None,
     threads: int | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -30,7 +37,7 @@ def run(
     trace: Annotated[bool, Parameter(negative="")] = False,
     tr: Path | None = None,
     pcap: Path | None = None,
-    pcap_at: str | None = None,
+    pcap_at: Names = None,
     report: Path | None = None,
     plot: Path | None = None,
     replay: Path | None = None,
@@ -45,8 +52,6 @@ def run(
         Scenario, a TOML file; with --replay the name of a run.
     output
         Folder to write the tables to; without it nothing is written.
-    set_
-        key=value, to change a key by its dotted path; may be repeated.
     seed
         Seed of every random stream, instead of the scenario's.
     threads
@@ -73,8 +78,6 @@ def run(
         observe.interval what limited each flow.
     replay
         Folder of a sweep or a study of which to simulate one run again, even one that failed.
-    controls
-        Python file with congestion controls of your own, which it runs; may be repeated.
     yes
         Build a network of more than two million nodes, links and flows, too, which takes minutes.
     """
@@ -83,7 +86,6 @@ def run(
     scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:
         scenario = _with_seed(scenario, seed)
-    from tightlink.simulate import check_threads, simulate
 
     check_threads(threads)
     if show_config:
@@ -92,12 +94,10 @@ def run(
         check_patience(scenario)
     check_shown(report, plot)
     if pcap_at is not None and pcap is None:
-        raise TightlinkError(f"--pcap-at {pcap_at}: nothing is captured without --pcap FILE")
-    files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": None if pcap_at is None else pcap_at.split(",")}
+        raise TightlinkError(f"--pcap-at {','.join(pcap_at)}: nothing is captured without --pcap FILE")
+    files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": pcap_at}
     there = output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace)
     if output is not None and there:
-        from tightlink.run import open_run
-
         result = open_run(output)
     else:
         with watching(f"simulating {scenario.duration}") as watch:
@@ -107,15 +107,12 @@ def run(
             result.save(output)
             say(f"wrote {output}")
     write_shown(result, report, plot)
-    from tightlink.diagnosis import why
 
     found = why(result, command=_typed(file, replay, changes, seed, controls))
     if json_:
         tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
         print_json({"manifest": result.manifest, "why": found.to_dict()} | tables)
     else:
-        from tightlink.console import print_why
-
         print_why(found)
         print_summary(result)
     if there:
@@ -124,8 +121,6 @@ def run(
 
 
 def _show_config(scenario: Scenario, threads: int | None) -> int:
-    from tightlink.simulate import expected_threads
-
     resolved = scenario.resolve()
     wanted = needed(resolved)
     print_verbatim(understood(scenario))
@@ -144,8 +139,6 @@ def _typed(
     file: Path, replay: Path | None, changes: dict[str, object], seed: int | None, controls: list[Path] | None
 ) -> str:
     """What was typed to run a scenario, without what only says where results go: to it, changes can be added."""
-    from tightlink.diagnosis.commands import option
-
     words = ["tightlink run", shlex.quote(str(file))]
     words += [] if replay is None else [f"--replay {shlex.quote(str(replay))}"]
     words += [f"--controls {shlex.quote(str(path))}" for path in controls or []]
@@ -155,8 +148,6 @@ def _typed(
 
 
 def _replayed(folder: Path, name: str) -> Scenario:
-    from tightlink.experiment import open as open_folder
-
     return open_folder(folder).scenario(name)
 
 
@@ -169,8 +160,5 @@ def _with_seed(scenario: Scenario, seed: int) -> Scenario:
 
 def _already_there(scenario: Scenario, output: Path, *, trace: bool) -> bool:
     """Looked at before the simulation: a wrong folder is not worth waiting for."""
-    from tightlink.run import is_there
-    from tightlink.simulate import prepare
-
     wanted = ["links", *(["packets"] if trace else [])]
     return is_there(output, prepare(scenario).identified, wanted)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 from tightlink.console import print_table, print_text, quantity, say
 from tightlink.files import check_new
 from tightlink.lazy import pl
+from tightlink.run import Run
 from tightlink.tables import TOTALS, counted, measured
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from tightlink.run import Run
 
 _USERS: Final = {
     "sources": "sources",

@@ -4,11 +4,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from tightlink.commands.analyze_output import plain
+from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Cluster, Jobs, Output, WithLab
-from tightlink.console import print_json, print_text, say, watching
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import print_json, print_table, print_text, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
 
 
+@with_table_options
 def study(
     name: str,
     *,
@@ -18,6 +22,7 @@ def study(
     live: Annotated[bool, Parameter(negative="")] = False,
     claims: Annotated[bool, Parameter(negative="")] = False,
     with_lab: WithLab = False,
+    controls: Controls = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     **options: str,
 ) -> int:
@@ -34,23 +39,26 @@ def study(
     claims
         Print what the study claims, and with what each claim is compared; nothing is run.
     json_
-        Print the claims with their verdicts as JSON.
+        Print the claims with their verdicts as JSON, and what the study itself describes; with --claims, their table.
     options
-        What a study alone has, such as --routers 1/3 of congestion-control; a wrong one names them all.
+        What a study alone has, such as --routers 1/3 of congestion-control: see "tightlink study NAME --help".
     """
     from tightlink import studies
 
-    given = {"--output": output, "--jobs": jobs != 1, "--cluster": cluster, "--live": live, "--with-lab": with_lab,
-             "--json": json_}  # fmt: skip
+    given = {"--output": output, "--jobs": jobs != 1, "--cluster": cluster, "--live": live, "--with-lab": with_lab}
     without_effect = next((option for option, value in given.items() if value), None)
     if claims and without_effect is not None:
         raise TightlinkError(f"{without_effect}: it has no effect beside --claims, which runs nothing")
+    define(controls)
     chosen = studies.named(name)
     if jobs < 1:
         raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
     wanted = options | ({"live": ""} if live else {})
     if claims:
         table = chosen.with_options(wanted).table()
+        if json_:
+            print_json(plain([*table.statements, *table.live]))
+            return 0
         print_text(str(table) or f"study {chosen.name} claims nothing", indent=2)
         return 0
     from tightlink.studies.running import study as run_study
@@ -59,13 +67,17 @@ def study(
         found = run_study(
             chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
         )
-    from tightlink.experiment.claims import counted, described, print_table
+    from tightlink.experiment import claims as claimed
 
     if json_:
-        print_json({"report": str(found.report), "claims": [described(claim) for claim in found.claims]})
+        verdicts = [claimed.described(claim) for claim in found.claims]
+        print_json({"report": str(found.report), "claims": verdicts, **found.said.described})
         return found.exit_code
+    if (summary := found.said.summary) is not None:
+        print_table(summary.columns, summary.rows())
+        print_text()
     if found.claims:
-        print_table(found.claims)
-        print_text("\n" + "\n".join(counted(found.claims)))
+        claimed.print_table(found.claims)
+        print_text("\n" + "\n".join(claimed.counted(found.claims)))
     print_text(f"report: {found.report}")
     return found.exit_code

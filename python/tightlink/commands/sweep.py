@@ -10,18 +10,32 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from tightlink import units
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Cluster, Jobs, Output  # cyclopts evaluates them
-from tightlink.console import CAUTION, FAILED, print_text
+from tightlink.commands.options import Cluster, Jobs, Output, Set  # cyclopts evaluates them
+from tightlink.commands.table_options import with_table_options
+from tightlink.console import CAUTION, FAILED, print_json, print_table, print_text, quantity, say, watching
 from tightlink.errors import TightlinkError
+from tightlink.experiment import open as open_folder
+from tightlink.experiment.campaign import failed
+from tightlink.experiment.engines import engine
+from tightlink.experiment.estimate import of_runs
+from tightlink.experiment.factors import Factor, value_at
+from tightlink.experiment.folder import Experiment
+from tightlink.experiment.metrics import group_metrics, main_metrics
+from tightlink.experiment.plan import Plan
+from tightlink.experiment.running import run
+from tightlink.experiment.summary import summary, width_of
+from tightlink.laboratory.engine import check_engine
+from tightlink.plots.labels import shortest
+from tightlink.progress import duration
+from tightlink.report.sweep import Found, copied, write_sweep
 from tightlink.scenario import parse_option
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from tightlink.experiment.folder import Experiment
-    from tightlink.experiment.plan import Plan
 
 _MOST_SHOWN: Final = 20
 #: Traffic groups up to which each has a column.
@@ -29,6 +43,7 @@ _MOST_GROUPS: Final = 3
 _MOST_ALIASES: Final = 20
 
 
+@with_table_options
 def sweep(
     file: Path,
     *,
@@ -40,7 +55,7 @@ def sweep(
     design_seed: int | None = None,
     precision: str | None = None,
     max_replications: int | None = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
     output: Output = None,
@@ -72,28 +87,19 @@ def sweep(
         metric=SHARE, such as "goodput_bps=5 %": replicate until half the 95 % confidence interval is that narrow.
     max_replications
         Replications of a combination at most, with --precision (default: 100).
-    set_
-        key=value, to change a key of the scenario by its dotted path; may be repeated.
     output
         Folder for the results, in which an interrupted sweep continues (default: results/FILE-sweep).
     dry_run
         Print the combinations and how long they will take, and stop.
     yes
         Allow more than 100,000 runs.
-    controls
-        Python file with congestion controls of your own, which it runs; may be repeated.
     with_lab
         Put a laboratory into the report, with a slider for each key that is varied.
     json_
         Print the means of all combinations as JSON, with half their 95 % confidence intervals.
     """
-    from tightlink.experiment.factors import Factor
-    from tightlink.experiment.plan import Plan
-
     define(controls)
     if with_lab:
-        from tightlink.laboratory.engine import check_engine
-
         check_engine()
     settings = {
         "design": design, "replications": replications, "resolution": resolution, "runs": runs,
@@ -122,12 +128,6 @@ def _command(file: Path, **options: object) -> str:
 
 
 def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str, *, with_lab: bool, json_: bool) -> int:
-    from tightlink.console import print_json, say, watching
-    from tightlink.experiment import open as open_folder
-    from tightlink.experiment.running import run
-    from tightlink.experiment.summary import summary
-    from tightlink.report.sweep import Found, write_sweep
-
     with watching() as watch:
         experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=watch, command=command)
     for error in experiment.store.damaged:
@@ -153,12 +153,6 @@ def _keys(plan: Plan) -> list[str]:
 
 
 def _print_plan(plan: Plan, jobs: int) -> None:
-    from tightlink.console import print_table, say
-    from tightlink.experiment.engines import engine
-    from tightlink.experiment.estimate import of_runs
-    from tightlink.experiment.factors import value_at
-    from tightlink.progress import duration
-
     on = engine(jobs)
     keys = _keys(plan)
     own = {key: value_at(plan.scenario, key) for key in keys}
@@ -180,10 +174,6 @@ def _print_plan(plan: Plan, jobs: int) -> None:
 
 def _print_cells(frame: pl.DataFrame, plan: Plan) -> None:
     """A row for each combination: means over its replications, with confidence intervals where there are several."""
-    from tightlink.console import print_table
-    from tightlink.experiment.summary import width_of
-    from tightlink.plots.labels import shortest
-
     keys = [key for key in _keys(plan) if key in frame.columns]
     columns = _columns(frame, keys)
     several = frame["runs"].max() != 1
@@ -206,7 +196,6 @@ def _print_cells(frame: pl.DataFrame, plan: Plan) -> None:
 
 def _columns(frame: pl.DataFrame, keys: list[str]) -> dict[str, str]:
     """The metrics that are printed, with their headers: goodput by traffic group where there are a few."""
-    from tightlink.experiment.metrics import group_metrics, main_metrics
     from tightlink.plots.labels import plain
 
     metrics = main_metrics(frame.columns)
@@ -220,19 +209,12 @@ def _columns(frame: pl.DataFrame, keys: list[str]) -> dict[str, str]:
 
 
 def _cell(metric: str, value: float | None, half_width: float | None) -> str:
-    from tightlink import units
-    from tightlink.console import quantity
-
     if value is None or half_width is None or not (math.isfinite(value) and math.isfinite(half_width)):
         return quantity(metric, value)
     return units.format_interval(value, half_width, lambda number: quantity(metric, number))
 
 
 def _warned(experiment: Experiment, plan: Plan) -> int:
-    from tightlink.console import say
-    from tightlink.experiment.campaign import failed
-    from tightlink.report.sweep import copied
-
     code = 0
     unsettled = experiment.description.get("not_precise", [])
     if unsettled:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 from cyclopts import Parameter
 
+from tightlink.commands.options import Names
 from tightlink.console import columns_chosen
 from tightlink.errors import TightlinkError
 from tightlink.text_table import Choice
@@ -26,8 +27,8 @@ _OPTIONS: Final = (
     _flag("wide", help_="Print all columns of tables, however narrow the terminal is."),
     _option(
         "columns",
-        str | None,
-        "Columns of tables to print, separated by commas; a table without any of them is printed as usual.",
+        Names,
+        "Columns of tables to print; a table without any of them is printed as usual.",
     ),
 )
 _CSV: Final = _flag("csv", help_="Print the tables of --json as CSV, each below its name if there are several.")
@@ -39,7 +40,7 @@ def with_table_options(command: Callable[..., _T]) -> Callable[..., _T]:
 
 
 def with_csv(command: Callable[..., _T]) -> Callable[..., _T]:
-    """Give a command with --json the option --csv."""
+    """Give a command with --json that prints no table the option --csv."""
     return _with(command, ())
 
 
@@ -48,15 +49,13 @@ def _with(command: Callable[..., _T], more: Sequence[inspect.Parameter]) -> Call
     options = more if "json_" not in signature.parameters else (_CSV, *more)
 
     @functools.wraps(command)
-    def with_options(
-        *args: Any, wide: bool = False, columns: str | None = None, csv: bool = False, **options: Any
-    ) -> _T:
+    def with_options(*args: Any, wide: bool = False, columns: Names = None, csv: bool = False, **options: Any) -> _T:
         if csv:
             other = {"--json": options.get("json_"), "--wide": wide, "--columns": columns is not None}
             if (without_effect := next((name for name, given in other.items() if given), None)) is not None:
                 raise TightlinkError(f"{without_effect}: it has no effect beside --csv")
             options["json_"] = True
-        with columns_chosen(Choice(wide, () if columns is None else columns.split(",")), csv=csv):
+        with columns_chosen(Choice(wide, columns or ()), csv=csv):
             return command(*args, **options)
 
     *known, last = signature.parameters.values()

@@ -1,12 +1,11 @@
 """The command ``tightlink validate``: whether scenarios can be run, without running them."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from tightlink.commands.options import Set
 from tightlink.console import WRONG, print_text, say
 from tightlink.errors import ScenarioError
+from tightlink.plots.labels import several
 from tightlink.scenario import load, parse_option
 
 
@@ -14,7 +13,7 @@ def validate(
     files: list[Path],
     /,
     *,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Set = None,
 ) -> int:
     """Check scenarios without running them: every error with its key, value and what was expected.
 
@@ -22,11 +21,7 @@ def validate(
     ----------
     files
         Scenarios, TOML files.
-    set_
-        key=value, to change a key by its dotted path first; may be repeated.
     """
-    from tightlink.plots.labels import several
-
     changes = dict(map(parse_option, set_ or []))
     code = 0
     for file in files:

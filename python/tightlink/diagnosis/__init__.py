@@ -18,6 +18,7 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, Why
@@ -25,8 +26,6 @@ from tightlink.diagnosis.words import named, percent
 from tightlink.errors import TightlinkError, closest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tightlink.run import Run
 
 __all__ = ["CAUSES", "Cause", "Delay", "Diagnosis", "Suggestion", "Why", "percent", "why"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +17,6 @@ from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.words import family, listed, named, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from tightlink.diagnosis.answers import Cause, Delay, Suggestion
     from tightlink.run import Run
 

@@ -7,14 +7,13 @@ they are the receiver's own delay, which is known by the handshake taking much l
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
 from tightlink.diagnosis.words import ms, rate, small_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from tightlink.diagnosis.answers import Certainty
 
 #: A share of segments retransmitted from which on losses hold a flow back.

@@ -6,14 +6,13 @@ saturated, and what keeps a congestion window small.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import bounds, window
 from tightlink.diagnosis.answers import Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from tightlink.diagnosis.paths import Path, Paths
 
 _PREFIX: Final = "limited_by_"

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from tightlink.run import Run
 
 #: What a shell takes as it is between double quotes.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.words import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tightlink.run import Run
 
 _COUNTED: Final = ("busy", "receiver_limited", "buffer_limited")

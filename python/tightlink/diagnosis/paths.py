@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -24,8 +25,6 @@ from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tightlink.run import Run
     from tightlink.scenario import Scenario
 

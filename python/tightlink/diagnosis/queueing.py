@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,8 +11,6 @@ from tightlink.diagnosis.window import DISCIPLINES
 from tightlink.diagnosis.words import amount, ms, times
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from tightlink.diagnosis.paths import Link, Path
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import bounds
@@ -11,8 +12,6 @@ from tightlink.diagnosis.queueing import bdp_packets
 from tightlink.diagnosis.words import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from tightlink.diagnosis.answers import Cause, Delay
     from tightlink.diagnosis.commands import Changed
     from tightlink.diagnosis.paths import Link, Path

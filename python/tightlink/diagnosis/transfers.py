@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Diagnosis
@@ -9,8 +10,6 @@ from tightlink.diagnosis.traffic import cause_of, longest_wait
 from tightlink.diagnosis.words import percent, times
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from tightlink.run import Run
 
 #: Shares of the transfers' time below this are not worth a word.

@@ -6,6 +6,7 @@ A control's pacing is part of it: it sends a window over a round trip, or at a r
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
@@ -14,8 +15,6 @@ from tightlink.diagnosis.bounds import busy_processor, router
 from tightlink.diagnosis.words import amount, percent, small_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tightlink.diagnosis.answers import Certainty
     from tightlink.diagnosis.paths import Link, Path, Paths
 

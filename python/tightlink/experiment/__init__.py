@@ -14,7 +14,9 @@ from typing import Any
 
 from tightlink.experiment.factors import Factor
 from tightlink.experiment.folder import Experiment
+from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
+from tightlink.experiment.running import run
 from tightlink.scenario import Scenario
 
 
@@ -24,8 +26,6 @@ def open(folder: str | os.PathLike[str]) -> Experiment:  # noqa: A001
     Raises:
         TightlinkError: The folder holds neither, or a newer version wrote it.
     """
-    from tightlink.experiment.folder import Experiment
-
     return Experiment(folder)
 
 
@@ -67,7 +67,4 @@ def sweep(
         >>> found.runs.select("run", "packets_sent").collect().rows()
         [('0/0', 83.0), ('1/0', 245.0)]
     """
-    from tightlink.experiment.plan import Plan
-    from tightlink.experiment.running import run
-
     return run(Plan.of(scenario, vary, **settings), output, jobs=jobs, cluster=cluster, watch=watch)

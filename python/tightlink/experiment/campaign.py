@@ -21,6 +21,7 @@ Example:
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -29,8 +30,6 @@ from tightlink.errors import TightlinkError
 from tightlink.lazy import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
-
     from tightlink.experiment.engines import Engine
 
 #: What to say of a campaign that ends before its end.

@@ -31,6 +31,7 @@ from typing import Any, Final, Literal, TextIO, TypeAlias, get_args
 
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, parsed_json, read_json
+from tightlink.console import print_table as print_plain
 from tightlink.errors import TightlinkError, visible
 from tightlink.files import write_text
 
@@ -294,7 +295,6 @@ def print_table(claims: Sequence[Claim], out: TextIO | None = None) -> None:
     if out.isatty():
         _print_rich(claims, out)
         return
-    from tightlink.console import print_table as print_plain
 
     cells = [[claim.statement, claim.compared_text, claim.observed_text, claim.verdict] for claim in claims]
     print_plain(_HEADER, cells, out)

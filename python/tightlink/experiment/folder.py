@@ -19,25 +19,25 @@ Example:
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, without_checksum
 from tightlink.errors import TightlinkError, closest
+from tightlink.experiment.grid import grid
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import marker_of, opened, table_of
 from tightlink.lazy import pl
-from tightlink.scenario import loads
+from tightlink.run import Run
+from tightlink.scenario import Scenario, loads
 from tightlink.tables import TABLES, schema
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection
-
     import duckdb
+    import xarray
 
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
 
 _RUNS: Final = "runs"
 RUNS: Final = f"{_RUNS}.parquet"
@@ -126,6 +126,19 @@ class Experiment:
         if compact.exists():
             return self._scanned(compact, ["run", *(column.name for column in TABLES[name])])
         return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The runs of a sweep as a grid: a dimension for each factor and for replications, a variable for each metric.
+
+        Raises:
+            TightlinkError: xarray is not installed, or this is a study, whose runs are no grid.
+        """
+        if not self.description:
+            raise TightlinkError(
+                f"{self.folder}: a study has no factors that span a grid; expected the folder of a sweep"
+            )
+
+        return grid(self.runs.filter(pl.col("status") == "done").collect(), self.description["factors"])
 
     def connect(self, tables: Collection[str] | None = None) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with a view for each table: those of `own`, and of all runs, such as ``flows``.

@@ -28,7 +28,9 @@ import random
 import statistics
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.checksums import DamagedError, read_json, write_json
@@ -40,16 +42,11 @@ from tightlink.experiment.precision import median_has_converged
 from tightlink.experiment.results import Row, write_experiment
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.experiment.stored import FORMAT
-from tightlink.experiment.workplace import occupied
+from tightlink.experiment.workplace import Workplace, occupied
 from tightlink.lazy import pl
 from tightlink.tables import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from tightlink.experiment.workplace import Workplace
-
     Values = Mapping[str, Any]
     Cell = tuple[Any, ...]
     #: A cell, and its number among those of the cell.

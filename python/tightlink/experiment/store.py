@@ -6,23 +6,21 @@ taken for new ones.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink.checksums import DamagedError, check
 from tightlink.experiment.stored import of_file, opened
-from tightlink.experiment.work import Simulation
+from tightlink.experiment.work import Done, Simulation
+from tightlink.experiment.workplace import Workplace
 from tightlink.files import whole
+from tightlink.run import Run
 from tightlink.simulate import prepare
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
-    import os
-
     from tightlink.experiment.execute import Task
-    from tightlink.experiment.work import Done
-    from tightlink.experiment.workplace import Workplace
-    from tightlink.run import Run
 
 _KEY_DIGITS: Final = 20
 #: The table that is large, and read by few.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tightlink.errors import TightlinkError, not_installed
 from tightlink.laboratory.page import write
+from tightlink.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tightlink.laboratory.widget import Widget
-    from tightlink.scenario import Scenario
 
 __all__ = ["lab", "write"]
 

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tightlink.errors import ScenarioError
+from tightlink.laboratory.sliders import Slider
+from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 from tightlink.scenario.resolve import relative
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tightlink.laboratory.sliders import Slider
-    from tightlink.scenario import Scenario
 
 #: Combinations of sliders that depend on each other, at most, and of all sliders that are checked beyond pairs.
 _MOST_COMBINATIONS: Final = 1000

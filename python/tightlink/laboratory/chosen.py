@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.factors import value_at
 from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import _core
+from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 from tightlink.scenario.values import UNLIMITED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from tightlink.scenario import Scenario
 
 #: A decade in steps that look even.
 _STEPS: Final = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)

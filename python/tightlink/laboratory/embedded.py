@@ -5,18 +5,15 @@ from __future__ import annotations
 import base64
 import gzip
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import ScenarioError
 from tightlink.laboratory.engine import engine
 from tightlink.laboratory.page import as_json, asset, data, script, style
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.laboratory.sliders import Slider
-    from tightlink.scenario import Scenario
+from tightlink.laboratory.sliders import Slider
+from tightlink.scenario import Scenario
 
 #: More scenarios than this have fewer positions of each slider: all of them are resolved when the report is written.
 _FEW: Final = 12

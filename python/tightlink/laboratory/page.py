@@ -6,9 +6,11 @@ import base64
 import hashlib
 import html
 import json
+import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import write_text
@@ -18,17 +20,11 @@ from tightlink.laboratory.engine import engine
 from tightlink.laboratory.sliders import Slider
 from tightlink.laboratory.text import rendered, settings
 from tightlink.lazy import _core
-from tightlink.scenario import toml
+from tightlink.scenario import Scenario, toml
 from tightlink.scenario.overrides import override
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.users import Users
 from tightlink.tables import TOTALS
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
-    from tightlink.scenario import Scenario
 
 _ASSETS: Final = Path(__file__).with_name("assets")
 #: Modules in the order in which they need each other.

@@ -15,18 +15,15 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.factors import Factor, same, value_at
 from tightlink.experiment.levels import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.scenario import Scenario
+from tightlink.scenario import Scenario
 
 #: Positions of a slider over an interval, and the most that one can have.
 _POSITIONS: Final = 41

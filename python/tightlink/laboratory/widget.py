@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import anywidget
 import traitlets
 
 from tightlink.laboratory.engine import engine
 from tightlink.laboratory.page import asset, described, document_of, script, style
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 from tightlink.simulate import simulate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
 
 
 class Widget(anywidget.AnyWidget):

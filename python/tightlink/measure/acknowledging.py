@@ -17,15 +17,12 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-import polars as pl
+from collections.abc import Iterable
+from typing import Any, Final
 
 from tightlink import units
+from tightlink.lazy import pl
 from tightlink.measure.traced import CARRIES, is_on
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: Of the bound on packets of the link, 1 % of the time through a full queue: so of receivers it is a tenth, within
 #: which delays are to agree (docs/validation.md).

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tightlink.errors import TightlinkError
 from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.measure.hosts import Device
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.relay import Relayed
+from tightlink.measure.hosts import Device
+from tightlink.measure.plan import Plan
+from tightlink.measure.relay import Relayed
 
 
 def input_ring(plan: Plan, device: Device) -> int:

@@ -11,17 +11,16 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
+from tightlink.lazy import np
+from tightlink.measure.traffic import UdpReceived, UdpSent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from tightlink.measure.traffic import UdpReceived, UdpSent
 
 _NS: Final = 1e9
 #: RFC 3550 §6.4.1.

@@ -8,12 +8,10 @@ import socket
 import struct
 import threading
 import time
-from typing import TYPE_CHECKING, Final, Self
+from types import TracebackType
+from typing import Final, Self
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from tightlink.measure.testbed import Bed
+from tightlink.measure.testbed import Bed
 
 _ECHO: Final = 8
 _ECHO_REPLY: Final = 0

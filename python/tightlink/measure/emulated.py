@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import ScenarioError, closest
+from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tightlink.scenario.network import Network
 
 REVERSE: Final = ".reverse"
 

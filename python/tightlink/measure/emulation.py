@@ -15,23 +15,19 @@ import contextlib
 import hashlib
 import json
 import time
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
 
 from tightlink import units
 from tightlink.measure import metadata
 from tightlink.measure.burning import as_router, input_ring
-from tightlink.measure.hosts import QUEUE, lay_out, unread
+from tightlink.measure.hosts import QUEUE, Device, lay_out, unread
+from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relay, relay_spec
+from tightlink.measure.sides import Host
 from tightlink.measure.testbed import Bed
 from tightlink.run import MEASUREMENT, Framed, Run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
-
-    from tightlink.measure.hosts import Device
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.sides import Host
 
 
 class Emulation:

@@ -13,29 +13,25 @@ import os
 import socket as sockets
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure import metadata
 from tightlink.measure.awake import kept_awake
 from tightlink.measure.forwarding_sender import Sending, Work, send
-from tightlink.measure.kernel_router import ETHERNET_BYTES, KernelRouter
+from tightlink.measure.kernel_router import ETHERNET_BYTES, Did, KernelRouter
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.results import frame, version
-from tightlink.measure.sending import jobs
+from tightlink.measure.sending import Job, jobs
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.testbed import Bed
 from tightlink.measure.traffic import Constant
 from tightlink.measure.trains import send_trains
+from tightlink.progress import Watch
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
-
-if TYPE_CHECKING:
-    from tightlink.measure.kernel_router import Did
-    from tightlink.measure.sending import Job
-    from tightlink.progress import Watch
 
 _BITS: Final = 8
 _NS: Final = 1e9

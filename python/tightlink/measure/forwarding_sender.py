@@ -9,23 +9,21 @@ import os
 import socket as sockets
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.lazy import np
 from tightlink.measure.kernel_router import stay_on
 from tightlink.measure.measuring import MeasurementProgress
+from tightlink.measure.plan import Plan
+from tightlink.measure.probe import send_udp
+from tightlink.measure.sending import Job
 from tightlink.measure.settings import UDP_HEADER
+from tightlink.measure.testbed import Bed
 from tightlink.measure.traffic import Constant, UdpFlow
 from tightlink.measure.trains import send_trains
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.sending import Job
-    from tightlink.measure.testbed import Bed
-    from tightlink.progress import Watch
+from tightlink.progress import Watch
 
 _NS: Final = 1e9
 _P99: Final = 0.99
@@ -122,8 +120,6 @@ def _trains(end: sockets.socket, work: Work, begin_ns: int) -> Sending:
 
 
 def _one_by_one(end: sockets.socket, work: Work, begin_ns: int, stop: int) -> Sending:
-    from tightlink.measure.probe import send_udp
-
     job = work.job
     flow = UdpFlow(job.target, job.payload_bytes, _constant(job), start_s=job.start_s, stop_s=job.stop_s)
     sent = send_udp([flow], ends=[end], begin_ns=begin_ns, limit_s=job.stop_s + _MARGIN_S, stop=stop)

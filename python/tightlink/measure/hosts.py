@@ -7,20 +7,15 @@ forwards at the speed of the machine.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from tightlink.errors import TightlinkError
-from tightlink.measure.settings import largest_packet, of_hosts
-from tightlink.measure.sides import SIDES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.settings import HostSettings
-    from tightlink.measure.sides import Host
-    from tightlink.measure.testbed import Bed
+from tightlink.measure.plan import Plan
+from tightlink.measure.settings import HostSettings, largest_packet, of_hosts
+from tightlink.measure.sides import SIDES, Host
+from tightlink.measure.testbed import Bed
 
 Device = Literal["tun", "packet"]
 

@@ -16,16 +16,14 @@ import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
 from tightlink.measure.hosts import DEVICE
+from tightlink.measure.plan import Plan
 from tightlink.measure.settings import largest_packet
-
-if TYPE_CHECKING:
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.sides import Host
-    from tightlink.measure.testbed import Bed
+from tightlink.measure.sides import Host
+from tightlink.measure.testbed import Bed
 
 #: A name that no node can have.
 _ROUTER: Final = "<router>"

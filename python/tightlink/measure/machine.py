@@ -8,6 +8,8 @@ import shutil
 from typing import Literal
 
 from tightlink.errors import TightlinkError
+from tightlink.measure.forwarding import try_out
+from tightlink.measure.testbed import Bed
 
 Need = Literal["tun", "forwarding", "iperf3", "ping"]
 
@@ -33,14 +35,10 @@ def missing(need: Need) -> str | None:
 
 
 def _try_tun() -> None:
-    from tightlink.measure.testbed import Bed
-
     with Bed() as bed:
         bed.add_host("host")
         os.close(bed.add_tun("host", "10.0.0.1/32"))
 
 
 def _try_forwarding() -> None:
-    from tightlink.measure.forwarding import try_out
-
     try_out()

@@ -17,31 +17,26 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError, one_of
 from tightlink.measure import metadata, settings
 from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.echo import Echoes
-from tightlink.measure.hosts import QUEUE, lay_out, unread
+from tightlink.measure.hosts import QUEUE, Device, Hosts, lay_out, unread
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relay, relay_spec
 from tightlink.measure.results import Measured, run
 from tightlink.measure.sender_iperf3 import Iperf3
 from tightlink.measure.sender_iperf3 import warnings as of_iperf3
 from tightlink.measure.sender_probe import Probe
-from tightlink.measure.sending import jobs
+from tightlink.measure.sending import Job, Sender, jobs
 from tightlink.measure.testbed import Bed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tightlink.measure.hosts import Device, Hosts
-    from tightlink.measure.sending import Job, Sender
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
+from tightlink.run import Run
+from tightlink.scenario import Scenario
 
 SENDERS: Final[dict[str, Callable[[], Sender]]] = {"probe": Probe, "iperf3": Iperf3}
 _NS: Final = 1e9

@@ -10,13 +10,11 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.measure.hosts import device_of
-
-if TYPE_CHECKING:
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.testbed import Bed
+from tightlink.measure.plan import Plan
+from tightlink.measure.testbed import Bed
 
 #: Of the hosts, as far as the kernel has them.
 _SETTINGS: Final = (

@@ -12,18 +12,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np
 from tightlink.measure.child import run
 from tightlink.measure.probe import receive_udp, send_udp
+from tightlink.measure.talk import Received
 from tightlink.measure.traffic import Constant, Trains, UdpFlow
 from tightlink.measure.visitor import visiting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tightlink.measure.talk import Received
     from tightlink.measure.traffic import Address, Pattern, UdpReceived, UdpSent
 
     Times = NDArray[np.float64]

@@ -14,20 +14,15 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import ScenarioError
-from tightlink.measure.emulated import chosen, directions, left_out, listed, refused, slowest, ways
-from tightlink.measure.sides import around_one, around_several
+from tightlink.measure.emulated import Way, chosen, directions, left_out, listed, refused, slowest, ways
+from tightlink.measure.sides import Host, Route, around_one, around_several
+from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.measure.emulated import Way
-    from tightlink.measure.sides import Host, Route
-    from tightlink.scenario import Scenario
 
 #: Keys of links that change.
 _CHANGING: Final = frozenset(

@@ -23,28 +23,25 @@ from __future__ import annotations
 import contextlib
 import json
 import socket as sockets
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-import numpy as np
-
-from tightlink.lazy import _core
+from tightlink.lazy import _core, np
 from tightlink.measure.probe_sockets import advertise, bound, can_advertise, family, prepare, tcp_socket, written
 from tightlink.measure.traffic import (
+    Pattern,
     ReceivedFlow,
     SentFlow,
+    TcpFlow,
     TcpInfo,
     TcpReceived,
     TcpSent,
     TimeSpent,
+    UdpFlow,
     UdpReceived,
     UdpSent,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.measure.traffic import Pattern, TcpFlow, UdpFlow
 
 #: Datagrams of one call, unless it says otherwise: 800 MB of results.
 MOST_DATAGRAMS: Final = 20_000_000

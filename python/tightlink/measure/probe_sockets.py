@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import socket as sockets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import TightlinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tightlink.measure.traffic import Address, TcpFlow
 
 #: What a socket holds, where a window is kept outside of it: larger than any window.

@@ -19,23 +19,20 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from types import TracebackType
+from typing import IO, Any, Final, Self
 
 from tightlink import units
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, pl
 from tightlink.measure.awake import kept_awake
+from tightlink.measure.hosts import Device
+from tightlink.measure.plan import Plan
+from tightlink.measure.sides import Route
 from tightlink.tables import TABLES, schema
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import TracebackType
-
-    from tightlink.measure.hosts import Device
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.sides import Route
 
 _PROCESS: Final = Path(__file__).with_name("relaying.py")
 #: What a relay may take to begin and, with a long trace, to end, in seconds; a busy machine included.

@@ -6,22 +6,21 @@ import bisect
 import datetime as dt
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.lazy import pl
+from tightlink.measure import acknowledging, traced
+from tightlink.measure.hosts import Device
+from tightlink.measure.plan import Plan
+from tightlink.measure.relay import Relayed
+from tightlink.measure.sending import Address, Job, Sender, Sent
 from tightlink.measure.settings import UDP_HEADER
+from tightlink.measure.traced import first_data_s, first_s, full_share, of_delays, of_flow, of_link
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.tables import TABLES, schema
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.measure.hosts import Device
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.relay import Relayed
-    from tightlink.measure.sending import Address, Job, Sender, Sent
 
 _BITS: Final = 8
 _PROTOCOLS: Final = {True: 6, False: 17}
@@ -78,8 +77,6 @@ def run(
         host: Metadata of the machine and its hosts.
         timing: What it took, in seconds.
     """
-    from tightlink.measure import acknowledging, traced
-
     relayed = measured.relayed
     shift_s = relayed.summary["began_monotonic_s"] - measured.begin_ns / 1e9
     packets = traced.in_time(
@@ -175,15 +172,11 @@ def _key(*ends: Sequence[Any] | Address) -> frozenset[tuple[Any, ...]]:
 
 
 def _first_data(measured: Measured, packets: pl.DataFrame) -> dict[int, float]:
-    from tightlink.measure.traced import first_data_s
-
     found = {job.index: first_data_s(packets, job.index, way=measured.way(job)) for job in measured.jobs}
     return {index: first for index, first in found.items() if first is not None}
 
 
 def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
-    from tightlink.measure.traced import first_s, of_delays, of_flow
-
     rows = []
     for job in measured.jobs:
         way = measured.way(job)
@@ -222,8 +215,6 @@ def _share_window(measured: Measured, packets: pl.DataFrame, job: Job, row: dict
     When exactly a sender was at its window nobody wrote down: the links are taken to have been as full then as in all
     of the flow's time.
     """
-    from tightlink.measure.traced import full_share
-
     if row.get("limited_by_receiver_window") is None:
         return
     plan = measured.plan
@@ -249,16 +240,12 @@ def _delivered(times: Sequence[float], values: Sequence[float], until_s: float) 
 
 
 def _link(measured: Measured, packets: pl.DataFrame, place: int) -> dict[str, Any]:
-    from tightlink.measure.traced import of_link
-
     plan = measured.plan
     marked = measured.relayed.summary["links"][place]["packets_marked"]
     return of_link(packets, plan.directions[place], plan.ends(place), measured.duration_s, marked=marked)
 
 
 def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
-    from tightlink.measure import traced
-
     frames = []
     interval_s = measured.plan.resolved["observe"]["interval_s"]
     times = [] if interval_s is None else _times(interval_s, measured.duration_s)

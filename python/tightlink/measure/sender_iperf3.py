@@ -12,19 +12,15 @@ import math
 import shutil
 import signal
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.measure.sending import Sent
+from tightlink.measure.programs import Program
+from tightlink.measure.sending import Address, Job, Sent
+from tightlink.measure.testbed import Bed
 from tightlink.measure.traffic import Constant, Times
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.measure.programs import Program
-    from tightlink.measure.sending import Address, Job
-    from tightlink.measure.testbed import Bed
 
 _NS: Final = 1e9
 _MICRO: Final = 1e-6

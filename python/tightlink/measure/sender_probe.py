@@ -10,24 +10,32 @@ import os
 import socket as sockets
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.lazy import np
+from tightlink.measure import probe
+from tightlink.measure.datagrams import of_arrivals
 from tightlink.measure.probe_sockets import can_advertise
 from tightlink.measure.relay import InvalidMeasurementError
-from tightlink.measure.sending import Sent
+from tightlink.measure.sending import Address, Job, Sent
 from tightlink.measure.settings import UDP_HEADER
-from tightlink.measure.traffic import Constant, TcpFlow, UdpFlow
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from tightlink.measure.sending import Address, Job
-    from tightlink.measure.testbed import Bed
-    from tightlink.measure.traffic import ReceivedFlow, SentFlow, TcpReceived, TcpSent, Times, UdpReceived, UdpSent
+from tightlink.measure.testbed import Bed
+from tightlink.measure.traffic import (
+    Constant,
+    ReceivedFlow,
+    SentFlow,
+    TcpFlow,
+    TcpReceived,
+    TcpSent,
+    Times,
+    UdpFlow,
+    UdpReceived,
+    UdpSent,
+)
 
 _NS: Final = 1e9
 _MICRO: Final = 1e-6
@@ -272,8 +280,6 @@ class Probe:
             )
 
     def _udp_results(self) -> list[Sent]:
-        from tightlink.measure.datagrams import of_arrivals
-
         if not self._datagrams:
             return []
         sent: UdpSent = self._loops["udp sent"].result
@@ -309,8 +315,6 @@ def _be_punctual() -> None:
 
 
 def _probe() -> Any:
-    from tightlink.measure import probe
-
     return probe
 
 

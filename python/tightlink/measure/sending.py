@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from tightlink import units
 from tightlink.errors import ScenarioError, one_of
 from tightlink.lazy import _core
+from tightlink.measure.plan import Plan
 from tightlink.measure.settings import PLAIN_HEADER, TIMESTAMPS, UDP_HEADER
+from tightlink.measure.testbed import Bed
 from tightlink.measure.traffic import Constant, Times
 from tightlink.scenario.congestion import control_name
 from tightlink.scenario.profiles import LINUX
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.testbed import Bed
 
 Address = tuple[str, int]
 

@@ -16,18 +16,15 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.measure.plan import Plan
 from tightlink.scenario.congestion import congestion_spec, control_name
 from tightlink.scenario.profiles import LINUX
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from tightlink.measure.plan import Plan
 
 #: What TCP adds to a segment, in bytes: IP 20 and TCP 20; with timestamps (RFC 7323) 12 more.
 PLAIN_HEADER: Final = 40

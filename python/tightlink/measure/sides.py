@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from ipaddress import IPv4Address, IPv4Network
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
-from tightlink.measure.emulated import listed, refused
+from tightlink.measure.emulated import Way, listed, refused
+from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tightlink.measure.emulated import Way
-    from tightlink.scenario.network import Network
 
 #: Networks of the hosts on the two sides of a link. Around several links all are in the first.
 SIDES: Final = ("10.64.0.0/17", "10.64.128.0/17")

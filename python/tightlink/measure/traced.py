@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import polars as pl
-
+from tightlink.lazy import pl
 from tightlink.tables import DELAY_STATISTICS, RENAMED
 
 #: The links that packets cross, in this order, by the nodes at the ends of each.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import numpy as np
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket as sockets
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -23,8 +24,6 @@ from tightlink.measure.talk import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tightlink.measure.traffic import Address
 
     Message = TypeVar("Message", bound=BaseModel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -9,15 +10,12 @@ from tightlink.errors import TightlinkError, closest, one_of
 from tightlink.lazy import np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, axes
+from tightlink.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from numpy.typing import NDArray
-
-    from tightlink.run import Run
 
     #: A curve: a function of x, or its points.
     Curve: TypeAlias = Callable[[NDArray[np.float64]], Any] | tuple[Iterable[float], Iterable[float]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,9 +13,6 @@ from tightlink.plots import paper
 from tightlink.plots.palette import SERIES
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
     import altair as alt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import polars as pl
-
 from tightlink import units
 from tightlink.analysis.traffic.captured import size_classes, throughput
 from tightlink.console import rounded
+from tightlink.lazy import pl
 from tightlink.plots.labels import several
 from tightlink.report import charts, diagnosis, over_time
 from tightlink.report.blocks import Block, Chart, Details, Section, Table

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from tightlink.diagnosis import Diagnosis
 from tightlink.report.blocks import Text
+from tightlink.run import Run
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from tightlink.diagnosis import Diagnosis
-    from tightlink.run import Run
 
 _MOST: Final = 20
 

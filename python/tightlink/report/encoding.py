@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from tightlink.lazy import alt, pl
@@ -10,8 +11,6 @@ from tightlink.plots import labels, palette
 from tightlink.plots.labels import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
 
 Kind: TypeAlias = Literal["linear", "log"]

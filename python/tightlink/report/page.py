@@ -7,11 +7,14 @@ import re
 import shlex
 import sys
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
+from tightlink.experiment.claims import Claim
 from tightlink.files import write_text
+from tightlink.laboratory.embedded import Offer, embedded
 from tightlink.lazy import _core
 from tightlink.plots import paper
 from tightlink.report import specs, tables
@@ -19,12 +22,8 @@ from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, 
 from tightlink.report.library import library
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from markupsafe import Markup
 
-    from tightlink.experiment.claims import Claim
-    from tightlink.laboratory.embedded import Offer
 
 _ASSETS: Final = Path(__file__).with_name("assets")
 _GENERATOR: Final = "Tightlink"
@@ -260,8 +259,6 @@ def _by_origin(claims: Sequence[Claim]) -> list[dict[str, Any]]:
 
 def _opened(laboratories: Sequence[Offer]) -> Markup:
     from markupsafe import Markup
-
-    from tightlink.laboratory.embedded import embedded
 
     return Markup(embedded(laboratories))  # noqa: S704
 

@@ -9,11 +9,12 @@ from tightlink.console import rounded
 from tightlink.diagnosis import percent
 from tightlink.lazy import pl
 from tightlink.plots.labels import grouped, several
-from tightlink.report import charts, delays, diagnosis, over_time, transfers, users
+from tightlink.report import captures, charts, delays, diagnosis, over_time, transfers, users
 from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
 from tightlink.report.sequence import Between
 from tightlink.run import CAPTURE, SIMULATION, TRACE, Run
+from tightlink.scenario import understood
 
 _MOST_BARS: Final = 24
 _MOST_ROWS: Final = 200
@@ -35,14 +36,11 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
     """
     drawn = [] if sequence is None else [of_sequence.section(run, sequence, between_s)]
     if run.source == CAPTURE:
-        from tightlink.report import captures
-
         return [*drawn, *captures.sections(run)]
     if run.source == TRACE:
         facts = "\n".join(f"{key}: {run.manifest[key]}" for key in ("file", "format", "bytes", "sha256", "interval"))
         file = Section("File", "", [Details("The file that was read", facts)])
         return [*drawn, over_time.section(run), *delays.sections(run), _totals(run), _links(run), file]
-    from tightlink.scenario import understood
 
     flows = "flows" in run.tables
     scenario = Details("The scenario as it was understood, every default included", understood(run.scenario))
@@ -62,8 +60,6 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
 def lead(run: Run) -> str:
     """The run in two sentences."""
     if run.source == CAPTURE:
-        from tightlink.report import captures
-
         return captures.lead(run)
     links = run.links
     if run.source == TRACE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.effects.influence import influence
@@ -13,15 +14,12 @@ from tightlink.lazy import pl
 from tightlink.plots import labels
 from tightlink.reduce import largest, smallest
 from tightlink.report import charts
-from tightlink.report.blocks import Chart, Row, Section, Table, Text
+from tightlink.report.blocks import Block, Chart, Row, Section, Table, Text
 from tightlink.report.changes import changes, is_delay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import altair as alt
 
-    from tightlink.report.blocks import Block
     from tightlink.report.sweep import Found
 
 _TWO: Final = 2

@@ -13,20 +13,19 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.plots import labels
 from tightlink.plots.labels import grouped
+from tightlink.report.blocks import Format
 from tightlink.report.encoding import largest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import polars as pl
     from markupsafe import Markup
 
-    from tightlink.report.blocks import Format
 
 _DIGITS: Final = 4
 _NONE: Final = "–"

@@ -9,6 +9,7 @@ Example:
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, StrictBool, Tag, model_validator
@@ -18,8 +19,6 @@ from tightlink.scenario.table import Table, known_kind, wrong
 from tightlink.scenario.values import Delay, Period, choice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pydantic import BaseModel
 
 _SHORTEST_STEP: Final = "10 us"

@@ -18,6 +18,7 @@ import json
 import operator
 import types
 import typing
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import WithJsonSchema
@@ -25,8 +26,6 @@ from pydantic import WithJsonSchema
 from tightlink.scenario.table import own_docstring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pydantic.fields import FieldInfo
 
     from tightlink.scenario.table import Table

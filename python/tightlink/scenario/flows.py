@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
@@ -12,8 +13,6 @@ from tightlink.scenario.traffic import Bulk, Cbr, Mixed, OnOff, Saturate, Starts
 from tightlink.scenario.transport import tcp_spec, udp_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tightlink.scenario.network import Network
     from tightlink.scenario.profiles import Profile
     from tightlink.scenario.traffic import Flow

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +26,6 @@ from tightlink.scenario.traffic import Flow
 from tightlink.scenario.users import Users
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tightlink.scenario.model import Scenario
 
 _MIB: Final = 2**20

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from tightlink import units
@@ -20,9 +22,6 @@ from tightlink.scenario.table import kind_of
 from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from fractions import Fraction
-
     from tightlink.scenario.links import Span, Wire
     from tightlink.scenario.model import Scenario
     from tightlink.scenario.nodes import Node, Processor

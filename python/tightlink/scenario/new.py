@@ -10,6 +10,7 @@ Example:
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import ScenarioError, one_of
@@ -21,8 +22,6 @@ from tightlink.scenario.observe import Observe
 from tightlink.scenario.traffic import Bulk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tightlink.scenario.networks import ReadyNetwork
 
 _LINK: Final = "access"

@@ -8,6 +8,7 @@ Example:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AfterValidator, StrictBool
@@ -20,8 +21,6 @@ from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import LARGEST_PACKET, Delay, Fraction, Period, RingLimit, choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tightlink.scenario.links import Span, Wire
     from tightlink.scenario.model import Scenario
 

@@ -11,11 +11,10 @@ Example:
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tightlink.scenario.network import Network
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import ABSENT, ScenarioError, show
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 

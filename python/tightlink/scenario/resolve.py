@@ -6,6 +6,7 @@ The result mirrors the engine's own definition of a scenario key by key: neither
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
@@ -31,8 +32,6 @@ from tightlink.scenario.users_spec import users_spec
 from tightlink.scenario.values import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tightlink.scenario.model import Scenario
 
 _MOST_SAMPLES: Final = 10_000_000

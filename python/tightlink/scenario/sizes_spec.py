@@ -8,6 +8,7 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tightlink import units
@@ -16,8 +17,6 @@ from tightlink.scenario.network import given
 from tightlink.scenario.values import LARGEST_PACKET
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tightlink.scenario.sizes import DatagramSize
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from tightlink import units
@@ -12,8 +13,6 @@ from tightlink.scenario.sizes_spec import check_packet, size_shares
 from tightlink.scenario.values import ACCURATE_ECN, UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tightlink.scenario.network import Network
     from tightlink.scenario.profiles import Profile
     from tightlink.scenario.protocols import Rto, Tcp, Udp

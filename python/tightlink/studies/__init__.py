@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: Every study, with a line of help; the module of its name, with "_", defines it as STUDY.
 _STUDIES: Final = {
-    "one-flow": "one TCP or UDP flow over one link, then with company (Balliache 2003)",
+    "one-flow": "one TCP or UDP flow over one link, then sharing it (Balliache 2003)",
     "link-saturation": "UDP of all packet sizes over one link: limited by bits, then by packets (Smith 2009)",
     "router-response": "a router's load over packet rate, bit rate and packet length (Paredes-Farrera et al. 2006)",
     "congestion-basics": "phases of a flow, 89 % of a path, and response functions of congestion controls (NIST 2011)",

@@ -12,6 +12,7 @@ import polars as pl
 
 from tightlink.experiment import claims as claimed
 from tightlink.experiment.claims import Claim
+from tightlink.studies.study import Report
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class StudyResult:
     claims: Sequence[Claim]
     observed: Any
     """What the study observed: its values by name, or more than these."""
+    said: Report
+    """What the report says of it."""
 
     @property
     def report(self) -> Path:

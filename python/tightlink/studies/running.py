@@ -41,12 +41,15 @@ from typing import Final
 from tightlink.checksums import write_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
+from tightlink.experiment.engines import engine
+from tightlink.experiment.estimate import of_runs
 from tightlink.experiment.execute import Task, execute
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import Workplace, occupied
 from tightlink.laboratory.embedded import Offer
+from tightlink.progress import duration
 from tightlink.studies import named
 from tightlink.studies.live import measure_all
 from tightlink.studies.result import StudyResult
@@ -85,7 +88,7 @@ def study(  # noqa: PLR0913
             measure what is to be measured, or the engine for browsers is not installed.
     """
     asked = named(what).with_options(options or {})
-    folder = Path("results") / asked.name if output is None else Path(output)
+    folder = Path("results") / (asked.folder or asked.name) if output is None else Path(output)
     tell = progress or (lambda _: None)
     if with_lab:
         from tightlink.laboratory.engine import check_engine
@@ -100,6 +103,8 @@ def study(  # noqa: PLR0913
         tasks = asked.all_tasks()
         if store.count():
             tell(f"{store.count()} runs are in {store.folder} already")
+        elif progress is not None and cluster is None:
+            tell(_how_long(tasks, jobs))
         runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
         for error in store.damaged:
             tell(error.mended)
@@ -111,7 +116,14 @@ def study(  # noqa: PLR0913
         found = asked.found({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
         place.check()
         _write(asked, found, place, tell, tasks, with_lab=with_lab)
-    return StudyResult(asked.name, folder, claimed.load(folder / "claims.json"), found.observed)
+    return StudyResult(asked.name, folder, claimed.load(folder / "claims.json"), found.observed, found.report)
+
+
+def _how_long(tasks: Sequence[Task], jobs: int) -> str:
+    # Equal runs are made once.
+    scenarios = list({repr(task.scenario.written()): task.scenario for task in tasks}.values())
+    seconds = of_runs(scenarios, engine(jobs).places)
+    return f"{len(scenarios)} runs" + ("" if seconds is None else f", about {duration(seconds)}")
 
 
 def _write(

@@ -37,6 +37,10 @@ class Report:
     """Writes the figures for papers into a folder."""
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """What was found in numbers, by the name of its Parquet file."""
+    summary: pl.DataFrame | None = None
+    """What a terminal shows of it, beside the claims."""
+    described: Mapping[str, Any] = field(default_factory=dict)
+    """What ``--json`` prints of it, beside the claims."""
     picture: str = ""
     """Title of the section whose first chart shows the finding; without it, the first chart of all."""
 
@@ -102,6 +106,8 @@ class Study:
     """Which of its parts are run, by what the ids of their claims begin with; without it, all are."""
     measure: Callable[[Run], Mapping[str, float | str]] = metrics
     """What ``runs.parquet`` says of a run."""
+    folder: str = ""
+    """Name of the folder of its results where none is asked for; without it, its own."""
     command: str = ""
     """Options with which the study was called, as on a command line."""
     file: str = ""

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import Bracket, Estimate, redrawn
-from tightlink.analysis.limits.governing import Explained, Metric
-from tightlink.analysis.limits.piecewise import Fitted, Shape
+from tightlink.analysis.limits.governing import ALIKE, Explained, Metric, explain
+from tightlink.analysis.limits.piecewise import Fitted, Shape, best, probes
 from tightlink.analysis.measurements import MeasurementError, checked, in_si, sizes_and_rates
 from tightlink.lazy import Array, NDArray, np, pl
 
@@ -175,8 +175,6 @@ def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES
     Raises:
         MeasurementError: The table cannot be analysed.
     """
-    from tightlink.analysis.limits.governing import explain
-
     names = in_si(frame).columns
     prefix = "offered_" if {"offered_packets_per_s", "offered_bps"} & set(names) else ""
     table = sizes_and_rates(
@@ -195,8 +193,6 @@ def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES
 
 def _length(points: pl.DataFrame, resamples: int, seed: int) -> Length:
     """The regions of one length, with residuals drawn anew for their confidence."""
-    from tightlink.analysis.limits.piecewise import best, probes
-
     size = float(points["packet_bytes"][0])
     rates, loads = points["packets_per_s"].to_numpy(), points["load"].to_numpy()
     distinct = len(probes(rates)) if rates[0] > 0 else 0
@@ -288,8 +284,6 @@ def _spreads(lengths: tuple[Length, ...]) -> dict[Metric, Spread]:
 
 def _spread(onsets: list[Bracket]) -> Spread:
     from statistics import fmean, pstdev
-
-    from tightlink.analysis.limits.governing import ALIKE
 
     middles = [onset.middle or 0.0 for onset in onsets]
     highest = max(onset.low or 0.0 for onset in onsets)

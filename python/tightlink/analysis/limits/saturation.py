@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import RESAMPLES, Bracket, Estimate, Fit, redrawn
-from tightlink.analysis.limits.packet_cost import Costs
+from tightlink.analysis.limits.packet_cost import LEAST_SIZES, Costs, fit_cost, fit_ideal, fit_line
 from tightlink.analysis.measurements import MeasurementError, sizes_and_rates
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, np, pl, stats
@@ -209,7 +209,6 @@ def find(  # noqa: PLR0913
 
 def _both_laws(sizes: Array, logs: Array, overhead_bytes: float | None, resamples: int, seed: int) -> tuple[Law, ...]:
     """Both laws, the better one first."""
-    from tightlink.analysis.limits.packet_cost import fit_cost, fit_ideal
 
     def cost(rates: Array) -> Costs:
         return fit_cost(sizes, rates, overhead_bytes)
@@ -257,8 +256,6 @@ def _one_regime(sizes: Array, logs: Array) -> tuple[Regime, Fit]:
     A line of cost per packet and byte is free flow where bytes cost more than the packet at every size
     (a plateau that erodes), saturation where they cost less at every size, and else may be either.
     """
-    from tightlink.analysis.limits.packet_cost import fit_line
-
     count = len(sizes)
     flat, plateau = logs, logs + np.log(sizes)
     per_packet, per_byte = (float(value[0]) for value in fit_line(sizes, logs[None, :]))
@@ -275,8 +272,6 @@ def _one_regime(sizes: Array, logs: Array) -> tuple[Regime, Fit]:
 
 def _slope(sizes: Array, logs: Array, expected: float) -> Slope | None:
     """The slope of ln f over ln p by least squares, with Student's t; none with fewer than three sizes."""
-    from tightlink.analysis.limits.packet_cost import LEAST_SIZES
-
     if len(np.unique(sizes)) < LEAST_SIZES:
         return None
     line = stats.linregress(np.log(sizes), logs)

@@ -18,9 +18,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-import numpy as np
-
-from tightlink.lazy import ArrayLike, NDArray, stats
+from tightlink.lazy import ArrayLike, NDArray, np, stats
 
 #: Nearer to 0 than this the quotient in G is its limit.
 _NEAR: Final = 1e-6

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, nx
+from tightlink.lazy import NDArray, np, nx
 from tightlink.scenario import Scenario
+from tightlink.scenario.network import Network
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,6 @@ def graph_of(scenario: Scenario) -> nx.Graph:
         >>> graph_of(scenario).edges
         EdgeView([('a', 'b')])
     """
-    from tightlink.scenario.network import Network
-
     network = Network(scenario.explicit())
     names = list(network.nodes)
     graph = nx.Graph()

@@ -26,20 +26,19 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from tightlink.errors import TightlinkError
+from tightlink.lazy import np
+from tightlink.scenario import Scenario
+from tightlink.scenario.network import Network
+from tightlink.scenario.paths import Router
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
-
-    from tightlink.scenario import Scenario
 
     Capacity = float | NDArray[np.float64]
 
@@ -158,9 +157,6 @@ def routes(scenario: Scenario, nodes: Sequence[str] | None = None) -> Routes:
     Raises:
         TightlinkError: There are fewer than two nodes, or no way between some.
     """
-    from tightlink.scenario.network import Network
-    from tightlink.scenario.paths import Router
-
     network = Network(scenario.explicit())
     names = tuple(network.nodes if nodes is None else nodes)
     if len(names) < 2:  # noqa: PLR2004

@@ -23,11 +23,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import Array, pl
+from tightlink.lazy import Array, np, pl
 
 _RESAMPLES: Final = 99
 _FEWEST_POINTS: Final = 4

@@ -25,11 +25,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from tightlink.analysis.estimates import RESAMPLES, Estimate
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import Array, ArrayLike, NDArray, pl
+from tightlink.lazy import Array, ArrayLike, NDArray, np, pl
 
 #: Lengths of windows, in samples.
 _LENGTHS: Final = (4, 8, 16, 24, 32)

@@ -11,21 +11,17 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from tightlink import units
 from tightlink.analysis.estimates import Estimate
-from tightlink.analysis.path.estimate import empty_rtt
+from tightlink.analysis.path.estimate import Overload, PacketTrains, empty_rtt
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
-
-    from tightlink.analysis.path.estimate import Overload, PacketTrains
 
     Times = NDArray[np.float64]
 

@@ -18,7 +18,9 @@ from typing import Final
 
 from tightlink.analysis.estimates import CONFIDENCE, Estimate
 from tightlink.analysis.path.bulk_path import BulkPath
+from tightlink.analysis.path.cells import cell
 from tightlink.lazy import np
+from tightlink.simulate import simulate
 
 #: Busiest in the afternoon, idlest twelve hours later, by so much of the mean.
 _PEAK_HOUR: Final = 15
@@ -102,9 +104,6 @@ def predicted(path: BulkPath, window: int, flows: int, *, jobs: int = 1, seeds: 
         seeds: Of the cross traffic, at each time.
     """
     from concurrent.futures import ThreadPoolExecutor
-
-    from tightlink.analysis.path.cells import cell
-    from tightlink.simulate import simulate
 
     def one(place: tuple[Moment, int]) -> float:
         moment, seed = place

@@ -13,16 +13,14 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from tightlink.analysis.estimates import RESAMPLES, Estimate
+from tightlink.lazy import np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
     Times = NDArray[np.float64]

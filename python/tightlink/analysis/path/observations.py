@@ -24,6 +24,7 @@ from tightlink.analysis import measurements
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.lazy import pl
+from tightlink.run import open_run
 
 COLUMNS: Final = ("window_packets", "flows", "goodput_bps")
 _NEEDED: Final = {"flows": "the number of flows", "goodput_bps": "a goodput such as goodput_mbit_per_s"}
@@ -108,8 +109,6 @@ def _of_path(table: pl.DataFrame, path: BulkPath) -> pl.DataFrame:
 
 def _run(folder: Path) -> pl.DataFrame:
     """A run as one point: its TCP flows must have one window."""
-    from tightlink.run import open_run
-
     run = open_run(folder)
     flows = run.flows.filter(pl.col("transport") == "tcp")
     found = {entry["tcp"]["window"] for entry in run.manifest["scenario"]["traffic"].values() if "tcp" in entry}

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
+from tightlink.lazy import np
 
 #: Losses before the mean is taken.
 _SETTLING = 100

@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-import polars as pl
-
 from tightlink.analysis.traffic.trace import smoothed
+from tightlink.lazy import pl
 
 #: Weight of the past in the moving average of the throughput, as in the study one-flow.
 KEEP: Final = 0.9

@@ -14,18 +14,16 @@ Example:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.analysis.traffic.oscillation import LEAST_VALUES, SIMULATIONS, Oscillation, oscillation
 from tightlink.analysis.traffic.over_time import series_of
 from tightlink.errors import TightlinkError
 from tightlink.lazy import pl
+from tightlink.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from tightlink.run import Run
-
     Found: TypeAlias = dict[tuple[str, ...], Oscillation]
 
 #: What is looked at where nothing is said, by table.

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import polars as pl
+from tightlink.lazy import pl
 
 #: Kinds of packets that carry nothing of the application's.
 _ACKS: Final = ("ack",)

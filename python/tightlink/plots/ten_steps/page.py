@@ -7,6 +7,7 @@ from typing import Final
 
 from tightlink.analysis.effects.ten_steps import Steps
 from tightlink.lazy import Figure
+from tightlink.plots import labels, palette
 from tightlink.plots.style import STYLE
 from tightlink.plots.ten_steps import names as named
 from tightlink.plots.ten_steps.blocks import blocks
@@ -45,8 +46,6 @@ def page(found: Steps) -> Figure:
     import matplotlib as mpl
     from cycler import cycler
     from matplotlib.figure import Figure
-
-    from tightlink.plots import labels, palette
 
     above = _LYING if len(found.design.factors) <= LYING else _UPRIGHT
     letters = named.letters(found.design.factors)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tightlink.analysis.responses.correlation import Correlation
+from tightlink.analysis.responses.correlation import Correlation, histogram
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
@@ -82,8 +82,6 @@ def correlation_histogram(
         height: In pixels.
         width: In pixels, or as wide as there is room.
     """
-    from tightlink.analysis.responses.correlation import histogram
-
     kinds = {"left out": palette.NEUTRAL, "kept": COLORS["strong"]}
     rest = pl.col("pairs") - pl.col("kept")
     bins = histogram(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,8 +11,6 @@ from tightlink.scenario.four_tier import nist
 from tightlink.scenario.four_tier.routers import in_crowd, kept
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tightlink.scenario.four_tier.model import Distribution, FourTier
 
 #: Receivers for each source.

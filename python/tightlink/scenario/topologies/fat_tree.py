@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
@@ -11,8 +12,6 @@ from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists,
 from tightlink.scenario.values import choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from tightlink.scenario.links import Span
 
 _FEWEST_PORTS: Final = 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import model_validator
@@ -19,8 +20,6 @@ from tightlink.scenario.topologies.row import Row
 from tightlink.scenario.values import choice, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from tightlink.scenario.links import Span
 
 _PAIRS = whole(1, MOST_NODES, f"a whole number of pairs from 1 to {MOST_NODES}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Final
 
 from tightlink.scenario.topologies.base import GroupLink, check_lists, check_rate, group_spans
@@ -9,8 +10,6 @@ from tightlink.scenario.topologies.hosts import Hosts
 from tightlink.scenario.values import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tightlink.scenario.links import Span
 
 _MOST_HOPS: Final = 250

@@ -65,6 +65,7 @@ def of(
         partial(observe, kind, those, made, pack, planned),
         report,
         claims=None,
+        folder="queues" if queues else "",
         command="".join(f" --{name} {shlex.quote(value)}" for name, value in words.items()),
         options=_OPTIONS,
         adapt=_adapted,

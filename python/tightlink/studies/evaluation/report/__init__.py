@@ -54,6 +54,8 @@ def report(evaluation: Evaluation, _: Mapping[str, Claim]) -> Report:
             "summary": evaluation.summary,
             **({} if of_queues else {"verdicts": evaluation.verdicts}),
         },
+        summary=_means(evaluation) if evaluation.pack is None else verdicts.of_pack(evaluation, evaluation.pack),
+        described=evaluation.described(),
         picture=charts.TITLE,
     )
 
@@ -110,6 +112,16 @@ def _headlines(evaluation: Evaluation, caption: str, columns: list[tuple[Test, H
         texts = [told(headline.measure, means[label], headline.never) for label in frame[evaluation.kind]]
         frame = frame.with_columns(pl.Series(headline.title, texts))
     return Table(frame, caption)
+
+
+def _means(evaluation: Evaluation) -> pl.DataFrame:
+    """A row for each measure of the overview, a column for each control or queue."""
+    labels = [label for label, _ in evaluation.subjects]
+    rows = [
+        [headline.title, *(told(headline.measure, means[label], headline.never) for label in labels)]
+        for _, headline, means in evaluation.headlines()
+    ]
+    return pl.DataFrame(rows, schema=["measure", *labels], orient="row")
 
 
 def _rows(evaluation: Evaluation) -> Iterator[Section]:

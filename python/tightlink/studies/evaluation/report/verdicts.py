@@ -10,7 +10,7 @@ import polars as pl
 from tightlink.report.blocks import Section, Table, Text
 from tightlink.studies.evaluation.observe import Evaluation
 from tightlink.studies.evaluation.report.words import with_width, written
-from tightlink.studies.evaluation.setup.pack import Pack, Requirement
+from tightlink.studies.evaluation.setup.pack import Pack, Requirement, packs
 
 #: With more controls, what was found is in the file of verdicts only.
 _FEW: Final = 6
@@ -28,7 +28,7 @@ def sections(evaluation: Evaluation) -> Iterator[Section]:
                 Table(_at_a_glance(evaluation, name, pack), "✓ met, ✗ missed, ? open: the confidence interval of a few "
                       "seeds is on both sides of the bound. The numbers are those of the next table."),
                 Table(_asked_table(pack), "What is asked, and where the bound is from"),
-                *([Table(verdict_table(evaluation, name, pack), "What was found")] if few else []),
+                *([Table(of_pack(evaluation, name), "What was found")] if few else []),
                 *([Text(said)] if (said := _not_tested(pack)) else []),
             ],
         )  # fmt: skip
@@ -61,14 +61,14 @@ def _tested(pack: Pack) -> Iterator[tuple[int, Requirement]]:
     return enumerate((each for each in pack.requirements if not each.open), 1)
 
 
-def verdict_table(evaluation: Evaluation, name: str, pack: Pack) -> pl.DataFrame:
+def of_pack(evaluation: Evaluation, name: str) -> pl.DataFrame:
     """A row for each requirement of which there is a test, with what it asks for, and a column for each control."""
     own = evaluation.verdicts.filter(pl.col("pack") == name)
     labels = [label for label, _ in evaluation.subjects]
     found = {(row["place"], row["requirement"], row["control"]): row for row in own.iter_rows(named=True)}
     rows = [
         [each.title, each.place, _asked(each), *(_cell(each, found[each.place, each.title, label]) for label in labels)]
-        for _, each in _tested(pack)
+        for _, each in _tested(packs()[name])
     ]
     return pl.DataFrame(rows, schema=["requirement", "place", "asked", *labels], orient="row")
 

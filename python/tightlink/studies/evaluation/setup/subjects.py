@@ -89,7 +89,7 @@ def listed(text: str) -> list[str]:
     for part in split(text):
         if found and "=" in part and ":" not in part.partition("=")[0]:
             found[-1] += f",{part.strip()}"
-        else:
+        elif part.strip():
             found.append(part.strip())
     return found
 

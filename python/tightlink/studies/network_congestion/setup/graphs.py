@@ -15,6 +15,7 @@ from typing import Final
 import networkx as nx
 
 from tightlink.analysis.networks.graphs import Invariants, invariants
+from tightlink.scenario.topologies.backbones import ABILENE
 
 #: Neighbours of a node in the mean, in all families that leave the choice.
 DEGREE: Final = 4
@@ -123,8 +124,6 @@ def autonomous_systems(nodes: int, seed: int = 1) -> Named:
 @cache
 def abilene() -> Named:
     """The backbone of Abilene, imported from the four-tier network."""
-    from tightlink.scenario.topologies.backbones import ABILENE
-
     return Named("abilene-11", "Abilene", nx.convert_node_labels_to_integers(nx.Graph(ABILENE.links)))
 
 

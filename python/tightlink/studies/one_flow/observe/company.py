@@ -1,4 +1,4 @@
-"""What came out with company: tables over the seeds."""
+"""What came out of flows that share the link: tables over the seeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ABOVE: Final = 110
 
 
 class Company(NamedTuple):
-    """Tables of the flows with company, means over seeds."""
+    """Tables of the flows that share the link, means over seeds."""
 
     many: pl.DataFrame
     """N TCP flows: fairness, loss, and the mean rate of a flow against its peak in 100 ms."""
