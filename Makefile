@@ -10,11 +10,14 @@ export PYTHONDONTWRITEBYTECODE :=
 MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
 CHECKED := python tests docs $(wildcard benchmarks)
-TEST_RUST := cargo test --quiet --workspace --exclude tightlink-python
+# Without the engine's examples, which `make lint` compiles.
+TEST_RUST := cargo test --quiet --workspace --exclude tightlink-python --tests
+TEST_RUST_PAGES := cargo test --quiet --workspace --exclude tightlink-python --doc
 # On the small matrices here, the threads of OpenBLAS wait for each other for longer than they compute.
 TEST_PYTHON := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 FUZZ ?= 1000000
 TRIES ?= 300
+CASES ?= 5
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -48,6 +51,7 @@ compile-tests:
 
 test-rust: ## Run the tests of the engine
 	$(TEST_RUST)
+	$(TEST_RUST_PAGES)
 
 test-python: setup ## Run the tests of the package
 	$(TEST_PYTHON)
@@ -58,6 +62,7 @@ test-bare: setup ## Run the tests without optional programs and without privileg
 
 bare:
 	@$(if $(BARE),,$(TEST_RUST) --offline)
+	@$(if $(BARE),,$(TEST_RUST_PAGES) --offline)
 	$(TEST_PYTHON) -p no:cacheprovider $(BARE)
 
 wheel: $(VENV)/.created ## Build the wheel in dist/
@@ -89,8 +94,9 @@ fuzz: setup ## Feed scenario parser and capture reader random input (FUZZ=100000
 	TIGHTLINK_FUZZ=$(FUZZ) $(BIN)/python -m pytest --quiet -m fuzz tests/test_fuzz.py tests/test_capture.py
 	TIGHTLINK_FUZZ=$(FUZZ) cargo test --quiet --package tightlink-capture --test read
 
-attack: setup ## Attack for minutes: kills, damaged files, hostile peers, absurd numbers (TRIES=300 of each)
+attack: setup ## Attack for minutes: kills, damaged files, hostile peers, absurd numbers (TRIES=300 of each), random networks
 	$(BIN)/python tests/attack --tries $(TRIES)
+	TIGHTLINK_CASES=$(CASES) $(TEST_RUST)
 
 docs: $(VENV)/.docs ## Build the documentation site in results/site; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

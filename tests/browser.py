@@ -32,6 +32,7 @@ class Page:
         """What it said, errors included."""
         self.requests: list[str] = []
         """Addresses that it asked for."""
+        self._time_is_up = False
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -71,10 +72,24 @@ class Page:
             self.console.append(about["entry"]["text"])
         elif method == "Network.requestWillBeSent":
             self.requests.append(about["request"]["url"])
+        elif method == "Emulation.virtualTimeBudgetExpired":
+            self._time_is_up = True
 
     def open(self, address: str) -> None:
         """Go to an address."""
         self.send("Page.navigate", url=address)
+
+    def settled(self, address: str, *, within_s: float = 30.0) -> str:
+        """Go to an address, and let so many seconds pass for its scripts, which takes hardly any time: what is there then."""
+        self._time_is_up = False
+        # Time stands while the page comes, so that none of it passes for the one before.
+        self.send("Emulation.setVirtualTimePolicy", policy="pause")
+        self.open(address)
+        self.send("Emulation.setVirtualTimePolicy", policy="pauseIfNetworkFetchesPending", budget=1e3 * within_s)
+        end = time.monotonic() + _PATIENCE_S
+        while not self._time_is_up:
+            self._receive(end)
+        return str(self.run("document.documentElement.outerHTML"))
 
     def run(self, script: str) -> Any:
         """The value of an expression, or what it promises."""
@@ -90,11 +105,10 @@ class Page:
             time.sleep(0.05)
         return found
 
-    def size(self, width: int, height: int, *, dark: bool = False) -> None:
-        """The size of the window, and whether it is dark."""
-        self.send(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
-        )
+    def size(self, width: int, height: int, *, dark: bool = False, phone: bool | None = None) -> None:
+        """The size of the window, whether it is dark, and whether of a phone; without saying so, a narrow one is."""
+        mobile = width < 600 if phone is None else phone
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
 

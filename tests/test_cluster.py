@@ -58,10 +58,23 @@ def _worker(address: str) -> Iterator[subprocess.Popen[bytes]]:
         yield process
 
 
-@pytest.fixture
-def scheduler() -> Iterator[str]:
+@contextlib.contextmanager
+def _scheduler() -> Iterator[str]:
     address = f"tcp://127.0.0.1:{_free_port()}"
     with _process("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2]):
+        yield address
+
+
+@pytest.fixture
+def scheduler() -> Iterator[str]:
+    with _scheduler() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def unharmed() -> Iterator[str]:
+    """A scheduler with two workers, of which no test kills any: each process loads its libraries for a second."""
+    with _scheduler() as address, _worker(address), _worker(address):
         yield address
 
 
@@ -87,11 +100,10 @@ def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: s
     assert _bytes(tmp_path / "cluster") == _bytes(tmp_path / "threads") == _bytes(tmp_path / "alone")
 
 
-def test_networks_of_users(tmp_path: Path, scheduler: str) -> None:
+def test_networks_of_users(tmp_path: Path, unharmed: str) -> None:
     """Runs of a study in the four-tier network, spread over two workers, are those of this process."""
     tasks = experiment("1b").tasks(Size(Fraction(1, 10), "30 s", routers=Fraction(1, 6)))[:2]
-    with _worker(scheduler), _worker(scheduler):
-        spread = execute(tasks, Store(tmp_path / "cluster"), cluster=scheduler)
+    spread = execute(tasks, Store(tmp_path / "cluster"), cluster=unharmed)
     execute(tasks, Store(tmp_path / "alone"))
     assert list(spread) == [task.name for task in tasks]
     assert all(run.transfers.height for run in spread.values())
@@ -99,20 +111,18 @@ def test_networks_of_users(tmp_path: Path, scheduler: str) -> None:
     assert there == here
 
 
-def test_the_scheduler_does_not_load_tightlink(one_flow: str, tmp_path: Path, scheduler: str) -> None:
+def test_the_scheduler_does_not_load_tightlink(one_flow: str, tmp_path: Path, unharmed: str) -> None:
     """It hands runs on as they are."""
     plan = Plan.of(tl.loads(one_flow), {"duration": ["1 s", "2 s"]})
-    with _worker(scheduler):
-        assert run(plan, tmp_path / "out", cluster=scheduler).flows.collect().height == 2
-        with distributed.Client(scheduler, set_as_default=False) as client:
-            # A function of a separate module would be loaded there with it.
-            assert client.run_on_scheduler(eval, "'tightlink' in __import__('sys').modules") is False
+    assert run(plan, tmp_path / "out", cluster=unharmed).flows.collect().height == 2
+    with distributed.Client(unharmed, set_as_default=False) as client:
+        # A function of a separate module would be loaded there with it.
+        assert client.run_on_scheduler(eval, "'tightlink' in __import__('sys').modules") is False
 
 
-def test_a_failed_run_stays_alone(one_flow: str, tmp_path: Path, scheduler: str) -> None:
+def test_a_failed_run_stays_alone(one_flow: str, tmp_path: Path, unharmed: str) -> None:
     plan = Plan.of(tl.loads(one_flow), {"traffic.ftp.to": ["receiver", "nowhere"], "duration": ["1 s", "2 s"]})
-    with _worker(scheduler):
-        found = run(plan, tmp_path / "out", cluster=scheduler)
+    found = run(plan, tmp_path / "out", cluster=unharmed)
     assert list(found.failures) == ["2/0", "3/0"]
     assert found.flows.collect().height == 2
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 WHOLE = Fraction(1)
 SMALL = Size(Fraction(1, 10), "30 s", routers=Fraction(1, 6))
-SMALLER = replace(SMALL, scale=Fraction(1, 50))
+SMALLER = replace(SMALL, scale=Fraction(1, 50), duration="10 s")
 #: As published: sources and the backbone's speed of the largest condition, in Gbit/s, and the runs.
 PUBLISHED = {
     "1a": (278_000, 192.0, 224), "1b": (27_800, 28.8, 256), "2a": (26_085, 38.4, 224), "2b": (26_085, 38.4, 224),
@@ -333,9 +333,9 @@ def test_the_report_and_the_tables(folder: Path) -> None:
     at_this_size = spent.filter(pl.col("from") == "counted")["stored_bytes"].sum()
     files = [run.stat().st_size for run in (folder / "runs").iterdir()]
     assert 0 < at_this_size < sum(files)
-    assert whole["stored_bytes"].item() == pytest.approx(50 * measured["stored_bytes"].item(), abs=1)
-    # Three hundred times the traffic for fifty times as long.
-    assert whole["packet_hops"].item() / measured["packet_hops"].item() == pytest.approx(300 * 50)
+    assert whole["stored_bytes"].item() == pytest.approx(150 * measured["stored_bytes"].item(), abs=1)
+    # Three hundred times the traffic for 25 min, 150 times as long.
+    assert whole["packet_hops"].item() / measured["packet_hops"].item() == pytest.approx(300 * 150)
     assert whole["sources"].item() > 50 * measured["sources"].item()
 
 

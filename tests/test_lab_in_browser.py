@@ -74,16 +74,24 @@ def position(sliders: list[dict[str, Any]], key: str, text: str) -> dict[int, in
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_has_the_digest_that_it_has_natively(example: Path, chromium: Page, tmp_path: Path) -> None:
     scenario = tl.load(example)
+    if example.stem == "fat-tree-k16":
+        # What it adds to the smaller ones are its 1024 hosts; a tenth of its time has millions of packet hops.
+        scenario = scenario.set_all({"duration": "100 ms", "traffic.answers.stop": "100 ms"})
     try:
-        file = write(tmp_path / "lab.html", scenario, sliders=["seed=1,9223372036854775807"])
+        file = write(tmp_path / "lab.html", scenario, sliders=["seed=1,2"])
     except tl.ScenarioError as error:
         assert "a browser" in str(error)
         return
-    found = opened(chromium, file)
-    assert found["digest"] == tl.simulate(scenario).manifest["digest"]
+    assert opened(chromium, file)["digest"] == tl.simulate(scenario).manifest["digest"]
+    assert chromium.console == []
+
+
+def test_the_largest_seed_is_the_same_number(chromium: Page, tmp_path: Path) -> None:
+    """A number of JavaScript has 53 bits, a seed 63."""
+    scenario = tl.load("examples/on-off.toml")
+    opened(chromium, write(tmp_path / "lab.html", scenario, sliders=["seed=1,9223372036854775807"]))
     found = move(chromium, {0: 1})
     assert found["digest"] == tl.simulate(scenario.set("seed", 2**63 - 1)).manifest["digest"]
-    assert chromium.console == []
 
 
 def test_sweeps_have_the_same_digests_without_charts(chromium: Page, tmp_path: Path) -> None:

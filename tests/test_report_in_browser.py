@@ -7,12 +7,13 @@ import json
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import tightlink as tl
+from browser import Page, browser
 from programs import CHROMIUM, need, needs_browser
 from tightlink import report
 from tightlink.analysis.effects import designed
@@ -21,6 +22,9 @@ from tightlink.analysis.responses import fairness as shares
 from tightlink.analysis.responses import pca as components
 from tightlink.experiment import claims
 from tightlink.report import charts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = needs_browser
 
@@ -73,14 +77,19 @@ def _page(folder: Path, one_flow: str) -> Path:
     )  # fmt: skip
 
 
-def _opened(path: Path, profile: Path, *more: str) -> tuple[str, list[str]]:
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def _opened(
+    chromium: Page, file: Path, *, window: tuple[int, int] = (1200, 1000), dark: bool = False
+) -> tuple[str, list[str]]:
     """The page as it stands after its scripts ran, and what they said."""
-    command = [
-        str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--window-size=1200,1000",
-        "--virtual-time-budget=30000", "--enable-logging=stderr", "--log-level=0", *more, "--dump-dom", path.as_uri(),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=180)
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    chromium.console.clear()
+    chromium.size(*window, dark=dark, phone=False)
+    return chromium.settled(file.as_uri()), list(chromium.console)
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +106,8 @@ def _drawn(dom: str) -> list[str]:
     return parts
 
 
-def test_every_chart_draws_and_the_console_is_silent(page: Path, tmp_path: Path) -> None:
-    dom, console = _opened(page, tmp_path)
+def test_every_chart_draws_and_the_console_is_silent(chromium: Page, page: Path) -> None:
+    dom, console = _opened(chromium, page)
     assert console == []
     parts = _drawn(dom)
     assert len(parts) == 7
@@ -110,9 +119,9 @@ def test_every_chart_draws_and_the_console_is_silent(page: Path, tmp_path: Path)
     assert "alert(1)" in html.unescape(dom)
 
 
-def test_charts_of_users_draw(small_users: str, tmp_path: Path) -> None:
+def test_charts_of_users_draw(chromium: Page, small_users: str, tmp_path: Path) -> None:
     folder = tl.simulate(tl.loads(small_users)).save(tmp_path / "run")
-    dom, console = _opened(report.run_report(folder), tmp_path)
+    dom, console = _opened(chromium, report.run_report(folder))
     assert console == []
     assert len(_drawn(dom)) == 5
 
@@ -126,12 +135,12 @@ def _with_script(page: Path, folder: Path, script: str) -> Path:
     return copy
 
 
-def test_hovering_shows_the_values_of_the_whole_row(page: Path, tmp_path: Path) -> None:
+def test_hovering_shows_the_values_of_the_whole_row(chromium: Page, page: Path, tmp_path: Path) -> None:
     script = """
     const box = document.querySelector(".chart"); const { left, top, width } = box.getBoundingClientRect();
     box.dispatchEvent(new PointerEvent("pointermove", { clientX: left + width * 0.7, clientY: top + 60, bubbles: true }));
     """
-    dom, console = _opened(_with_script(page, tmp_path, script), tmp_path)
+    dom, console = _opened(chromium, _with_script(page, tmp_path, script))
     assert console == []
     rows = [re.findall(r"<td>(.*?)</td>", tip) for tip in re.findall(r'<div class="tip".*?</table></div>', dom)]
     assert [row[0] for row in rows] == ["time (s)"] * 3
@@ -143,31 +152,31 @@ def test_hovering_shows_the_values_of_the_whole_row(page: Path, tmp_path: Path) 
     assert dom.count('class="dot"') == 3
 
 
-def test_claims_fold_and_filter(page: Path, tmp_path: Path) -> None:
-    dom, _ = _opened(page, tmp_path)
+def test_claims_fold_and_filter(chromium: Page, page: Path, tmp_path: Path) -> None:
+    dom, _ = _opened(chromium, page)
     # By where they stand: table 1, p. 4, p. 6, fig. 3.
     assert re.findall(r'<details class="claimed"([^>]*)>', dom) == [""] * 4
     script = """document.querySelector('[data-verdict="document"]').click();"""
-    dom, _ = _opened(_with_script(page, tmp_path, script), tmp_path)
+    dom, _ = _opened(chromium, _with_script(page, tmp_path, script))
     assert sorted(re.findall(r'<details class="claimed"([^>]*)>', dom)) == [' hidden="" open=""'] * 3 + [' open=""']
     assert len(re.findall(r'<tr[^>]*class="[^"]*filtered', dom)) == 17
     script = "location.hash = '#claim-wan';"
-    dom, _ = _opened(_with_script(page, tmp_path, script), tmp_path)
+    dom, _ = _opened(chromium, _with_script(page, tmp_path, script))
     assert re.search(r'<details class="claimed" open=""><summary>fig. 3', dom)
 
 
-def test_dark_and_narrow(page: Path, tmp_path: Path) -> None:
+def test_dark_and_narrow(chromium: Page, page: Path, tmp_path: Path) -> None:
     script = "document.body.dataset.over = String(document.documentElement.scrollWidth - innerWidth);"
     copy = _with_script(page, tmp_path, script)
-    dom, console = _opened(copy, tmp_path, "--window-size=500,900", "--blink-settings=preferredColorScheme=0")
+    dom, console = _opened(chromium, copy, window=(500, 900), dark=True)
     assert console == []
     _drawn(dom)
     assert re.search(r'data-over="(-\d+|0)"', dom), "the page is wider than the screen"
 
 
-def test_a_run(mixed: str, tmp_path: Path) -> None:
+def test_a_run(chromium: Page, mixed: str, tmp_path: Path) -> None:
     folder = tl.simulate(tl.loads(mixed)).save(tmp_path / "run")
-    dom, console = _opened(report.run_report(folder), tmp_path / "profile")
+    dom, console = _opened(chromium, report.run_report(folder))
     assert console == []
     limits, panels, *_ = _drawn(dom)
     assert "mark-rect" in limits
@@ -175,19 +184,19 @@ def test_a_run(mixed: str, tmp_path: Path) -> None:
     assert "Why is it slow?" in dom
 
 
-def test_the_charts_of_an_evaluation_draw(tmp_path: Path) -> None:
+def test_the_charts_of_an_evaluation_draw(chromium: Page, tmp_path: Path) -> None:
     tests = ["ramp-up", "changes", "convergence"]
     found = tl.evaluate(["cubic", "vegas"], tests=tests, output=tmp_path / "evaluation", jobs=2)
-    dom, console = _opened(found.folder / "report.html", tmp_path)
+    dom, console = _opened(chromium, found.folder / "report.html")
     assert console == []
     assert len(_drawn(dom)) == len(tests) * 2
 
 
-def test_the_map_of_what_matters_draws(one_flow: str, tmp_path: Path) -> None:
+def test_the_map_of_what_matters_draws(chromium: Page, one_flow: str, tmp_path: Path) -> None:
     keys = {"link.bottleneck.queue": ["5 packets", "50 packets"], "link.bottleneck.delay": ["5 ms", "50 ms"]}
     base = tl.loads(one_flow).set("duration", "1 s")
     tl.sweep(base, keys, output=tmp_path / "sweep")
-    dom, console = _opened(report.run_report(tmp_path / "sweep"), tmp_path / "profile")
+    dom, console = _opened(chromium, report.run_report(tmp_path / "sweep"))
     assert console == []
     assert len(_drawn(dom)) > 4
     assert "What matters" in dom
@@ -203,7 +212,7 @@ def _compared() -> designed.Designed:
     return designed.read(COMPARED, factors=FACTORS)
 
 
-def test_charts_of_many_responses_draw(tmp_path: Path) -> None:
+def test_charts_of_many_responses_draw(chromium: Page, tmp_path: Path) -> None:
     table = _compared()
     where = {"condition": FACTORS[:-1], "algorithm": "congestion"}
     correlated = correlation.correlation(table.runs, table.responses)
@@ -227,7 +236,7 @@ def test_charts_of_many_responses_draw(tmp_path: Path) -> None:
     page = report.write(
         tmp_path / "report.html", title="Many", lead="", sections=[report.Section("Responses", "", blocks)]
     )
-    dom, console = _opened(page, tmp_path)
+    dom, console = _opened(chromium, page)
     assert console == []
     assert len(_drawn(dom)) == len(alone) + 16 + 8
     for words in (
@@ -265,21 +274,21 @@ def exploring(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("algorithm", [None, "species"])
-def test_tables_without_conditions_are_explored(algorithm: str | None, tmp_path: Path) -> None:
+def test_tables_without_conditions_are_explored(chromium: Page, algorithm: str | None, tmp_path: Path) -> None:
     iris = designed.read(
         Path(__file__).parent / "data" / "tables" / "iris.csv", factors=[algorithm] if algorithm else []
     )
     section = report.Section("Runs", "", [report.Chart(charts.explore(iris, algorithm=algorithm))])
     page = report.write(tmp_path / "report.html", title="Runs", lead="", sections=[section])
-    dom, console = _opened(page, tmp_path)
+    dom, console = _opened(chromium, page)
     assert console == []
     _drawn(dom)
     assert "150 of 150 runs" in dom
 
 
-def _explored(page: Path, folder: Path, script: str) -> dict[str, Any]:
+def _explored(chromium: Page, page: Path, folder: Path, script: str) -> dict[str, Any]:
     """What the page says before and after somebody has done something."""
-    dom, console = _opened(_with_script(page, folder, EXPLORING + script + "setTimeout(told, 300);"), folder)
+    dom, console = _opened(chromium, _with_script(page, folder, EXPLORING + script + "setTimeout(told, 300);"))
     assert console == []
     _drawn(dom)
     found = re.search(r'data-said="([^"]*)"', dom)
@@ -291,12 +300,12 @@ def _explored(page: Path, folder: Path, script: str) -> dict[str, Any]:
     return said
 
 
-def test_a_click_on_a_level_keeps_its_runs(exploring: Path, tmp_path: Path) -> None:
-    said = _explored(exploring, tmp_path, 'click("delay = 40 ms");')
+def test_a_click_on_a_level_keeps_its_runs(chromium: Page, exploring: Path, tmp_path: Path) -> None:
+    said = _explored(chromium, exploring, tmp_path, 'click("delay = 40 ms");')
     assert (said["after"], said["now"]) == ("64 of 128 runs", 128 + 64)
 
 
-def test_levels_of_several_factors_hold_together(exploring: Path, tmp_path: Path) -> None:
+def test_levels_of_several_factors_hold_together(chromium: Page, exploring: Path, tmp_path: Path) -> None:
     script = """
     const shift = (label) => {
       const mark = [...svg.querySelectorAll("path")].find((path) => (path.getAttribute("aria-label") || "").includes(label));
@@ -306,12 +315,12 @@ def test_levels_of_several_factors_hold_together(exploring: Path, tmp_path: Path
     };
     shift("congestion = fast"); shift("congestion = reno"); shift("rate = 20 Mbit/s");
     """
-    said = _explored(exploring, tmp_path, script)
+    said = _explored(chromium, exploring, tmp_path, script)
     # Two of eight controls, at one of two rates.
     assert said["after"] == "16 of 128 runs"
 
 
-def test_a_band_keeps_the_runs_within_it(exploring: Path, tmp_path: Path) -> None:
+def test_a_band_keeps_the_runs_within_it(chromium: Page, exploring: Path, tmp_path: Path) -> None:
     script = """
     const name = [...svg.querySelectorAll("text")].find((text) => text.textContent === "mean RTT (ms)").getBoundingClientRect();
     const ground = [...svg.querySelectorAll("path.background")].find((path) => {
@@ -320,14 +329,14 @@ def test_a_band_keeps_the_runs_within_it(exploring: Path, tmp_path: Path) -> Non
     fire(ground, ["pointermove", "pointerdown"], x - 15, at(1.04));
     fire(window, ["pointermove"], x + 10, at(0.5)); fire(window, ["pointerup"], x + 10, at(0.5));
     """
-    said = _explored(exploring, tmp_path, script)
+    said = _explored(chromium, exploring, tmp_path, script)
     rtt = _compared().runs["rtt_mean_s"]
     inside = int((rtt >= (float(rtt.min()) + float(rtt.max())) / 2).sum())  # type: ignore[arg-type]
     assert 0 < inside < 128
     assert said["after"] == f"{inside} of 128 runs"
 
 
-def test_a_rectangle_in_the_scatter_keeps_the_runs_within_it(exploring: Path, tmp_path: Path) -> None:
+def test_a_rectangle_in_the_scatter_keeps_the_runs_within_it(chromium: Page, exploring: Path, tmp_path: Path) -> None:
     script = """
     const ground = [...svg.querySelectorAll("path.background")].find((path) => {
       const { width, height } = path.getBoundingClientRect(); return width === 390 && height === 300; });
@@ -335,27 +344,27 @@ def test_a_rectangle_in_the_scatter_keeps_the_runs_within_it(exploring: Path, tm
     fire(ground, ["pointermove", "pointerdown"], left + 1, top + 1);
     fire(window, ["pointermove"], left + 0.3 * 390, top + 299); fire(window, ["pointerup"], left + 0.3 * 390, top + 299);
     """
-    said = _explored(exploring, tmp_path, script)
+    said = _explored(chromium, exploring, tmp_path, script)
     # Along are 0 to 100 Mbit/s, and nothing lies between 21 and 40 Mbit/s.
     goodput = _compared().runs["goodput_bps"]
     assert int(((goodput > 21e6) & (goodput < 40e6)).sum()) == 0
     assert said["after"] == f"{int((goodput < 30e6).sum())} of 128 runs"
 
 
-def test_a_click_on_a_cluster_keeps_its_runs(exploring: Path, tmp_path: Path) -> None:
-    said = _explored(exploring, tmp_path, 'click("0.1 BDP, flows 2; clusters: click on one: fast;");')
+def test_a_click_on_a_cluster_keeps_its_runs(chromium: Page, exploring: Path, tmp_path: Path) -> None:
+    said = _explored(chromium, exploring, tmp_path, 'click("0.1 BDP, flows 2; clusters: click on one: fast;");')
     # FAST and FAST-AT are a cluster under the first condition.
     assert said["after"] == "2 of 128 runs"
 
 
-def test_two_responses_are_chosen(exploring: Path, tmp_path: Path) -> None:
+def test_two_responses_are_chosen(chromium: Page, exploring: Path, tmp_path: Path) -> None:
     script = """
     said.dots = dots();
     const [across] = box.querySelectorAll("select");
     across.value = "loss (%)"; across.dispatchEvent(new Event("input")); across.dispatchEvent(new Event("change"));
     setTimeout(() => { said.moved = dots() !== said.dots; said.title = texts().find((text) => text.startsWith("along: ")); }, 200);
     """
-    said = _explored(exploring, tmp_path, script)
+    said = _explored(chromium, exploring, tmp_path, script)
     assert said["moved"]
     assert said["title"] == "along: loss (%)"
     assert said["after"] == "128 of 128 runs"
@@ -387,8 +396,10 @@ LINKED = """
 """
 
 
-def _said(page: Path, folder: Path, script: str, *options: str) -> dict[str, Any]:
-    dom, console = _opened(_with_script(page, folder, LINKED + script), folder, *options)
+def _said(
+    chromium: Page, page: Path, folder: Path, script: str, window: tuple[int, int] = (1200, 1000)
+) -> dict[str, Any]:
+    dom, console = _opened(chromium, _with_script(page, folder, LINKED + script), window=window)
     assert console == []
     _drawn(dom)
     found = re.search(r'data-said="([^"]*)"', dom)
@@ -397,27 +408,29 @@ def _said(page: Path, folder: Path, script: str, *options: str) -> dict[str, Any
     return said
 
 
-def test_hovering_a_panel_shows_all_flows_in_all_panels(over_time: Path, tmp_path: Path) -> None:
-    said = _said(over_time, tmp_path, "hover(0.5); said.tips = tips(); told();")
+def test_hovering_a_panel_shows_all_flows_in_all_panels(chromium: Page, over_time: Path, tmp_path: Path) -> None:
+    said = _said(chromium, over_time, tmp_path, "hover(0.5); said.tips = tips(); told();")
     throughput, *_, queue = said["tips"]
     assert all(f"up[{place}]" in throughput for place in range(3))
     assert "wire" in queue
     assert len({re.findall(r"time \(s\)\s+([0-9.]+)", tip)[0] for tip in (throughput, queue)}) == 1
 
 
-def test_a_click_in_the_legend_picks_out_a_flow_but_not_from_the_queue(over_time: Path, tmp_path: Path) -> None:
+def test_a_click_in_the_legend_picks_out_a_flow_but_not_from_the_queue(
+    chromium: Page, over_time: Path, tmp_path: Path
+) -> None:
     script = """
     const name = [...svg.querySelectorAll("text")].find((text) => text.textContent === "up[1]");
     const { left, top } = name.getBoundingClientRect();
     fire(name, ["pointermove", "pointerdown", "pointerup", "click"], left + 3, top + 3);
     setTimeout(() => { hover(0.5); said.tips = tips(); told(); }, 200);
     """
-    throughput, *_, queue = _said(over_time, tmp_path, script)["tips"]
+    throughput, *_, queue = _said(chromium, over_time, tmp_path, script)["tips"]
     assert re.findall(r"up\[\d\]", throughput) == ["up[1]"]
     assert "wire" in queue
 
 
-def test_dragging_over_the_strip_zooms_every_panel(over_time: Path, tmp_path: Path) -> None:
+def test_dragging_over_the_strip_zooms_every_panel(chromium: Page, over_time: Path, tmp_path: Path) -> None:
     script = """
     const ground = [...svg.querySelectorAll("path.background")].find((path) => Math.round(path.getBoundingClientRect().height) === 34);
     const { left, top, width } = ground.getBoundingClientRect();
@@ -426,14 +439,16 @@ def test_dragging_over_the_strip_zooms_every_panel(over_time: Path, tmp_path: Pa
     fire(window, ["pointermove"], left + width / 4, top + 9); fire(window, ["pointerup"], left + width / 4, top + 9);
     setTimeout(() => { hover(0.9); said.after = tips(); told(); }, 200);
     """
-    said = _said(over_time, tmp_path, script)
+    said = _said(chromium, over_time, tmp_path, script)
     times = [float(re.findall(r"time \(s\)\s+([0-9.]+)", tip)[0]) for tip in [said["before"], *said["after"]]]
     assert times[0] > 3
     assert all(time < 1.1 for time in times[1:])
 
 
-@pytest.mark.parametrize("window", ["1300,900", "800,900", "400,900"])
-def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(window: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("window", [(1300, 900), (800, 900), (400, 900)])
+def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(
+    chromium: Page, window: tuple[int, int], tmp_path: Path
+) -> None:
     """As in a sweep over the buffer: throughputs are nearly equal, in half of the page's width."""
     lengths = [42, 84, 168, 336, 671, 1000]
     swept = pl.DataFrame(
@@ -451,7 +466,7 @@ def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(window: str
       const { left, right, top, bottom } = text.getBoundingClientRect(); return [text.textContent, left, right, top, bottom]; }));
     document.documentElement.dataset.said = JSON.stringify(said);
     """
-    dom, console = _opened(_with_script(page, tmp_path, script), tmp_path, f"--window-size={window}")
+    dom, console = _opened(chromium, _with_script(page, tmp_path, script), window=window)
     assert console == []
     found = re.search(r'data-said="([^"]*)"', dom)
     assert found is not None
@@ -464,13 +479,13 @@ def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(window: str
                 assert apart, (one, other)
 
 
-def test_charts_have_room_on_a_narrow_screen(over_time: Path, tmp_path: Path) -> None:
+def test_charts_have_room_on_a_narrow_screen(chromium: Page, over_time: Path, tmp_path: Path) -> None:
     script = """
     said.charts = [...document.querySelectorAll(".chart")].map((one) => [
       one.querySelector("svg").viewBox.baseVal.width, one.clientWidth]);
     told();
     """
-    for wide, room in _said(over_time, tmp_path, script, "--window-size=400,900")["charts"]:
+    for wide, room in _said(chromium, over_time, tmp_path, script, window=(400, 900))["charts"]:
         # Otherwise all of it would be drawn smaller.
         assert wide <= room
 
@@ -494,8 +509,8 @@ def _with_wide_table(folder: Path) -> Path:
     )
 
 
-@pytest.mark.parametrize("window", ["1300,900", "500,900"])
-def test_no_table_is_cut_at_the_right(window: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("window", [(1300, 900), (500, 900)])
+def test_no_table_is_cut_at_the_right(chromium: Page, window: tuple[int, int], tmp_path: Path) -> None:
     script = """
     const boxes = [...document.querySelectorAll(".scroll")];
     document.documentElement.dataset.said = JSON.stringify({
@@ -504,13 +519,13 @@ def test_no_table_is_cut_at_the_right(window: str, tmp_path: Path) -> None:
     page = _with_wide_table(tmp_path)
     before, _, after = page.read_text().rpartition("</body>")
     page.write_text(f"{before}<script>{script}</script></body>{after}")
-    dom, console = _opened(page, tmp_path, f"--window-size={window}")
+    dom, console = _opened(chromium, page, window=window)
     assert console == []
     found = re.search(r'data-said="([^"]*)"', dom)
     assert found is not None
     said = json.loads(html.unescape(found[1]))
     assert said["page"] <= 0
-    if window == "1300,900":
+    if window == (1300, 900):
         assert set(said["hidden"]) == {0}
     else:
         # There its box scrolls, and is shaded at the side where there is more.

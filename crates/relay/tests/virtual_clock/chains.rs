@@ -16,7 +16,7 @@ use tightlink_sim::tables;
 use tightlink_sim::time::Time;
 
 use crate::simulated::{DURATION_S, Given, Totals, both, constant, given, route, scenario, spec};
-use crate::world::{Packet, Virtual};
+use crate::world::{Packet, Virtual, cases};
 
 /// A stream of packets from a node of the chain to another.
 #[derive(Clone, Copy, Debug)]
@@ -211,7 +211,7 @@ fn relayed(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(cases(40)))]
 
     #[test]
     fn a_chain_does_what_the_simulator_does(chain in chains()) {

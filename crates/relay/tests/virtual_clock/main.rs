@@ -16,14 +16,14 @@ use tightlink_relay::relay;
 use tightlink_relay::spec::{BetweenSpec, RouteSpec};
 use tightlink_relay::summary::Summary;
 use tightlink_sim::time::Time;
-use world::{Packet, Virtual};
+use world::{Packet, Virtual, cases};
 
 fn outcomes(records: &[Record], port: u8, outcome: Outcome) -> usize {
     records.iter().filter(|record| record.port == port && record.outcome == outcome).count()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(cases(40)))]
 
     #[test]
     fn it_does_what_the_simulator_does(given in given()) {

@@ -6,6 +6,13 @@ use tightlink_relay::RelayError;
 use tightlink_relay::world::{Arrival, World};
 use tightlink_sim::time::Time;
 
+/// How many random networks are tried: what `make test` has time for, or `TIGHTLINK_CASES` times as many, as in the
+/// tests of the engine.
+pub fn cases(usual: u32) -> u32 {
+    let times = std::env::var("TIGHTLINK_CASES").map_or(1, |times| times.parse().expect("TIGHTLINK_CASES is a number"));
+    usual * times
+}
+
 /// A packet that came or was forwarded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {

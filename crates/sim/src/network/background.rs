@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn work_behind_the_end_of_the_run_is_not_followed() {
         // To its end it would be as many steps as there are releases until then.
-        assert!(jobs(1e-10, 1e-9).end_of_work(0.5, 1e9, 0.5, 0.500_01) > 0.500_01);
+        assert!(jobs(1e-10, 1e-9).end_of_work(1e-5, 1e9, 0.5, 2e-5) > 2e-5);
     }
 
     #[test]

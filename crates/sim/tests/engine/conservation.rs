@@ -8,7 +8,7 @@ use crate::engine::common::networks::{
 };
 use crate::engine::common::reference::shortest_path;
 use crate::engine::common::{
-    Unfused, column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire,
+    Unfused, cases, column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire,
 };
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
@@ -379,7 +379,7 @@ fn processors_conserve(scenario: &Scenario) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(50), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_networks_conserve_packets(scenario in closed_loop()) {

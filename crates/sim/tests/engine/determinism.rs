@@ -3,7 +3,7 @@
 
 use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{closed_loop, dumbbells, open_loop, with_flow_control, with_processors};
-use crate::engine::common::{Unfused, flow, integers, packets, run, run_with, scenario, trace, udp, wire};
+use crate::engine::common::{Unfused, cases, flow, integers, packets, run, run_with, scenario, trace, udp, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::probe::DropReason;
@@ -24,7 +24,7 @@ fn runs_twice_alike(scenario: &Scenario) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(12), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn udp_runs_twice_alike(scenario in open_loop()) {

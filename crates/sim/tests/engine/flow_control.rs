@@ -2,7 +2,7 @@
 
 use crate::engine::common::networks::{closed_loop, open_loop, with_flow_control, with_processors};
 use crate::engine::common::{
-    Tables, floats, flow, integers, link, packets, processor, run, run_with, scenario, tcp, trace, udp, wire,
+    Tables, cases, floats, flow, integers, link, packets, processor, run, run_with, scenario, tcp, trace, udp, wire,
 };
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
@@ -252,7 +252,7 @@ fn close(with: &Tables, without: &Tables, values: impl Fn(&Tables) -> &[f64]) ->
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(50), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn rings_that_never_fill_never_pause(scenario in with_flow_control(with_processors(open_loop()))) {

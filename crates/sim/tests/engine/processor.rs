@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::common::{packets, processor};
+use crate::engine::common::{cases, packets, processor};
 use proptest::prelude::*;
 use tightlink_sim::network::background::JobSpec;
 use tightlink_sim::network::meter::{Average, MeterSpec};
@@ -172,7 +172,7 @@ fn costs() -> impl Strategy<Value = Costs> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(200), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn departures_and_loads_equal_the_plain_processors(costs in costs(), arrivals in arrivals()) {

@@ -1,7 +1,7 @@
 //! Queue disciplines against what their sources say of them.
 
 use crate::engine::common::networks::{AT_DEPARTURE, open_loop, with_queues};
-use crate::engine::common::{floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
+use crate::engine::common::{cases, floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -373,7 +373,7 @@ fn queues_that_decide_at_departure_are_put_to_work() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Of every queue that holds its packets: none is lost but those that it says, each flow keeps its order, the limit
     /// holds, and while packets wait the line gets one as soon as a shaper lets it.

@@ -9,7 +9,9 @@ use crate::engine::common::networks::{
 };
 use crate::engine::common::reference::{Columns, Reference};
 use crate::engine::common::steps::with_steps;
-use crate::engine::common::{Tables, Unfused, column, floats, flow, link, packets, run, run_with, scenario, tcp};
+use crate::engine::common::{
+    Tables, Unfused, cases, column, floats, flow, link, packets, run, run_with, scenario, tcp,
+};
 use proptest::prelude::*;
 use tightlink_sim::probe::{Probe, Totals};
 use tightlink_sim::scenario::{LinkSpec, Profile, Recovery, TcpSpec, TrafficSpec, TransportSpec};
@@ -44,7 +46,7 @@ fn fusion_does_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(300), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn tables_equal_the_plain_simulators(scenario in open_loop()) {
@@ -95,7 +97,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(60), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn fusion_does_not_show_on_random_networks(scenario in closed_loop()) {

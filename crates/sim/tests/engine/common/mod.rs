@@ -17,6 +17,13 @@ use tightlink_sim::scenario::{
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::{ScenarioError, Simulation};
 
+/// On how many random networks a property is tried: what `make test` has time for, or `TIGHTLINK_CASES` times as many.
+/// Each run draws others.
+pub fn cases(usual: u32) -> u32 {
+    let times = std::env::var("TIGHTLINK_CASES").map_or(1, |times| times.parse().expect("TIGHTLINK_CASES is a number"));
+    usual * times
+}
+
 /// A scenario with `nodes` nodes and nothing else.
 pub fn scenario(profile: Profile, duration_s: f64, nodes: u32) -> Scenario {
     Scenario {

@@ -3,6 +3,7 @@
 use super::invariance::is_the_same_in_all_ways;
 use super::networks::mixed;
 use super::{Outcome, run_as};
+use crate::engine::common::cases;
 use crate::engine::common::networks::{ALL_OTHERS, closed_loop, open_loop, with_queues};
 use proptest::prelude::*;
 use tightlink_sim::probe::Totals;
@@ -29,7 +30,7 @@ fn lines(outcome: &Outcome, names: &[&str]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 25, max_global_rejects: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(6), max_global_rejects: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Two networks that no link connects.
     #[test]

@@ -2,7 +2,7 @@
 
 use super::networks::{mixed, of_datagrams};
 use super::{Outcome, file, run, run_as, site, users};
-use crate::engine::common::{integers, packets, scenario, wire};
+use crate::engine::common::{cases, integers, packets, scenario, wire};
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::network::queue::QueueSpec;
@@ -41,7 +41,7 @@ fn holds(scenario: &Scenario, outcome: &Outcome) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(12), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Each source is in one state at each measurement, and no data packet arrives that was not sent.
     #[test]

@@ -1,5 +1,6 @@
 //! Flows processed epoch by epoch have the tables of the loop over events, for epochs of any length and any number of threads.
 
+use crate::engine::common::cases;
 use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{
     ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, sprayed,
@@ -62,7 +63,7 @@ fn epochs_do_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 25, max_global_rejects: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(6), max_global_rejects: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn epochs_do_not_show_on_random_networks(scenario in closed_loop()) {

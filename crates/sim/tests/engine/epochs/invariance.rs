@@ -3,7 +3,7 @@
 use super::networks::{mixed, of_datagrams, of_users};
 use super::{Outcome, interface, run, run_as, site, users};
 use crate::engine::common::changing::with_changes;
-use crate::engine::common::{packets, scenario, wire};
+use crate::engine::common::{cases, packets, scenario, wire};
 use proptest::prelude::*;
 use tightlink_sim::congestion::CONTROLS;
 use tightlink_sim::epochs::flows::FlowPaths;
@@ -46,7 +46,7 @@ pub(super) fn is_the_same_in_all_ways(scenario: &Scenario) -> Result<(), TestCas
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(8), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn users_and_datagrams_see_no_epochs(scenario in mixed()) {

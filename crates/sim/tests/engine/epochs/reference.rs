@@ -3,7 +3,7 @@
 
 use super::networks::of_datagrams;
 use super::run_as;
-use crate::engine::common::floats;
+use crate::engine::common::{cases, floats};
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -260,7 +260,7 @@ fn next_links(scenario: &Scenario) -> Vec<Vec<Option<usize>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(30), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn datagrams_fare_as_in_a_plain_simulator(scenario in of_datagrams()) {

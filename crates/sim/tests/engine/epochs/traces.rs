@@ -1,5 +1,6 @@
 //! What a trace hears of flows that are processed epoch by epoch is what it hears of the loop over events.
 
+use crate::engine::common::cases;
 use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{
     ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, open_loop, with_queues,
@@ -76,7 +77,7 @@ fn epochs_do_not_show_in_traces(scenario: &Scenario) -> Result<(), TestCaseError
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, max_global_rejects: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(4), max_global_rejects: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn epochs_do_not_show_in_traces_of_random_networks(scenario in with_queues(closed_loop(), &ALL_OTHERS)) {
