@@ -71,7 +71,7 @@ def _options_of_evaluation(words: Sequence[str]) -> list[str]:
         option, given, value = word.partition("=")
         if word == "--queues":
             kind = word
-        elif option == "--test":
+        elif option in ("--test", "--tests"):
             tests.append(value if given else next(left, ""))
         elif word.startswith("-"):
             others += [word, next(left, "")] if word in _WITH_VALUE else [word]
