@@ -237,13 +237,14 @@ impl Bbr {
         if self.recovering {
             window.cwnd = (window.cwnd - sample.newly_lost).max(1.0);
         }
+        let as_before = sample.in_flight + sample.newly_delivered;
         if std::mem::take(&mut self.enters) {
             self.conserves = true;
             self.rounds.restart(sample.total_delivered);
-            window.cwnd = 0.0;
+            window.cwnd = as_before;
         }
         if self.conserves {
-            window.cwnd = window.cwnd.max(sample.in_flight + sample.newly_delivered);
+            window.cwnd = window.cwnd.max(as_before);
         } else {
             if self.filled {
                 window.cwnd = (window.cwnd + sample.newly_delivered).min(target);
