@@ -36,7 +36,7 @@ def test_names_are_separated_by_commas_or_given_again(capsys: pytest.CaptureFixt
     once = _json(capsys, "correlation", IRIS, "--responses", "petal_length, petal_width,sepal_width")
     again = _json(capsys, "correlation", IRIS, "--responses", "petal_length,petal_width", "--responses", "sepal_width")
     assert once == again
-    assert len(once["r"]) == 3  # type: ignore[arg-type]
+    assert len(once["r"]) == 3  # type: ignore[arg-type]  # a matrix, row by row
 
 
 def test_components(capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,6 +112,14 @@ def print_table(
         console.print(Text("\n".join(fold(note, width))), style="dim", soft_wrap=True)
 
 
+def print_names(header: tuple[str, str], names: Sequence[tuple[str, str]], *, as_json: bool) -> None:
+    """Print names with what they are, as a table, or as JSON with the header as keys."""
+    if as_json:
+        print_json([dict(zip(header, row, strict=True)) for row in names])
+    else:
+        print_table(header, names, words=[1])
+
+
 @dataclass
 class _Asked:
     """The columns that somebody asked for, and those of the tables that were printed."""

@@ -30,7 +30,7 @@ class HelpFormatter(DefaultFormatter):
     """Panels of a help page whose descriptions are folded by the terminal alone, not where the source is."""
 
     def __call__(self, console: Any, options: Any, panel: HelpPanel) -> None:
-        """Print a panel."""
+        """Print one panel of a help page."""
         entries = [evolve(entry, description=_joined(entry.description)) for entry in panel.entries]
         super().__call__(console, options, panel.copy(entries=entries))
 

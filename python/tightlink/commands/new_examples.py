@@ -6,7 +6,7 @@ from typing import Final
 
 from tightlink.commands.options import Json
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_verbatim
+from tightlink.console import print_names, print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.files import write_bytes
 
@@ -34,11 +34,9 @@ def examples(folder: Path | None = None, *, json_: Json = False) -> None:
     with as_file(files("tightlink") / "examples") as source:
         found = {file.name: file.read_bytes() for file in sorted(source.iterdir()) if file.suffix in _KINDS}
     if folder is None:
-        listed = [(name, _about(name, content)) for name, content in found.items()]
-        if json_:
-            print_json([{"example": name, "about": about} for name, about in listed])
-        else:
-            print_table(["example", "about"], listed, words=[1])
+        print_names(
+            ("example", "about"), [(name, _about(name, content)) for name, content in found.items()], as_json=json_
+        )
         return
     if json_:
         raise TightlinkError("--json: it has no effect beside a folder, to which the examples are written")

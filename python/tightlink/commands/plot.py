@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tightlink.commands.options import Json, Output
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_verbatim
+from tightlink.console import print_names, print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new
 
@@ -35,11 +35,7 @@ def plot(
     if name is None:
         if output is not None:
             raise TightlinkError(f"--output {output}: nothing is drawn without the name of a figure")
-        listed = [(each.name, each.title) for each in figures(folder)]
-        if json_:
-            print_json([{"figure": figure, "title": title} for figure, title in listed])
-        else:
-            print_table(["figure", "title"], listed, words=[1])
+        print_names(("figure", "title"), [(each.name, each.title) for each in figures(folder)], as_json=json_)
         return
     if json_:
         raise TightlinkError("--json: it has no effect beside the name of a figure, which is drawn")
