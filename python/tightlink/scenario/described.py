@@ -12,10 +12,13 @@ Example:
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
+import itertools
 import json
 import operator
+import sys
 import types
 import typing
 from collections.abc import Iterator
@@ -44,7 +47,11 @@ def with_keys(table: type[Table]) -> str:
     fields = table.__dict__.get("__pydantic_fields__")
     if not fields or table.__name__ == "Table":
         return text
-    keys = "\n".join(f"    {name} ({_told(field)}): {_meaning(field)}" for name, field in _in_order(table, fields))
+    meaning = meanings(table)
+    keys = "\n".join(
+        f"    {name} ({_told(field)}): {_sentence(meaning.get(name, ''), required=field.is_required())}"
+        for name, field in _in_order(table, fields)
+    )
     places = [place for section in _SECTIONS if (place := text.find(f"\n{section}")) >= 0]
     cut = min(places, default=len(text))
     parts = (text[:cut].rstrip(), f"Args:\n{keys}", text[cut:].strip())
@@ -82,9 +89,42 @@ def _in_order(table: type[Table], fields: dict[str, FieldInfo]) -> Iterator[tupl
             yield name, fields[name]
 
 
-def _meaning(field: FieldInfo) -> str:
-    text = " ".join((field.description or "").split())
-    return text if not field.is_required() else f"{text.rstrip('.')}; required."
+def meanings(table: type[Table]) -> dict[str, str]:
+    """What the source says under the fields of a table and of its bases, by the name of the field.
+
+    Args:
+        table: A class of a table, such as `tightlink.Link`.
+    """
+    found: dict[str, str] = {}
+    for each in reversed(table.__mro__):
+        if isinstance(each, type(table)):
+            found |= _under_fields(each.__module__).get(each.__name__, {})
+    return {name: text for name, text in found.items() if name in table.model_fields}
+
+
+@functools.cache
+def _under_fields(module: str) -> dict[str, dict[str, str]]:
+    """By class of a module and field, the text under the field; nothing where there is no source.
+
+    Pydantic's `use_attribute_docstrings` finds the same, but reads it at each import.
+    """
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except OSError:
+        return {}
+    return {each.name: dict(_texts(each)) for each in ast.walk(tree) if isinstance(each, ast.ClassDef)}
+
+
+def _texts(table: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, below in itertools.pairwise(table.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, inspect.cleandoc(text)
+
+
+def _sentence(text: str, *, required: bool) -> str:
+    text = " ".join(text.split())
+    return text if not required else f"{text.rstrip('.')}; required."
 
 
 def _told(field: FieldInfo) -> str:

@@ -112,7 +112,9 @@ class Table(BaseModel, metaclass=_TableType):
         frozen=True,
         populate_by_name=True,
         hide_input_in_errors=True,
-        use_attribute_docstrings=True,
+        # What checks a table is made when it is first needed, together with the tables inside it: each command
+        # imports all tables and most need few.
+        defer_build=True,
     )
 
     @classmethod
@@ -134,9 +136,15 @@ class Table(BaseModel, metaclass=_TableType):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """A table is described by its docstring alone: its keys have descriptions of their own."""
+        """A table is described by its docstring alone, its keys by what stands under them."""
+        from tightlink.scenario.described import meanings
+
         schema = handler(core_schema)
-        handler.resolve_ref_schema(schema)["description"] = own_docstring(cls)
+        described = handler.resolve_ref_schema(schema)
+        described["description"] = own_docstring(cls)
+        for name, meaning in meanings(cls).items():
+            for key in {name, key_of(name)} & described["properties"].keys():
+                described["properties"][key]["description"] = meaning
         return schema
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
