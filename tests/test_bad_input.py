@@ -139,6 +139,8 @@ CHANGES = [
     ("traffic.t.tcp.ecn", "acecn", 'expected true, false or "accecn"; did you mean "accecn"?'),
     ("traffic.t.tcp.ecn", 1, 'expected true, false or "accecn"'),
     ("traffic.t.tcp.receiver_ecn", True, "expected nothing here: ecn = false asks for none"),
+    ("traffic.t.tcp", {"ecn": True, "ecn_option": True}, 'expected false, or ecn = "accecn" at both ends'),
+    ("traffic.t.tcp", {"ecn": "accecn", "receiver_ecn": True, "ecn_option": True}, 'ecn = "accecn" at both ends'),
     ("traffic.t.tcp", {"ecn": True, "receiver_ecn": "acc"}, 'expected true, false or "accecn"'),
     ("traffic.t.tcp.window", "0 packets", "above zero"),
     ("traffic.t.tcp.window", "1 kB", "expected at least one packet of 1448 B"),

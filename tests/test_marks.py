@@ -146,6 +146,22 @@ def test_a_path_that_bleaches_is_seen_with_accurate_ecn() -> None:
     assert rates("true", "bleach") > 5
 
 
+def test_the_option_counts_marks_where_acks_are_lost() -> None:
+    """RFC 9768 §3.2.3: half of the ACKs are lost. By three bits of a counter that may have wrapped a sender takes the most
+    (Appendix A.2), and hears of marks that were none; by the option it loses less than a fifth of the rate, and without losses
+    the option changes nothing that is not its twelve bytes."""
+    alone = "\n".join(line for line in L4S.splitlines() if not line.startswith("traffic.cubic"))
+
+    def goodput(option: str, loss: str) -> float:
+        text = alone.replace("ECN }", f'"accecn", ecn_option = {option} }}').replace("KEEP", "keep")
+        scenario = tl.loads(text).set("link.wire.reverse.loss", loss)
+        return float(tl.simulate(scenario).flows["goodput_bps"][0])
+
+    assert goodput("true", "50 %") > 0.8 * goodput("true", "0 %")
+    assert goodput("false", "50 %") < 0.5 * goodput("true", "50 %")
+    assert goodput("true", "0 %") == pytest.approx(goodput("false", "0 %"), rel=0.01)
+
+
 def test_an_older_receiver_has_the_ecn_that_both_have() -> None:
     """RFC 9768 section 3.1: CUBIC continues with the marks of RFC 3168. Prague, which needs to know of each, goes without, as Linux
     has it (TCP_CONG_NO_FALLBACK_RFC3168), and shares with CUBIC as by losses."""

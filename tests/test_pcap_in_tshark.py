@@ -75,6 +75,7 @@ SCENARIOS: Final = {
     "linux": lossy("linux", "rack"),
     "marks": MARKED,
     "counted marks": MARKED.replace("true", '"accecn"'),
+    "marks counted by an option": MARKED.replace("true", '"accecn", ecn_option = true'),
     "datagrams": DATAGRAMS,
     "two ways": TWO_WAYS,
     "window": WINDOW,
@@ -185,6 +186,22 @@ def test_it_counts_marks_by_their_flags(tmp_path: Path) -> None:
     told = [5, *(int(flags, 16) >> 6 & 0b111 for (flags,) in acks)]
     counted = sum((after - before) % 8 for before, after in itertools.pairwise(told))
     assert counted == run.flows["packets_marked"][0] > 8
+
+
+@needs_tshark
+def test_it_reads_the_option_that_counts_bytes(tmp_path: Path) -> None:
+    """RFC 9768 §3.2.3: r.ceb begins at zero, r.e0b and r.e1b at one; together they count all payload that came."""
+    scenario = tl.loads(SCENARIOS["marks counted by an option"]).set("traffic.copy.bytes", "2 MB")
+    run = tl.simulate(scenario, pcap=tmp_path / "out.pcapng")
+    # Nothing is lost: what is retransmitted has no ECN field to count.
+    names = [f"tcp.options.acc_ecn.{name}" for name in ("eceb", "ee0b", "ee1b")]
+    acks = fields(tmp_path / "out.pcapng", *names, only="tcp.srcport == 5201")
+    marked, ect0, ect1 = (int(value) for value in acks[-1])
+    flow = run.flows.row(0, named=True)
+    payload = scenario.resolve()["flows"][0]["transport"]["tcp"]["payload_bytes"]
+    assert marked == flow["packets_marked"] * payload > 0
+    assert marked + ect0 - 1 == (flow["packets_delivered"] - 2) * payload
+    assert (ect1, acks[0]) == (1, ["0", "1", "1"])
 
 
 @needs_tshark

@@ -74,7 +74,7 @@ impl Listener for Collecting<'_> {
         };
         if packet.packet.kind() == Kind::Ack {
             if let Some(handle) = packet.packet.blocks() {
-                for &(left, right) in sacks.get(handle).0.as_slice() {
+                for &(left, right) in sacks.get(handle).blocks.as_slice() {
                     self.0.add(of(5.0, left, f64::from(right)));
                 }
             }

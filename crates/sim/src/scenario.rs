@@ -275,6 +275,9 @@ pub struct TcpSpec {
     /// there, so that scenarios are what they were before there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver_ecn: Option<Ecn>,
+    /// Whether ACKs carry the TCP option of accurate ECN, too; not there where they do not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn_option: bool,
 }
 
 impl TcpSpec {

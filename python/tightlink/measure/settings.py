@@ -25,6 +25,7 @@ from tightlink.errors import ScenarioError
 from tightlink.measure.plan import Plan
 from tightlink.scenario.congestion import congestion_spec, control_name
 from tightlink.scenario.profiles import LINUX
+from tightlink.scenario.values import ACCURATE_ECN
 
 #: What TCP adds to a segment, in bytes: IP 20 and TCP 20; with timestamps (RFC 7323) 12 more.
 PLAIN_HEADER: Final = 40
@@ -37,7 +38,9 @@ _LEAST_MTU: Final = 68
 #: Recoveries as Linux has them: with selective ACKs or without.
 _SACK: Final = {"reno": "0", "newreno": "0", "sack": "1", "rack": "1"}
 #: Values of tcp_ecn: not, and asked for (RFC 3168; from Linux 6.18 on RFC 9768).
-_ECN: Final = {False: "0", True: "1", "accecn": "3"}
+_ECN: Final = {False: "0", True: "1", ACCURATE_ECN: "3"}
+#: Values of tcp_ecn_option: never, and on each ACK that has something to count.
+_ECN_OPTION: Final = {False: "0", True: "2"}
 #: Congestion controls that are Linux's own, as ours are made after them.
 CONTROLS: Final = ("reno", "cubic", "bbr")
 
@@ -111,6 +114,9 @@ def _of_flow(key: str, tcp: Mapping[str, Any], sender: str, receiver: str) -> It
         yield host, "net.ipv4.tcp_sack", sack, f"{key}.recovery"
         yield host, "net.ipv4.tcp_timestamps", str(int(timestamps)), f"{key}.payload"
         yield host, "net.ipv4.tcp_ecn", _ECN[value], f"{key}.{ecn}"
+        if value == ACCURATE_ECN:
+            option = _ECN_OPTION[tcp.get("ecn_option", False)]
+            yield host, "net.ipv4.tcp_ecn_option", option, f"{key}.ecn_option"
 
 
 def control(key: str, tcp: Mapping[str, Any]) -> str:

@@ -50,6 +50,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
         "pacing": given(tcp.pacing),
         "ecn": given(tcp.ecn),
         **_receiver_ecn(f"{key}.receiver_ecn", tcp, profile),
+        **_ecn_option(f"{key}.ecn_option", tcp),
     }
 
 
@@ -154,6 +155,15 @@ def _receiver_ecn(key: str, tcp: Tcp, profile: Profile) -> dict[str, bool | str]
     # Two ways to write one scenario must not be two runs.
     less = least_first.index(tcp.receiver_ecn) < least_first.index(given(tcp.ecn))
     return {"receiver_ecn": tcp.receiver_ecn} if less else {}
+
+
+def _ecn_option(key: str, tcp: Tcp) -> dict[str, bool]:
+    """Whether ACKs have the option of accurate ECN, where they do."""
+    if not tcp.ecn_option:
+        return {}
+    if tcp.ecn != ACCURATE_ECN or tcp.receiver_ecn not in {None, ACCURATE_ECN}:
+        raise ScenarioError(f'false, or ecn = "{ACCURATE_ECN}" at both ends', key=key, value=True)
+    return {"ecn_option": True}
 
 
 def _rto(key: str, rto: Rto) -> dict[str, float]:

@@ -1,4 +1,5 @@
-//! TCP's headers (RFC 9293), with the options of the handshake, timestamps (RFC 7323) and SACK blocks (RFC 2018).
+//! TCP's headers (RFC 9293), with the options of the handshake, timestamps (RFC 7323), SACK blocks (RFC 2018) and
+//! counts of ECN fields (RFC 9768).
 //!
 //! The engine counts packets, a capture bytes: sequence numbers begin at zero, the SYN takes the first, and packet n
 //! begins n − 1 payloads behind it. Nobody closes a connection: the engine does not.
@@ -6,7 +7,7 @@
 use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::scenario::{Ecn, FlowSpec, Profile, Recovery, TcpSpec, TrafficSpec};
 use tightlink_sim::time::Time;
-use tightlink_sim::transport::accecn;
+use tightlink_sim::transport::accecn::{self, EcnCounts};
 use tightlink_sim::transport::connection::Connection;
 use tightlink_sim::transport::sack::SackSlab;
 
@@ -39,6 +40,9 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+/// Accurate ECN in its two orders: ECT(0) first, or ECT(1).
+const ACCECN0: u8 = 172;
+const ACCECN1: u8 = 174;
 /// RFC 7323 §2.2.
 const LARGEST_SCALE: u8 = 14;
 
@@ -145,11 +149,11 @@ impl Tcp {
     }
 
     fn acknowledgement(&self, packet: &Packet, now: Time, sacks: &SackSlab, ip: &Ip) -> Headers {
-        let (blocks, echo) = match packet.blocks() {
-            None => (&[][..], packet.sent()),
+        let (blocks, counts, echo) = match packet.blocks() {
+            None => (&[][..], None, packet.sent()),
             Some(handle) => {
-                let (blocks, echo) = sacks.get(handle);
-                (blocks.as_slice(), *echo)
+                let options = sacks.get(handle);
+                (options.blocks.as_slice(), options.counts, options.echo)
             }
         };
         let times = (timestamp(now), timestamp(echo));
@@ -160,6 +164,9 @@ impl Tcp {
             let agrees = if self.connection.tcp.agreed_ecn() == Ecn::Classic { ECE } else { told };
             let mut header = Header::new(ports, (0, 1), SYN | ACK | agrees, self.windows.0);
             self.add_handshake(&mut header, times);
+            if let Some(counts) = counts {
+                self.add_counts(&mut header, counts, 0);
+            }
             return header.in_packet(ip, 0);
         }
         let acknowledged = self.bytes_before(packet.seq() + 1);
@@ -170,7 +177,25 @@ impl Tcp {
         if !blocks.is_empty() {
             header.add_blocks(blocks.iter().map(|&(left, right)| [self.bytes_before(left), self.bytes_before(right)]));
         }
+        if let Some(counts) = counts {
+            self.add_counts(&mut header, counts, blocks.len() as u8);
+        }
         header.in_packet(ip, 0)
+    }
+
+    /// The AccECN option behind a SACK option of so many blocks (RFC 9768 §3.2.3): the counter first of which there is more.
+    fn add_counts(&self, header: &mut Header, counts: EcnCounts, blocks: u8) {
+        let bytes =
+            |first: u32, packets: u32| first.wrapping_add(packets.wrapping_mul(self.connection.tcp.payload_bytes));
+        let (ce, ect0, ect1) = (bytes(0, counts.marked), bytes(1, counts.ect0), bytes(1, counts.ect1));
+        let (kind, fields) = if counts.ect1 > 0 { (ACCECN1, [ect1, ce, ect0]) } else { (ACCECN0, [ect0, ce, ect1]) };
+        let fields = &fields[..EcnCounts::fields(blocks)];
+        header.add(&[kind, 2 + 3 * fields.len() as u8]);
+        for field in fields {
+            header.add(&field.to_be_bytes()[1..]);
+        }
+        let padding = EcnCounts::bytes(blocks) as usize - 2 - 3 * fields.len();
+        header.add(&[NO_OPERATION; 3][..padding]);
     }
 
     /// The sequence number at which packet `seq` begins: behind the SYN and the payloads before it.

@@ -8,7 +8,7 @@ use super::notes::Note;
 use crate::network::saturation::Full;
 use crate::packet::Packet;
 use crate::time::Time;
-use crate::transport::sack::SackBlocks;
+use crate::transport::sack::AckOptions;
 
 /// What one part of a network has another one know.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub enum Export {
         packet: Packet,
         /// When it reaches the other end.
         delivery: Time,
-        /// Of an ACK with SACK blocks: those, and its timestamp.
-        blocks: Option<(SackBlocks, Time)>,
+        /// Of an ACK with other options than a timestamp: all of them.
+        options: Option<AckOptions>,
     },
     /// A hop of a flow that sends from there was busy throughout a round trip.
     Full(Full),
@@ -160,7 +160,7 @@ mod tests {
                         turns,
                         me,
                         to,
-                        &mut vec![Export::Packet { link: turns as u32, packet, delivery: Time::ZERO, blocks: None }],
+                        &mut vec![Export::Packet { link: turns as u32, packet, delivery: Time::ZERO, options: None }],
                     );
                 }
                 if me == 1 && turns == 999 {

@@ -10,13 +10,13 @@ use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
 use crate::time::Time;
-use crate::transport::sack::{SackBlocks, SackSlab};
+use crate::transport::sack::{AckOptions, SackSlab};
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// A transport sent it, an ACK with these blocks and this timestamp.
-    Sent(Option<(SackBlocks, Time)>),
+    /// A transport sent it, an ACK with these options.
+    Sent(Option<AckOptions>),
     Received,
     Enqueued(Service),
     Queued,
@@ -113,9 +113,9 @@ impl Notes {
             let seen = Seen::new(&packet, paths);
             match what {
                 What::Sent(None) => probe.sent(key, seen, &SackSlab::default()),
-                What::Sent(Some((blocks, echo))) => {
+                What::Sent(Some(options)) => {
                     let mut sacks = SackSlab::default();
-                    let packet = packet.with_blocks(sacks.put(blocks, echo), 0);
+                    let packet = packet.with_blocks(sacks.put(options), 0);
                     probe.sent(key, Seen::new(&packet, paths), &sacks);
                 }
                 What::Received => probe.received(key, link, seen),

@@ -290,8 +290,8 @@ impl Region {
         while let Some(key) = links[link as usize].next_delivery()
             && let Some(packet) = links[link as usize].take()
         {
-            let blocks = packet.blocks().map(|handle| sacks.take(handle));
-            messages[part as usize].push(Export::Packet { link, packet, delivery: key.time, blocks });
+            let options = packet.blocks().map(|handle| sacks.take(handle));
+            messages[part as usize].push(Export::Packet { link, packet, delivery: key.time, options });
         }
     }
 
@@ -309,8 +309,8 @@ impl Region {
     pub fn take(&mut self, mailbox: &Mailbox, turn: u64, part: usize) {
         let Self { links, sacks, keeping, flows, notes, clock, .. } = self;
         mailbox.take(turn, part, |message| {
-            let (link, packet, delivery, blocks) = match message {
-                Export::Packet { link, packet, delivery, blocks } => (link, packet, delivery, blocks),
+            let (link, packet, delivery, options) = match message {
+                Export::Packet { link, packet, delivery, options } => (link, packet, delivery, options),
                 Export::Full(full) => {
                     flows.iter_mut().for_each(|flows| flows.saturation.hear(full));
                     return;
@@ -322,9 +322,9 @@ impl Region {
                     return;
                 }
             };
-            let packet = match blocks {
+            let packet = match options {
                 None => packet,
-                Some((blocks, echo)) => packet.with_blocks(sacks.put(blocks, echo), 0),
+                Some(options) => packet.with_blocks(sacks.put(options), 0),
             };
             let here = &mut links[link as usize];
             let key = Key::new(delivery, Time::new(packet.start), packet.precedence(), here.server.entity());

@@ -105,6 +105,9 @@ pub(crate) fn feedback(
         let expected = "nothing here, as no handshake asks for ECN: tcp.ecn, and another profile than ns2";
         return wrong("tcp.receiver_ecn", &format!("{:?}", tcp.receiver_ecn), expected);
     }
+    if tcp.ecn_option && tcp.agreed_ecn() != Ecn::Accurate {
+        return wrong("tcp.ecn_option", "true", "false, as both ends do not have accurate ECN: tcp.ecn = \"accecn\"");
+    }
     match (tcp.agreed_ecn(), reads_marks) {
         (Ecn::Off, false) => Ok(Feedback::None),
         (Ecn::Off, true) if tcp.receiver_ecn.is_some() => Ok(Feedback::None),
@@ -113,7 +116,7 @@ pub(crate) fn feedback(
         (Ecn::Accurate, _) if profile == Profile::Ns2 => {
             wrong("tcp.ecn", "\"accecn\"", "profile ns2 has no accurate ECN: true or false, or another profile")
         }
-        (Ecn::Accurate, _) => Ok(Feedback::Counted),
+        (Ecn::Accurate, _) => Ok(Feedback::Counted { option: tcp.ecn_option }),
         (Ecn::Off, true) => {
             wrong("tcp.ecn", "false", "its congestion control reads congestion marks: true, or another control")
         }

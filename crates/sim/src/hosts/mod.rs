@@ -102,15 +102,18 @@ impl Hosts {
         let now = || Key::from_words((time, caused_at, rank));
         match (endpoint, packet.kind()) {
             (Endpoint::Tcp(index), Kind::Ack) => {
+                let flow = &mut self.tcp[index as usize];
                 let opened;
                 let (blocks, echo) = match packet.blocks() {
                     None => (&[][..], packet.sent()),
                     Some(handle) => {
                         opened = network.sacks().take(handle);
-                        (opened.0.as_slice(), opened.1)
+                        if let Some(counts) = opened.counts {
+                            flow.sender.read_counts(counts);
+                        }
+                        (opened.blocks.as_slice(), opened.echo)
                     }
                 };
-                let flow = &mut self.tcp[index as usize];
                 let connection = &self.connections[flow.connection as usize];
                 let (controls, told) = (&mut self.controls, packet.ace());
                 let mut env = Env { network, controls, connection, now: now(), echo, told };

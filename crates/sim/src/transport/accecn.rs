@@ -3,7 +3,11 @@
 //!
 //! The sender asks for it, and what answers the SYN says what the receiver has: this, the ECN of RFC 3168, or none (§3.1). The
 //! SYN says ECT (draft-ietf-tcpm-generalized-ecn §3.2.1) and its answer how it arrived, by which a sender sees that a path clears
-//! the field (§3.2.2.3). The TCP option (§3.2.3), which counts bytes, is not there.
+//! the field (§3.2.2.3).
+//!
+//! With the TCP option (§3.2.3) ACKs also carry how many bytes came by ECN field, which no number of lost ACKs makes ambiguous.
+//! Payloads of a flow are alike, so that packets are counted here. The fields of 24 bits wrap after more bytes than are
+//! between two ACKs: the whole number is kept.
 
 use super::ecn::Signs;
 
@@ -32,6 +36,45 @@ pub mod handshake {
     pub const CE: u8 = 0b110;
 }
 
+/// Packets with payload that came, by their ECN field (r.ceb, r.e0b and r.e1b, in packets).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnCounts {
+    /// CE.
+    pub marked: u32,
+    /// ECT(0).
+    pub ect0: u32,
+    /// ECT(1).
+    pub ect1: u32,
+}
+
+impl EcnCounts {
+    /// How many of the three fit behind a timestamp and a SACK option of so many blocks (§3.2.3, RFC 9293 §3.1: 40 bytes of
+    /// options). Two are the mark's and that of packets without one.
+    #[must_use]
+    pub fn fields(blocks: u8) -> usize {
+        match blocks {
+            0 | 1 => 3,
+            2 => 2,
+            _ => 0,
+        }
+    }
+
+    /// Bytes of the option with what fits, whole words.
+    #[must_use]
+    pub fn bytes(blocks: u8) -> u32 {
+        (2 + 3 * Self::fields(blocks) as u32).next_multiple_of(4)
+    }
+
+    fn see(&mut self, signs: Signs) {
+        match signs {
+            Signs { marked: true, .. } => self.marked += 1,
+            Signs { scalable: true, .. } => self.ect1 += 1,
+            Signs { capable: true, .. } => self.ect0 += 1,
+            _ => {}
+        }
+    }
+}
+
 /// What a receiver counts of marks.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
@@ -41,11 +84,13 @@ pub struct Counted {
     untold: u8,
     /// The last packet was one of them.
     marked: bool,
+    /// What the option says.
+    pub counts: EcnCounts,
 }
 
 impl Default for Counted {
     fn default() -> Self {
-        Self { ace: INITIAL, untold: 0, marked: false }
+        Self { ace: INITIAL, untold: 0, marked: false, counts: EcnCounts::default() }
     }
 }
 
@@ -66,6 +111,7 @@ impl Counted {
     pub fn see(&mut self, signs: Signs) -> (u8, bool) {
         let changes = signs.marked && !self.marked;
         self.marked = signs.marked;
+        self.counts.see(signs);
         if signs.marked {
             self.ace = (self.ace + 1) % WRAP as u8;
             self.untold += 1;
@@ -88,6 +134,10 @@ pub struct Counter {
     delivered: i32,
     /// Marks that no congestion control has heard of.
     news: u32,
+    /// Marked packets with payload of which ACKs have told (s.ceb, in packets).
+    marked: u32,
+    /// How many the option of the ACK that is taken next counts, if it has one.
+    option: Option<u32>,
     /// All of which one has.
     #[cfg(test)]
     pub told: f64,
@@ -99,6 +149,8 @@ impl Default for Counter {
             ace: INITIAL,
             delivered: 0,
             news: 0,
+            marked: 0,
+            option: None,
             #[cfg(test)]
             told: 0.0,
         }
@@ -120,15 +172,30 @@ impl Counter {
     pub fn take(&mut self, ace: u8, delivered: i32) -> bool {
         let packets = (delivered - self.delivered).max(0) as u32;
         self.delivered = self.delivered.max(delivered);
-        self.news += newly_marked(self.ace, ace, packets);
+        // One that was overtaken counts less, and so does one after others without the option, of which too many were taken.
+        let newly = match self.option.take() {
+            Some(marked) => marked.saturating_sub(self.marked),
+            None => newly_marked(self.ace, ace, packets),
+        };
+        self.marked += newly;
+        self.news += newly;
         self.ace = ace;
         self.news > 0
+    }
+
+    /// The option of the ACK that is taken next counts so many marked packets.
+    pub fn read(&mut self, counts: EcnCounts) {
+        self.option = Some(counts.marked);
     }
 
     /// The same where ACKs say what arrived. One that tells of no packet may have been overtaken, so that its count is old
     /// (Linux: FLAG_FORWARD_PROGRESS); if it is new, the next has it, too.
     pub fn take_progress(&mut self, ace: u8, delivered: i32) -> bool {
-        if delivered > self.delivered { self.take(ace, delivered) } else { self.news > 0 }
+        if delivered > self.delivered {
+            return self.take(ace, delivered);
+        }
+        self.option = None;
+        self.news > 0
     }
 
     /// Marks of which a congestion control hears now.
@@ -193,6 +260,49 @@ mod tests {
         }
     }
 
+    /// Of thirty packets one was marked, and one ACK tells of them: the flags leave room for three wraps (1 + 8 · 3).
+    #[test]
+    fn the_option_tells_what_the_flags_cannot() {
+        for (option, told) in [(false, 25.0), (true, 1.0)] {
+            let (mut counted, mut counter) = (Counted::default(), Counter::default());
+            for place in 0..30 {
+                counted.see(if place == 7 { MARKED } else { PLAIN });
+            }
+            if option {
+                counter.read(counted.counts);
+            }
+            counter.take(6, 30);
+            assert_eq!((counted.counts.marked, counted.counts.ect0), (1, 29));
+            assert_eq!(counter.take_news(), told);
+        }
+    }
+
+    /// Where the flags made a sender take too many, it waits until the option has them, too.
+    #[test]
+    fn marks_are_not_told_twice_where_some_acks_have_no_option() {
+        let mut counter = Counter::default();
+        let mut told = |option: Option<u32>, ace, delivered| {
+            option.into_iter().for_each(|marked| counter.read(EcnCounts { marked, ..EcnCounts::default() }));
+            counter.take(ace, delivered);
+            counter.take_news()
+        };
+        assert_eq!(told(Some(2), 7, 4), 2.0);
+        assert_eq!(told(None, 0, 13), 9.0);
+        assert_eq!(told(Some(3), 0, 14), 0.0);
+        assert_eq!(told(Some(12), 1, 24), 1.0);
+    }
+
+    /// The options of an ACK have 40 bytes, of which a timestamp takes 12 and a SACK option four, and eight for each block.
+    #[test]
+    fn the_option_fits_beside_the_others() {
+        for blocks in 0..=3 {
+            let others = 12 + if blocks == 0 { 0 } else { 4 + 8 * u32::from(blocks) };
+            let bytes = if EcnCounts::fields(blocks) == 0 { 0 } else { EcnCounts::bytes(blocks) };
+            assert!(others + bytes <= 40 && bytes % 4 == 0, "{blocks}");
+            assert!(EcnCounts::fields(blocks) == 3 || others + 2 + 3 * (EcnCounts::fields(blocks) as u32 + 1) > 40);
+        }
+    }
+
     /// The ACKs of packets 2 and 3, both marked, change places on their way.
     #[test]
     fn an_ack_that_was_overtaken_tells_of_no_mark() {
@@ -205,11 +315,12 @@ mod tests {
 
     proptest! {
         /// Whatever packets were marked and whatever ACKs are lost: what a sender has counted is what the receiver has,
-        /// where no ACK tells of more than seven packets; otherwise not less, and not more than came.
+        /// where no ACK tells of more than seven packets or each has the option; otherwise not less, and not more than came.
         #[test]
         fn a_sender_counts_what_the_receiver_does(
             marks in prop::collection::vec(any::<bool>(), 1..300),
             lost in prop::collection::vec(prop::bool::weighted(0.6), 300),
+            option: bool,
         ) {
             let (mut counted, mut counter) = (Counted::default(), Counter::default());
             let (mut came, mut heard, mut within) = (0, 0, true);
@@ -222,8 +333,11 @@ mod tests {
                 if lost[place] && last < marks.len() as i32 {
                     continue;
                 }
-                within &= last - told_of < WRAP as i32;
+                within &= option || last - told_of < WRAP as i32;
                 told_of = last;
+                if option {
+                    counter.read(counted.counts);
+                }
                 counter.take(ace, last);
                 heard += counter.take_news() as i32;
                 let bounds = if within { came..=came } else { came..=last };

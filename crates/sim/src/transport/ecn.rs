@@ -4,7 +4,7 @@
 //! The handshake agrees on it, but under profile `ns2`, which has none. Only data packets sent for the first time are capable
 //! (RFC 3168 §6.1.4 and §6.1.5): no ACK, no retransmission, and no SYN without accurate ECN.
 
-use super::accecn::{Counted, Counter, handshake};
+use super::accecn::{Counted, Counter, EcnCounts, handshake};
 use crate::packet::Packet;
 use crate::scenario::Ecn;
 
@@ -115,8 +115,11 @@ pub enum Feedback {
     Latched,
     /// ACKs of marked packets do, and only they (RFC 8257 §3.2).
     Accurate,
-    /// All ACKs do, by a counter (RFC 9768).
-    Counted,
+    /// All ACKs do, by a counter (RFC 9768), and with `option` by a TCP option, too.
+    Counted {
+        /// Whether they have the option.
+        option: bool,
+    },
 }
 
 /// What a receiver knows of marks.
@@ -164,6 +167,13 @@ impl Echo {
         self.ace != 0
     }
 
+    /// What the AccECN option of an ACK says that leaves now, if it has one.
+    #[inline]
+    #[must_use]
+    pub fn counts(&self) -> Option<EcnCounts> {
+        (self.feedback == Feedback::Counted { option: true }).then_some(self.counted.counts)
+    }
+
     /// The flags AE, CWR and ECE of an ACK that leaves now.
     #[inline]
     pub fn tell(&mut self) -> u8 {
@@ -188,11 +198,11 @@ impl Echo {
                 self.ace ^= u8::from(changes);
                 changes
             }
-            Feedback::Counted if seq == 0 => {
+            Feedback::Counted { .. } if seq == 0 => {
                 self.ace = self.counted.open(signs);
                 true
             }
-            Feedback::Counted => {
+            Feedback::Counted { .. } => {
                 let at_once;
                 (self.ace, at_once) = self.counted.see(signs);
                 at_once

@@ -156,7 +156,10 @@ impl Receiver {
         }
         let mut ack = self.acknowledge();
         if self.sack {
-            ack = network.sacks().attach(ack, self.blocks(seq, duplicate), self.sack_option_bytes);
+            let (blocks, counts) = (self.blocks(seq, duplicate), self.echo.counts());
+            ack = network.sacks().attach(ack, blocks, counts, self.sack_option_bytes);
+        } else {
+            ack = self.with_counts(network, ack);
         }
         network.send(ack, now);
         true
@@ -186,9 +189,19 @@ impl Receiver {
                 ack_delay.waited();
             }
             let ack = self.acknowledge();
+            let ack = self.with_counts(network, ack);
             network.send(ack, now);
         }
         expires
+    }
+
+    /// An ACK without blocks, with the AccECN option if there is one.
+    #[inline]
+    fn with_counts<N: Network>(&self, network: &mut N, ack: Packet) -> Packet {
+        match self.echo.counts() {
+            None => ack,
+            counts => network.sacks().attach(ack, SackBlocks::default(), counts, 0),
+        }
     }
 
     fn acknowledge(&mut self) -> Packet {

@@ -1,5 +1,6 @@
-//! Selective acknowledgements on their way: the blocks lie in a slab, because few ACKs have any.
+//! What options of ACKs say, on their way: it lies in a slab, because few ACKs have other options than a timestamp.
 
+use super::accecn::EcnCounts;
 use crate::packet::Packet;
 use crate::time::Time;
 
@@ -55,62 +56,75 @@ pub fn split_duplicate(ack: i32, blocks: &[(u32, u32)]) -> (bool, &[(u32, u32)])
     }
 }
 
-/// Where the blocks of ACKs in flight lie, each with the ACK's timestamp.
+/// The options of one ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AckOptions {
+    /// Its timestamp: when the packet that it answers was sent.
+    pub echo: Time,
+    /// What arrived beyond what it acknowledges.
+    pub blocks: SackBlocks,
+    /// What arrived by ECN field, where ACKs count bytes.
+    pub counts: Option<EcnCounts>,
+}
+
+/// Where the options of ACKs in flight lie.
 #[derive(Clone, Debug, Default)]
 pub struct SackSlab {
-    slots: Vec<(SackBlocks, Time)>,
+    slots: Vec<AckOptions>,
     free: Vec<u32>,
 }
 
 impl SackSlab {
-    /// Attaches blocks to an ACK, with `option_bytes` before them. No blocks need no place.
+    /// Attaches options to an ACK, with `option_bytes` before its blocks. A timestamp alone needs no place.
     #[must_use]
-    pub fn attach(&mut self, ack: Packet, blocks: SackBlocks, option_bytes: u32) -> Packet {
-        if blocks.count == 0 {
+    pub fn attach(&mut self, ack: Packet, blocks: SackBlocks, counts: Option<EcnCounts>, option_bytes: u32) -> Packet {
+        let of_blocks = if blocks.count == 0 { 0 } else { option_bytes + blocks.bytes() };
+        let counts = counts.filter(|_| EcnCounts::fields(blocks.count) > 0);
+        let of_counts = counts.map_or(0, |_| EcnCounts::bytes(blocks.count));
+        if of_blocks + of_counts == 0 {
             return ack;
         }
-        let handle = self.put(blocks, ack.sent());
-        ack.with_blocks(handle, option_bytes + blocks.bytes())
+        let handle = self.put(AckOptions { echo: ack.sent(), blocks, counts });
+        ack.with_blocks(handle, of_blocks + of_counts)
     }
 
-    /// Takes in blocks and a timestamp: where they are.
+    /// Takes in options: where they are.
     #[must_use]
-    pub fn put(&mut self, blocks: SackBlocks, echo: Time) -> u32 {
-        let slot = (blocks, echo);
+    pub fn put(&mut self, options: AckOptions) -> u32 {
         match self.free.pop() {
             Some(handle) => {
-                self.slots[handle as usize] = slot;
+                self.slots[handle as usize] = options;
                 handle
             }
             None => {
-                self.slots.push(slot);
+                self.slots.push(options);
                 self.slots.len() as u32 - 1
             }
         }
     }
 
-    /// The copy of a packet on its way, with blocks of its own if that has some.
+    /// The copy of a packet on its way, with options of its own if that has some.
     #[must_use]
     pub fn copy(&mut self, packet: Packet) -> Packet {
         let Some(handle) = packet.blocks() else { return packet.again() };
-        let (blocks, echo) = *self.get(handle);
-        packet.with_blocks(self.put(blocks, echo), 0)
+        let options = *self.get(handle);
+        packet.with_blocks(self.put(options), 0)
     }
 
-    /// The blocks of an ACK on its way, and its timestamp.
+    /// The options of an ACK on its way.
     #[must_use]
-    pub fn get(&self, handle: u32) -> &(SackBlocks, Time) {
+    pub fn get(&self, handle: u32) -> &AckOptions {
         &self.slots[handle as usize]
     }
 
-    /// Forgets the blocks of an ACK that was lost.
+    /// Forgets the options of an ACK that was lost.
     pub fn discard(&mut self, handle: u32) {
         self.free.push(handle);
     }
 
-    /// Takes the blocks of an ACK that has arrived, and its timestamp.
+    /// Takes the options of an ACK that has arrived.
     #[must_use]
-    pub fn take(&mut self, handle: u32) -> (SackBlocks, Time) {
+    pub fn take(&mut self, handle: u32) -> AckOptions {
         self.free.push(handle);
         self.slots[handle as usize]
     }

@@ -13,7 +13,7 @@ use crate::transport::connection::Connection;
 use crate::transport::ecn::{Feedback, Signs};
 use crate::transport::network::{Network, Schedule};
 use crate::transport::receiver::Receiver;
-use crate::transport::sack::SackSlab;
+use crate::transport::sack::{AckOptions, SackSlab};
 use crate::transport::sender::{Env, Sender};
 
 /// What the wire does to a packet.
@@ -156,6 +156,7 @@ pub(crate) fn tcp(congestion: &str, recovery: Recovery) -> TcpSpec {
         pacing: false,
         ecn: Ecn::Off,
         receiver_ecn: None,
+        ecn_option: false,
         slow_start: SlowStartKind::Standard,
         max_ssthresh_packets: None,
     }
@@ -171,7 +172,7 @@ impl Ends {
             (Ecn::Off, _) => Feedback::None,
             (Ecn::Classic, false) => Feedback::Latched,
             (Ecn::Classic, true) => Feedback::Accurate,
-            (Ecn::Accurate, _) => Feedback::Counted,
+            (Ecn::Accurate, _) => Feedback::Counted { option: tcp.ecn_option },
         };
         let connection = Connection::new(tcp, profile, bytes);
         let mut sender = Sender::new(&connection, 0, RETRANSMISSION, control, 0.0, Time::ZERO);
@@ -252,7 +253,8 @@ impl Ends {
             self.acks.push((key.time.seconds(), packet));
             let (blocks, echo) = match packet.blocks() {
                 Some(handle) => {
-                    let (blocks, echo) = self.wire.sacks.take(handle);
+                    let AckOptions { blocks, echo, counts } = self.wire.sacks.take(handle);
+                    counts.into_iter().for_each(|counts| self.sender.read_counts(counts));
                     (blocks.as_slice().to_vec(), echo)
                 }
                 None => (Vec::new(), packet.sent()),

@@ -4,8 +4,17 @@
 use super::{Env, Sender};
 use crate::congestion::{Ack, Loss};
 use crate::scenario::Recovery;
+use crate::transport::accecn::EcnCounts;
 
 impl Sender {
+    /// The ACK that is received next has this in its AccECN option.
+    #[cold]
+    pub fn read_counts(&mut self, counts: EcnCounts) {
+        if let Some(counter) = &mut self.marks.counter {
+            counter.read(counts);
+        }
+    }
+
     /// An ACK came, after which the receiver holds `held` packets beyond what it acknowledges: what its counter tells of
     /// marks, if there is one, whatever else the ACK does (RFC 9768 §3.2.2.5.2).
     #[inline]
@@ -306,8 +315,9 @@ mod tests {
             outcomes in prop::collection::vec(prop_oneof![6 => Just(Outcome::Arrives), 3 => Just(Outcome::Marked), 1 => Just(Outcome::Lost)], 400),
             recovery in prop::sample::select(Recovery::ALL.to_vec()),
             delayed: bool,
+            ecn_option: bool,
         ) {
-            let mut spec = accurate("dctcp", recovery);
+            let mut spec = TcpSpec { ecn_option, ..accurate("dctcp", recovery) };
             spec.delayed_ack_s = delayed.then_some(0.2);
             let mut ends = Ends::new(&spec, Profile::Rfc, 150);
             // The end is told without losses.

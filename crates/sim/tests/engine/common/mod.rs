@@ -124,6 +124,7 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
         pacing: false,
         ecn: Ecn::Off,
         receiver_ecn: None,
+        ecn_option: false,
         slow_start: SlowStartKind::Standard,
         max_ssthresh_packets: None,
     }

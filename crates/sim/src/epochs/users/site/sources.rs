@@ -42,7 +42,10 @@ impl Site {
             None => (&[][..], packet.sent()),
             Some(handle) => {
                 opened = shared.sacks.take(handle);
-                (opened.0.as_slice(), opened.1)
+                if let Some(counts) = opened.counts {
+                    self.transfers[local].sender.read_counts(counts);
+                }
+                (opened.blocks.as_slice(), opened.echo)
             }
         };
         let (acked, window) = (self.transfers[local].sender.acked, self.transfers[local].sender.window.cwnd);
