@@ -37,7 +37,7 @@ _LEAST_SEGMENT: Final = 48
 _LEAST_MTU: Final = 68
 #: Recoveries as Linux has them: with selective ACKs or without.
 _SACK: Final = {"reno": "0", "newreno": "0", "sack": "1", "rack": "1"}
-#: Values of tcp_ecn: not, and asked for (RFC 3168; from Linux 6.18 on RFC 9768).
+#: Values of tcp_ecn: not, and asked for (RFC 3168; RFC 9768 where the kernel has its handshake, which 6.18 refuses).
 _ECN: Final = {False: "0", True: "1", ACCURATE_ECN: "3"}
 #: Values of tcp_ecn_option: never, and on each ACK that has something to count.
 _ECN_OPTION: Final = {False: "0", True: "2"}

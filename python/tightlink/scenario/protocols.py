@@ -71,8 +71,8 @@ class Tcp(Table):
     """What of ecn the receiver agrees to at most: an older one has that of RFC 3168 (true) or none (false). The
     handshake finds the best that both have (RFC 9768 section 3.1); default: all that ecn asks for."""
     ecn_option: StrictBool | None = None
-    """Whether ACKs also carry the option of RFC 9768, which counts bytes by ECN field, so that lost ACKs neither hide nor
-    invent marks; needs "accecn" at both ends; default: they do not."""
+    """Whether ACKs also carry the option of RFC 9768, which counts bytes by ECN field, so that lost ACKs neither hide
+    nor invent marks; needs "accecn" at both ends; default: they do not."""
     rto: Rto | None = None
     """Retransmission timer."""
 
