@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+EXAMPLE = str(Path(__file__).parent.parent / "examples/one-flow.toml")
 _HEAVY = {"polars", "numpy", "matplotlib", "scipy", "networkx", "altair", "pandas", "rich.progress"}
 
 
@@ -35,3 +38,12 @@ def test_light(program: str) -> None:
 def test_nothing_is_loaded_before_it_is_asked_for() -> None:
     modules = _imported("import tightlink")
     assert {name for name in modules if name.startswith(("tightlink.", "pydantic"))} == set()
+
+
+def test_a_chart_does_not_wait_for_grammars_of_addresses(tmp_path: Path) -> None:
+    """Jupyter brings a module that jsonschema imports and that takes seconds; a command does without."""
+    (tmp_path / "rfc3987_syntax.py").write_text("raise SystemExit('it was loaded')\n")
+    command = ["sweep", EXAMPLE, "--vary", "link.bottleneck.queue=5 packets,10 packets", "-o", str(tmp_path / "out")]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    subprocess.run([sys.executable, "-m", "tightlink", *command], env=environment, check=True, capture_output=True)
+    assert "vega" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

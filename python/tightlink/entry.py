@@ -36,6 +36,9 @@ def main() -> int:
             sys.stdout = None
             return _FAILED
         return 0
+    # Where Jupyter is installed, altair's checks of a chart would load it, and for seconds compile grammars of what
+    # no chart here has: international addresses. As if it were not installed, they do without.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     from tightlink.cli import main as run
 
     try:
