@@ -8,6 +8,7 @@ import pytest
 
 import tightlink as tl
 from programs import needs
+from tightlink.measure import sender_iperf3
 from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
@@ -115,3 +116,11 @@ def test_what_cannot_be_sent_is_refused(traffic: str, sender: str, says: str, mo
     with pytest.raises(tl.ScenarioError) as error:
         measure(tl.loads(WIRE + traffic, file="x.toml"), sender=sender)
     assert str(error.value) == f"x.toml: {says}"
+
+
+def test_iperf3_that_is_told_to_end_twice_has_ended() -> None:
+    """Seen on a busy machine: a server whose client has terminated asks the socket, which is closed by then."""
+    text = '{"intervals": [], "error": "the client has terminated", "error": "getsockopt - Bad file descriptor"}'
+    assert sender_iperf3._read(text, "iperf3 for app")["intervals"] == []
+    with pytest.raises(tl.TightlinkError, match=r"^iperf3 for app: unable to connect"):
+        sender_iperf3._read('{"error": "unable to connect to server"}', "iperf3 for app")

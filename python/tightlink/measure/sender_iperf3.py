@@ -244,9 +244,12 @@ def _await_listener(bed: Bed, pair: _Pair) -> None:
 
 
 def _read(text: str, what: str) -> dict[str, Any]:
-    """What it says as JSON; that it was interrupted is how it ends here."""
+    """What it says as JSON; that it was interrupted is how it ends here.
+
+    Of two errors the first counts: a server whose client has terminated sometimes asks the closed socket for more.
+    """
     try:
-        said: dict[str, Any] = json.loads(text)
+        said: dict[str, Any] = json.loads(text, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
     except ValueError:
         raise TightlinkError(f"{what} ended without a word") from None
     error = str(said.get("error", ""))
