@@ -98,9 +98,12 @@ def page(charts: Any) -> Page:
 
 
 def spec_of(chart: Any) -> dict[str, Any]:
-    """The specification of a chart as we made it, with its data in full."""
+    """The specification of a chart as we made it, with its data in full.
+
+    Not held against the schema, which takes longer than all else: tests do that (`tests/test_charts.py`).
+    """
     with alt.theme.enable("none"), alt.data_transformers.enable("default", max_rows=None, consolidate_datasets=True):
-        return dict(chart.to_dict())
+        return dict(chart.to_dict(validate=False))
 
 
 def _drawn(spec: dict[str, Any], *, alone: bool) -> tuple[str, int, int]:

@@ -1,0 +1,45 @@
+"""Charts of reports are what Vega-Lite's schema allows; commands do not look, as it takes longer than all else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pytest
+
+from tightlink import cli
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+FACTORS = [f"link.bottleneck.{key}" for key in ("queue=5 packets,10 packets", "delay=10 ms,20 ms")]
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        pytest.param([["run", "one-flow.toml", "-o", "out"], ["report", "out"]], id="run"),
+        pytest.param([["run", "transfers.toml", "-o", "out"], ["report", "out"]], id="transfers"),
+        pytest.param([["sweep", "one-flow.toml", "-o", "out", "--vary", FACTORS[0], "--vary", FACTORS[1]]], id="sweep"),
+        pytest.param([["capture", "slow-uploads.pcapng.gz", "-o", "out"], ["report", "out"]], id="capture"),
+        pytest.param(
+            [["study", "evaluation", "--congestion", "cubic,reno", "--tests", "ramp-up", "-o", "out"]], id="study"
+        ),
+    ],
+)
+def test_reports_have_charts_as_the_schema_has_them(
+    commands: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, seen = alt.TopLevelMixin.to_dict, []
+
+    def validated(self: Any, *, validate: bool = True, context: Any = None, **options: Any) -> dict[str, Any]:
+        # A chart within another is no whole one: it has a context.
+        seen.append(not context)
+        return plain(self, validate=validate or not context, context=context, **options)
+
+    monkeypatch.setattr(alt.TopLevelMixin, "to_dict", validated)
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        with_files = [str(EXAMPLES / part) if (EXAMPLES / part).is_file() else part for part in command]
+        assert cli.main(with_files) in {0, 3}
+    assert any(seen)
+    assert (tmp_path / "out" / "report.html").is_file()
