@@ -401,8 +401,9 @@ impl<'a> Reference<'a> {
         ])
     }
 
-    /// Shares of the time that each link transmitted.
-    pub fn utilizations(&self) -> Vec<f64> {
+    /// Shares of the time that each link transmitted, and by how much they may be off: the engine counts all that was granted,
+    /// and takes away what lies behind the end. With a long queue, or at rates near zero, what is left is a small difference.
+    pub fn utilizations(&self) -> Vec<(f64, f64)> {
         let end_s = self.scenario.duration_s;
         let in_service_s = |link: &Link| link.in_service.map_or(0.0, |(_, start_s, _)| end_s - start_s);
         // Of what it could send, where that changes: of the packet in service what was possible since it began.
@@ -413,7 +414,23 @@ impl<'a> Reference<'a> {
                 (link.bits + link.in_service.map_or(0.0, |service| possible - before(service))) / possible
             }
         };
-        self.links.iter().map(share).collect()
+        let granted = |(index, link): (usize, &Link)| {
+            let packets = || link.waiting.iter().chain(link.in_service.as_ref().map(|(packet, ..)| packet));
+            match link.steps.possible(end_s) {
+                None => {
+                    link.busy_s / end_s
+                        + packets().map(|each| self.transmission_s(index, each.size) / end_s).sum::<f64>()
+                }
+                Some(possible) => {
+                    (link.bits + packets().map(|each| self.bits(index, each.size)).sum::<f64>()) / possible
+                }
+            }
+        };
+        let shares = self.links.iter().map(share);
+        shares
+            .zip(self.links.iter().enumerate().map(granted))
+            .map(|(share, all)| (share, 1e-12 * all.max(1.0)))
+            .collect()
     }
 
     /// The `flows` table, as far as it says something about UDP.
