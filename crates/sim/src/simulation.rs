@@ -23,7 +23,7 @@ use sampler::Sampler;
 
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
-pub const ENGINE_BEHAVIOUR: u32 = 15;
+pub const ENGINE_BEHAVIOUR: u32 = 16;
 
 /// One run of a scenario.
 #[derive(Debug)]
@@ -103,6 +103,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 self.reached = key.time;
                 return Err(Interrupted);
             }
+            let mut seen = false;
             if key.entity() >= first_source {
                 self.source(key);
             } else if key.entity() >= first_timer {
@@ -112,13 +113,14 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 if (self.fabric.lookahead.late.is_empty() || !self.arrive_late(key))
                     && let Some(packet) = self.fabric.deliver(key)
                 {
+                    seen = !self.fabric.lookahead.arrived.is_empty();
                     self.arrive(packet.words(), key.words());
                 }
             } else {
                 self.control(key);
             }
-            // Of the first it was asked just now, when it was evaluated.
-            self.hand_over(!self.fabric.lookahead.late.is_empty(), &mut interrupted)?;
+            // Of the first it was asked just now, when it was evaluated, unless its host has seen another packet since.
+            self.hand_over(seen || !self.fabric.lookahead.late.is_empty(), &mut interrupted)?;
         }
         self.sample_rest(self.end);
         self.fabric.finish();
@@ -154,7 +156,10 @@ impl<'a, P: Probe> Simulation<'a, P> {
                 }
             }
             next += 1;
-            if ask && packet.is_reverse() && self.comes_too_late(packet.flow(), time) {
+            if packet.is_reverse()
+                && (ask && self.comes_too_late(packet.flow(), time)
+                    || self.hosts.paces() && self.paces_before(packet.flow(), key))
+            {
                 // It has the event after all that it would have had.
                 self.fabric.queue.push(key);
                 self.fabric.lookahead.late.push((key, packet));
@@ -199,6 +204,20 @@ impl<'a, P: Probe> Simulation<'a, P> {
         let Some(link) = self.fabric.lookahead.acks_on(flow) else { return false };
         time >= self.fabric.links[link as usize].host_reacts_until.seconds()
             || self.fabric.lookahead.late.iter().any(|(_, packet)| packet.flow() == flow)
+    }
+
+    /// Lets the packets leave that a sender paces and that are due before an ACK which was evaluated through to it. Returns
+    /// whether something of that host comes before the ACK now that has an event.
+    #[inline]
+    fn paces_before(&mut self, flow: u32, ack: Key) -> bool {
+        while let Some(due) = self.hosts.is_due_before(flow, ack) {
+            self.sample_before(flow, End::Sender, due.time);
+            self.hosts.resume(&mut self.fabric, flow, due);
+            if self.comes_too_late(flow, ack.time.seconds()) {
+                return true;
+            }
+        }
+        false
     }
 
     /// An event of a link: whether it is that of an ACK which waits, and now has arrived.

@@ -36,6 +36,7 @@ impl Hosts {
             endpoints: Vec::new(),
             pulses: Vec::new(),
             running: vec![false; scenario.flows.len()],
+            paces: false,
             entities: Entities::new(scenario),
         };
         let mut builder = Builder { hosts, delays: FlowDelays::of(scenario.flows.len()), scenario, paths };
@@ -105,6 +106,7 @@ impl Builder<'_> {
         if self.hosts.controls.is_paced(control) || tcp.paces() {
             let random = || Stream::new(self.scenario.seed, &flow.group, flow.index, "congestion");
             sender.pace(self.hosts.entities.timer(index, PACING), samples.then(random));
+            self.hosts.paces = true;
         }
         let feedback = feedback(&flow.label, tcp, self.scenario.profile, self.hosts.controls.reads_marks(control))?;
         let delayed_ack = self.hosts.entities.timer(index, DELAYED_ACK);

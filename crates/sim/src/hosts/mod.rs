@@ -33,10 +33,10 @@ struct TcpFlow {
 }
 
 impl TcpFlow {
-    /// Until when its sending end does nothing but react to ACKs, as it stands at `now`.
+    /// Until when its sending end does nothing but react to ACKs and pace its packets in between, as it stands at `now`.
     #[inline]
     fn reacts_until(&self, now: Time) -> Time {
-        let until = self.sender.reacts_until();
+        let until = self.sender.retransmits_at();
         if now < self.stop { until.min(self.stop) } else { until }
     }
 }
@@ -79,6 +79,8 @@ pub struct Hosts {
     endpoints: Vec<Endpoint>,
     pulses: Vec<Option<Pulse>>,
     running: Vec<bool>,
+    /// Any sender paces its packets.
+    paces: bool,
     entities: Entities,
 }
 
@@ -146,7 +148,22 @@ impl Hosts {
         }
     }
 
-    /// It is the turn of a source that was pushed back.
+    /// Whether any sender paces its packets.
+    #[inline]
+    #[must_use]
+    pub fn paces(&self) -> bool {
+        self.paces
+    }
+
+    /// An ACK of a flow is known before it arrives at `key`: when a packet is due that its sender paces, if that is before.
+    /// The sender has to [resume](Self::resume) then.
+    #[inline]
+    pub fn is_due_before(&mut self, flow: u32, key: Key) -> Option<Key> {
+        let Endpoint::Tcp(index) = self.endpoints[flow as usize] else { return None };
+        self.tcp[index as usize].sender.is_due_before(key)
+    }
+
+    /// A source that was pushed back has its turn, or a packet is due that a sender paces.
     pub fn resume<N: Backpressure>(&mut self, network: &mut N, flow: u32, now: Key) {
         match self.endpoints[flow as usize] {
             Endpoint::Tcp(index) => self.with_sender(network, index, now, Sender::resume),

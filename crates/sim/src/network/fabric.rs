@@ -260,7 +260,11 @@ impl<P: Probe> Fabric<P> {
         } else {
             let packet = link.take_follower()?;
             if let Some(next) = link.next_follower() {
-                self.queue.push(next);
+                if next.time < link.host_reacts_until {
+                    self.evaluate_announced(index);
+                } else {
+                    self.queue.push(next);
+                }
             }
             packet
         };
@@ -278,6 +282,22 @@ impl<P: Probe> Fabric<P> {
             self.offer(next, packet.forwarded(), key);
         }
         None
+    }
+
+    /// The host at the end of a link does nothing but react for a while, though it did not when these packets were announced:
+    /// they are evaluated ahead again, up to one that needs its event.
+    #[cold]
+    #[inline(never)]
+    fn evaluate_announced(&mut self, index: u32) {
+        let link = &mut self.links[index as usize];
+        while let Some((key, packet)) = link.next_follower().zip(link.follower()) {
+            let seen = key.time < link.host_reacts_until && !packet.is_lost() && !link.server.ends_before(key.time);
+            let Some(flow) = self.paths.at(packet.position() + 1).flow().filter(|_| seen) else {
+                return self.queue.push(key);
+            };
+            self.lookahead.arrived.push(Arrived::new(key, packet.arriving(flow)));
+            link.take_follower();
+        }
     }
 
     /// Takes a packet off a link that notes deliveries.

@@ -66,6 +66,15 @@ impl Pacer {
         self.timer.arm(events, self.entity, now, self.due.since(now.time));
     }
 
+    /// What happens at `key` is known before its time: lets the timer expire first, if it comes first, and returns when
+    /// that is. Its event, which comes later, will find the deadline that it has then.
+    pub fn expires_before(&mut self, key: Key) -> Option<Key> {
+        let expiry = self.timer.expiry(self.entity).filter(|expiry| expiry.before(&key))?;
+        self.timer.cancel();
+        self.due = expiry.time;
+        Some(expiry)
+    }
+
     /// An event of the timer came: whether a packet is due now.
     pub fn expires<S: Schedule>(&mut self, events: &mut S, key: Key) -> bool {
         let expires = self.timer.expires(events, key);

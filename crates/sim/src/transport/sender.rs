@@ -286,11 +286,18 @@ impl Sender {
         self.flow
     }
 
+    /// When its retransmission timer expires, unless it is rearmed.
+    #[inline]
+    #[must_use]
+    pub fn retransmits_at(&self) -> Time {
+        self.rto.deadline()
+    }
+
     /// Until when the sender does nothing but react to ACKs, if the application does nothing.
     #[inline]
     #[must_use]
     pub fn reacts_until(&self) -> Time {
-        let until = self.rto.deadline();
+        let until = self.retransmits_at();
         self.paced.as_ref().map_or(until, |paced| until.min(paced.pacer.deadline()))
     }
 

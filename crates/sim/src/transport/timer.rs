@@ -48,6 +48,13 @@ impl Timer {
         self.deadline
     }
 
+    /// The key of the event in which it expires, if it is armed and not rearmed, as the timer of `entity`.
+    #[inline]
+    #[must_use]
+    pub fn expiry(&self, entity: Entity) -> Option<Key> {
+        self.is_armed().then(|| Key::new(self.deadline, self.armed_at, self.precedence, entity))
+    }
+
     /// (Re)arms it in the event `now`, to expire `delay_s` seconds later.
     #[inline]
     pub fn arm<S: Schedule>(&mut self, events: &mut S, entity: Entity, now: Key, delay_s: f64) {
@@ -61,7 +68,7 @@ impl Timer {
 
     fn schedule<S: Schedule>(&mut self, events: &mut S, entity: Entity) {
         self.pending = self.deadline;
-        events.schedule(Key::new(self.deadline, self.armed_at, self.precedence, entity));
+        self.expiry(entity).into_iter().for_each(|expiry| events.schedule(expiry));
     }
 
     /// Disarms it.

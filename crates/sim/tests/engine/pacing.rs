@@ -1,7 +1,8 @@
 //! Pacing: packets leave one by one.
 
-use crate::engine::common::{floats, flow, integers, link, packets, run, scenario, tcp, trace};
+use crate::engine::common::{events, floats, flow, integers, link, packets, run, scenario, tcp, trace};
 use tightlink_sim::Scenario;
+use tightlink_sim::probe::Totals;
 use tightlink_sim::probe::trace::Event;
 use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 
@@ -30,6 +31,17 @@ fn bursts_are_gone() {
         let queue = |pacing| integers(&run(&path(profile, 60.0, pacing)).links, "queue_max_packets")[0];
         assert!(queue(false) >= 10, "without pacing slow start sends in bursts: {}", queue(false));
         assert!(queue(true) <= 1, "{profile:?}: {} packets wait in an empty path", queue(true));
+    }
+}
+
+/// Where ACKs are known before they arrive, so are the packets that leave in between: they have no event of a timer each.
+#[test]
+fn pacing_costs_no_event_where_acks_are_known_ahead() {
+    for profile in [Profile::Ns2, Profile::Rfc] {
+        let scenario = path(profile, 60.0, true);
+        let sent = integers(&run(&scenario).flows, "packets_sent")[0] as u64;
+        let events = events(&scenario, Totals);
+        assert!(10 * events < sent, "{profile:?}: {events} events for {sent} packets");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::engine::common::networks::{
 use crate::engine::common::reference::{Columns, Reference};
 use crate::engine::common::steps::with_steps;
 use crate::engine::common::{
-    Tables, Unfused, cases, column, floats, flow, link, packets, run, run_with, scenario, tcp,
+    Tables, Unfused, cases, column, events, floats, flow, link, packets, run, run_with, scenario, tcp,
 };
 use proptest::prelude::*;
 use tightlink_sim::probe::{Probe, Totals};
@@ -240,6 +240,24 @@ fn the_random_networks_are_interesting() {
     assert!(dropped > 50 && lost > 20 && fewer_events > 30, "{dropped} {lost} {fewer_events}");
 }
 
+/// When a host's timer expires, ACKs are on their way that have events; it is evaluated ahead again from the first that comes.
+/// If not, each ACK would have an event as long as any is on its way, which is most of the run.
+#[test]
+fn hosts_are_evaluated_ahead_again_after_a_timeout() {
+    let mut scenario = scenario(Profile::Rfc, 50.0, 2);
+    let bbr = TcpSpec { congestion: "bbr".into(), delayed_ack_s: None, ..tcp(Profile::Rfc, Recovery::Sack) };
+    let traffic = TrafficSpec::Bulk { bytes: None };
+    scenario.links = vec![
+        LinkSpec { loss: 0.03.into(), ..link("forward", (0, 1), 10e6, 0.05, packets(1000)) },
+        link("back", (1, 0), 1e9, 0.05, packets(1000)),
+    ];
+    scenario.flows = vec![flow(&scenario, "bbr", 0, (0, 1), traffic, TransportSpec::Tcp(bbr))];
+    let flows = run(&scenario).flows;
+    let count = |name| crate::engine::common::integers(&flows, name)[0] as u64;
+    let (fused, unfused) = (events(&scenario, Totals), events(&scenario, Unfused));
+    assert!(count("timeouts") >= 5 && 4 * fused < unfused, "{} {fused} {unfused}", count("timeouts"));
+}
+
 #[test]
 fn ways_do_meet_again() {
     let meet =
@@ -247,10 +265,4 @@ fn ways_do_meet_again() {
     let deltas = some_of(deltas()).iter().filter(|scenario| meet(scenario)).count();
     let dumbbells = some_of(dumbbells_of_equals()).iter().filter(|scenario| meet(scenario)).count();
     assert!(deltas > 50 && dumbbells > 30, "{deltas} {dumbbells}");
-}
-
-fn events<P: Probe>(scenario: &Scenario, probe: P) -> u64 {
-    let mut simulation = Simulation::new(scenario, probe).expect("the scenario is valid");
-    simulation.run(|_| false).expect("nobody interrupts");
-    simulation.events()
 }

@@ -1,7 +1,10 @@
 //! Per-packet spraying: how packets spread over the paths of their flow, and what that does to a connection.
 
-use crate::engine::common::{Tables, flow, integers, packets, run, scenario, tcp, udp, wire};
+use crate::engine::common::{
+    Tables, Unfused, events, flow, integers, packets, run, run_with, scenario, tcp, udp, wire,
+};
 use tightlink_sim::Scenario;
+use tightlink_sim::probe::Totals;
 use tightlink_sim::scenario::{
     FlowSpec, Pace, PathShare, Profile, Recovery, SprayingSpec, TcpSpec, TrafficSpec, TransportSpec,
 };
@@ -65,4 +68,31 @@ fn recovery_by_time_tolerates_paths_of_different_delays() {
     };
     let (sack, rack) = (retransmitted(Recovery::Sack, &[0.02, 0.023]), retransmitted(Recovery::Rack, &[0.02, 0.023]));
     assert!(sack > 0 && rack < sack, "{sack} and {rack} packets retransmitted");
+}
+
+/// A host that sends several packets at once over routes of unlike delays, and receives their ACKs over others: which of them
+/// comes first is not known before all are answered.
+#[test]
+fn bursts_that_are_sprayed_are_answered_in_order() {
+    for (window, longer_s) in [(4.0, 0.001), (8.0, 0.002), (16.0, 0.001), (32.0, 0.004)] {
+        let mut scenario = scenario(Profile::Ns2, 1.0, 6);
+        let delays_s =
+            [("left", (0, 1), 0.001), ("right", (2, 3), 0.001), ("near", (1, 4), 0.001), ("far", (4, 2), 0.001)];
+        let longer = [("longer near", (1, 5), 0.001 + longer_s), ("longer far", (5, 2), 0.001)];
+        for (name, ends, delay_s) in delays_s.into_iter().chain(longer) {
+            scenario.links.extend(wire(name, ends, 1e7, delay_s, packets(1000)));
+        }
+        let tcp = TcpSpec { window_packets: window, ..tcp(Profile::Ns2, Recovery::Newreno) };
+        let bulk = TrafficSpec::Bulk { bytes: None };
+        let path = |links: [u32; 4]| PathShare { links: links.to_vec(), share: 0.5 };
+        let spraying = SprayingSpec {
+            paths: [[0, 4, 6, 2], [0, 8, 10, 2]].map(path).to_vec(),
+            reverse_paths: [[3, 7, 5, 1], [3, 11, 9, 1]].map(path).to_vec(),
+        };
+        let flow = flow(&scenario, "tcp", 0, (0, 3), bulk, TransportSpec::Tcp(tcp));
+        scenario.flows = vec![FlowSpec { spraying: Some(Box::new(spraying)), ..flow }];
+        let unfused = run_with(&scenario, Unfused).expect("the scenario is valid");
+        assert_eq!(run(&scenario).text(), unfused.text(), "window {window}");
+        assert!(2 * events(&scenario, Totals) < events(&scenario, Unfused), "nothing is evaluated ahead");
+    }
 }

@@ -137,7 +137,13 @@ impl Link {
         Some(Key::new(Time::new(delivery), start, packet.precedence(), self.server.entity()))
     }
 
-    /// The same, where deliveries are not noted.
+    /// The packet that comes out next, where deliveries are not noted.
+    #[must_use]
+    pub fn follower(&self) -> Option<&Packet> {
+        self.flight.front()
+    }
+
+    /// When that is.
     #[inline(always)]
     #[must_use]
     pub fn next_follower(&self) -> Option<Key> {

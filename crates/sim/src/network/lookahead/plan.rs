@@ -34,7 +34,7 @@ impl Plan {
     pub(super) fn new(scenario: &Scenario, paths: &Paths, links: &[Link]) -> Self {
         let network = Network { scenario, paths, links };
         let (fused, answering) = (network.fused_links(), network.links_to_answering_hosts());
-        let confluences = network.confluences(&Steps::new(&network, &fused, &answering));
+        let confluences = network.confluences(&Steps::new(&network, &fused, &answering), &answering);
         Self { fused, answering, acks_on: network.links_of_acks(), confluences }
     }
 }
@@ -68,7 +68,11 @@ impl Network<'_> {
 
     /// The confluences of a network with these steps: links that several others feed, all behind one root, such that everything
     /// in between is evaluated as soon as the root grants.
-    fn confluences(&self, steps: &Steps) -> Vec<Confluence> {
+    ///
+    /// A host answers what reaches it when all that was granted before is evaluated as far as hosts. So where hosts answer in
+    /// between, the root must not grant packets of several routes at once: it is no confluence itself, nor does a flow begin on it
+    /// that sprays its packets, or whose ACKs are sprayed.
+    fn confluences(&self, steps: &Steps, answering: &[bool]) -> Vec<Confluence> {
         /// Where routes differ by as much time as the root takes for so many frames, to keep their packets in order costs
         /// more than their events (measured).
         const OUT_OF_ORDER: f64 = 1000.0;
@@ -76,6 +80,7 @@ impl Network<'_> {
         // Where delays vanish against rounding, nothing is ahead of anything.
         let vanishing_s = 1e-9 * self.scenario.duration_s;
         let mut confluences = Vec::new();
+        let mut answered = Vec::new();
         for link in (0..self.links.len() as u32).filter(|&link| self.known(link) > Known::Nothing) {
             let here = |step| step == Onward::Ahead || step == Onward::Link(link);
             let continues = |on: &u32| self.known(*on) == Known::All && steps.behind(*on).all(here);
@@ -100,8 +105,15 @@ impl Network<'_> {
             if in_order && root != link && roots().all(|&other| other == root) {
                 let most_links = routes.iter().map(Vec::len).max().unwrap_or_default();
                 confluences.push(Confluence::new(link, root, least_s, most_links));
+                answered.push(routes.iter().flatten().any(|&on| answering[on as usize]));
             }
         }
+        let mut in_bursts: Vec<u32> = confluences.iter().map(|confluence| confluence.link).collect();
+        for (index, _) in (0..).zip(&self.scenario.flows).filter(|(_, flow)| flow.spraying.is_some()) {
+            in_bursts.extend(self.paths.each(index, false).filter_map(|path| path.into_iter().next()));
+        }
+        let mut answered = answered.into_iter();
+        confluences.retain(|confluence| answered.next() != Some(true) || !in_bursts.contains(&confluence.root));
         confluences
     }
 

@@ -47,8 +47,17 @@ impl Scoreboard {
         changed || before != self.held
     }
 
+    /// The place of the first range that ends behind `seq`. What ACKs tell of is mostly in the last one or behind it.
+    #[inline]
+    fn first_beyond(&self, seq: i32) -> usize {
+        match self.ranges.last() {
+            Some(last) if last.0 <= seq + 1 => self.ranges.len() - usize::from(last.1 > seq),
+            _ => self.ranges.partition_point(|range| range.1 <= seq),
+        }
+    }
+
     fn drop_through(&mut self, acked: i32) {
-        let passed = self.ranges.partition_point(|range| range.1 <= acked + 1);
+        let passed = self.first_beyond(acked + 1);
         self.held -= self.ranges.drain(..passed).map(|(left, right)| right - left).sum::<i32>();
         if let Some(first) = self.ranges.first_mut() {
             let left = first.0.max(acked + 1);
@@ -58,7 +67,7 @@ impl Scoreboard {
     }
 
     fn add(&mut self, left: i32, right: i32) {
-        let begin = self.ranges.partition_point(|range| range.1 < left);
+        let begin = self.first_beyond(left - 1);
         let Some(&first) = self.ranges.get(begin).filter(|range| range.0 <= right) else {
             self.ranges.insert(begin, (left, right));
             self.held += right - left;
@@ -78,7 +87,7 @@ impl Scoreboard {
 
     /// Calls `each` with the parts of `[left, right)` that the receiver is not known to hold, in order.
     pub fn for_gaps(&self, left: i32, right: i32, mut each: impl FnMut(i32, i32)) {
-        let begin = self.ranges.partition_point(|range| range.1 <= left);
+        let begin = self.first_beyond(left);
         let mut from = left;
         for &(held_from, held_to) in &self.ranges[begin..] {
             if held_from >= right {
@@ -97,7 +106,7 @@ impl Scoreboard {
     /// The first packet from `seq` on that the receiver lacks, if it holds any beyond that one.
     #[must_use]
     pub fn hole(&self, seq: i32) -> Option<i32> {
-        let next = self.ranges.partition_point(|range| range.1 < seq);
+        let next = self.first_beyond(seq - 1);
         let &(left, right) = self.ranges.get(next)?;
         if left > seq {
             return Some(seq);
@@ -144,7 +153,7 @@ impl Scoreboard {
     /// Whether the receiver holds `seq`.
     #[must_use]
     pub fn holds(&self, seq: i32) -> bool {
-        self.ranges.get(self.ranges.partition_point(|range| range.1 <= seq)).is_some_and(|range| range.0 <= seq)
+        self.ranges.get(self.first_beyond(seq)).is_some_and(|range| range.0 <= seq)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Env, Sender};
 use crate::congestion::Controls;
-use crate::events::Entity;
+use crate::events::{Entity, Key};
 use crate::random::Stream;
 use crate::scenario::Profile;
 use crate::time::Time;
@@ -42,6 +42,13 @@ impl Sender {
         if self.paced.as_mut().is_some_and(|paced| paced.pacer.expires(env.network, env.now)) {
             self.resume(env);
         }
+    }
+
+    /// An ACK is known before it arrives at `key`: when the next packet is due, if that is before. It is for the caller to
+    /// resume then.
+    #[inline]
+    pub fn is_due_before(&mut self, key: Key) -> Option<Key> {
+        self.paced.as_mut()?.pacer.expires_before(key)
     }
 
     /// Whether the next packet is not due yet; the timer resumes.

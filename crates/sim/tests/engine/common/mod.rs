@@ -206,6 +206,13 @@ pub fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> Result<Tables, Scena
     Ok(Tables::of(&simulation))
 }
 
+/// How many events a run has under a probe.
+pub fn events<P: Probe>(scenario: &Scenario, probe: P) -> u64 {
+    let mut simulation = Simulation::new(scenario, probe).expect("the scenario is valid");
+    simulation.run(|_| false).expect("nobody interrupts");
+    simulation.events()
+}
+
 /// Runs a scenario with nobody watching.
 pub fn run(scenario: &Scenario) -> Tables {
     let tables = match scenario.observe.interval_s {
