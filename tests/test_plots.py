@@ -272,3 +272,21 @@ def test_a_name_has_its_colour_whatever_is_drawn_with_it(run: tl.Run) -> None:
         assert plots.series(run, metric, entity).lines[0].get_color() == of_run[entity]
         drawn = {line.get_label(): line.get_color() for line in plots.series(run, metric).lines}
         assert drawn[entity] == of_run[entity]
+
+
+def test_an_overview_draws_fast_and_slow_flows_in_one_scale() -> None:
+    """One flow's kilobits would otherwise stand above the other's megabits."""
+    scenario = tl.loads("""
+    duration = "2 s"
+    link.wire = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms", queue = "50 packets" }
+    traffic.download = { kind = "bulk", from = "a", to = "b" }
+    traffic.call = { kind = "cbr", from = "a", to = "b", rate = "100 kbit/s" }
+    observe.interval = "100 ms"
+    """)
+    run = tl.simulate(scenario)
+    panel = plots.overview(run).axes[0]
+    assert panel.get_ylabel() == "throughput\n(Mbit/s)"
+    drawn = {line.get_label(): max(np.asarray(line.get_ydata())) for line in panel.lines}
+    sampled = run.series.filter(pl.col("metric") == "throughput_bps").group_by("entity").agg(pl.col("value").max())
+    assert drawn == pytest.approx({name: most / 1e6 for name, most in sampled.rows() if name in drawn})
+    assert set(drawn) == {"download", "call"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -51,13 +51,15 @@ def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes
     return _labelled(ax, across.title, up.title, legend=by is not None)
 
 
-def series(run: Run, metric: str, entity: str | None = None, *, ax: Axes | None = None, **style: Any) -> Axes:
+def series(
+    run: Run, metric: str, entity: str | Sequence[str] | None = None, *, ax: Axes | None = None, **style: Any
+) -> Axes:
     """A metric over time, each flow and each link in its colour of all figures of the run.
 
     Args:
         run: A run that was observed at an interval.
         metric: Which series, such as "queue_packets".
-        entity: Which link, node or flow; without it, all that have the metric.
+        entity: Which link, node or flow, or several of them in their order; without it, all that have the metric.
         ax: Where to draw; without it, in a new figure.
         style: Passed on to matplotlib's ``plot``.
 
@@ -65,15 +67,17 @@ def series(run: Run, metric: str, entity: str | None = None, *, ax: Axes | None 
         TightlinkError: The run has no such series.
     """
     table = _chosen(run.series, "metric", metric)
-    if entity is not None:
+    if isinstance(entity, str):
         table = _chosen(table, "entity", entity)
+    elif entity is not None:
+        table = pl.concat(_chosen(table, "entity", name) for name in entity)
     wide = table.select("time_s", "entity", pl.col("value").alias(metric))
     ax = axes(ax)
     across, up = _axis(wide, "time_s"), _axis(wide, metric)
     for name, color, part in _lines(wide, "entity", palette.entities(run)):
-        label = {} if entity is not None else {"label": name}
+        label = {} if isinstance(entity, str) else {"label": name}
         ax.plot(_values(part, "time_s", across), _values(part, metric, up), **(label | _styled(color, style)))
-    return _labelled(ax, across.title, up.title, legend=entity is None)
+    return _labelled(ax, across.title, up.title, legend=not isinstance(entity, str))
 
 
 def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
