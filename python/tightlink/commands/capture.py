@@ -38,7 +38,7 @@ def capture(
     output
         Folder to write the tables to; without it nothing is written.
     interval
-        Of the series, such as "100 ms".
+        Interval at which rates and losses are sampled, such as "100 ms".
     rate
         Capacity of each link that was captured, such as "1 Gbit/s", for their utilization (default: what a pcapng file
         says).

@@ -68,7 +68,8 @@ def scenario(
     echo
         Interval of echoes (ICMP) beside the traffic, or off.
     late
-        How late a packet may be forwarded without it being late (default: 1 % of what full queues take).
+        How much later than planned a packet may be forwarded before it counts as late (default: 1 % of what full
+        queues take). Where more than 1 % are late, there is no result.
     json_
         Print manifest, flows and links as JSON.
     """

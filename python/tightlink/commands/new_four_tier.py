@@ -27,7 +27,7 @@ def four_tier(
     routers
         Part of the access routers of each class that have users, such as 1/3; each stays what it is.
     scale
-        Sources and speeds, of those of the whole network: 1, or a part such as 0.1. What that distorts is said.
+        Sources and speeds, of those of the whole network: 1, or a part such as 0.1; a warning says what that distorts.
     nist
         Congestion controls and timeouts as NIST has them, where that is known and differs.
     """

@@ -68,7 +68,7 @@ def write(
     """
     target = Path(path)
     if target.exists() and not (target.is_file() and _GENERATOR in target.read_text("utf-8", "replace")[:2000]):
-        raise TightlinkError(f"{target}: something is there that is no laboratory; nothing is overwritten")
+        raise TightlinkError(f"{target}: another file has this name, and is not overwritten; expected a new one, by -o")
     given = data(scenario, sliders=sliders, text=text, title=title)
     return write_text(target, _page(given, engine()))
 
