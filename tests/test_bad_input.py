@@ -131,7 +131,7 @@ CHANGES = [
     ("traffic.t.flows", 0, "expected a whole number of flows from 1 to"),
     ("traffic.t.flows", True, "expected a whole number of flows from 1 to"),
     ("traffic.t.bytes", 1000, 'did you mean "1000 B"?'),
-    ("traffic.t.udp.payload", "1000 B", "bulk traffic over UDP has no rate of its own; use cbr"),
+    ("traffic.t.udp.payload", "1000 B", "bulk traffic has no rate, which UDP needs; use cbr"),
     ("traffic.t.path", ["b"], "expected the name of a link"),
     ("traffic.t.path", ["a.reverse"], "expected links that follow each other: a.reverse does not begin at x"),
     ("traffic.t.path", [], "expected a list that is not empty"),

@@ -36,7 +36,7 @@ def four_tier(
         values = override(values, name, value)
     for name in ("scale", "routers", "nist"):
         if name in values:
-            expected = f"one of the twenty parameters; the size has options of its own, such as --{name}"
+            expected = f"one of the twenty parameters; the size is set by options, such as --{name}"
             raise ScenarioError(expected, key=name)
     try:
         chosen = FourTier(**values, routers=_part(routers), scale=scale, nist=nist)

@@ -113,7 +113,7 @@ def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
 
 
 def _described(number: int, made: Sequence[Slider], own: dict[str, Any], document: Document) -> dict[str, Any]:
-    """A slider as the page shows it; a value that the scenario leaves to its profile has no text of its own."""
+    """A slider as the page shows it; a value that the scenario leaves to its profile has no text."""
     slider = made[number]
     literals: list[str | None] = [toml.literal(_below(slider, value, made)) for value in slider.values]
     if not _is_written(own, slider.key):
