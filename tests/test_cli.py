@@ -184,7 +184,7 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     for text, said in {
         "1 / 0": "wrong.py, line 1: ZeroDivisionError: division by zero",
         "STUDY = 1": "wrong.py: it defines no STUDY",
-        wrong.replace("holds = ", "hold = "): 'claim full-8: "hold" is no key of a claim; did you mean "holds"?',
+        wrong.replace("holds = ", "hold = "): 'claim full-8: "hold" is no key of a claim; did you mean holds?',
         wrong.replace("windows.8.goodput_bps >", "windows.9.goodput_bps >"): '"windows.9.goodput_bps" was not observed',
     }.items():
         (tmp_path / "wrong.py").write_text(text, encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args, get_origin
 
 from cyclopts import CoercionError, MissingArgumentError, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import ScenarioError, closest, in_quotes, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +56,7 @@ def misunderstood(error: CycloptsError) -> str:
             known = [str(word) for word in get_args(kind)] if get_origin(kind) is Literal else []
             expected = one_of(known) if known else _KINDS.get(kind)
             if expected is not None:
-                meant = closest(token.value, known)
-                suggestion = None if meant is None else f'"{meant}"'
+                suggestion = in_quotes(token.value, known)
                 key = token.keyword or (None if argument is None else argument.name.removeprefix("--").upper())
                 return str(ScenarioError(expected, key=key, value=token.value, suggestion=suggestion))
     return str(error)

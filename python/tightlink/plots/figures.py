@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, axes
@@ -229,7 +229,6 @@ def _chosen(frame: pl.DataFrame, column: str, wanted: str) -> pl.DataFrame:
     found = frame.filter(pl.col(column) == wanted)
     if found.is_empty():
         names = sorted(frame[column].unique().to_list())
-        meant = closest(wanted, names)
-        ending = f"; did you mean {meant}?" if meant else ""
+        ending = did_you_mean(wanted, names)
         raise TightlinkError(f'no series of the {column} "{wanted}": expected {one_of(names)}{ending}')
     return found
