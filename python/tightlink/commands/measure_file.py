@@ -1,12 +1,10 @@
 """The command ``tightlink measure FILE.toml``: a scenario with real senders over emulated links."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tightlink import units
-from tightlink.commands.options import Names, Output, Set, option
+from tightlink.commands.options import JsonOf, Names, Output, Set, option
 from tightlink.commands.run_output import print_summary
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
@@ -47,7 +45,7 @@ def scenario(
     repeat: int = 1,
     echo: str = "200 ms",
     late: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOf = False,
 ) -> int:
     """Measure a scenario: real senders on this machine's own TCP and UDP, over its bottlenecks in real time.
 
