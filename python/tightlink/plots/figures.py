@@ -45,7 +45,7 @@ def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes
         'goodput (Mbit/s)'
     """
     ax = axes(ax)
-    across, up = _axis(frame, x), _axis(frame, y)
+    across, up = _axis(frame, x, ax.get_xlabel()), _axis(frame, y, ax.get_ylabel())
     for name, color, part in _lines(frame, by):
         ax.plot(_values(part, x, across), _values(part, y, up), label=name, **_styled(color, style))
     return _labelled(ax, across.title, up.title, legend=by is not None)
@@ -73,7 +73,7 @@ def series(
         table = pl.concat(_chosen(table, "entity", name) for name in entity)
     wide = table.select("time_s", "entity", pl.col("value").alias(metric))
     ax = axes(ax)
-    across, up = _axis(wide, "time_s"), _axis(wide, metric)
+    across, up = _axis(wide, "time_s", ax.get_xlabel()), _axis(wide, metric, ax.get_ylabel())
     for name, color, part in _lines(wide, "entity", palette.entities(run)):
         label = {} if isinstance(entity, str) else {"label": name}
         ax.plot(_values(part, "time_s", across), _values(part, metric, up), **(label | _styled(color, style)))
@@ -120,7 +120,7 @@ def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None =
         style: Passed on to matplotlib's ``plot``.
     """
     ax = axes(ax)
-    across = _axis(frame, x)
+    across = _axis(frame, x, ax.get_xlabel())
     for name, color, part in _lines(frame, by):
         values = _values(part.drop_nulls(x).sort(x), x, across)
         ax.plot([values[0], *values], [100 * at / len(values) for at in range(len(values) + 1)],
@@ -158,7 +158,7 @@ def scatter_with_curves(  # noqa: PLR0913
         (1, 1)
     """
     ax = axes(ax)
-    across, up = _axis(frame, x), _axis(frame, y)
+    across, up = _axis(frame, x, ax.get_xlabel()), _axis(frame, y, ax.get_ylabel())
     if log:
         ax.set(xscale="log", yscale="log")
         for axis in (ax.xaxis, ax.yaxis):
@@ -196,7 +196,10 @@ def _lines(
         yield str(name), {"color": colors[str(name)]}, part
 
 
-def _axis(frame: pl.DataFrame, column: str) -> labels.Axis:
+def _axis(frame: pl.DataFrame, column: str, drawn: str) -> labels.Axis:
+    """The axis of a column; as it is drawn already, where something of this column is."""
+    if there := labels.axis_drawn(column, drawn):
+        return there
     values = [abs(value) for value in frame[column].drop_nulls().to_list()]
     return labels.axis(column, max(values, default=None))
 
