@@ -36,7 +36,7 @@ TEXTS = [
         'link.w.queue = "codel": expected a limit such as "20 packets", or a table with the discipline as kind; '
         'did you mean { kind = "codel", limit = "1000 packets" }?',
     ),
-    ("", "duration: this key is needed"),
+    ("", 'duration: this key is needed, such as duration = "10 s"'),
     (
         "duraton = '1 s'",
         "duraton: unknown key; expected one of profile, duration, seed, topology, link, node, traffic, routing, "

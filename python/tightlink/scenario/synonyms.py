@@ -11,9 +11,10 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 from tightlink.errors import closest
+from tightlink.scenario.described import tables_in
 
 if TYPE_CHECKING:
     from tightlink.scenario.table import Table
@@ -75,7 +76,7 @@ def _exactly(word: str, table: type[Table], depth: int = 0) -> str | None:
     if depth == _DEEPEST:
         return None
     for name, field in table.model_fields.items():
-        for below in _tables(field.annotation):
+        for below in tables_in(field.annotation, named=False):
             if found := _exactly(word, below, depth + 1):
                 return f"{name.rstrip('_')}.{found}"
     return None
@@ -84,12 +85,3 @@ def _exactly(word: str, table: type[Table], depth: int = 0) -> str | None:
 def _named(word: str, names: dict[str, str]) -> Iterator[str]:
     plain = word.casefold().replace("-", "_")
     return (key for key, others in names.items() if plain in others.split())
-
-
-def _tables(annotation: Any) -> Iterator[type[Table]]:
-    """The tables that a key may hold, of unions and annotations, too; not those of a user's own names."""
-    if hasattr(annotation, "model_fields"):
-        yield annotation
-    elif getattr(annotation, "__origin__", None) is not dict:
-        for part in get_args(annotation):
-            yield from _tables(part)
