@@ -36,11 +36,16 @@ TEXTS = [
         'link.w.queue = "codel": expected a limit such as "20 packets", or a table with the discipline as kind; '
         'did you mean { kind = "codel", limit = "1000 packets" }?',
     ),
-    ("", "duration: this key is needed"),
+    ("", 'duration: this key is needed, such as duration = "10 s"'),
     (
         "duraton = '1 s'",
-        "duraton: unknown key; expected one of duration, link, node, observe, profile, routing, seed, topology, "
-        'traffic; did you mean "duration"?',
+        "duraton: unknown key; expected one of profile, duration, seed, topology, link, node, traffic, routing, "
+        'observe; did you mean "duration"?',
+    ),
+    (
+        "duration = '1 s'\n[flows.a]\nkind = 'bulk'",
+        "flows: unknown key; expected one of profile, duration, seed, topology, link, node, traffic, routing, observe; "
+        'did you mean "traffic"?',
     ),
     ("duration = '1 s'", "traffic: expected at least one flow, such as traffic.ftp"),
     ("duration = '0 s'", 'duration = "0 s": expected a time above zero, such as "10 ms"'),
@@ -97,11 +102,22 @@ CHANGES = [
     ("link.a.ends", ["x", "x"], "expected two different nodes"),
     ("link.a.ends", ["x", "net.rigt_router"], 'did you mean "net.right_router"?'),
     ("link.a.one_way", 1, "expected true or false"),
+    # Words of other tools, which are no spelling mistakes.
+    ("link.a.bandwidth", "1 Mbit/s", 'did you mean "rate"?'),
+    ("link.a.latency", "1 ms", 'did you mean "delay"?'),
+    ("link.a.limit", "5 packets", 'did you mean "queue"?'),
+    ("traffic.t.congestion", "cubic", 'did you mean "tcp.congestion"?'),
+    ("traffic.t.mss", "1460 B", 'did you mean "tcp.payload"?'),
+    ("traffic.t.kind", "ftp", 'did you mean "bulk"?'),
+    ("link.a.queue", {"kind": "fifo", "limit": "5 packets"}, 'did you mean "drop-tail"?'),
+    # A path without what it begins with.
+    ("a.rate", "1 Mbit/s", "unknown key; did you mean link.a.rate?"),
+    ("queue", "1 packets", "unknown key; did you mean link.a.queue?"),
     (
         "link.a.reverse.rat",
         "1 Mbit/s",
-        "unknown key; expected one of arq, delay, duplicate, ecn, flow_control, framing, jitter, loss, mtu, outages, queue, "
-        'rate, … (14 in all); did you mean "rate"?',
+        "unknown key; expected one of rate, delay, queue, framing, jitter, reorder, duplicate, loss, arq, outages, shaper, "
+        'ecn, … (14 in all); did you mean "rate"?',
     ),
     ("traffic.t.from", "z", "expected the name of a node"),
     ("traffic.t.from", "X", 'did you mean "x"?'),
@@ -115,7 +131,7 @@ CHANGES = [
     ("traffic.t.flows", 0, "expected a whole number of flows from 1 to"),
     ("traffic.t.flows", True, "expected a whole number of flows from 1 to"),
     ("traffic.t.bytes", 1000, 'did you mean "1000 B"?'),
-    ("traffic.t.udp.payload", "1000 B", "bulk traffic over UDP has no rate of its own; use cbr"),
+    ("traffic.t.udp.payload", "1000 B", "bulk traffic has no rate, which UDP needs; use cbr"),
     ("traffic.t.path", ["b"], "expected the name of a link"),
     ("traffic.t.path", ["a.reverse"], "expected links that follow each other: a.reverse does not begin at x"),
     ("traffic.t.path", [], "expected a list that is not empty"),
@@ -178,6 +194,13 @@ def test_texts(text: str, sentence: str) -> None:
     with pytest.raises(tl.ScenarioError) as caught:
         tl.loads(text, file="base.toml").resolve()
     assert str(caught.value).startswith(f"base.toml: {sentence}")
+
+
+@pytest.mark.parametrize(("key", "value"), [("link.a.queue", 0), ("link.a.rate", 0), ("traffic.t.start", -1)])
+def test_what_would_be_refused_in_turn_is_not_proposed(key: str, value: int) -> None:
+    with pytest.raises(tl.ScenarioError, match="expected a unit, too") as caught:
+        tl.loads(BASE, set={key: value})
+    assert "did you mean" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("key", "value", "sentence"), CHANGES)

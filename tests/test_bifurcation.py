@@ -7,9 +7,8 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.integrate import solve_ivp
 
 import tightlink as tl
 from tightlink.analysis.limits import bifurcation
@@ -28,23 +27,6 @@ def test_fixed_points_exchange_their_stability(epsilon: float) -> None:
         assert bifurcation.stability(point, epsilon) == pytest.approx(slope, abs=1e-6)
     free, saturated = (bifurcation.stability(point, epsilon) for point in bifurcation.fixed_points(epsilon))
     assert free == -saturated
-
-
-@given(epsilon=st.sampled_from([-2.0, -0.5, 0.0, 0.3, 0.9]), u=st.floats(0.01, 1.0), tau=st.floats(0.1, 20))
-def test_the_solution_solves_the_equation(epsilon: float, u: float, tau: float) -> None:
-    done = solve_ivp(lambda _, y: epsilon * y - y * y, (0, tau), [u], rtol=1e-9, atol=1e-12)
-    assert bifurcation.relaxed(u, epsilon, tau) == pytest.approx(done.y[0, -1], rel=1e-5, abs=1e-9)
-
-
-@given(epsilon=st.floats(-2.0, 1.0), u=st.floats(0.001, 1.0))
-def test_disturbances_come_back_to_the_stable_branch(epsilon: float, u: float) -> None:
-    assume(abs(epsilon) > 0.05)
-    assert bifurcation.relaxed(u, epsilon, 500) == pytest.approx(max(0.0, epsilon), abs=1e-6)
-
-
-def test_what_runs_away_says_so() -> None:
-    with pytest.raises(ValueError, match="reaches infinity"):
-        bifurcation.relaxed(-0.5, 0.0, 10)
 
 
 def test_the_diagram() -> None:

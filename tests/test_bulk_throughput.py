@@ -241,7 +241,7 @@ def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
 def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]) -> None:
     found = linux.points(paths.LBNL, runs)
     assert found.height == 32
-    # Nobody gains by the company of others but by chance, and whoever fills the path loses their share.
+    # No flow gains by competing with others but by chance, and whoever fills the path loses their share.
     assert (found["residual"] < 0.05).all()
     full = found.filter(pl.col("window_packets") >= 88)
     assert mean_of(full["residual_bps"]) < -0.1 * paths.LBNL.path.bandwidth_bps

@@ -100,7 +100,7 @@ observed = "base.rate-a"
         (CLAIM + 'expected = 4\nholds = "base.rate-a > 3"', "claim a: either expected or holds must be given"),
         (CLAIM + "expected = 4\ntolerance = 1", "claim a: tolerance_from must say where the tolerance comes from"),
         (CLAIM + 'holds = "base.rate-a > 3"\nrelative = 1', "claim a: a figure that is expected has one of tolerance"),
-        (CLAIM + "expected = 4\nexpcted = 4", 'claim a: "expcted" is no key of a claim; did you mean "expected"'),
+        (CLAIM + "expected = 4\nexpcted = 4", 'claim a: "expcted" is no key of a claim; did you mean expected'),
         (CLAIM + "expected = 4\nunit = 4", "claim a: unit must be text, not 4"),
         (CLAIM + 'expected = 4\norigin = "ours"', 'claim a: origin must be "theory" or "ours" where source is given'),
         (CLAIM + 'expected = 4\nsource = "p. 2"', "claim a: either place, in the document, or source must be given"),

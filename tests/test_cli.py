@@ -184,7 +184,7 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     for text, said in {
         "1 / 0": "wrong.py, line 1: ZeroDivisionError: division by zero",
         "STUDY = 1": "wrong.py: it defines no STUDY",
-        wrong.replace("holds = ", "hold = "): 'claim full-8: "hold" is no key of a claim; did you mean "holds"?',
+        wrong.replace("holds = ", "hold = "): 'claim full-8: "hold" is no key of a claim; did you mean holds?',
         wrong.replace("windows.8.goodput_bps >", "windows.9.goodput_bps >"): '"windows.9.goodput_bps" was not observed',
     }.items():
         (tmp_path / "wrong.py").write_text(text, encoding="utf-8")
@@ -263,7 +263,7 @@ def test_a_terminal_gets_a_table(
     print_summary(run)
     out = capsys.readouterr().out
     assert "lot.hop[0].reverse" in out
-    assert "5 of 16 rows; where the output is piped, all of them" in out
+    assert "the first 5 of 16 rows; into a pipe or a file go all" in out
 
 
 def test_a_closed_pipe_is_no_error(file: Path) -> None:
@@ -278,3 +278,25 @@ def test_a_closed_pipe_is_no_error(file: Path) -> None:
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out.strip() == tl.__version__
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("runn x.toml", '"runn": there is no such command; did you mean "tightlink run"?'),
+        ("simulate x.toml", 'did you mean "tightlink run"?'),
+        ("x.toml", 'did you mean "tightlink run x.toml"?'),
+        ("x.pcapng", 'did you mean "tightlink capture x.pcapng"?'),
+        ("analyze effect x", 'did you mean "tightlink analyze effects"?'),
+        ("nonsense", '"nonsense": there is no such command; tightlink --help lists them'),
+        ("run x.toml --sed 3", "--sed: there is no such option; did you mean --seed?"),
+        ("run x.toml --nonsense 3", "--nonsense: there is no such option; tightlink run --help lists them"),
+    ],
+)
+def test_unknown_words_are_told_with_what_to_type(
+    words: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words.split()) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1

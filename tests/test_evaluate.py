@@ -23,7 +23,7 @@ from tightlink.studies.evaluation.setup import (
     aqm,
     changing,
     chosen,
-    company,
+    competing,
     pack,
     samples,
     trials,
@@ -48,7 +48,7 @@ def _small() -> Iterator[None]:
         patch.setattr(alone, "RATES_MBIT", (10,))
         patch.setattr(alone, "RTTS_MS", (10, 50))
         patch.setattr(alone, "RAMP", Bottleneck(rate_mbit=20, rtt_ms=100))
-        patch.setattr(company, "PATHS", (company.SLOW,))
+        patch.setattr(competing, "PATHS", (competing.SLOW,))
         patch.setattr(pack, "SEEDS", SEEDS)
         yield
 
@@ -87,7 +87,7 @@ def test_controls_differ_where_they_should(found: Evaluation) -> None:
         found, "reno", "queues", "queueing_mean_s", "drop-tail"
     )
     assert value(found, vegas, "queues", "loss", "drop-tail") == 0
-    label = company.SLOW.label
+    label = competing.SLOW.label
     # Beside itself a control is fair, and Vegas gives way.
     assert value(found, "reno", "beside-reno", "standard_kept", label) == pytest.approx(1, abs=0.1)
     assert value(found, "cubic", "beside-cubic", "standard_kept", label) == pytest.approx(1, abs=0.1)
@@ -135,7 +135,7 @@ def test_bursts_of_losses_lose_what_they_say(found: Evaluation) -> None:
 
 
 def test_a_call_waits_in_the_queue_that_a_flow_fills(found: Evaluation) -> None:
-    path = company.LONG_QUEUE
+    path = competing.LONG_QUEUE
     alone_s = path.rtt_ms / 2e3
     full_s = alone_s + path.rtt_ms / 1e3 * path.buffer_bdp
     waits = {name: value(found, name, "call", "voice_delay_p95_s") for name in ("reno", "vegas:beta=6 packets")}
@@ -148,7 +148,7 @@ def test_a_pack_asks_for_what_its_tests_measure(found: Evaluation) -> None:
     known = {test.name: test for test in chosen("control")}
     measured = set(found.summary.select("test", "measure").unique().rows())
     # Paths as they are without the small pack of these tests.
-    paths = {path.label for path in (company.SLOW, company.FAST, *(Bottleneck(r, 50, 0.2) for r in (10, 100)))}
+    paths = {path.label for path in (competing.SLOW, competing.FAST, *(Bottleneck(r, 50, 0.2) for r in (10, 100)))}
     for name, asked in packs().items():
         assert {each.test for each in asked.requirements if each.test} <= set(known), name
         for each in asked.requirements:
@@ -230,7 +230,7 @@ def test_the_command_prints_the_verdicts_of_a_pack(tmp_path: Path, capsys: pytes
 
 def test_every_queue_and_every_control_of_the_engine_is_evaluated(found: Evaluation) -> None:
     settings = found.summary.filter(pl.col("test") == "queues")["setting"].unique().to_list()
-    assert sorted(settings) == sorted(company.kinds())
+    assert sorted(settings) == sorted(competing.kinds())
     assert set(settings) <= {name for name, _ in _core.queues()}
     assert "drop-tail" in settings
     planned = trials(subjects([name for name, _ in _core.congestion()]), chosen("control"))
@@ -348,7 +348,7 @@ def test_queues_are_set_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_every_test_of_queues_has_numbers_of_every_queue() -> None:
-    kinds = company.kinds()
+    kinds = competing.kinds()
     assert {"drop-tail", "cake", "dualpi2", "fq-pie", "cobalt"} <= set(kinds)
     planned = trials(subjects(["cake"], "queue"), chosen("queue"))
     assert {trial.test.name for trial in planned} == set(aqm.TESTS)
@@ -399,7 +399,7 @@ def test_another_folder_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_evenness_is_jains_index_of_smoothed_goodput() -> None:
-    scenario = company.SLOW.scenario({"flows": company.SLOW.bulk("reno", flows=2)}, duration_s=5)
+    scenario = competing.SLOW.scenario({"flows": competing.SLOW.bulk("reno", flows=2)}, duration_s=5)
     rows = samples.evenness(tl.simulate(scenario), ["flows[0]", "flows[1]"], 2, 1)
     assert [time for time, _ in rows] == pytest.approx([2 + place / 10 for place in range(1, 30)])
     assert all(0.5 <= index <= 1 for _, index in rows)

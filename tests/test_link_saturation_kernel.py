@@ -9,7 +9,7 @@ import pytest
 from tightlink.measure import forwarding
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
-from tightlink.studies.link_saturation import STUDY
+from tightlink.studies.link_saturation import STUDY, live
 from tightlink.studies.link_saturation.live import hosts, kernel
 from tightlink.studies.link_saturation.live.kernel import LINE, OPEN, PAYLOADS, POINTS
 
@@ -70,9 +70,11 @@ def test_a_router_of_known_costs_is_found(measured: Made) -> None:
     assert critical.expected == pytest.approx(0.9e-6 / (8 / _LINE_BPS - 0.05e-9), rel=1e-3)
     assert critical.observed == pytest.approx(critical.expected, rel=0.01)
     observed = kernel.observe(runs)
-    section, table = kernel.section(observed), observed.table
+    table = observed.table
     assert table.height == len(POINTS)
+    section = live.report({"between": hosts.observe({}), "through": observed}, {}).sections[1]
     assert "900 ns for each packet and 0.05 ns for each byte" in section.finding
+    assert [type(block).__name__ for block in section.blocks] == ["Text", "Row", "Table"]
     assert set(table.filter(table["line"] == OPEN)["limited_by"]) == {"router"}
     assert "line" in set(table.filter(table["line"] == LINE)["limited_by"])
 
@@ -94,20 +96,20 @@ def test_a_path_that_pushes_nobody_back_is_found(measured: Made, as_forwarded: C
 
 def test_what_a_slow_sender_gets_through_is_no_capacity(measured: Made) -> None:
     runs = measured(0.9e-6, 0.0, most=5e5)
-    found, section = _found(runs), kernel.section(kernel.observe(runs))
+    found = _found(runs)
     for name in ("live.kernel.packets", "live.kernel.sizes", "live.kernel.critical"):
         assert found[name].holds is None
         assert "the sender was the slowest: the router was busy for 45" in found[name].reason
     # The line is full whoever fills it.
     assert found["live.kernel.plateau"].holds
-    assert "not its capacity" in section.finding
+    assert "not its capacity" in kernel.finding(kernel.observe(runs))
 
 
 def test_without_measurements_nothing_is_said() -> None:
     observed = kernel.observe({})
     assert all(claim.holds is None for claim in _found({}).values())
     assert observed.table.is_empty()
-    assert kernel.section(observed).finding
+    assert kernel.finding(observed)
 
 
 def test_the_study_measures_it_where_the_machine_can(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
-from tightlink.studies.link_saturation import STUDY
+from tightlink.studies.link_saturation import STUDY, live
 from tightlink.studies.link_saturation.live import hosts, kernel
 from tightlink.studies.link_saturation.setup.interface import MAIN
 
@@ -66,7 +66,9 @@ def test_a_simulation_measured_agrees_with_itself(observed: dict[str, Run]) -> N
     assert found["live.critical.frame"].expected == found["live.critical.frame"].observed
     assert found["live.rates"].observed == 0
     assert seen.table.height == 2 * len(hosts.POINTS)
-    assert hosts.section(seen).finding.startswith("Saturated below 487 B")
+    section = live.report({"between": seen, "through": kernel.observe({})}, {}).sections[0]
+    assert section.finding.startswith("Saturated below 487 B")
+    assert [type(block).__name__ for block in section.blocks] == ["Text", "Row", "Table"]
 
 
 def test_a_slower_interface_is_found(observed: dict[str, Run]) -> None:
@@ -93,7 +95,7 @@ def test_without_measurements_nothing_is_said(simulated: dict[str, Run]) -> None
     assert tuple(found) == _VERDICTS
     assert all(claim.holds is None for claim in found.values())
     assert seen.table.is_empty()
-    assert "too busy" in hosts.section(seen).finding
+    assert "too busy" in hosts.finding(seen)
 
 
 def test_a_few_sizes_are_too_few(observed: dict[str, Run]) -> None:

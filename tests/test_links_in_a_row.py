@@ -1,4 +1,4 @@
-"""Several links of a scenario emulated in one test bed: which, what a trace says of them, and packets that cross them."""
+"""Several links of a scenario emulated in one testbed: which, what a trace says of them, and packets that cross them."""
 
 from __future__ import annotations
 

@@ -272,3 +272,33 @@ def test_a_name_has_its_colour_whatever_is_drawn_with_it(run: tl.Run) -> None:
         assert plots.series(run, metric, entity).lines[0].get_color() == of_run[entity]
         drawn = {line.get_label(): line.get_color() for line in plots.series(run, metric).lines}
         assert drawn[entity] == of_run[entity]
+
+
+def test_an_overview_draws_fast_and_slow_flows_in_one_scale() -> None:
+    """One flow's kilobits would otherwise stand above the other's megabits."""
+    scenario = tl.loads("""
+    duration = "2 s"
+    link.wire = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms", queue = "50 packets" }
+    traffic.download = { kind = "bulk", from = "a", to = "b" }
+    traffic.call = { kind = "cbr", from = "a", to = "b", rate = "100 kbit/s" }
+    observe.interval = "100 ms"
+    """)
+    run = tl.simulate(scenario)
+    panel = plots.overview(run).axes[0]
+    assert panel.get_ylabel() == "throughput\n(Mbit/s)"
+    drawn = {line.get_label(): max(np.asarray(line.get_ydata())) for line in panel.lines}
+    sampled = run.series.filter(pl.col("metric") == "throughput_bps").group_by("entity").agg(pl.col("value").max())
+    assert drawn == pytest.approx({name: most / 1e6 for name, most in sampled.rows() if name in drawn})
+    assert set(drawn) == {"download", "call"}
+
+
+def test_what_is_drawn_later_keeps_the_scale_of_the_axes() -> None:
+    """Two calls on the same axes: kilobits beside megabits would be a lie."""
+    fast, slow = (pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, most]}) for most in (2e7, 1e5))
+    for first, second in ((fast, slow), (slow, fast)):
+        ax = plots.line(first, x="time_s", y="goodput_bps")
+        title = ax.get_ylabel()
+        plots.line(second, x="time_s", y="goodput_bps", ax=ax)
+        assert ax.get_ylabel() == title
+        tops = [max(np.asarray(line.get_ydata())) for line in ax.lines]
+        assert tops[0] / tops[1] == pytest.approx(first["goodput_bps"][1] / second["goodput_bps"][1])

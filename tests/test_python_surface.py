@@ -255,3 +255,27 @@ def test_shells_complete_commands_and_options(shell: str, capsys: pytest.Capture
     assert all(word in script for word in ("validate", "sweep", "show-config", "saturation"))
     if shell == "bash":
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_a_scenario_is_no_file() -> None:
+    """Who gives the name of a file is told how it is read."""
+    for call in (tl.simulate, tl.sweep):
+        with pytest.raises(tl.TightlinkError, match=r"not str; tl\.load\('my\.toml'\) reads one"):
+            call("my.toml")  # type: ignore[operator]
+
+
+def test_a_prompt_shows_what_is_said(one_flow: str) -> None:
+    """What one types at Python's prompt prints sentences and tables, not the fields that they are made of."""
+    base = tl.loads(one_flow).set("duration", "1 s")
+    runs = tl.simulate(base), tl.simulate(base.set("link.bottleneck.queue", "5 packets"))
+    why = runs[0].why()
+    assert repr(why) == str(why)
+    assert str(base).startswith("Scenario(")
+    shown = repr(tl.compare(*runs)).splitlines()
+    assert shown[0].split() == ["scenario", "first", "second"]
+    assert any(line.startswith("goodput, all flows") for line in shown)
+
+
+def test_a_misspelled_name_is_told() -> None:
+    with pytest.raises(AttributeError, match=r"did you mean tl\.simulate"):
+        tl.simulat  # type: ignore[attr-defined] # noqa: B018

@@ -479,6 +479,33 @@ def test_no_name_in_the_plane_of_delay_and_throughput_covers_another(
                 assert apart, (one, other)
 
 
+def test_the_names_of_a_narrow_chart_stand_above_it(chromium: Page, tmp_path: Path) -> None:
+    """Five charts in a row, as a sweep has them: names for which one line is too short were cut off."""
+    levels = pl.DataFrame(
+        {
+            "queue": ["10 packets"] * 2 + ["50 packets"] * 2,
+            "traffic": ["download", "call"] * 2,
+            "loss": [0.1, 0, 0.2, 0],
+        }
+    )
+    chart = charts.over_levels(levels, "queue", "loss", by="traffic")
+    section = report.Section("Row", "", [report.Row([chart] * 5)])
+    page = report.write(tmp_path / "report.html", title="Row", lead="", sections=[section])
+    script = """
+    const said = [...document.querySelectorAll(".chart")].map((box) => {
+      const above = box.querySelector("svg").getBoundingClientRect().top;
+      return [...box.querySelectorAll(".role-legend-label text")].map((text) => [text.textContent, text.getBoundingClientRect().top - above]); });
+    document.documentElement.dataset.said = JSON.stringify(said);
+    """
+    dom, console = _opened(chromium, _with_script(page, tmp_path, script), window=(1100, 900))
+    assert console == []
+    found = re.search(r'data-said="([^"]*)"', dom)
+    assert found is not None
+    for names in json.loads(html.unescape(found[1])):
+        assert [name for name, _ in names] == ["download", "call"]
+        assert all(below >= 0 for _, below in names), names
+
+
 def test_charts_have_room_on_a_narrow_screen(chromium: Page, over_time: Path, tmp_path: Path) -> None:
     script = """
     said.charts = [...document.querySelectorAll(".chart")].map((one) => [

@@ -115,7 +115,7 @@ in two lines.
 
 
 def test_a_block_that_there_is_not() -> None:
-    with pytest.raises(tl.TightlinkError, match=r'there is no block "tabel"; did you mean "table"\?'):
+    with pytest.raises(tl.TightlinkError, match=r'there is no block "tabel"; did you mean table\?'):
         page("# Title\n\n## Part\n\n[[tabel]]\n", {}, {"table": FRAME})
 
 

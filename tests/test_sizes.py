@@ -152,7 +152,7 @@ WRONG = [
     ("saturate", '{ a = { size = "1501 B" } }', "", "expected at most 1500 B, the MTU of link wire: these datagrams are not sent in fragments"),
     ("cbr", MODES, ', udp.payload = "100 B"', 'traffic.t.udp.payload = "100 B": expected either sizes or the one size of all'),
     ("cbr", MODES, ", tcp = {}", "traffic.t.sizes: expected nothing here: TCP sends segments of tcp.payload"),
-    ("cbr", '{ a = { size = "40 B", part = 1 } }', "", "traffic.t.sizes.a.part: unknown key; expected one of share, size"),
+    ("cbr", '{ a = { size = "40 B", part = 1 } }', "", "traffic.t.sizes.a.part: unknown key; expected one of size, share"),
 ]  # fmt: skip
 
 

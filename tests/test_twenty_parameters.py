@@ -234,7 +234,7 @@ def test_values_of_their_own() -> None:
             {"network_speed": 3},
             'expected a unit, too: a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"',
         ),
-        ({"netwrk_speed": "low"}, "unknown key; expected one of buffers, congestion, crowd,"),
+        ({"netwrk_speed": "low"}, "unknown key; expected one of network_speed, propagation_delay, buffers, "),
         ({"scale": 2}, "scale = 2: expected a number above 0 and up to 1"),
         (
             {"scale": 0.001},

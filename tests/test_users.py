@@ -217,7 +217,7 @@ WRONG = [
     ("places.normal.at", "a", "expected routers that stand once: a is one of direct already"),
     ("places.normal", {"at": "c"}, "places.normal.sources = 0: expected sources or receivers: nobody lives there"),
     ("places.direct.sources", -1, "expected a whole number from 0 to 10000000"),
-    ("places.direct.source", 1, 'unknown key; expected one of at, receivers, sources; did you mean "sources"?'),
+    ("places.direct.source", 1, 'unknown key; expected one of at, sources, receivers; did you mean "sources"?'),
     ("interfaces", {}, "interfaces: expected at least one interface"),
     ("interfaces.normal.share", 0.9, "traffic.web.interfaces: expected shares that sum to 1, not 1.1"),
     ("interfaces.fast.share", None, "interfaces.fast.share: expected a share: only one of them may be left out"),

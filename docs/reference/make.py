@@ -438,7 +438,7 @@ def congestion_options(_: str) -> str:
 
 
 def study_options(_: str) -> str:
-    """What each study can be asked for that has options of its own."""
+    """The options of each study that has some."""
     rows = [
         [code(name), code(f"--{option}"), text] for name, _ in studies() for option, text in named(name).options.items()
     ]

@@ -199,7 +199,11 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"tightlink.{name}")
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from tightlink.errors import closest
+
+        meant = closest(name, __dir__())
+        ending = f"; did you mean tl.{meant}?" if meant else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{ending}", name=name)
     found = getattr(importlib.import_module(f"tightlink.{_PLACES.get(name, 'scenario')}"), name)
     globals()[name] = found
     return found

@@ -1,8 +1,8 @@
 """Captures of real traffic (pcap and pcapng files), and traces of ns-2, as runs.
 
 A capture is read once, from its first packet to its last, in bounded memory. Its tables are those of a run as far as a
-capture can know them, and some of its own (`connections`, `interfaces`, `protocols`, `packet_sizes`). Times count from
-its first packet.
+capture can know them, and others that only captures have (`connections`, `interfaces`, `protocols`, `packet_sizes`).
+Times count from its first packet.
 
 A trace (``out.tr``, twelve columns) gives the tables of a run as far as it knows them. Its times stay as they are.
 
@@ -42,8 +42,6 @@ from tightlink.run import CAPTURE, TRACE, Framed, Run
 from tightlink.tables import TABLES
 
 INTERVAL: Final = "1 s"
-#: Connections that are listed at most; half as many are followed at a time.
-CONNECTIONS: Final = 1 << 18
 _NANOSECONDS: Final = 10**9
 #: How captures begin, pcap in either order of bytes and pcapng, and how their names end.
 _MAGIC: Final = frozenset(bytes.fromhex(word) for word in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
@@ -73,7 +71,7 @@ def capture(  # noqa: PLR0913
         rate: Capacity of each link that was captured, such as ``"1 Gbit/s"``, which gives their utilization; without it
             what a pcapng file says.
         connections: How many to list at most, the largest; half as many are followed at a time, and each takes about
-            2 KB of memory. Without it `CONNECTIONS`. A trace has no use for it.
+            2 KB of memory. Without it 262144. A trace has no use for it.
         packets: Whether to keep a row for every packet (`Run.packets`, and the table ``findings``); this takes about
             150 bytes of memory for each.
         only: Which packets to read: those of an address, ``"10.0.0.1"``, a port, ``":443"``, both, ``"10.0.0.1:443"``,

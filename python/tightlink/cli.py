@@ -96,6 +96,7 @@ app = App(
     name="tightlink",
     help="A laboratory for traffic at the bottleneck: what a network does when a link, a router or a "
     "window limits it, and what governs that.",
+    help_epilogue="Begin with:\n  tightlink new examples examples\n  tightlink run examples/one-flow.toml",
     version=_version,
     help_format="plaintext",
     help_formatter=HelpFormatter(),
@@ -141,7 +142,14 @@ def _discard_unwritable_output() -> None:
 
 def _with_commands(name: str, heading: str, help_: str) -> App:
     """A command that has others below it."""
-    own = App(name=name, help=help_, help_format="plaintext", result_action="return_value", group=_GROUPS[heading])
+    own = App(
+        name=name,
+        help=help_,
+        help_epilogue="",
+        help_format="plaintext",
+        result_action="return_value",
+        group=_GROUPS[heading],
+    )
     app.command(own)
     return own
 

@@ -105,7 +105,7 @@ def print_table(
     console = Console(file=out)
     notes = [f"not shown: {', '.join(shown.hidden)} (--wide shows all, --columns some)"] if shown.hidden else []
     if len(rows) > most:
-        notes.append(f"{most} of {len(rows)} rows; where the output is piped, all of them")
+        notes.append(f"the first {most} of {len(rows)} rows; into a pipe or a file go all")
     console.print(Text("\n".join(shown.head)), style="bold", soft_wrap=True)
     console.print(Text("\n".join(shown.lines)), soft_wrap=True)
     for note in notes:

@@ -193,6 +193,26 @@ def closest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str | 
     return folded[matches[0]] if matches else None
 
 
+def in_quotes(word: object, known: Iterable[str]) -> str | None:
+    """The known name that the user probably meant as a file has it, or nothing: for ``suggestion``.
+
+    >>> in_quotes("cubik", ["cubic", "reno"]), in_quotes(3, ["cubic"])
+    ('"cubic"', None)
+    """
+    meant = closest(word, known) if isinstance(word, str) else None
+    return f'"{meant}"' if meant else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence about an unknown name: the known one that was probably meant, if there is one.
+
+    >>> did_you_mean("queue_packet", ["queue_packets"]), did_you_mean("x", ["queue_packets"])
+    ('; did you mean queue_packets?', '')
+    """
+    meant = closest(word, known)
+    return f"; did you mean {meant}?" if meant else ""
+
+
 def one_of(names: Iterable[str]) -> str:
     """A list of names for an error: ``one of a, b, c``, cut where it gets long.
 

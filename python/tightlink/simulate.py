@@ -74,6 +74,7 @@ def simulate(  # noqa: PLR0913
         ScenarioError: The scenario cannot be simulated.
         TightlinkError: An option is wrong, or a file to write to exists.
     """
+    check_scenario(scenario)
     if seed is not None:
         scenario = scenario.set("seed", seed)
     check_threads(threads)
@@ -94,6 +95,19 @@ def simulate(  # noqa: PLR0913
     except ScenarioError as error:
         raise error.located(scenario.file) from None
     return Run(scenario, prepared.manifest(outcome), Simulated(outcome))
+
+
+def check_scenario(scenario: object) -> None:
+    """Refuse what is no scenario, above all the name of its file.
+
+    Raises:
+        TightlinkError: It is another thing.
+    """
+    if not isinstance(scenario, Scenario):
+        read = ""
+        if isinstance(scenario, str | os.PathLike):
+            read = f"; tl.load({os.fspath(scenario)!r}) reads one from its file"
+        raise TightlinkError(f"expected a Scenario, not {type(scenario).__name__}{read}")
 
 
 def check_threads(threads: int | None) -> None:

@@ -365,7 +365,7 @@ def _suggest(number: str | None, unit: str | None, kinds: tuple[Kind, ...]) -> s
     if number is None:
         return None
     if unit is None:
-        return f'"{_bare(number, kinds[0])}"'
+        return _bare(number, kinds[0])
     for kind in kinds:
         if kind is RATE and (byte_unit := re.fullmatch(r"([kMGT]?)(?:B/s|Bps)", unit)):
             return f'"{format_rate(float(_exact(number)) * 8 * 10 ** _DECIMAL[byte_unit[1]])}"'
@@ -375,12 +375,17 @@ def _suggest(number: str | None, unit: str | None, kinds: tuple[Kind, ...]) -> s
     return None
 
 
-def _bare(number: str, kind: Kind) -> str:
-    """A bare number with the unit that it probably had in mind: large rates are in bit/s, small ones in Mbit/s."""
+def _bare(number: str, kind: Kind) -> str | None:
+    """A bare number with the unit that it probably had in mind: large rates are in bit/s, small ones in Mbit/s.
+
+    Nothing is below zero, and of what is zero there are times only: neither is proposed, to be refused in turn.
+    """
+    value = float(_exact(number))
+    if value < 0 or (value == 0 and kind not in {TIME, DELAY}):
+        return None
     if kind is RATE:
-        value = float(_exact(number))
-        return format_rate(value if value >= _SLOWEST_BARE else value * 10**6)
-    return f"{number} {kind.bare}" if kind.bare else kind.example
+        return f'"{format_rate(value if value >= _SLOWEST_BARE else value * 10**6)}"'
+    return f'"{number} {kind.bare}"' if kind.bare else f'"{kind.example}"'
 
 
 def _scaled(value: float, units: Sequence[tuple[str, int | Decimal]]) -> str:

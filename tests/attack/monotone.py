@@ -1,7 +1,7 @@
 """A larger receiver's window does not lower the goodput of a flow that is alone on a link and loses nothing.
 
 Losses end this: a larger window fills a queue sooner. So does profile `linux`, whose receivers acknowledge at other
-times with another window (docs/limitations.md), and BBR, which looks for the rate of the path at times of its own.
+times with another window (docs/limitations.md), and BBR, which probes for the rate of the path at set intervals.
 """
 
 from __future__ import annotations

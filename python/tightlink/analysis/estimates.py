@@ -76,11 +76,6 @@ class Bracket:
         """The same in another unit."""
         return Bracket(*(None if end is None else end * factor for end in (self.low, self.high)))
 
-    def overlaps(self, other: Bracket) -> bool:
-        """Whether some value lies in both."""
-        low = max(self.low or 0.0, other.low or 0.0)
-        return low <= min(math.inf if end is None else end for end in (self.high, other.high))
-
     def __str__(self) -> str:
         if self.low is None:
             return "nowhere" if self.high is None else f"below {self.high:,.0f}"

@@ -19,7 +19,7 @@ from tightlink.commands.analyze_output import Table, draw, plain
 from tightlink.commands.options import Json, Names, Output, option
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_text
-from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.run import CAPTURE, open_run
@@ -198,10 +198,7 @@ def cross_correlation(
     chosen = []
     for name in (first, second):
         if name not in there:
-            meant = closest(name, there)
-            raise TightlinkError(
-                f"{table}: no series {name}: expected {one_of(there)}{f'; did you mean {meant}?' if meant else ''}"
-            )
+            raise TightlinkError(f"{table}: no series {name}: expected {one_of(there)}{did_you_mean(name, there)}")
         chosen.append(there[name])
     one, other = chosen
     if one.interval_s != other.interval_s or one.begin_s != other.begin_s:
@@ -293,10 +290,8 @@ def _places(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 
 def _numbers(frame: pl.DataFrame, column: str) -> Any:
     if column not in frame.columns:
-        meant = closest(column, frame.columns)
-        raise TightlinkError(
-            f"no such column: expected {one_of(frame.columns)}{f'; did you mean {meant}?' if meant else ''}"
-        )
+        known = frame.columns
+        raise TightlinkError(f"no such column: expected {one_of(known)}{did_you_mean(column, known)}")
     # CSV files have text in columns that are not known.
     numbers = frame[column].cast(pl.Float64, strict=False)
     if numbers.is_null().all():

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from tightlink.capture import capture as read
 from tightlink.commands.capture_output import show
-from tightlink.commands.options import Output
+from tightlink.commands.options import JsonOf, Output
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_why, say, warned, watching
 from tightlink.errors import ScenarioError
@@ -27,7 +27,7 @@ def capture(
     connections: int | None = None,
     packets: Annotated[bool, Parameter(negative="")] = False,
     only: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOf = False,
 ) -> int:
     """Read a capture (pcap or pcapng) and print its flows, protocols and interfaces; or a trace of ns-2.
 
@@ -38,7 +38,7 @@ def capture(
     output
         Folder to write the tables to; without it nothing is written.
     interval
-        Of the series, such as "100 ms".
+        Interval at which rates and losses are sampled, such as "100 ms".
     rate
         Capacity of each link that was captured, such as "1 Gbit/s", for their utilization (default: what a pcapng file
         says).

@@ -58,9 +58,9 @@ def emulate(
     trace_down
         Trace of the other direction (default: the same).
     delay
-        Of that link, in each direction, such as "20 ms" (default: none).
+        Delay of the link of --trace, in each direction, such as "20 ms" (default: none).
     queue
-        Of that link, in each direction, such as "100 packets" (default: that of the profile).
+        Queue of the link of --trace, in each direction, such as "100 packets" (default: that of the profile).
     link
         Links to emulate, instead of the slowest on the path of each flow.
     device

@@ -1,12 +1,10 @@
 """The command ``tightlink measure FILE.toml``: a scenario with real senders over emulated links."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tightlink import units
-from tightlink.commands.options import Names, Output, Set, option
+from tightlink.commands.options import JsonOf, Names, Output, Set, option
 from tightlink.commands.run_output import print_summary
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import (
@@ -47,7 +45,7 @@ def scenario(
     repeat: int = 1,
     echo: str = "200 ms",
     late: str | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOf = False,
 ) -> int:
     """Measure a scenario: real senders on this machine's own TCP and UDP, over its bottlenecks in real time.
 
@@ -68,7 +66,8 @@ def scenario(
     echo
         Interval of echoes (ICMP) beside the traffic, or off.
     late
-        How late a packet may be forwarded without it being late (default: 1 % of what full queues take).
+        How much later than planned a packet may be forwarded before it counts as late (default: 1 % of what full
+        queues take). Where more than 1 % are late, there is no result.
     json_
         Print manifest, flows and links as JSON.
     """

@@ -51,7 +51,7 @@ class GridOptions:
     repeat: int = 3
     """Measurements of each combination, at least."""
     precision: str | None = None
-    """Such as "2 %": measure until half the 95 % interval of the median goodput is that narrow."""
+    """Measure until half the 95 % interval of the median goodput is that narrow, such as "2 %"."""
     max_repeats: int | None = None
     """Measurements of each combination at most, with --precision (default: 10)."""
     seed: int = 1

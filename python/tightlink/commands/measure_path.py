@@ -66,7 +66,7 @@ def path(
     port
         Port at which it listens.
     payload
-        Of the datagrams of trains and overload; no larger than the path takes whole.
+        Payload of the datagrams of trains and overload; no larger than the path takes whole.
     trains
         Trains that are sent.
     train_packets

@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, Literal, get_args, get_origin
 
-from cyclopts import CoercionError, MissingArgumentError, UnusedCliTokensError
+from cyclopts import CoercionError, MissingArgumentError, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import ScenarioError, closest, in_quotes, one_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cyclopts import CycloptsError
 
-_KINDS: Final = {int: "a whole number", float: "a number"}
+_KINDS: Final[dict[object, str]] = {int: "a whole number", float: "a number"}
+#: How like an option a word must be: all of them begin with the same two letters.
+_LIKENESS: Final = 0.7
+#: Commands by other words for what they do, which no likeness of letters would find.
+_COMMANDS: Final = {
+    "analyze": "analyse analysis stats",
+    "capture": "pcap tcpdump read",
+    "compare": "diff",
+    "list": "ls",
+    "measure": "ping iperf iperf3",
+    "new": "init create",
+    "plot": "draw figure chart",
+    "report": "html show view",
+    "run": "simulate sim start exec",
+    "sweep": "experiment vary batch grid",
+    "validate": "check lint",
+}
+#: Commands by the ends of the names of files that they read.
+_READERS: Final = {
+    ".toml": "run",
+    ".py": "study",
+    **dict.fromkeys((".pcap", ".pcapng", ".tr", ".gz"), "capture"),
+}
 
 
 def misunderstood(error: CycloptsError) -> str:
     """What is wrong with the words of a command."""
     command = " ".join(["tightlink", *(error.command_chain or ())])
     match error:
+        case UnknownCommandError() | UnknownOptionError():
+            return _unknown(error, command)
         case UnusedCliTokensError(unused_tokens=[first, *_]):
             return f'"{first}": one word too many; {command} --help tells what is expected'
         case MissingArgumentError(keyword=str(option)):
@@ -25,12 +52,37 @@ def misunderstood(error: CycloptsError) -> str:
         case MissingArgumentError(argument=argument) if argument is not None:
             name = argument.name if argument.index is None else argument.name.removeprefix("--").upper()
             return f"{name} is missing; {command} --help tells what is expected"
-        case CoercionError(token=token, target_type=kind) if token is not None and token.keyword is not None:
-            if get_origin(kind) is Literal:
-                known = [str(word) for word in get_args(kind)]
-                meant = closest(token.value, known)
-                suggestion = None if meant is None else f'"{meant}"'
-                return str(ScenarioError(one_of(known), key=token.keyword, value=token.value, suggestion=suggestion))
-            if kind in _KINDS:
-                return str(ScenarioError(_KINDS[kind], key=token.keyword, value=token.value))
+        case CoercionError(token=token, target_type=kind, argument=argument) if token is not None:
+            known = [str(word) for word in get_args(kind)] if get_origin(kind) is Literal else []
+            expected = one_of(known) if known else _KINDS.get(kind)
+            if expected is not None:
+                suggestion = in_quotes(token.value, known)
+                key = token.keyword or (None if argument is None else argument.name.removeprefix("--").upper())
+                return str(ScenarioError(expected, key=key, value=token.value, suggestion=suggestion))
     return str(error)
+
+
+def _unknown(error: UnknownCommandError | UnknownOptionError, command: str) -> str:
+    """A word that is no command, or no option of its command, with what was probably meant."""
+    if isinstance(error, UnknownOptionError):
+        word, kind = error.token.keyword or error.token.value, "option"
+        names = [name for argument in error.argument_collection for name in argument.names]
+        meant = closest(word, names, likeness=_LIKENESS)
+        shown = word
+    else:
+        word, kind = (error.unused_tokens or [""])[0], "command"
+        names = [name for name in error.app or () if not name.startswith("-")]
+        found = _command(word, names, top=not error.command_chain)
+        meant, shown = found and f'"{command} {found}"', f'"{word}"'
+    ending = f"did you mean {meant}?" if meant else f"{command} --help lists them"
+    return f"{shown}: there is no such {kind}; {ending}"
+
+
+def _command(word: str, known: Sequence[str], *, top: bool) -> str | None:
+    """The command that somebody has in mind who writes another word, or the name of a file, in its place."""
+    if top:
+        reader = _READERS.get(PurePath(word).suffix)
+        synonym = next((name for name, others in _COMMANDS.items() if word.casefold() in others.split()), None)
+        if reader or synonym:
+            return f"{reader} {word}" if reader else synonym
+    return closest(word, known)

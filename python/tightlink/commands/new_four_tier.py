@@ -27,7 +27,7 @@ def four_tier(
     routers
         Part of the access routers of each class that have users, such as 1/3; each stays what it is.
     scale
-        Sources and speeds, of those of the whole network: 1, or a part such as 0.1. What that distorts is said.
+        Sources and speeds, of those of the whole network: 1, or a part such as 0.1; a warning says what that distorts.
     nist
         Congestion controls and timeouts as NIST has them, where that is known and differs.
     """
@@ -36,7 +36,7 @@ def four_tier(
         values = override(values, name, value)
     for name in ("scale", "routers", "nist"):
         if name in values:
-            expected = f"one of the twenty parameters; the size has options of its own, such as --{name}"
+            expected = f"one of the twenty parameters; the size is set by options, such as --{name}"
             raise ScenarioError(expected, key=name)
     try:
         chosen = FourTier(**values, routers=_part(routers), scale=scale, nist=nist)

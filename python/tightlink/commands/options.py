@@ -23,7 +23,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
-from cyclopts import Parameter, Token
+from cyclopts import Group, Parameter, Token
 
 from tightlink import units
 from tightlink.errors import ScenarioError
@@ -31,6 +31,11 @@ from tightlink.errors import ScenarioError
 _JOBS: Final = "Runs to execute at a time; the results do not depend on it."
 _CLUSTER: Final = "Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786."
 _WITH_LAB: Final = "Put a laboratory into the report, in which every scenario that a browser can simulate has sliders."
+
+#: Headings below which long lists of options stand in the help, in this order, behind the command's own.
+FILES: Final = Group.create_ordered("What is written")
+PACKETS: Final = Group.create_ordered("Packets")
+TABLES: Final = Group.create_ordered("What is printed")
 
 Jobs: TypeAlias = Annotated[int, Parameter(name=["--jobs", "-j"], help=_JOBS)]
 
@@ -42,8 +47,10 @@ def _separated(_: type, words: Sequence[Token]) -> list[str]:
 #: Names, times or pairs: separated by commas, by repeating the option, or both.
 Names: TypeAlias = Annotated[list[str] | None, Parameter(negative="", metavar="NAME,…", converter=_separated)]
 Cluster: TypeAlias = Annotated[str | None, Parameter(help=_CLUSTER)]
+#: Of commands whose docstring says what of it.
+JsonOf: TypeAlias = Annotated[bool, Parameter(name="--json", negative="", group=TABLES)]
 Json: TypeAlias = Annotated[
-    bool, Parameter(name="--json", negative="", help="Print everything that was found as JSON.")
+    bool, Parameter(name="--json", negative="", group=TABLES, help="Print everything that was found as JSON.")
 ]
 Set: TypeAlias = Annotated[
     list[str] | None,

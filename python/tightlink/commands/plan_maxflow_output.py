@@ -36,7 +36,7 @@ def as_json(limits: FlowLimits, trials: dict[str, Trial]) -> dict[str, Any]:
 
 
 def _answer(found: MaximumFlow, bits: Fraction, a_packet: int) -> dict[str, Any]:
-    """An answer in both units; ``bits`` are those of one of its own units. Null: nothing limits it."""
+    """An answer in both units; ``bits`` says how many bits one unit of its rate is. Null: nothing limits it."""
     if found.value is None:
         return {"max_bps": None, "max_packets_per_s": None, "cut": None, "paths": None}
     paths = [

@@ -2,10 +2,8 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from tightlink.commands.options import JsonOf
 from tightlink.commands.sweep import shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table
@@ -19,7 +17,7 @@ def query(
     folder: Path,
     statement: str,
     *,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOf = False,
 ) -> None:
     """Query the runs of a sweep or a study in SQL: tables runs, flows, links, nodes, series, and a study's own.
 

@@ -29,9 +29,10 @@ def report(
     sequence
         Flow whose sequence numbers are drawn over time; the run needs its packets (run --trace, capture --packets).
     from_
-        When they begin, such as "3 s": of a short part every packet is drawn (default: the beginning of the run).
+        Where the sequence numbers begin, such as "3 s": of a short part every packet is drawn (default: the
+        beginning of the run).
     to
-        When they end (default: the end of the run).
+        Where they end (default: the end of the run).
     with_lab
         Put a laboratory into the report: the engine, and what was simulated with sliders.
     """

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Names, Output, Set
+from tightlink.commands.options import FILES, PACKETS, JsonOf, Names, Set
 from tightlink.commands.run_output import check_shown, print_summary, write_shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
@@ -28,18 +28,18 @@ _PRINTED: Final = ("flows", "links", "transfers", "completion_times")
 def run(
     file: Path,
     *,
-    output: Output = None,
     set_: Set = None,
     seed: int | None = None,
     threads: int | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOf = False,
     show_config: Annotated[bool, Parameter(negative="")] = False,
-    trace: Annotated[bool, Parameter(negative="")] = False,
-    tr: Path | None = None,
-    pcap: Path | None = None,
-    pcap_at: Names = None,
-    report: Path | None = None,
-    plot: Path | None = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"], group=FILES)] = None,
+    report: Annotated[Path | None, Parameter(group=FILES)] = None,
+    plot: Annotated[Path | None, Parameter(group=FILES)] = None,
+    trace: Annotated[bool, Parameter(negative="", group=PACKETS)] = False,
+    tr: Annotated[Path | None, Parameter(group=PACKETS)] = None,
+    pcap: Annotated[Path | None, Parameter(group=PACKETS)] = None,
+    pcap_at: Annotated[Names, Parameter(group=PACKETS)] = None,
     replay: Path | None = None,
     controls: Controls = None,
     yes: Annotated[bool, Parameter(negative="")] = False,

@@ -6,7 +6,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Cluster, Jobs, Output, WithLab
+from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, WithLab
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
@@ -23,7 +23,7 @@ def study(
     claims: Annotated[bool, Parameter(negative="")] = False,
     with_lab: WithLab = False,
     controls: Controls = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOf = False,
     **options: str,
 ) -> int:
     """Run a study: its simulations, its analysis, its claims and its report.

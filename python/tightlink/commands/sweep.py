@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from tightlink import units
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Cluster, Jobs, Output, Set  # cyclopts evaluates them
+from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set  # cyclopts evaluates them
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import CAUTION, FAILED, print_json, print_table, print_text, quantity, say, watching
 from tightlink.errors import TightlinkError
@@ -63,7 +63,7 @@ def sweep(
     yes: Annotated[bool, Parameter(negative="")] = False,
     controls: Controls = None,
     with_lab: Annotated[bool, Parameter(negative="")] = False,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: JsonOf = False,
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.
 

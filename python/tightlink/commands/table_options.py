@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 from cyclopts import Parameter
 
-from tightlink.commands.options import Names
+from tightlink.commands.options import TABLES, Names
 from tightlink.console import columns_chosen
 from tightlink.errors import TightlinkError
 from tightlink.text_table import Choice
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 def _option(name: str, annotation: Any, help_: str, default: object = None) -> inspect.Parameter:
-    annotated = Annotated[annotation, Parameter(negative="", help=help_)]
+    annotated = Annotated[annotation, Parameter(negative="", group=TABLES, help=help_)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotated)
 
 

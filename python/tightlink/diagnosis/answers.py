@@ -84,7 +84,7 @@ class Suggestion:
         return asdict(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosis:
     """Two answers for flows that have the same: what bounds the rate, and what that does to delay."""
 
@@ -119,6 +119,9 @@ class Diagnosis:
         command = next((suggestion.command for suggestion in self.suggestions if suggestion.command), "")
         return "\n".join([*lines, *_broken(command)])
 
+    # What one reads at Python's prompt, too.
+    __repr__ = __str__
+
     def to_dict(self) -> dict[str, Any]:
         """The diagnosis as JSON has it."""
         return {
@@ -131,7 +134,7 @@ class Diagnosis:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Why:
     """Why the flows of a run are as fast as they are: a diagnosis for each group of flows that have the same."""
 
@@ -177,6 +180,8 @@ class Why:
     def __str__(self) -> str:
         """For a terminal: some lines of 80 characters for each diagnosis."""
         return "\n".join(self._lines())
+
+    __repr__ = __str__
 
     def _lines(self) -> Iterator[str]:
         told: set[str] = set()

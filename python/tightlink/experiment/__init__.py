@@ -18,6 +18,7 @@ from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.running import run
 from tightlink.scenario import Scenario
+from tightlink.simulate import check_scenario
 
 
 def open(folder: str | os.PathLike[str]) -> Experiment:  # noqa: A001
@@ -67,4 +68,5 @@ def sweep(
         >>> found.runs.select("run", "packets_sent").collect().rows()
         [('0/0', 83.0), ('1/0', 245.0)]
     """
+    check_scenario(scenario)
     return run(Plan.of(scenario, vary, **settings), output, jobs=jobs, cluster=cluster, watch=watch)

@@ -57,7 +57,7 @@ _OF_TRANSFERS: Final = (
 _OF_SIZES: Final = ("completion_p99_s", "slowdown_p50", "slowdown_p99")
 #: What the class of all sizes is called.
 _ANY_SIZE: Final = "all"
-#: Traffic groups up to which each has metrics of its own; a table of thousands of columns helps nobody.
+#: Traffic groups up to which metrics are kept for each; a table of thousands of columns helps nobody.
 MOST_GROUPS: Final = 20
 #: What a person looks at first, in this order; of several names the first that there is.
 _MAIN: Final = (

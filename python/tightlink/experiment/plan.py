@@ -30,7 +30,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.errors import ScenarioError, TightlinkError, closest, in_quotes, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.cells import Cell, cells
 from tightlink.experiment.designs import Design
@@ -200,9 +200,8 @@ def _settings(data: Mapping[str, Any]) -> Settings:
     known = [_SCENARIO, _SET, _VARY, *names]
     for key in data:
         if key not in known:
-            meant = closest(key, known)
             raise ScenarioError(f"unknown key; expected {one_of(known)}", key=key,
-                                suggestion=f'"{meant}"' if meant else None, statement=True)  # fmt: skip
+                                suggestion=in_quotes(key, known), statement=True)  # fmt: skip
     if not isinstance(data[_SCENARIO], str):
         raise ScenarioError('the file of a scenario, such as "dumbbell.toml"', key=_SCENARIO, value=data[_SCENARIO])
     for key in (_SET, _VARY):

@@ -68,7 +68,7 @@ def write(
     """
     target = Path(path)
     if target.exists() and not (target.is_file() and _GENERATOR in target.read_text("utf-8", "replace")[:2000]):
-        raise TightlinkError(f"{target}: something is there that is no laboratory; nothing is overwritten")
+        raise TightlinkError(f"{target}: another file has this name, and is not overwritten; expected a new one, by -o")
     given = data(scenario, sliders=sliders, text=text, title=title)
     return write_text(target, _page(given, engine()))
 
@@ -113,7 +113,7 @@ def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
 
 
 def _described(number: int, made: Sequence[Slider], own: dict[str, Any], document: Document) -> dict[str, Any]:
-    """A slider as the page shows it; a value that the scenario leaves to its profile has no text of its own."""
+    """A slider as the page shows it; a value that the scenario leaves to its profile has no text."""
     slider = made[number]
     literals: list[str | None] = [toml.literal(_below(slider, value, made)) for value in slider.values]
     if not _is_written(own, slider.key):

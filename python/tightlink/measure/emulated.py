@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.errors import ScenarioError, closest
+from tightlink.errors import ScenarioError, in_quotes
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
 
@@ -66,9 +66,8 @@ def chosen(network: Network, wanted: Sequence[str], crossed: Iterable[Way]) -> t
     names = [name.removesuffix(REVERSE) for name in wanted]
     for name, given in zip(names, wanted, strict=True):
         if name not in network.links:
-            meant = closest(given, {base(network, link) for way in crossed for link in way.there})
             # Of an option, not of the file.
-            suggestion = None if meant is None else f'"{meant}"'
+            suggestion = in_quotes(given, {base(network, link) for way in crossed for link in way.there})
             raise ScenarioError("the name of a link", key="--link", value=given, file="", suggestion=suggestion)
     return _in_order(network, names)
 

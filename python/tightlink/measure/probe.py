@@ -45,8 +45,6 @@ from tightlink.measure.traffic import (
 
 #: Datagrams of one call, unless it says otherwise: 800 MB of results.
 MOST_DATAGRAMS: Final = 20_000_000
-#: Payload of the smallest datagram: its number and its time.
-SMALLEST_PAYLOAD_BYTES: Final = 16
 #: Between looks whether a window has room.
 _NAP_S: Final = 50e-6
 #: For what is outstanding when a flow stops.

@@ -150,7 +150,7 @@ def version() -> str:
 
 
 def _numbers(measured: Measured) -> dict[int, int]:
-    """The scenario's number of each flow of the trace that is one of its own."""
+    """The scenario's number of each flow of the trace that the scenario has."""
     flows = measured.relayed.summary["flows"]
     known = {
         (flow["protocol"], _key(flow["source"], flow["destination"])): number

@@ -26,7 +26,7 @@ class Host:
     name: str
     address: str
     side: int
-    """With one link 0 where it begins, 1 where it ends; around several links each host is a side of its own."""
+    """With one link 0 where it begins, 1 where it ends; around several links each host is another side."""
 
 
 @dataclass(frozen=True)

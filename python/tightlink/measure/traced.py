@@ -44,7 +44,7 @@ def in_time(trace: pl.DataFrame, flows: Mapping[int, int], *, shift_s: float, du
 
     Args:
         trace: As the relay writes it.
-        flows: The scenario's number of each flow of the trace that is one of its own.
+        flows: The scenario's number of each flow of the trace that the scenario has.
         shift_s: What is added to the times.
         duration_s: That of the scenario.
     """

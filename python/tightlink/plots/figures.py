@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, axes
@@ -45,19 +45,21 @@ def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes
         'goodput (Mbit/s)'
     """
     ax = axes(ax)
-    across, up = _axis(frame, x), _axis(frame, y)
+    across, up = _axis(frame, x, ax.get_xlabel()), _axis(frame, y, ax.get_ylabel())
     for name, color, part in _lines(frame, by):
         ax.plot(_values(part, x, across), _values(part, y, up), label=name, **_styled(color, style))
     return _labelled(ax, across.title, up.title, legend=by is not None)
 
 
-def series(run: Run, metric: str, entity: str | None = None, *, ax: Axes | None = None, **style: Any) -> Axes:
+def series(
+    run: Run, metric: str, entity: str | Sequence[str] | None = None, *, ax: Axes | None = None, **style: Any
+) -> Axes:
     """A metric over time, each flow and each link in its colour of all figures of the run.
 
     Args:
         run: A run that was observed at an interval.
         metric: Which series, such as "queue_packets".
-        entity: Which link, node or flow; without it, all that have the metric.
+        entity: Which link, node or flow, or several of them in their order; without it, all that have the metric.
         ax: Where to draw; without it, in a new figure.
         style: Passed on to matplotlib's ``plot``.
 
@@ -65,15 +67,17 @@ def series(run: Run, metric: str, entity: str | None = None, *, ax: Axes | None 
         TightlinkError: The run has no such series.
     """
     table = _chosen(run.series, "metric", metric)
-    if entity is not None:
+    if isinstance(entity, str):
         table = _chosen(table, "entity", entity)
+    elif entity is not None:
+        table = pl.concat(_chosen(table, "entity", name) for name in entity)
     wide = table.select("time_s", "entity", pl.col("value").alias(metric))
     ax = axes(ax)
-    across, up = _axis(wide, "time_s"), _axis(wide, metric)
+    across, up = _axis(wide, "time_s", ax.get_xlabel()), _axis(wide, metric, ax.get_ylabel())
     for name, color, part in _lines(wide, "entity", palette.entities(run)):
-        label = {} if entity is not None else {"label": name}
+        label = {} if isinstance(entity, str) else {"label": name}
         ax.plot(_values(part, "time_s", across), _values(part, metric, up), **(label | _styled(color, style)))
-    return _labelled(ax, across.title, up.title, legend=entity is None)
+    return _labelled(ax, across.title, up.title, legend=not isinstance(entity, str))
 
 
 def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
@@ -116,7 +120,7 @@ def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None =
         style: Passed on to matplotlib's ``plot``.
     """
     ax = axes(ax)
-    across = _axis(frame, x)
+    across = _axis(frame, x, ax.get_xlabel())
     for name, color, part in _lines(frame, by):
         values = _values(part.drop_nulls(x).sort(x), x, across)
         ax.plot([values[0], *values], [100 * at / len(values) for at in range(len(values) + 1)],
@@ -154,7 +158,7 @@ def scatter_with_curves(  # noqa: PLR0913
         (1, 1)
     """
     ax = axes(ax)
-    across, up = _axis(frame, x), _axis(frame, y)
+    across, up = _axis(frame, x, ax.get_xlabel()), _axis(frame, y, ax.get_ylabel())
     if log:
         ax.set(xscale="log", yscale="log")
         for axis in (ax.xaxis, ax.yaxis):
@@ -192,7 +196,10 @@ def _lines(
         yield str(name), {"color": colors[str(name)]}, part
 
 
-def _axis(frame: pl.DataFrame, column: str) -> labels.Axis:
+def _axis(frame: pl.DataFrame, column: str, drawn: str) -> labels.Axis:
+    """The axis of a column; as it is drawn already, where something of this column is."""
+    if there := labels.axis_drawn(column, drawn):
+        return there
     values = [abs(value) for value in frame[column].drop_nulls().to_list()]
     return labels.axis(column, max(values, default=None))
 
@@ -225,7 +232,6 @@ def _chosen(frame: pl.DataFrame, column: str, wanted: str) -> pl.DataFrame:
     found = frame.filter(pl.col(column) == wanted)
     if found.is_empty():
         names = sorted(frame[column].unique().to_list())
-        meant = closest(wanted, names)
-        ending = f"; did you mean {meant}?" if meant else ""
+        ending = did_you_mean(wanted, names)
         raise TightlinkError(f'no series of the {column} "{wanted}": expected {one_of(names)}{ending}')
     return found

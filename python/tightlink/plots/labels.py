@@ -89,6 +89,16 @@ Axis(title='utilization (%)', factor=100.0))
     return Axis(words(column))
 
 
+def axis_drawn(column: str, title: str) -> Axis | None:
+    """The axis of a column by the title that it was given already; none if that is of something else.
+
+    >>> axis_drawn("goodput_bps", "goodput (kbit/s)"), axis_drawn("goodput_bps", "time (s)")
+    (Axis(title='goodput (kbit/s)', factor=0.001), None)
+    """
+    found = (axis(column, size) for ending, scales in _UNITS.items() if column.endswith(ending) for _, size in scales)
+    return next((each for each in found if each.title == title), None)
+
+
 def plain(column: str) -> str:
     """A column's name in words, without its unit.
 

@@ -66,8 +66,10 @@ def overview(run: Run) -> Figure:
         return figure
     figure, panels = _figure(len(wanted), _HEIGHT * len(wanted))
     for ax, (metric, names) in zip(panels, wanted, strict=True):
-        for name in names:
-            series(run, metric, name, ax=ax, linewidth=1, color=palette.colors(palette.entities(run))[name], label=name)
+        # All at once, for they share one scale: kilobits of one flow beside megabits of another would be a lie.
+        series(run, metric, names, ax=ax, linewidth=1)
+        if (legend := ax.get_legend()) is not None:
+            legend.remove()
         if 1 < len(names) <= _MOST_NAMES or metric == "queue_packets":
             # Above what is drawn, which fills its panel.
             columns = max(1, min(len(names), _LETTERS // (max(map(len, names)) + _OF_LINE)))

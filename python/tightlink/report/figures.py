@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tightlink import plots
-from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER, RUNS
 from tightlink.files import write_bytes
@@ -80,9 +80,7 @@ def figure(folder: str | os.PathLike[str], name: str) -> Figure:
     """
     there = {each.name: each for each in figures(folder)}
     if name not in there:
-        meant = closest(name, there)
-        hint = "" if meant is None else f"; did you mean {meant}?"
-        raise TightlinkError(f'"{name}": expected a figure of {folder}, {one_of(list(there))}{hint}')
+        raise TightlinkError(f'"{name}": expected a figure of {folder}, {one_of(there)}{did_you_mean(name, there)}')
     return there[name]
 
 

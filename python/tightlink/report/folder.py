@@ -49,11 +49,13 @@ def run_report(
     Example:
         >>> run_report("nowhere")
         Traceback (most recent call last):
-        tightlink.errors.TightlinkError: nowhere: there is no such folder; expected that of a run, a study or a sweep
+        tightlink.errors.TightlinkError: nowhere: there is no such folder; expected the folder of a run, \
+a study or a sweep, as its -o names it
     """
     place = Path(folder)
     if not place.is_dir():
-        raise TightlinkError(f"{place}: there is no such folder; expected that of a run, a study or a sweep")
+        what = "it is a file" if place.exists() else "there is no such folder"
+        raise TightlinkError(f"{place}: {what}; expected the folder of a run, a study or a sweep, as its -o names it")
     target = place / _REPORT
     if (place / "manifest.json").exists():
         run = open_run(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import pl
 from tightlink.plots.labels import grouped
 from tightlink.report import charts
@@ -63,10 +63,8 @@ def _number(run: Run, flow: str) -> int:
     names = run.flows["label"].to_list()
     if flow in names:
         return int(run.flows["flow"][names.index(flow)])
-    meant = closest(flow, names)
     listed = one_of(names) if len(names) <= _MOST_NAMED else f"one of {len(names)} flows, such as {names[0]}"
-    hint = f"; did you mean {meant}?" if meant else ""
-    raise TightlinkError(f"--sequence {flow}: there is no such flow: expected {listed}{hint}")
+    raise TightlinkError(f"--sequence {flow}: there is no such flow: expected {listed}{did_you_mean(flow, names)}")
 
 
 def _traced(run: Run, number: int) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from tightlink import control, units
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.lazy import _core
 
 _ANY: Final = sys.float_info.max
@@ -145,9 +145,8 @@ def congestion_spec(
     known = options(kind)
     for name in given:
         if name not in known:
-            meant = closest(name, known)
             expected = f"expected {one_of(known)}" if known else f"{kind} has no options"
-            suggestion = f'"{meant}"' if meant else None
+            suggestion = in_quotes(name, known)
             raise ScenarioError(f"unknown key; {expected}", key=f"{key}.{name}", suggestion=suggestion, statement=True)
     defaults = {name: option.default for name, option in known.items()} | dict(profile.get(kind, {}))
     filled = {
@@ -165,5 +164,4 @@ def congestion_spec(
 def _check(key: str, name: str) -> None:
     names = [*(known for known, _ in _core.congestion()), *control.names()]
     if name not in names:
-        meant = closest(name, names)
-        raise ScenarioError(one_of(names), key=key, value=name, suggestion=f'"{meant}"' if meant else None)
+        raise ScenarioError(one_of(names), key=key, value=name, suggestion=in_quotes(name, names))

@@ -21,12 +21,12 @@ import operator
 import sys
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import WithJsonSchema
 
-from tightlink.scenario.table import own_docstring
+from tightlink.scenario.table import key_of, own_docstring
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -76,6 +76,39 @@ def signature(table: type[Table]) -> inspect.Signature:
             for name, field in _in_order(table, fields)
         ]
     )
+
+
+def example(table: type[Table], location: Sequence[int | str]) -> str | None:
+    """What may be written at a place in a table, the first example of its key; none where the schema has none.
+
+    >>> from tightlink.scenario import Scenario
+    >>> example(Scenario, ["duration"]), example(Scenario, ["node", "router", "processor", "per_packet"])
+    ('"10 s"', '"10 ms"')
+    """
+    tables, found, named = [table], None, False
+    for part in location:
+        if named or isinstance(part, int) or part.startswith("<"):
+            # A name that the user gave, an element of a list, the tag of a kind: the tables stay.
+            named = False
+            continue
+        fields = [field for each in tables for name, field in each.model_fields.items() if key_of(name) == key_of(part)]
+        if not fields:
+            return None
+        found = fields[0]
+        named = typing.get_origin(_plain(found.annotation)) is dict or "dict[" in " ".join(_names(found.annotation))
+        tables = [each for field in fields for each in tables_in(field.annotation, named=True)]
+    schemas = () if found is None else _schemas([*found.metadata, found.annotation])
+    examples = next(iter(schemas), {}).get("examples", ())
+    return json.dumps(examples[0]) if examples else None
+
+
+def tables_in(annotation: Any, *, named: bool) -> Iterator[type[Table]]:
+    """The tables that a value may be, or that are in it; with ``named``, those below names of the user's, too."""
+    if hasattr(annotation, "model_fields"):
+        yield annotation
+    elif named or typing.get_origin(annotation) is not dict:
+        for part in typing.get_args(annotation):
+            yield from tables_in(part, named=named)
 
 
 def _default(field: FieldInfo) -> object:

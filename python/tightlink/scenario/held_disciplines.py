@@ -199,11 +199,11 @@ class DualPi2(Discipline):
     coupling: Annotated[float, _COUPLING] = 2.0
     """How much larger the base probability is for L4S (k)."""
     min_threshold: Period = "0.8 ms"
-    """Delay of the L4S queue above which it marks some packets of its own (minTh)."""
+    """Delay of the L4S queue above which it begins to mark by itself, beside the coupled marks (minTh)."""
     max_threshold: Period = "1.2 ms"
     """Delay of the L4S queue from which it marks all; the same as min_threshold makes a step (maxTh)."""
     threshold_packets: Annotated[int, whole(0, 1000, "a whole number of packets from 0 to 1000")] = 1
-    """The L4S queue marks none of its own while no more packets than these are in it (Th_len)."""
+    """Packets in the L4S queue up to which all its marks are coupled ones, whatever their delay (Th_len)."""
     scheduler: Annotated[Literal["wrr", "time-shifted"], choice("wrr", "time-shifted")] = "wrr"
     """Which queue is served: weighted round robin, or whichever has waited longer, L4S with an advance."""
     classic_share: Fraction = 0.1

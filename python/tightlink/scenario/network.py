@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from tightlink import units
-from tightlink.errors import ABSENT, ScenarioError, closest
+from tightlink.errors import ABSENT, ScenarioError, in_quotes
 from tightlink.scenario.changes import Changing
 from tightlink.scenario.delays import LeoDelay, least_delay
 from tightlink.scenario.disciplines import Threshold
@@ -204,8 +204,7 @@ class Network:
         if len(names) > _MANY:
             names = [other for other in names if "[" not in other]
         names += [f"{group}[*]" for group in self.groups]
-        meant = closest(name, names)
-        return ScenarioError(expected, key=key, value=name, suggestion=f'"{meant}"' if meant else None)
+        return ScenarioError(expected, key=key, value=name, suggestion=in_quotes(name, names))
 
     def specs(self) -> list[dict[str, Any]]:
         """The links as the engine reads them; what depends on others is left to it (`tightlink._core.fill`)."""

@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from tightlink.errors import closest, one_of
+from tightlink.errors import in_quotes, one_of
 from tightlink.scenario.table import wrong
 
 
@@ -76,5 +76,4 @@ def like_network(name: object) -> Mapping[str, Any]:
 
 def meant(name: object) -> str | None:
     """The name of a ready network that is like this one, in quotes."""
-    found = closest(name, tuple(networks())) if isinstance(name, str) else None
-    return f'"{found}"' if found else None
+    return in_quotes(name, networks())

@@ -62,6 +62,8 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     if len(steps) > DEEPEST:
         raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file="--set")
     first, index = steps[0]
+    if first not in _NAMED and (meant := _below_named(data, path, first)):
+        raise _error(path, "unknown key", meant)
     if first in _NAMED and index == "*":
         names = list(data.get(first, {}))
         if not names:
@@ -73,6 +75,29 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     if first in _NAMED and first != "node" and len(steps) > 1:
         _check_name(data, first, steps[1][0], path)
     return _put(data, steps, value, path)
+
+
+def _below_named(data: dict[str, Any], path: str, first: str) -> str | None:
+    """The whole path where somebody has left out what it begins with: the table, or that and the name in it."""
+    # Not at the top: the model reads overrides.
+    from tightlink.scenario.links import Link
+    from tightlink.scenario.model import Scenario
+    from tightlink.scenario.traffic import Flow
+
+    known = Scenario.keys()
+    if first in known:
+        return None
+    keys = {"link": Link.keys(), "traffic": Flow.keys()}
+    for table in _NAMED:
+        below = data.get(table)
+        if not isinstance(below, dict):
+            continue
+        if first in below:
+            return f"{table}.{path}"
+        for name, given in below.items():
+            if first in keys.get(table, ()) or (isinstance(given, dict) and first in given):
+                return f"{table}.{name}.{path}"
+    return None
 
 
 def _check_name(data: dict[str, Any], table: str, name: str, path: str) -> None:

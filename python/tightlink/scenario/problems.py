@@ -41,7 +41,7 @@ def scenario_error(
         option: The name of that option.
     """
     details = error.errors(include_url=False)[:_MOST_PROBLEMS]
-    problems = [_problem(problem) for problem in details]
+    problems = [_problem(problem, error.title) for problem in details]
     problems[0].others = tuple(problems[1:])
     return placed(problems[0], file, changed, option)
 
@@ -68,7 +68,8 @@ def below(table: str) -> Iterator[None]:
         raise
 
 
-def _problem(details: ErrorDetails) -> ScenarioError:
+def _problem(details: ErrorDetails, table: str) -> ScenarioError:
+    """One problem of those that pydantic found in a table of this name."""
     kind = details["type"]
     context: dict[str, Any] = details.get("ctx", {})
     location = list(details["loc"])
@@ -89,9 +90,19 @@ def _problem(details: ErrorDetails) -> ScenarioError:
         key = ".".join(filter(None, [dotted(location[:-1]), name]))
         return ScenarioError("unknown key", key=key, suggestion=f'"{name.rstrip("_")}"', statement=True)
     if kind == "missing":
-        return ScenarioError("this key is needed", key=dotted(location), statement=True)
+        return ScenarioError(f"this key is needed{_such_as(table, location)}", key=dotted(location), statement=True)
     value = details["input"] if location else ABSENT
     return ScenarioError(_EXPECTED.get(kind, details["msg"]), key=dotted(location) or None, value=value)
+
+
+def _such_as(table: str, location: list[int | str]) -> str:
+    # Not at the top: no scenario that is right needs it.
+    from tightlink import scenario
+    from tightlink.scenario.described import example
+
+    given = getattr(scenario, table, None)
+    found = None if given is None else example(given, location)
+    return "" if found is None else f", such as {dotted(location[-1:])} = {found}"
 
 
 def dotted(location: list[int | str]) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from tightlink.errors import ABSENT, closest, one_of
+from tightlink.errors import ABSENT, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -154,6 +154,10 @@ class Table(BaseModel, metaclass=_TableType):
             if name in given and name != "kind" and (value := getattr(self, name)) is not None:
                 yield name, value
 
+    def __str__(self) -> str:
+        """The same: what pydantic prints lacks the name of the table."""
+        return repr(self)
+
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, data: object) -> object:
@@ -163,8 +167,11 @@ class Table(BaseModel, metaclass=_TableType):
             raise wrong("a table", value=data)
         for key in data:
             if key not in cls._accepted():
-                meant = closest(str(key), cls.keys())
-                message = f"unknown key; expected {one_of(sorted(cls.keys()))}"
+                # Not at the top: no scenario that is right needs it.
+                from tightlink.scenario.synonyms import meant_key
+
+                meant = meant_key(str(key), cls)
+                message = f"unknown key; expected {one_of(key for _, key in cls._in_order())}"
                 suggestion = f'"{meant}"' if meant else None
                 raise wrong(message, key=str(key), suggestion=suggestion, statement=True)
         return data
@@ -236,7 +243,9 @@ def known_kind(*kinds: str) -> BeforeValidator:
         if kind is None:
             raise wrong(f"a kind, {one_of(kinds)}", key="kind")
         if kind not in kinds:
-            meant = closest(kind, kinds) if isinstance(kind, str) else None
+            from tightlink.scenario.synonyms import meant_kind
+
+            meant = meant_kind(kind, kinds) if isinstance(kind, str) else None
             raise wrong(one_of(kinds), key="kind", value=kind, suggestion=f'"{meant}"' if meant else None)
         return value
 

@@ -114,9 +114,7 @@ class Bulk(Flow):
     @model_validator(mode="after")
     def _tcp_only(self) -> Self:
         if self.udp is not None:
-            raise wrong(
-                "tcp: bulk traffic over UDP has no rate of its own; use cbr", key="udp", value=self.udp.written()
-            )
+            raise wrong("tcp: bulk traffic has no rate, which UDP needs; use cbr", key="udp", value=self.udp.written())
         return self
 
 

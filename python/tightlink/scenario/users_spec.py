@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.scenario.congestion import congestion_spec, control_name, works_with
 from tightlink.scenario.network import given
 from tightlink.scenario.paths import cut_off
@@ -198,8 +198,7 @@ def _long_lived(key: str, name: str, entry: LongLived, interfaces: list[str], sc
         raise ScenarioError(expected, key=f"{key}.start", value=entry.start)
     interface = given(entry.interface)
     if interface not in interfaces:
-        meant = closest(interface, interfaces)
-        suggestion = f'"{meant}"' if meant else None
+        suggestion = in_quotes(interface, interfaces)
         raise ScenarioError(one_of(interfaces), key=f"{key}.interface", value=interface, suggestion=suggestion)
     return {
         "name": name,

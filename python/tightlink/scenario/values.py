@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from tightlink import units
 from tightlink.control import CongestionControl
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.scenario.table import NAME, wrong
 
 UNLIMITED: Final = "unlimited"
@@ -57,9 +57,7 @@ def _quantity(
             # What the error expects of a bare number, or what it knows of one kind alone, says more.
             text = expected if error.expected == units.expected(*kinds) else error.expected
             suggestion = error.suggestion
-            if isinstance(value, str) and suggestion is None and (word := closest(value, words)):
-                suggestion = f'"{word}"'
-            raise wrong(text, value=value, suggestion=suggestion) from None
+            raise wrong(text, value=value, suggestion=suggestion or in_quotes(value, words)) from None
         if quantity.exact < 0 or (quantity.exact == 0 and not zero):
             sign = "that is not negative" if zero else "above zero"
             raise wrong(f'{kind.name} {sign}, such as "{kind.example}"', value=value)
@@ -225,8 +223,7 @@ def choice(*names: str) -> BeforeValidator:
     def check(value: object) -> str:
         if isinstance(value, str) and value in names:
             return value
-        meant = closest(value, names) if isinstance(value, str) else None
-        raise wrong(one_of(names), value=value, suggestion=f'"{meant}"' if meant else None)
+        raise wrong(one_of(names), value=value, suggestion=in_quotes(value, names))
 
     return BeforeValidator(check)
 
@@ -234,8 +231,7 @@ def choice(*names: str) -> BeforeValidator:
 def _check_ecn(value: object) -> bool | str:
     if isinstance(value, bool) or value == ACCURATE_ECN:
         return value
-    meant = f'"{ACCURATE_ECN}"' if isinstance(value, str) and closest(value, (ACCURATE_ECN,)) else None
-    raise wrong(f'true, false or "{ACCURATE_ECN}"', value=value, suggestion=meant)
+    raise wrong(f'true, false or "{ACCURATE_ECN}"', value=value, suggestion=in_quotes(value, (ACCURATE_ECN,)))
 
 
 #: Accurate ECN, by its usual name (RFC 9768).

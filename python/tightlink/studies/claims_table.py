@@ -68,7 +68,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from tightlink.errors import TightlinkError, closest
+from tightlink.errors import TightlinkError, did_you_mean
 from tightlink.experiment.claims import Claim, Origin, Value, compared, stated
 from tightlink.studies.expressions import NotObservedError, evaluate, fill
 
@@ -310,8 +310,7 @@ _TEXT: Final = frozenset(field.name for field in fields(Statement) if field.type
 def _statement(entry: dict[str, Any], document: str) -> Statement:
     for key, value in entry.items():
         if key not in _KEYS:
-            like = closest(key, _KEYS)
-            raise ValueError(f'"{key}" is no key of a claim' + (f'; did you mean "{like}"?' if like else ""))
+            raise ValueError(f'"{key}" is no key of a claim{did_you_mean(key, _KEYS)}')
         if key in _TEXT and not isinstance(value, str):
             raise TypeError(f"{key} must be text, not {value!r}")
     if ("place" in entry) is ("source" in entry):

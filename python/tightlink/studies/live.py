@@ -322,7 +322,12 @@ def _without_packets(run: Run) -> Run:
 
 
 def machine(runs: Sequence[Run]) -> str:
-    """On what runs over links in real time were measured, and how busy it was, in a sentence or two for a report."""
+    """On what runs over links in real time were measured, and how busy it was, in a sentence or two for a report.
+
+    Nothing where nothing was measured.
+    """
+    if not runs:
+        return ""
     late = max(float(run.manifest["relay"]["lateness"]["share_late"]) for run in runs)
     return (
         f"{_where(runs)}, between network namespaces, over links in real time. These forwarded at most "
@@ -335,6 +340,8 @@ def kernel(runs: Sequence[Run]) -> str:
     """The same of runs over the kernel's own forwarding."""
     from tightlink.measure.forwarding import WAITS
 
+    if not runs:
+        return ""
     own = [run.manifest["forwarding"] for run in runs]
     waited = max(float(each["waited_s"]) / float(each["passed_s"]) for each in own)
     steal = [run.manifest["host"]["cpu_steal"] or 0.0 for run in runs]

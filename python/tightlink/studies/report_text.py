@@ -37,7 +37,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink import plots
-from tightlink.errors import TightlinkError, closest
+from tightlink.errors import TightlinkError, did_you_mean
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.studies.expressions import fill
 from tightlink.studies.study import Report
@@ -111,8 +111,7 @@ def _section(part: str, names: Mapping[str, object], blocks: Mapping[str, Any]) 
 
 def _given(name: str, blocks: Mapping[str, Any]) -> Any:
     if name not in blocks:
-        like = closest(name, list(blocks))
-        raise TightlinkError(f'report.md: there is no block "{name}"' + (f'; did you mean "{like}"?' if like else ""))
+        raise TightlinkError(f'report.md: there is no block "{name}"{did_you_mean(name, blocks)}')
     return blocks[name]
 
 

@@ -152,7 +152,7 @@ class Study:
             if name not in self.options or self.adapt is None:
                 known = [*self.options, *([] if self.live is None else [LIVE])]
                 expected = f"no such option: study {self.name} has " + (
-                    ", ".join(f"--{each}" for each in known) if known else "none of its own"
+                    ", ".join(f"--{each}" for each in known) if known else "none"
                 )
                 raise ScenarioError(expected, key=f"--{name}", value=value, suggestion=closest(name, known))
         return self if self.adapt is None else self.adapt(options)

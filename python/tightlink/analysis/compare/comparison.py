@@ -45,7 +45,7 @@ _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node"}
 GIVEN: Final = ("start_s", "stop_s")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """What is on both sides, what is on one, and how well they agree."""
 
@@ -68,6 +68,13 @@ class Comparison:
     """What got better and what worse, of two runs (`tightlink.analysis.compare.summary`)."""
     warnings: tuple[str, ...]
     """What must be read before the comparison is trusted."""
+
+    def __repr__(self) -> str:
+        """What differs, and what became better and worse, as tables of text."""
+        # Words are of comparisons.
+        from tightlink.analysis.compare.words import text
+
+        return text(self)
 
     def of(self, table: str, metric: str) -> pl.DataFrame:
         """One metric: ``entity``, ``first``, ``second``, ``change`` to three digits."""

@@ -15,6 +15,7 @@ from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.console import is_share, quantity
 from tightlink.lazy import pl
+from tightlink.text_table import TextTable, layout
 
 #: What columns are called where words of the column do not say it.
 _NAMES: Final = {
@@ -52,6 +53,21 @@ def summarized(found: Comparison) -> pl.DataFrame:
     names = [f"{name}, {of}" for name, of in zip(_words(rows), rows["of"].to_list(), strict=True)]
     shown = [pl.Series("summary", names, dtype=pl.String), *_values(rows), rows["verdict"]]
     return pl.DataFrame(shown).rename(dict(zip(SIDES, found.titles, strict=True)))
+
+
+def text(found: Comparison) -> str:
+    """What differs between two scenarios, and what became better and worse; of folders the main values of runs."""
+    values = found.values.filter(pl.col("metric").is_in(MAIN) & (pl.col("table") != "series"))
+    parts = [
+        (found.differences.rename(dict(zip(("key", *SIDES), ("scenario", *found.titles), strict=True))), (1, 2)),
+        (summarized(found), (4,)) if found.summary.height else (written(values), (1,)),
+    ]
+    tables = [
+        layout(TextTable(part.columns, [tuple(map(str, row)) for row in part.rows()], words), None)
+        for part, words in parts
+        if part.height
+    ]
+    return "\n\n".join("\n".join([*table.head, *table.lines]) for table in tables) or "nothing in common"
 
 
 def _words(rows: pl.DataFrame) -> list[str]:

@@ -22,7 +22,7 @@ from typing import Final
 
 from tightlink.analysis import measurements
 from tightlink.analysis.measurements import LINE, MeasurementError
-from tightlink.errors import closest, one_of
+from tightlink.errors import did_you_mean, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
 from tightlink.lazy import NDArray, np, pl
@@ -109,9 +109,7 @@ def present(frame: pl.DataFrame, columns: Iterable[str]) -> None:
     for name in columns:
         if name not in frame.columns:
             shown = [column for column in frame.columns if column != LINE]
-            meant = closest(name, shown)
-            ending = f"; did you mean {meant}?" if meant else ""
-            raise MeasurementError(f"no column {name}: expected {one_of(shown)}{ending}")
+            raise MeasurementError(f"no column {name}: expected {one_of(shown)}{did_you_mean(name, shown)}")
 
 
 def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> NDArray[np.float64]:

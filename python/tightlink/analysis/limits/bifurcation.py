@@ -54,22 +54,6 @@ def stability(u: float, epsilon: float) -> float:
     return epsilon - 2 * u
 
 
-def relaxed(u: float, epsilon: float, tau: float) -> float:
-    """The normal form's solution after a time τ from u at 0.
-
-    Raises:
-        ValueError: The solution has left for infinity by then.
-
-    >>> round(relaxed(0.01, 0.5, 40.0), 6), round(relaxed(0.4, -0.5, 40.0), 6)
-    (0.5, 0.0)
-    """
-    # u' = ε u − u² is linear in 1 / u: u(τ) = u e / (1 + u (e − 1) / ε) with e = exp(ε τ).
-    gain = tau if epsilon == 0 else math.expm1(epsilon * tau) / epsilon
-    if 1 + u * gain <= 0:
-        raise ValueError(f"from u = {u:g} the normal form with ε = {epsilon:g} reaches infinity before τ = {tau:g}")
-    return u * math.exp(epsilon * tau) / (1 + u * gain)
-
-
 def branches(throughput_max_bps: float, critical_bytes: float, sizes: Iterable[float]) -> pl.DataFrame:
     """The bifurcation diagram: both branches at each packet size, with their stability.
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import Array, np, nx
 
 #: How far the sum of a row may be from one: rounding.
@@ -55,10 +55,8 @@ class Chain:
             TightlinkError: There is no such state.
         """
         if state not in self.states:
-            like = closest(state, self.states)
-            raise TightlinkError(
-                f'no state "{state}": expected {one_of(self.states)}' + (f'; did you mean "{like}"?' if like else "")
-            )
+            ending = did_you_mean(state, self.states)
+            raise TightlinkError(f'no state "{state}": expected {one_of(self.states)}{ending}')
         return self.states.index(state)
 
     @property

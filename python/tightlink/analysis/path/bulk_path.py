@@ -44,10 +44,10 @@ _CROSS_SOURCES: Final = 10
 _CROSS_ON: Final = "0.5 s"
 
 
-def company(flows: int) -> dict[str, Any]:
-    """The ends of other traffic than so many flows: hosts of its own, with fast links.
+def competing_ends(flows: int) -> dict[str, Any]:
+    """The ends of traffic that competes with so many flows: two further hosts, with fast links.
 
-    >>> company(4)
+    >>> competing_ends(4)
     {'from_': 'net.left[4]', 'to': 'net.right[4]'}
     """
     return {"from_": f"net.left[{flows}]", "to": f"net.right[{flows}]"}
@@ -170,7 +170,7 @@ class BulkPath:
             flows: In parallel, all from time 0 on.
             seed: Of the cross traffic.
             bytes_each: What each flow sends; without it, data never end.
-            traffic: More traffic, by name, between the hosts of its own that `company` names.
+            traffic: More traffic, by name, between the hosts that `competing_ends` names.
             sample_s: Interval of the table ``series``.
             tcp: Keys of the transport beyond those of the path, such as ``initial_ssthresh``.
 
@@ -246,7 +246,7 @@ class BulkPath:
             start=[f"{index / _CROSS_SOURCES} s" for index in range(_CROSS_SOURCES)],
             distribution="pareto",
             udp=Udp(payload="1000 B"),
-            **company(flows),
+            **competing_ends(flows),
         )
         return {_CROSS: noise}
 

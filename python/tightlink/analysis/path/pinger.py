@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Final
 
 from tightlink.analysis.path.response import mathis
-from tightlink.errors import TightlinkError, closest, one_of, show
+from tightlink.errors import TightlinkError, did_you_mean, one_of, show
 from tightlink.lazy import pl
 
 #: By PingER's name: the column, and the factor to its unit.
@@ -177,10 +177,7 @@ def _about(file: Path, metric: str | None, day: tuple[int, ...] | None) -> _Abou
         if found is not None:
             break
     if metric is not None and metric.lower() not in METRICS:
-        meant = closest(metric, METRICS)
-        raise PingerError(
-            f"no such metric: {metric}: expected {one_of(METRICS)}{f'; did you mean {meant}?' * bool(meant)}"
-        )
+        raise PingerError(f"no such metric: {metric}: expected {one_of(METRICS)}{did_you_mean(metric, METRICS)}")
     known = (metric or found or "").lower()
     if not known:
         raise PingerError(f"{file}: its name tells no metric: expected --metric with {one_of(METRICS)}")

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.errors import TightlinkError, closest, one_of, show
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import NDArray, np, pl
 
 #: Columns that say whose values a row has, in the order of names.
@@ -79,7 +79,7 @@ def series_of(
     during = table.filter(pl.col("time_s") >= begin_s, pl.col("time_s") <= end_s)
     for column in columns:
         if column not in known:
-            raise TightlinkError(f"no column {column}: expected {one_of(known)}{_meant(column, known)}")
+            raise TightlinkError(f"no column {column}: expected {one_of(known)}{did_you_mean(column, known)}")
         rows = during.filter(pl.col("metric") == column) if long else during
         value = "value" if long else column
         for key, part in rows.group_by(names, maintain_order=True) if names else [((), rows)]:
@@ -107,8 +107,3 @@ def _even(rows: pl.DataFrame, value: str, title: str, least: int) -> tuple[float
     if len(bad):
         raise TightlinkError(f"{title}: at {times[bad[0]]:g} s: expected a number at every time")
     return interval, rows
-
-
-def _meant(column: str, known: Sequence[str]) -> str:
-    like = closest(column, known)
-    return f"; did you mean {show(like)}?" if like else ""

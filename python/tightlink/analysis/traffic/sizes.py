@@ -33,7 +33,6 @@ _LEVEL: Final = 0.01
 _POINTS: Final = 500
 #: Shares of flows, largest first.
 _LARGEST: Final = (0.001, 0.01, 0.1, 0.2)
-_FINITE_VARIANCE: Final = 2
 
 
 @dataclass(frozen=True)

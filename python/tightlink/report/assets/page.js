@@ -90,6 +90,7 @@
       // Panels below each other do not follow the width of the page by themselves.
       const room = () => Math.max(box.clientWidth - PANEL_MARGIN, 120);
       if (panels) widths(spec, room());
+      else inColumns(spec, box.clientWidth);
       try {
         const { view } = await vegaEmbed(place, spec, {
           mode: "vega-lite", renderer: "svg", tooltip: { theme: "custom" },
@@ -108,6 +109,14 @@
         place.innerHTML = '<p class="failed">This chart cannot be drawn.</p>';
         console.error(error);
       }
+    }
+
+    // Vega reserves the lines of a legend before it knows how wide a chart is that fills its box: names would be cut off above.
+    function inColumns(part, width) {
+      if (part === null || typeof part !== "object") return;
+      const columns = part.legend && part.legend.columns;
+      if (columns && columns.expr) columns.expr = columns.expr.replace("width", `${width}`);
+      Object.entries(part).forEach(([key, inner]) => key === "datasets" || inColumns(inner, width));
     }
 
     function widths(spec, width) {

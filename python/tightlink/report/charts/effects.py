@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tightlink.analysis.effects.main import STRONG, WEAK
-from tightlink.errors import TightlinkError, closest, one_of
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
@@ -204,9 +204,7 @@ def _of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:
     """The effects on one response."""
     known = effects["response"].unique(maintain_order=True).to_list()
     if response not in known:
-        meant = closest(response, known)
-        ending = f"; did you mean {meant}?" if meant else ""
-        raise TightlinkError(f"no effects on {response}: expected {one_of(known)}{ending}")
+        raise TightlinkError(f"no effects on {response}: expected {one_of(known)}{did_you_mean(response, known)}")
     return _one_each(effects.filter(pl.col("response") == response))
 
 

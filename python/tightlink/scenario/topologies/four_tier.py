@@ -230,7 +230,7 @@ class AbileneFourTier(Topology):
         return Wire.model_validate(own)
 
     def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
-        """The table with all defaults, of its own and for links, where it is silent."""
+        """The table with the defaults of topologies and of links where it says nothing."""
         own = _DEFAULTS | self.written()
         medium = {key: value for key, value in defaults.items() if key not in {"delay", "queue"}}
         if self._has_buffers():

@@ -169,7 +169,7 @@ def _summarised(values: list[float | None]) -> tuple[float | None, float | None,
 
 
 def _mean(rows: pl.DataFrame) -> Mean:
-    """The mean over settings, of which each has seeds of its own; of one setting what its seeds say."""
+    """The mean over settings, each with other seeds; of one setting the mean over its seeds."""
     if rows.height == 1:
         return Mean(*rows.select("value", "half_width", "replications", "never").row(0))
     values, widths = rows["value"].to_list(), rows["half_width"].to_list()

@@ -12,7 +12,8 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -20,9 +21,11 @@ import polars as pl
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.execute import Task
 from tightlink.lazy import alt
-from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.reduce import largest
+from tightlink.report import charts
 from tightlink.run import Run
 from tightlink.scenario import Bulk, Scenario, Tcp
+from tightlink.studies import report_text
 from tightlink.studies.live import Measurement, machine
 from tightlink.studies.one_flow.observe.cases import Measured, measure
 from tightlink.studies.one_flow.setup import CASES, RECEIVER, SENDER, START_S, STOP_S, Case, link
@@ -87,25 +90,19 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
-    """The section, and the table beside the report, of those cases that were measured."""
+    """The section of ``live.md``, and the table beside the report, of those cases that were measured."""
     pairs = list(observed["pairs"].values())
-    if not pairs:
-        return Report(sections=[Section("Measured", "The machine was too busy for all of it.")])
     table = pl.DataFrame([_row(pair, claims) for pair in pairs])
-    ratio = pl.col("goodput_measured_bps") / pl.col("goodput_simulated_bps") - 1
-    worst = float(table.select(ratio.abs().max()).item())
-    text = (
-        "Linux's own TCP Reno, with the document's packets and its window of 20, sends over the document's link in "
-        "real time, and is simulated under profile linux. "
-        f"{machine([pair.live.run for pair in pairs])}"
+    finding = "The machine was too busy for all of it."
+    if pairs:
+        ratio = table["goodput_measured_bps"] / table["goodput_simulated_bps"] - 1
+        finding = f"Measured and simulated goodput differ by {percent(largest(ratio.abs()), 1)} at most."
+    page = report_text.page(
+        Path(__file__).with_suffix(".md"),
+        {"finding": finding, "machine": machine([pair.live.run for pair in pairs])},
+        {"cases": table if pairs else None, "latencies": [_latencies(pair) for pair in pairs] or None},
     )
-    drawn = [_latencies(pair) for pair in pairs]
-    section = Section(
-        "Measured",
-        f"Measured and simulated goodput differ by {percent(worst, 1)} at most.",
-        [Text(text), Table(table), Row(drawn, "Latency of each packet, measured and simulated.")],
-    )
-    return Report(sections=[section], tables={"measured": table})
+    return replace(page, tables={"measured": table} if pairs else {})
 
 
 def _row(pair: _Pair, claims: Mapping[str, Claim]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is simulated: the seven cases of the document, one flow over one link, then random loss, company and phases.
+"""What is simulated: the seven cases of the document, one flow over one link, random loss, competing flows, phases.
 
 Example:
     >>> tcp(CASES[1]).traffic["ftp"].tcp.payload
@@ -183,7 +183,7 @@ DELAYS: Final = Cases(
 )
 
 
-# With company, as the document announces: TCP beside TCP, TCP beside UDP, UDP beside UDP, small beside large.
+# Competing flows, as the document announces: TCP beside TCP, TCP beside UDP, UDP beside UDP, small beside large.
 
 _UDP_KINDS: Final = ("constant", "on-off")
 COMPANY_X: Final = "company-x"
@@ -375,9 +375,9 @@ PHASE: Final = Cases(
 def tasks() -> list[Task]:
     """Everything that is simulated."""
     varied = [task for seed in FEW_SEEDS for cases in (PAYLOADS, DELAYS) for task in cases.tasks(seed=seed)]
-    company = (MANY, BESIDE_UDP, UDP_ONLY, SIZES, ROUND_TRIPS, AROUND, ALONE)
+    competing = (MANY, BESIDE_UDP, UDP_ONLY, SIZES, ROUND_TRIPS, AROUND, ALONE)
     return [
         *_cases(), *_opened(), *RANDOM.tasks(), *FORCED.tasks(), *varied,
-        *(task for cases in company for task in cases.tasks()), Task(COMPANY_X, _company_x(), trace=True),
+        *(task for cases in competing for task in cases.tasks()), Task(COMPANY_X, _company_x(), trace=True),
         *PHASE.tasks(),
     ]  # fmt: skip

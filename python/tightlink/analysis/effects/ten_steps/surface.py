@@ -58,7 +58,7 @@ class Surface:
 def surface(design: TwoLevel, effects: pl.DataFrame, values: NDArray[np.float64]) -> Surface | None:
     """The surface through the means at the four corners of the first two factors that the ranked effects name.
 
-    Of an interaction the factor with the larger effect of its own comes first.
+    Of an interaction the factor with the larger main effect comes first.
 
     Args:
         design: The levels of each run.

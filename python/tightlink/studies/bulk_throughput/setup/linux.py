@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from tightlink.analysis.path.bulk_path import BOTTLENECK, BulkPath, company
+from tightlink.analysis.path.bulk_path import BOTTLENECK, BulkPath, competing_ends
 from tightlink.analysis.path.cells import cell
 from tightlink.analysis.path.cross_traffic import MOMENTS
 from tightlink.experiment.execute import Task
@@ -227,7 +227,7 @@ def scenario(window: int, flows: int) -> Scenario:
         interval="1 s",
         start=[f"{1000 * index // _PINGS} ms" for index in range(_PINGS)],
         udp=Udp(datagram="100 B"),
-        **company(flows),
+        **competing_ends(flows),
     )
     return CALTECH.path.scenario(window, flows, traffic={PING: ping}, tcp=CHOSEN.tcp)
 

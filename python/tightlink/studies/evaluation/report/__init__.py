@@ -13,7 +13,7 @@ from tightlink.studies.evaluation.observe import Evaluation, Mean
 from tightlink.studies.evaluation.report import charts, verdicts
 from tightlink.studies.evaluation.report.words import titled, told
 from tightlink.studies.evaluation.setup import aqm
-from tightlink.studies.evaluation.setup.company import DROP_TAIL
+from tightlink.studies.evaluation.setup.competing import DROP_TAIL
 from tightlink.studies.evaluation.setup.pack import SEEDS, Headline, Test
 from tightlink.studies.evaluation.setup.subjects import Kind
 from tightlink.studies.study import Report

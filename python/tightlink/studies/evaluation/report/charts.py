@@ -12,7 +12,7 @@ from tightlink.report import charts
 from tightlink.report.blocks import Chart, Row, Section
 from tightlink.report.charts import delay_throughput
 from tightlink.studies.evaluation.observe import Evaluation
-from tightlink.studies.evaluation.setup import alone, aqm, changing, company
+from tightlink.studies.evaluation.setup import alone, aqm, changing, competing
 from tightlink.studies.evaluation.setup.pack import Test
 from tightlink.studies.evaluation.setup.path import Path
 
@@ -69,15 +69,17 @@ def _convergence(evaluation: Evaluation, control: str) -> alt.Chart:
     frame = evaluation.curves[control, "convergence", "2 flows"]
     names = {"flows[0]": "first", "flows[1]": "second"}
     frame = frame.with_columns(pl.col("entity").replace(names))
-    return _line(frame, "time_s", "goodput_bps", "two flows (Mbit/s)", by="entity", y_domain=(0, company.SLOW.rate_bps))
+    return _line(
+        frame, "time_s", "goodput_bps", "two flows (Mbit/s)", by="entity", y_domain=(0, competing.SLOW.rate_bps)
+    )
 
 
 def _beside(evaluation: Evaluation, control: str) -> alt.LayerChart:
-    found = {name: _summary(evaluation, control, f"beside-{name}", "standard_kept") for name in company.STANDARD}
+    found = {name: _summary(evaluation, control, f"beside-{name}", "standard_kept") for name in competing.STANDARD}
     rows = [
         (standard, f"{path.rate_mbit:g}", kept[path.label])
         for standard, kept in found.items()
-        for path in company.PATHS
+        for path in competing.PATHS
         if path.label in kept
     ]
     frame = pl.DataFrame(rows, schema=["standard", "path", "kept"], orient="row")
@@ -132,7 +134,7 @@ _CHARTS: Final[dict[str, tuple[Callable[[Evaluation, str], alt.Chart | alt.Layer
         f"the *utilization* of one flow with a queue of {_BUFFER_BDP:g} BDP over the round trip, by the rate in Mbit/s",
     ),
     "ramp-up": (_ramp_up, "*ramp-up* with slow start to the end, and with slow start up to 100 packets"),
-    "convergence": (_convergence, f"*two flows* of which the second starts {company.APART_S} s later"),
+    "convergence": (_convergence, f"*two flows* of which the second starts {competing.APART_S} s later"),
     "beside-reno": (
         _beside,
         "what *standard TCP keeps* beside the control, over what it gets among its own kind, where 1 is fair",
@@ -160,7 +162,7 @@ def planes(evaluation: Evaluation) -> Iterator[Section]:
     drawn = [(test, setting) for test in evaluation.tests if test.plane for setting in _settings(evaluation, test)]
     if not drawn:
         return
-    first = next((each for each in drawn if each[1] == company.DROP_TAIL), drawn[0])
+    first = next((each for each in drawn if each[1] == competing.DROP_TAIL), drawn[0])
     small = [each for each in drawn if each != first and each[0].name != QUEUES]
     yield Section(
         TITLE,
@@ -177,7 +179,7 @@ def planes(evaluation: Evaluation) -> Iterator[Section]:
 
 def planes_of_queues(evaluation: Evaluation, test: Test) -> list[Chart]:
     """The planes of the queues but that of the first figure."""
-    settings = [setting for setting in _settings(evaluation, test) if setting != company.DROP_TAIL]
+    settings = [setting for setting in _settings(evaluation, test) if setting != competing.DROP_TAIL]
     return [Chart(_plane(evaluation, test, setting), _about(evaluation, test, setting)) for setting in settings]
 
 
@@ -206,5 +208,5 @@ def _about(evaluation: Evaluation, test: Test, setting: str) -> str:
     if evaluation.kind == "queue":
         return f"{aqm.FLOWS} flows of {aqm.STANDARD} over {aqm.PATH.label}."
     if test.name == QUEUES:
-        return f"{company.FLOWS} flows of a control over {company.QUEUED.label}, queue {setting}."
+        return f"{competing.FLOWS} flows of a control over {competing.QUEUED.label}, queue {setting}."
     return f"{test.title}: one flow, {setting}."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.studies.evaluation.setup import alone, aqm, changing, company
+from tightlink.studies.evaluation.setup import alone, aqm, changing, competing
 from tightlink.studies.evaluation.setup.pack import TABLE, Test, Trial, pack_named
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
 
@@ -28,7 +28,7 @@ def chosen(kind: Kind, names: Iterable[str] | None = None, pack: str | None = No
         if names is not None:
             raise ScenarioError("either a pack or tests, not both", key="pack", value=pack)
         names = pack_named(pack).tests
-    known = aqm.TESTS if kind == "queue" else alone.TESTS | company.TESTS | changing.TESTS
+    known = aqm.TESTS if kind == "queue" else alone.TESTS | competing.TESTS | changing.TESTS
     wanted = list(known if names is None else names)
     for name in wanted:
         if name not in known:

@@ -6,12 +6,16 @@ Tolerances that are not the document's are this study's, and were set before any
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tightlink.experiment.claims import Claim
 from tightlink.run import Run
+from tightlink.studies import report_text
 from tightlink.studies.link_saturation.live import hosts, kernel
-from tightlink.studies.live import Measurement
+from tightlink.studies.live import Measurement, machine
+from tightlink.studies.live import kernel as router
 from tightlink.studies.study import Report
 
 
@@ -27,7 +31,13 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
 
 
 def report(observed: Mapping[str, Any], _: Mapping[str, Claim]) -> Report:
-    """A section and a table of each."""
+    """The sections of ``live.md``, and the table of each sweep."""
     between, through = observed["between"], observed["through"]
-    tables = {"measured": between.table, "forwarded": through.table}
-    return Report(sections=[hosts.section(between), kernel.section(through)], tables=tables)
+    names = {
+        "hosts": {"finding": hosts.finding(between), "machine": machine(between.runs)},
+        "kernel": {"finding": kernel.finding(through), "machine": router(through.runs), **kernel.RATES},
+    }
+    page = report_text.page(
+        Path(__file__).parent.with_suffix(".md"), names, hosts.blocks(between) | kernel.blocks(through)
+    )
+    return replace(page, tables={"measured": between.table, "forwarded": through.table})

@@ -20,7 +20,8 @@ from tightlink import units
 from tightlink.analysis.limits.saturation import Saturation, find
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.execute import Task
-from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.lazy import alt
+from tightlink.report import Table, charts
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
 from tightlink.studies.link_saturation.observe.saturation import FRAME, measure, named
@@ -40,7 +41,8 @@ from tightlink.studies.link_saturation.setup.interface import (
     SMALLEST_BYTES,
     UDP_IP_BYTES,
 )
-from tightlink.studies.live import Grid, Measurement, Point, Precision, machine, measured, medians
+from tightlink.studies.live import Grid, Measurement, Point, Precision, measured, medians
+from tightlink.studies.words import capitalized
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500, 600, 800, 1000, 1200, 1450)
@@ -150,27 +152,29 @@ def regimes(sweep: pl.DataFrame, **options: Any) -> Saturation | None:
         return None
 
 
-def section(observed: Grid) -> Section:
-    """The part of the report."""
-    title = "Between two real hosts"
+def finding(observed: Grid) -> str:
+    """What was found, in a sentence, or why nothing was."""
+    return NOT_ENOUGH if observed.found is None else capitalized(f"{observed.found.sentence()}.")
+
+
+def blocks(observed: Grid) -> dict[str, Any]:
+    """The charts and the table of the report, by name."""
     if observed.table.is_empty():
-        return Section(title, NOT_ENOUGH, [])
-    finding = NOT_ENOUGH if observed.found is None else f"{observed.found.sentence()}."
-    text = (
-        "Linux sends datagrams to Linux over an emulated link, which is the document's line, behind an interface "
-        "with the document's costs per packet and byte: a host's own interface cannot be slowed down, so it stands "
-        "behind the host as a router. A tenth more is offered than passes, and each size is sent for a second. "
-        f"{machine(observed.runs)}"
-    )
+        return {"hosts-rates": None, "hosts-sizes": None}
     drawn = observed.table.sort("source", "frame_bytes")
-    over = [
-        charts.line(drawn.select("frame_bytes", column, "source"), "frame_bytes", column, by="source", height=280,
-                    x_title="frame (B)", title=name)
-        for column, name in (("packets_per_s", "Packet rate"), ("frame_throughput_bps", "Throughput"))
-    ]  # fmt: skip
     shown = observed.table.select(
         "datagram_bytes", "source", "times", "packets_per_s", "goodput_bps", "frame_throughput_bps",
         (pl.col("loss") * 100).alias("lost %"),
     )  # fmt: skip
-    table = Table(shown, formats={"lost %": ".1f", "packets_per_s": ",.0f"})
-    return Section(title, finding[0].upper() + finding[1:], [Text(text), Row(over), table])
+    return {
+        "hosts-rates": over_sizes(drawn, "frame_bytes", "frame (B)", "source", "frame_throughput_bps"),
+        "hosts-sizes": Table(shown, formats={"lost %": ".1f", "packets_per_s": ",.0f"}),
+    }
+
+
+def over_sizes(drawn: pl.DataFrame, size: str, title: str, by: str, throughput: str) -> list[alt.Chart]:
+    """Packet rate and throughput over the size of packets, a line for each source or line."""
+    return [
+        charts.line(drawn.select(size, column, by), size, column, by=by, height=280, x_title=title, title=name)
+        for column, name in (("packets_per_s", "Packet rate"), (throughput, "Throughput"))
+    ]

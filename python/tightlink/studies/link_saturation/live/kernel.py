@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -25,14 +25,14 @@ from tightlink.measure.forwarding import slowest
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
-from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.report import Table
 from tightlink.run import Run
 from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
-from tightlink.studies.link_saturation.live.hosts import NOT_ENOUGH, rate, regimes
+from tightlink.studies.link_saturation.live.hosts import NOT_ENOUGH, over_sizes, rate, regimes
 from tightlink.studies.link_saturation.observe.saturation import measure, named
 from tightlink.studies.link_saturation.setup.interface import DURATION_S, LARGEST_RATE, PROBE, RECEIVER, SENDER
-from tightlink.studies.live import Grid, Measurement, Point, Precision, kernel, measured, medians
-from tightlink.studies.words import percent
+from tightlink.studies.live import Grid, Measurement, Point, Precision, measured, medians
+from tightlink.studies.words import capitalized, percent
 
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 800, 1000, 1200, 1450)
 #: Behind the router: a line that is never full, and one that large packets fill.
@@ -150,7 +150,7 @@ def _of_costs(table: pl.DataFrame, slow: str) -> dict[str, object]:
 def _of_line(table: pl.DataFrame, line: Saturation | None, slow: str) -> dict[str, object]:
     """Of the line that large packets fill: where, how full, and the slope there."""
     if line is None or not line.laws:
-        why_not = NOT_ENOUGH if line is None else f"{line.sentence()[0].upper()}{line.sentence()[1:]}."
+        why_not = NOT_ENOUGH if line is None else capitalized(f"{line.sentence()}.")
         return {f"kernel.{part}_why_not": why_not for part in ("critical", "plateau", "slope")}
     values: dict[str, object] = {"kernel": named(line)}
     if slow:
@@ -180,25 +180,11 @@ def _find(sweep: pl.DataFrame) -> Saturation | None:
     return regimes(sweep.select("packets_per_s", packet_bytes="line_bytes"), overhead_bytes=0.0)
 
 
-def section(observed: Grid) -> Section:
-    """The part of the report."""
-    title = "Through this machine's own kernel"
+def blocks(observed: Grid) -> dict[str, Any]:
+    """The charts and the table of the report, by name."""
     if observed.table.is_empty():
-        return Section(title, observed.why_not, [])
-    text = (
-        "Three hosts in a row, of which that in the middle is a router: the Linux kernel of this machine, whose "
-        "forwarding is slowed down by nothing. What arrives waits in a ring of 256 packets for a thread of the kernel, "
-        "which has its own processor; the sender has another and sends as fast as it can; the receiver counts. "
-        f"Behind the router is the kernel's own token bucket, of {RATES[OPEN]}, which is never full, and of "
-        f"{RATES[LINE]}. The thread's share of time, by the kernel's scheduler, says whether the router was what "
-        f"limited. {kernel(observed.runs)}"
-    )
+        return {"kernel-rates": None, "kernel-sizes": None}
     drawn = observed.table.sort("line", "line_bytes").with_columns(pl.col("line").replace(RATES))
-    over = [
-        charts.line(drawn.select("line_bytes", column, "line"), "line_bytes", column, by="line", height=280,
-                    x_title="packet with Ethernet's header (B)", title=name)
-        for column, name in (("packets_per_s", "Packet rate"), ("line_bps", "Throughput"))
-    ]  # fmt: skip
     shown = observed.table.select(
         "line", "datagram_bytes", "times", "limited_by", "offered_packets_per_s", "packets_per_s", "goodput_bps",
         (pl.col("loss") * 100).alias("lost %"), (pl.col("load") * 100).alias("router busy %"),
@@ -206,10 +192,14 @@ def section(observed: Grid) -> Section:
     )  # fmt: skip
     formats = {"lost %": ".2f", "router busy %": ".1f", "line full %": ".1f", "packets_per_s": ",.0f",
                "offered_packets_per_s": ",.0f"}  # fmt: skip
-    return Section(title, _finding(observed), [Text(text), Row(over), Table(shown, "", formats)])
+    return {
+        "kernel-rates": over_sizes(drawn, "line_bytes", "packet with Ethernet's header (B)", "line", "line_bps"),
+        "kernel-sizes": Table(shown, formats=formats),
+    }
 
 
-def _finding(observed: Grid) -> str:
+def finding(observed: Grid) -> str:
+    """What was found, in a sentence or two, or why nothing was."""
     if observed.why_not:
         return observed.why_not
     per_packet, per_byte = _fitted(observed.table)

@@ -109,7 +109,7 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_receivers(observed: Mapping[str, Any]) -> dict[str, Any]:
-    """Slower receivers: what the document's small loss says of its own."""
+    """Slower receivers: whether one could explain the small loss that the document reports."""
     percents = [f"{PERCENT * share:.0f}" for share in interface.SLOWER]
     slower = {f"{percent} % slower": observed[f"receiver-{percent}"] for percent in percents}
     paused = {f"{percents[-1]} %, flow control": observed["paused"]}

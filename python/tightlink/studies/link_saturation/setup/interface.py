@@ -27,8 +27,6 @@ BANDWIDTH_BPS: Final = 100e6
 STEP_BYTES: Final = 25
 SMALLEST_BYTES: Final = 25
 LARGEST_BYTES: Final = 1450
-#: What it says of fragments is said of a datagram of so many bytes.
-FRAGMENT_LIMIT_BYTES: Final = 1475
 #: Section 4: T_max and p_c, which eq. 7 takes, and the packet rates at both ends of saturation.
 PLATEAU_MBIT: Final = 96
 CRITICAL_BYTES: Final = 451

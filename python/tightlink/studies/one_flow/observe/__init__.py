@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from tightlink.run import Run
-from tightlink.studies.one_flow.observe import cases, company
-from tightlink.studies.one_flow.observe.company import Company
+from tightlink.studies.one_flow.observe import cases, competing
+from tightlink.studies.one_flow.observe.competing import Competing
 
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to values and tables, by name; ``response`` has loss and packets a round trip, means over seeds."""
     tcp, udp = (cases.measured_cases(runs, transport) for transport in ("tcp", "udp"))
-    mean, beside = company.means(company.points(runs)), Company.of(runs)
-    values = cases.values(tcp, udp, runs) | company.response_values(mean, runs) | company.values(beside, runs)
-    return values | {"tcp": tcp, "udp": udp, "response": mean, "company": beside, "runs": runs}
+    mean, beside = competing.means(competing.points(runs)), Competing.of(runs)
+    values = cases.values(tcp, udp, runs) | competing.response_values(mean, runs) | competing.values(beside, runs)
+    return values | {"tcp": tcp, "udp": udp, "response": mean, "competing": beside, "runs": runs}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -10,29 +12,21 @@ import polars as pl
 from tightlink.analysis.limits.regimes import Regimes
 from tightlink.experiment.claims import Claim
 from tightlink.measure.forwarding_sender import IN_TRAINS
-from tightlink.report import Row, Section, Table, Text, charts
+from tightlink.report import Table, charts
 from tightlink.run import Run
+from tightlink.studies import report_text
 from tightlink.studies.live import Grid, Measurement, machine, measured, medians
-from tightlink.studies.live import kernel as kernel_of
+from tightlink.studies.live import kernel as router
 from tightlink.studies.router_response.live import kernel_router, process_router
 from tightlink.studies.router_response.live.process_router import PER_PACKET_S, tasks
 from tightlink.studies.study import Report
-from tightlink.studies.words import per_s
+from tightlink.studies.words import capitalized
 
 
-def process(found: Grid) -> Section:
-    """Of the process that spends the time of each packet."""
-    title = "A router whose time is really spent"
+def _of_process(found: Grid) -> dict[str, Any]:
+    """The charts and the table of the process that spends the time of each packet, by name."""
     if found.table.is_empty():
-        return Section(title, kernel_router.NOT_ENOUGH, [])
-    text = (
-        "Between two hosts of this machine stands a process that forwards packets, and for each of them works for "
-        f"{PER_PACKET_S * 1e6:.0f} µs: what a router takes that is full at the document's mean onset. Its input ring "
-        "is a device of the kernel, its load is what the kernel's scheduler counts, and the sender's and the "
-        "receiver's stacks are Linux's. So what was found by simulation is found again where nothing is simulated but "
-        "the line of 2 Mbit/s: load follows packets; losses begin at the line's bit rate, and for all lengths alike "
-        f"once the processor is full. {machine(found.runs)}"
-    )
+        return {"process-probes": None, "process-table": None}
     series = pl.format("{} B, {}", "packet_bytes", "source")
     drawn = found.table.with_columns(series=series, load=pl.col("load") * 100, loss=pl.col("loss") * 100)
     drawn = drawn.sort("packet_bytes", "source", "offered_packets_per_s")
@@ -41,30 +35,16 @@ def process(found: Grid) -> Section:
         (pl.col("lost_input_ring") * 100).alias("lost, input ring %"),
         (pl.col("lost_output_ring") * 100).alias("lost, output ring %"),
     )  # fmt: skip
-    charted = [_chart(drawn, "load", "load (%)", "series"), _chart(drawn, "loss", "lost (%)", "series")]
-    return Section(
-        title,
-        _finding(found.found, kernel_router.NOT_ENOUGH),
-        [
-            Text(text),
-            Row(charted, "Measured and simulated, for each packet length."),
-            Table(shown, "", {"load %": ".1f", "lost, input ring %": ".1f", "lost, output ring %": ".1f"}),
-        ],
-    )
+    return {
+        "process-probes": [_chart(drawn, "load", "load (%)", "series"), _chart(drawn, "loss", "lost (%)", "series")],
+        "process-table": Table(shown, "", {"load %": ".1f", "lost, input ring %": ".1f", "lost, output ring %": ".1f"}),
+    }
 
 
-def kernel(found: Grid) -> Section:
-    """Of the machine's own kernel."""
-    title = "This machine's own kernel as the router"
+def _of_kernel(found: Grid) -> dict[str, Any]:
+    """The charts and the table of the machine's own kernel, by name."""
     if found.table.is_empty():
-        return Section(title, kernel_router.why_not(), [])
-    text = (
-        "Three hosts in a row, of which that in the middle is a router: the Linux kernel of this machine. What arrives "
-        "waits in a ring of 256 packets for a thread of the kernel, which has its own processor and does all that "
-        "forwarding takes; its load is the share of the time for which the kernel's scheduler ran it. The line behind "
-        f"it is never full. Up to {per_s(IN_TRAINS)} packets come one by one, beyond in trains of sixteen. "
-        f"{kernel_of(found.runs)}"
-    )
+        return {"kernel-probes": None, "kernel-table": None}
     drawn = found.table.with_columns(
         length=pl.format("{} B", "packet_bytes"),
         busy=pl.col("load") * 100,
@@ -77,20 +57,16 @@ def kernel(found: Grid) -> Section:
     formats = {"load %": ".1f", "µs per packet": ".2f", "lost %": ".2f", "offered_packets_per_s": ",.0f",
                "forwarded_packets_per_s": ",.0f"}  # fmt: skip
     drawn = drawn.sort("packet_bytes", "offered_packets_per_s")
-    charted = [_chart(drawn, "busy", "load (%)", "length"), _chart(drawn, "cost", "µs per packet", "length")]
-    return Section(
-        title,
-        _finding(found.found, kernel_router.why_not()),
-        [
-            Text(text),
-            Row(charted, "For each packet length: what the scheduler says, and what that makes for each packet."),
-            Table(shown, "", formats),
+    return {
+        "kernel-probes": [
+            _chart(drawn, "busy", "load (%)", "length"), _chart(drawn, "cost", "µs per packet", "length"),
         ],
-    )
+        "kernel-table": Table(shown, "", formats),
+    }  # fmt: skip
 
 
 def _finding(regions: Regimes | None, why_not: str) -> str:
-    return why_not if regions is None else f"{regions.sentence()[0].upper()}{regions.sentence()[1:]}."
+    return why_not if regions is None else capitalized(f"{regions.sentence()}.")
 
 
 def _chart(drawn: pl.DataFrame, column: str, title: str, by: str) -> Any:
@@ -110,16 +86,28 @@ def measurements() -> list[Measurement]:
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to values, and the grid through either router."""
     found = {}
-    for name, router in (("through_process", process_router), ("through_kernel", kernel_router)):
-        table = medians(router.PROBES, runs)
-        regions = router.regions(table)
-        found[name] = Grid(router.values(table, regions), table, regions, measured(router.PROBES, runs))
+    for name, way in (("through_process", process_router), ("through_kernel", kernel_router)):
+        table = medians(way.PROBES, runs)
+        regions = way.regions(table)
+        found[name] = Grid(way.values(table, regions), table, regions, measured(way.PROBES, runs))
     values = {name: value for grid in found.values() for name, value in grid.values.items()}
     return values | found
 
 
 def report(observed: Mapping[str, Any], _: Mapping[str, Claim]) -> Report:
-    """The parts of the report, and the tables of probes beside it."""
-    through_process, through_kernel = observed["through_process"], observed["through_kernel"]
-    tables = {"measured": through_process.table, "forwarded": through_kernel.table}
-    return Report(sections=[process(through_process), kernel(through_kernel)], tables=tables)
+    """The sections of ``live.md``, and the tables of probes beside them."""
+    process, kernel = observed["through_process"], observed["through_kernel"]
+    names = {
+        "process": {
+            "finding": _finding(process.found, kernel_router.NOT_ENOUGH),
+            "machine": machine(process.runs),
+            "per_packet_s": PER_PACKET_S,
+        },
+        "kernel": {
+            "finding": _finding(kernel.found, kernel_router.why_not()),
+            "machine": router(kernel.runs),
+            "in_trains": IN_TRAINS,
+        },
+    }
+    page = report_text.page(Path(__file__).parent.with_suffix(".md"), names, _of_process(process) | _of_kernel(kernel))
+    return replace(page, tables={"measured": process.table, "forwarded": kernel.table})

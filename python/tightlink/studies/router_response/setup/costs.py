@@ -61,11 +61,6 @@ class Router:
         """Time of a packet that is forwarded."""
         return (self.interrupt_us + self.per_packet_us) * _US
 
-    def forwards_per_s(self, offered_per_s: float) -> float:
-        """Packets/s that leave it when more arrive than it can serve."""
-        left = max(0.0, 1 - offered_per_s * self.interrupt_us * _US)
-        return left * (1 - GUARANTEED) / (self.per_packet_us * _US)
-
 
 def interrupt_s(background_ms: float = BACKGROUND_MS) -> float:
     """What an arrival costs router A: 1., 2. and 3. are linear in i + p, i and the meter's time; this is their i.

@@ -38,7 +38,7 @@ def ethernet(begin: str, end: str, **settings: Any) -> Link:
 
 
 def processor(own: costs.Router, **changes: Any) -> Processor:
-    """A router with costs of its own, and what both have in common.
+    """One of the two routers: its costs, and what both have in common.
 
     Args:
         own: Its costs.

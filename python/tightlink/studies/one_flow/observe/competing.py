@@ -24,7 +24,7 @@ _KEEP_X: Final = 0.95
 _ABOVE: Final = 110
 
 
-class Company(NamedTuple):
+class Competing(NamedTuple):
     """Tables of the flows that share the link, means over seeds."""
 
     many: pl.DataFrame
@@ -43,7 +43,7 @@ class Company(NamedTuple):
     """The second flow's share of what both got through."""
 
     @classmethod
-    def of(cls, runs: Mapping[str, Run]) -> Company:
+    def of(cls, runs: Mapping[str, Run]) -> Competing:
         """The tables from the runs."""
         trips = trace.journeys(runs[setup.COMPANY_X].packets, to="gateway")
         return cls(
@@ -127,15 +127,15 @@ def _pairs(runs: Mapping[str, Run], cases: Cases, predicted: Callable[[int, list
     return pl.DataFrame(rows)
 
 
-def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
+def values(competing: Competing, runs: Mapping[str, Run]) -> dict[str, object]:
     """What claims compare, by name."""
-    constant = company.udp.filter(pl.col("kind") == "constant")
-    above = company.beside.filter(pl.col("offered_percent") > _ABOVE)
+    constant = competing.udp.filter(pl.col("kind") == "constant")
+    above = competing.beside.filter(pl.col("offered_percent") > _ABOVE)
     network = runs[setup.COMPANY_X]
     return {
-        "company.constant": constant,
-        "company.udp_losses": _percents(constant["loss"]),
-        "company.tcp_share_most": largest(above["tcp_bps"]) / setup.LINK_BPS,
+        "competing.constant": constant,
+        "competing.udp_losses": _percents(constant["loss"]),
+        "competing.tcp_share_most": largest(above["tcp_bps"]) / setup.LINK_BPS,
         **{
             f"around.{kind}_bps": fmean(run.flows["goodput_bps"].sum() for run in setup.AROUND.of(runs, kind=kind))
             for kind in setup.AROUND.levels["kind"]
@@ -143,7 +143,7 @@ def values(company: Company, runs: Mapping[str, Run]) -> dict[str, object]:
         **{f"alone.{kind}_s": _whole_s(runs[f"alone/{kind}"]) for kind in setup.ALONE.levels["kind"]},
         "company-x.utilization": network.links["utilization"][0],
         "company-x.dropped": network.flows["packets_dropped"].sum(),
-        **{f"phase.{kind}": company.phase.filter(pl.col("kind") == words) for kind, words in KINDS.items()},
+        **{f"phase.{kind}": competing.phase.filter(pl.col("kind") == words) for kind, words in KINDS.items()},
     }
 
 

@@ -1,0 +1,87 @@
+"""What other tools and textbooks call the keys and kinds of a scenario: for "did you mean" alone, none is accepted.
+
+Example:
+    >>> from tightlink.scenario import Bulk, Link
+    >>> meant_key("bandwidth", Link), meant_key("mss", Bulk), meant_key("flow", Bulk)
+    ('rate', 'tcp.payload', 'flows')
+    >>> meant_kind("droptail", ["drop-tail", "red"]), meant_kind("ftp", ["bulk", "cbr"])
+    ('drop-tail', 'bulk')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Final
+
+from tightlink.errors import closest
+from tightlink.scenario.described import tables_in
+
+if TYPE_CHECKING:
+    from tightlink.scenario.table import Table
+
+#: By the key, its names in ns-2, ns-3, mahimahi, Mininet, tc and iperf3, and in textbooks.
+_KEYS: Final = {
+    "bytes": "size volume amount filesize",
+    "congestion": "cc cca control algorithm congestion_control congestion_algorithm",
+    "datagram": "packet_size packetsize",
+    "delay": "latency propagation propagation_delay prop_delay rtt",
+    "delayed_acks": "delack delayed_ack",
+    "duration": "time length simtime simulation_time",
+    "ends": "nodes between endpoints",
+    "flows": "streams parallel count connections number",
+    "from": "src source sender client",
+    "initial_ssthresh": "ssthresh",
+    "initial_window": "iw initcwnd init_cwnd initial_cwnd",
+    "kind": "type model",
+    "link": "edge edges connection",
+    "loss": "plr lossrate loss_rate error_rate packet_loss",
+    "node": "host hosts router routers",
+    "payload": "mss segment segment_size packet_size packetsize",
+    "queue": "buffer buffer_size buffers queue_size queuesize qlen qdisc aqm discipline limit",
+    "rate": "bandwidth capacity speed bw throughput bitrate datarate data_rate",
+    "start": "start_time begin",
+    "stop": "end stop_time",
+    "to": "dst destination dest receiver sink server",
+    "traffic": "flow flows application applications workload",
+    "window": "rwnd receive_window receiver_window max_window maxwnd wmem",
+}
+_KINDS: Final = {
+    "bulk": "ftp tcp file iperf iperf3 transfer download upload greedy",
+    "cbr": "udp constant voip ping",
+    "drop-tail": "fifo pfifo bfifo tail taildrop",
+    "drr": "wfq wrr sfq",
+    "strict": "priority prio",
+    "transfers": "poisson short",
+    "users": "web http",
+}
+#: Keys with a table that has keys: how deep a key is looked for below the one where it was written.
+_DEEPEST: Final = 1
+
+
+def meant_key(word: str, table: type[Table]) -> str | None:
+    """The key of a table, or of one below it, that somebody has in mind who writes an unknown one."""
+    return _exactly(word, table) or closest(word, table.keys())
+
+
+def meant_kind(word: str, kinds: Collection[str]) -> str | None:
+    """The kind that somebody has in mind who writes an unknown one."""
+    return next((kind for kind in _named(word, _KINDS) if kind in kinds), None) or closest(word, kinds)
+
+
+def _exactly(word: str, table: type[Table], depth: int = 0) -> str | None:
+    known = table.keys()
+    for key in (*([word] if depth else []), *_named(word, _KEYS)):
+        if key in known:
+            return key
+    if depth == _DEEPEST:
+        return None
+    for name, field in table.model_fields.items():
+        for below in tables_in(field.annotation, named=False):
+            if found := _exactly(word, below, depth + 1):
+                return f"{name.rstrip('_')}.{found}"
+    return None
+
+
+def _named(word: str, names: dict[str, str]) -> Iterator[str]:
+    plain = word.casefold().replace("-", "_")
+    return (key for key, others in names.items() if plain in others.split())
