@@ -84,20 +84,22 @@ pub fn known(recovery: Recovery, profile: Profile) -> Recovery {
     if profile == Profile::Ns2 && recovery == Recovery::Rack { Recovery::Sack } else { recovery }
 }
 
-/// What a sender asks for, and what its receiver agrees to at most, as far as the profile knows of it.
-pub type WantedEcn = (Ecn, Option<Ecn>);
+/// What a sender asks for, what its receiver agrees to at most, as far as the profile knows of it, and whether ACKs have the
+/// option, where both ends have accurate ECN.
+pub type WantedEcn = (Ecn, Option<Ecn>, bool);
 
 /// Any of them.
 pub fn wanted_ecn() -> impl Strategy<Value = WantedEcn> {
     let all = vec![Ecn::Off, Ecn::Classic, Ecn::Accurate];
-    (select(all.clone()), prop::option::weighted(0.3, select(all)))
+    (select(all.clone()), prop::option::weighted(0.3, select(all)), any::<bool>())
 }
 
 /// Sets it.
-pub fn set_ecn(tcp: &mut TcpSpec, (ecn, receiver): WantedEcn, profile: Profile) {
+pub fn set_ecn(tcp: &mut TcpSpec, (ecn, receiver, option): WantedEcn, profile: Profile) {
     let agrees = profile != Profile::Ns2;
     tcp.ecn = if agrees { ecn } else { ecn.min(Ecn::Classic) };
     tcp.receiver_ecn = receiver.filter(|_| agrees && ecn != Ecn::Off);
+    tcp.ecn_option = option && tcp.agreed_ecn() == Ecn::Accurate;
 }
 
 /// TCP with the defaults of a profile, but packets of 1000 bytes and a window that does not limit.
