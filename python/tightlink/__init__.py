@@ -201,7 +201,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         from tightlink.errors import closest
 
-        meant = closest(name, __dir__())
+        # What begins with an underscore a tool asks for, of every module.
+        meant = None if name.startswith("_") else closest(name, __dir__())
         ending = f"; did you mean tl.{meant}?" if meant else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{ending}", name=name)
     found = getattr(importlib.import_module(f"tightlink.{_PLACES.get(name, 'scenario')}"), name)
