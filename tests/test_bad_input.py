@@ -104,6 +104,7 @@ CHANGES = [
     ("link.a.one_way", 1, "expected true or false"),
     # Words of other tools, which are no spelling mistakes.
     ("link.a.bandwidth", "1 Mbit/s", 'did you mean "rate"?'),
+    ("link.a.from", "x", 'did you mean "ends"?'),
     ("link.a.latency", "1 ms", 'did you mean "delay"?'),
     ("link.a.limit", "5 packets", 'did you mean "queue"?'),
     ("traffic.t.congestion", "cubic", 'did you mean "tcp.congestion"?'),

@@ -261,7 +261,7 @@ def test_a_scenario_is_no_file() -> None:
     """Who gives the name of a file is told how it is read."""
     for call in (tl.simulate, tl.sweep):
         with pytest.raises(tl.TightlinkError, match=r"not str; tl\.load\('my\.toml'\) reads one"):
-            call("my.toml")  # type: ignore[operator]
+            call("my.toml")  # type: ignore[arg-type]
 
 
 def test_a_prompt_shows_what_is_said(one_flow: str) -> None:
@@ -278,4 +278,4 @@ def test_a_prompt_shows_what_is_said(one_flow: str) -> None:
 
 def test_a_misspelled_name_is_told() -> None:
     with pytest.raises(AttributeError, match=r"did you mean tl\.simulate"):
-        tl.simulat  # type: ignore[attr-defined] # noqa: B018
+        tl.simulat  # noqa: B018

@@ -20,6 +20,7 @@ import html
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -88,7 +89,10 @@ class Scenario(Table):
         try:
             scenario = cls.model_validate(dict(data), by_alias=True, by_name=False)
         except ValidationError as error:
-            raise scenario_error(error, file, changed) from None
+            # Not at the top: no scenario that is right needs it.
+            from tightlink.scenario.described import example
+
+            raise scenario_error(error, partial(example, cls), file, changed) from None
         return scenario._stamped(file, changed)  # noqa: SLF001
 
     def _stamped(self, file: str | None, changed: tuple[str, ...]) -> Self:

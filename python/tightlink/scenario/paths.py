@@ -14,12 +14,23 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
+from tightlink.errors import ScenarioError
+
 if TYPE_CHECKING:
     from tightlink.scenario.network import Network
 
 
-def cut_off(network: Network, nodes: Sequence[int]) -> tuple[int, int] | None:
-    """Two of the nodes of which the first cannot reach the second, or nothing where all can reach all."""
+def check_connected(key: str, network: Network, nodes: Sequence[int]) -> None:
+    """Each of the nodes can reach all others.
+
+    Args:
+        key: Dotted path of what names the nodes, for errors.
+        network: The network.
+        nodes: Their numbers.
+
+    Raises:
+        ScenarioError: One cannot.
+    """
     onward: dict[int, list[int]] = {}
     back: dict[int, list[int]] = {}
     for hop in network.hops:
@@ -34,8 +45,10 @@ def cut_off(network: Network, nodes: Sequence[int]) -> tuple[int, int] | None:
             frontier = list(new)
         lost = next((node for node in nodes if node not in reached), None)
         if lost is not None:
-            return (first, lost) if neighbours is onward else (lost, first)
-    return None
+            ends = (first, lost) if neighbours is onward else (lost, first)
+            origin, target = map(network.name, ends)
+            message = f'no way from "{origin}" to "{target}": connect them by links in this direction'
+            raise ScenarioError(message, key=key, statement=True)
 
 
 class Router:

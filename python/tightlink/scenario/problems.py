@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,18 +30,23 @@ _EXPECTED: Final = {
 
 
 def scenario_error(
-    error: ValidationError, file: str | None = None, changed: Collection[str] = (), option: str = "--set"
+    error: ValidationError,
+    example: Callable[[Sequence[int | str]], str | None],
+    file: str | None = None,
+    changed: Collection[str] = (),
+    option: str = "--set",
 ) -> ScenarioError:
     """One error with all problems, in their order.
 
     Args:
         error: What pydantic found.
+        example: What may be written at a place.
         file: Where the scenario came from.
         changed: Keys that were overridden: problems below them are of the option, not of the file.
         option: The name of that option.
     """
     details = error.errors(include_url=False)[:_MOST_PROBLEMS]
-    problems = [_problem(problem, error.title) for problem in details]
+    problems = [_problem(problem, example) for problem in details]
     problems[0].others = tuple(problems[1:])
     return placed(problems[0], file, changed, option)
 
@@ -68,8 +73,7 @@ def below(table: str) -> Iterator[None]:
         raise
 
 
-def _problem(details: ErrorDetails, table: str) -> ScenarioError:
-    """One problem of those that pydantic found in a table of this name."""
+def _problem(details: ErrorDetails, example: Callable[[Sequence[int | str]], str | None]) -> ScenarioError:
     kind = details["type"]
     context: dict[str, Any] = details.get("ctx", {})
     location = list(details["loc"])
@@ -90,19 +94,11 @@ def _problem(details: ErrorDetails, table: str) -> ScenarioError:
         key = ".".join(filter(None, [dotted(location[:-1]), name]))
         return ScenarioError("unknown key", key=key, suggestion=f'"{name.rstrip("_")}"', statement=True)
     if kind == "missing":
-        return ScenarioError(f"this key is needed{_such_as(table, location)}", key=dotted(location), statement=True)
+        shown = example(location)
+        such_as = f", such as {dotted(location[-1:])} = {shown}" if shown else ""
+        return ScenarioError(f"this key is needed{such_as}", key=dotted(location), statement=True)
     value = details["input"] if location else ABSENT
     return ScenarioError(_EXPECTED.get(kind, details["msg"]), key=dotted(location) or None, value=value)
-
-
-def _such_as(table: str, location: list[int | str]) -> str:
-    # Not at the top: no scenario that is right needs it.
-    from tightlink import scenario
-    from tightlink.scenario.described import example
-
-    given = getattr(scenario, table, None)
-    found = None if given is None else example(given, location)
-    return "" if found is None else f", such as {dotted(location[-1:])} = {found}"
 
 
 def dotted(location: list[int | str]) -> str:

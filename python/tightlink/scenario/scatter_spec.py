@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.network import given
-from tightlink.scenario.paths import cut_off
+from tightlink.scenario.paths import check_connected
 from tightlink.scenario.sizes_spec import check_packet, check_whole, size_shares
 
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float)
         raise ScenarioError("nodes that stand once", key=f"{key}.at", value=scatter.at)
     if len(nodes) == 1:
         raise ScenarioError("at least two nodes, which send to each other", key=f"{key}.at", value=scatter.at)
-    apart = cut_off(network, nodes)
-    if apart is not None:
-        origin, target = map(network.name, apart)
-        message = f'no way from "{origin}" to "{target}": connect them by links in this direction'
-        raise ScenarioError(message, key=f"{key}.at", statement=True)
+    check_connected(f"{key}.at", network, nodes)
     start, stop = units.time(given(scatter.start)), units.time(given(scatter.stop))
     if stop > duration:
         expected = f"a time not after the duration, which is {units.format_time(duration)}"

@@ -27,7 +27,7 @@ _KEYS: Final = {
     "delay": "latency propagation propagation_delay prop_delay rtt",
     "delayed_acks": "delack delayed_ack",
     "duration": "time length simtime simulation_time",
-    "ends": "nodes between endpoints",
+    "ends": "nodes between endpoints from to src dst source destination",
     "flows": "streams parallel count connections number",
     "from": "src source sender client",
     "initial_ssthresh": "ssthresh",
@@ -76,9 +76,10 @@ def _exactly(word: str, table: type[Table], depth: int = 0) -> str | None:
     if depth == _DEEPEST:
         return None
     for name, field in table.model_fields.items():
-        for below in tables_in(field.annotation, named=False):
-            if found := _exactly(word, below, depth + 1):
-                return f"{name.rstrip('_')}.{found}"
+        below = list(tables_in(field.annotation, named=False))
+        # Of several kinds none is meant by a key that one of them happens to have.
+        if len(below) == 1 and (found := _exactly(word, below[0], depth + 1)):
+            return f"{name.rstrip('_')}.{found}"
     return None
 
 

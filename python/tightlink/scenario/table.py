@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
@@ -99,9 +99,10 @@ class _TableType(ModelMetaclass):
                 return super().__call__(*args, **kwargs)
             except ValidationError as error:
                 # Not at the top: problems.py walks the models that are defined with this base.
+                from tightlink.scenario.described import example
                 from tightlink.scenario.problems import scenario_error
 
-                raise scenario_error(error, cls.__name__) from None
+                raise scenario_error(error, partial(example, cls), cls.__name__) from None
 
 
 class Table(BaseModel, metaclass=_TableType):

@@ -9,7 +9,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.scenario.congestion import congestion_spec, control_name, works_with
 from tightlink.scenario.network import given
-from tightlink.scenario.paths import cut_off
+from tightlink.scenario.paths import check_connected
 from tightlink.scenario.transport import check_mtu, has_bdp, tcp_spec
 from tightlink.scenario.users import Think
 from tightlink.scenario.values import line_rate
@@ -112,11 +112,7 @@ def _sites(key: str, users: Users, network: Network) -> list[dict[str, int]]:
         if site["sources"] and receivers == site["receivers"]:
             message = f"sources behind {network.name(site['node'])} need receivers behind another router"
             raise ScenarioError(message, key=f"{key}.places.{classes[site['class']]}", statement=True)
-    apart = cut_off(network, [site["node"] for site in sites])
-    if apart is not None:
-        origin, target = map(network.name, apart)
-        message = f'no way from "{origin}" to "{target}": connect them by links in this direction'
-        raise ScenarioError(message, key=f"{key}.places", statement=True)
+    check_connected(f"{key}.places", network, [site["node"] for site in sites])
     return sites
 
 
