@@ -53,10 +53,6 @@ impl CongestionControl for Dctcp {
         reno::grow(window, ack);
     }
 
-    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
-        loss.in_use / 2.0
-    }
-
     fn on_mark(&mut self, _window: &Window, loss: &Loss) -> Option<f64> {
         // §3.3, equation 2.
         Some(loss.in_use * (1.0 - self.alpha / 2.0))

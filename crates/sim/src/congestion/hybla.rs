@@ -4,7 +4,7 @@
 //! The paper adds pacing and an estimate of the bandwidth for the first threshold: neither is here, so that on a
 //! long path slow start ends in a burst of losses; `tcp.initial_ssthresh` sets it.
 
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Options, Window};
 
 /// Largest ratio of round trips: slow start multiplies the window by 2^ρ per round.
 const LARGEST_RHO: f64 = 16.0;
@@ -47,10 +47,6 @@ impl CongestionControl for Hybla {
         } else {
             window.cwnd += self.per_round * ack.acked / window.cwnd;
         }
-    }
-
-    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
-        loss.in_use / 2.0
     }
 }
 

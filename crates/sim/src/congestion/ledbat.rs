@@ -3,7 +3,7 @@
 //! The RFC measures one-way delays by timestamps of both ends. An ACK here brings back the sender's alone: the
 //! delay is that of the round trip, so that a queue on the way back counts too.
 
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Options, Window};
 use crate::time::Time;
 
 /// BASE_HISTORY: the base delay is the smallest of so many minutes (§2.4.2, at least 2; §4.2).
@@ -88,10 +88,6 @@ impl CongestionControl for Ledbat {
         let most = (ack.in_flight + ALLOWED_INCREASE).max(window.cwnd);
         window.cwnd = grown.min(most).max(MIN_WINDOW);
         window.ssthresh = window.ssthresh.min(window.cwnd);
-    }
-
-    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
-        loss.in_use / 2.0
     }
 }
 

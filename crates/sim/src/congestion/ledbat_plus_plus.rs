@@ -4,7 +4,7 @@
 //!
 //! The delay is that of the round trip, as the draft wants it (§4.1).
 
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Options, Window};
 use crate::time::Time;
 
 /// The base delay is the smallest of so many intervals (RFC 6817 §2.4.2 BASE_HISTORY) ...
@@ -149,10 +149,6 @@ impl CongestionControl for LedbatPlusPlus {
             if excess <= 0.0 { gain } else { (gain - self.constant * window.cwnd * excess).max(-window.cwnd / 2.0) };
         window.cwnd = (window.cwnd + change * ack.acked.min(window.cwnd) / window.cwnd).max(LEAST_WINDOW);
         window.ssthresh = window.ssthresh.min(window.cwnd);
-    }
-
-    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
-        loss.in_use / 2.0
     }
 
     fn phase(&self, _window: &Window) -> usize {

@@ -168,8 +168,11 @@ pub trait CongestionControl: Sized {
     /// New data was acknowledged outside of recovery: grow.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 
-    /// A loss was detected by duplicate ACKs or SACK: the window to continue with, before any lower bound.
-    fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64;
+    /// A loss was detected by duplicate ACKs or SACK: the window to continue with, before any lower bound. Half, as in RFC 5681
+    /// equation 4, where a control knows nothing better.
+    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
+        loss.in_use / 2.0
+    }
 
     /// A packet was marked (RFC 3168), the first of its window: the window to continue with, before any lower
     /// bound; none: the mark is no news to it. [`Self::measure`] has seen the ACK that tells of it.

@@ -37,11 +37,6 @@ impl CongestionControl for Reno {
         grow(window, ack);
     }
 
-    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
-        // RFC 5681 eq. 4.
-        loss.in_use / 2.0
-    }
-
     fn on_mark(&mut self, _window: &Window, loss: &Loss) -> Option<f64> {
         // RFC 3168 §6.1.2: as after a loss; RFC 8511 §3.1 (ABE): less, as a queue that marks is short.
         Some(loss.in_use * self.beta_ecn)

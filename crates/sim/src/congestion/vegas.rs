@@ -5,7 +5,7 @@
 //! `tcp.recovery`'s matter, and a loss halves the window (the paper: three quarters when its finer timers find it).
 
 use super::rounds::Rounds;
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Options, Window};
 
 /// Rounds with no more samples than this say little about the delay: they grow as Reno does. Delayed ACKs may be
 /// all that they measured.
@@ -68,10 +68,6 @@ impl CongestionControl for Vegas {
         if window.in_slow_start() && self.grows {
             window.slow_start(ack.acked);
         }
-    }
-
-    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
-        loss.in_use / 2.0
     }
 }
 

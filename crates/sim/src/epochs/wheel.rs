@@ -143,12 +143,6 @@ impl<T: Copy> Wheel<T> {
             (bits != 0).then(|| 64 * word + bits.trailing_zeros() as usize)
         })
     }
-
-    /// Bytes that it occupies.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        size_of_val(&*self.heads) + self.nodes.capacity() * size_of::<Node<T>>()
-    }
 }
 
 #[cfg(test)]

@@ -86,27 +86,6 @@ impl Default for Calendar {
 }
 
 impl Calendar {
-    /// How many events are pending.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether nothing is pending.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The next event.
-    #[inline]
-    pub fn peek(&mut self) -> Option<Key> {
-        if self.today.is_empty() || !self.crowd.is_empty() {
-            self.settle();
-        }
-        self.today.last().copied()
-    }
-
     /// Finds out which event is the next, where it is not the last of today's.
     #[cold]
     #[inline(never)]
@@ -122,27 +101,16 @@ impl Calendar {
         }
     }
 
-    /// Removes the next event.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Key> {
-        let next = self.peek()?;
-        self.remove_last();
-        Some(next)
-    }
-
     /// Removes the next event, if it comes before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Time) -> Option<Key> {
-        let next = self.peek().filter(|key| key.time < end)?;
-        self.remove_last();
-        Some(next)
-    }
-
-    #[inline]
-    fn remove_last(&mut self) {
-        self.today.pop();
+        if self.today.is_empty() || !self.crowd.is_empty() {
+            self.settle();
+        }
+        let next = self.today.pop_if(|key| key.time < end)?;
         self.len -= 1;
         self.census.events += 1;
+        Some(next)
     }
 
     /// Adds the event whose key has these words.
@@ -358,7 +326,7 @@ mod tests {
             }
         }
         for _ in 0..400_000 {
-            let key = queue.pop().unwrap();
+            let key = queue.pop_before(Time::NEVER).unwrap();
             queue.push(Key::planned(key.time + 10.0 * GAP_S, key.entity()));
         }
         // A day holds few instants, and few days hold none.
@@ -376,7 +344,7 @@ mod tests {
         }
         let mut last = Key::FIRST;
         for _ in 0..200_000 {
-            let key = queue.pop().unwrap();
+            let key = queue.pop_before(Time::NEVER).unwrap();
             assert!(last <= key);
             last = key;
             queue.push(Key::planned(key.time + 64e-9, 0));
@@ -391,16 +359,15 @@ mod tests {
         let mut queue = Calendar::default();
         let key = |entity| Key::planned(Time::new(1.0), entity);
         (0..EVENTS).for_each(|entity| queue.push(key(entity)));
-        assert_eq!(queue.len(), EVENTS as usize);
         for entity in 0..EVENTS {
-            assert_eq!(queue.pop(), Some(key(entity)));
+            assert_eq!(queue.pop_before(Time::NEVER), Some(key(entity)));
             if entity % 2 == 0 {
                 queue.push(Key::planned(Time::new(1.5), EVENTS - entity));
             }
         }
         for rest in (2..=EVENTS).step_by(2) {
-            assert_eq!(queue.pop().map(|key| key.entity()), Some(rest));
+            assert_eq!(queue.pop_before(Time::NEVER).map(|key| key.entity()), Some(rest));
         }
-        assert!(queue.is_empty());
+        assert_eq!(queue.pop_before(Time::NEVER), None);
     }
 }

@@ -15,39 +15,13 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// How many events are pending.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.keys.len() - usize::from(self.vacant)
-    }
-
-    /// Whether nothing is pending.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The next event.
-    #[inline]
-    pub fn peek(&mut self) -> Option<Key> {
-        if self.vacant {
-            self.close_vacancy();
-        }
-        self.keys.first().copied()
-    }
-
-    /// Removes the next event.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Key> {
-        let next = self.peek()?;
-        self.vacant = true;
-        Some(next)
-    }
-
     /// Removes the next event, if it comes before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Time) -> Option<Key> {
-        let next = self.peek().filter(|key| key.time < end)?;
+        if self.vacant {
+            self.close_vacancy();
+        }
+        let next = self.keys.first().copied().filter(|key| key.time < end)?;
         self.vacant = true;
         Some(next)
     }

@@ -1,9 +1,9 @@
 //! The fabric as transports see it.
 
 use crate::events::Key;
-use crate::network::fabric::Fabric;
+use crate::network::fabric::{Fabric, Place};
 use crate::packet::Packet;
-use crate::probe::Probe;
+use crate::probe::{Probe, Seen};
 use crate::time::Time;
 use crate::transport::network::{Backpressure, Network, Schedule};
 use crate::transport::sack::SackSlab;
@@ -16,9 +16,15 @@ impl<P> Schedule for Fabric<P> {
 }
 
 impl<P: Probe> Network for Fabric<P> {
+    // In line, so that a packet stays in registers from where it is made.
     #[inline(always)]
     fn send(&mut self, packet: Packet, now: Key) {
-        self.send(packet, now);
+        let position = self.spraying.begin(&self.paths, packet.flow(), packet.is_reverse());
+        if let Some(link) = self.paths.at(position).server() {
+            let packet = packet.departing(position);
+            self.probe.sent(now, Seen::new(&packet, &self.paths), &self.sacks);
+            self.offer(link, packet, now);
+        }
     }
 
     #[inline]
@@ -28,11 +34,11 @@ impl<P: Probe> Network for Fabric<P> {
 
     #[inline]
     fn pushes_back(&self) -> bool {
-        self.pushes_back()
+        !self.nodes.list.is_empty()
     }
 
     fn takes(&mut self, flow: u32, size: u32, now: Key) -> bool {
-        self.takes(flow, size, now)
+        !matches!(self.place(self.first_stop(flow)), Place::Processor(_)) || self.takes_or_wakes(flow, size, now)
     }
 
     fn was_full(&self, flow: u32, seq: i32) -> bool {

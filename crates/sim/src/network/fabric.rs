@@ -102,17 +102,6 @@ impl<P: Probe> Fabric<P> {
         })
     }
 
-    /// Puts a packet to the first stop of its path. In line, so that a packet stays in registers from where it is made.
-    #[inline(always)]
-    pub fn send(&mut self, packet: Packet, now: Key) {
-        let position = self.spraying.begin(&self.paths, packet.flow(), packet.is_reverse());
-        if let Some(link) = self.paths.at(position).server() {
-            let packet = packet.departing(position);
-            self.probe.sent(now, Seen::new(&packet, &self.paths), &self.sacks);
-            self.offer(link, packet, now);
-        }
-    }
-
     /// Offers a packet to a link at `now`, and on through the links fused to it; or to another stop.
     #[inline]
     pub(super) fn offer(&mut self, index: u32, packet: Packet, now: Key) {

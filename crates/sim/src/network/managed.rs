@@ -15,6 +15,7 @@ use crate::network::link::{Link, Passage};
 use crate::network::queue::{FlowKey, Held, Lost, OnLine, QueueSpec, Refusal, Site, Waiting};
 use crate::network::server::{Server, ServerTotals, Service, wait_s};
 use crate::packet::Packet;
+use crate::scenario::QueueLimit;
 use crate::time::Time;
 
 /// What lies around a link, and what becomes there of the packets that its queue held.
@@ -42,6 +43,10 @@ pub trait Surroundings {
 #[derive(Clone, Debug)]
 pub struct Managed {
     queue: Held,
+    /// What "full" means; the packet on the line counts.
+    limit: QueueLimit,
+    /// Packets waiting.
+    packets: usize,
     /// Bytes waiting.
     bytes: u64,
     /// Bytes of the packet that was last put on the line.
@@ -70,6 +75,8 @@ impl Managed {
         let queue = Held::new(spec, site)?;
         Some(Self {
             queue,
+            limit: spec.limit(),
+            packets: 0,
             bytes: 0,
             on_line_bytes: 0,
             dropped: 0,
@@ -89,19 +96,24 @@ impl Managed {
         OnLine { packets, bytes: if packets > 0 { self.on_line_bytes } else { 0 } }
     }
 
+    /// Whether the limit leaves room for a packet of `size` bytes.
+    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
+        self.limit.takes(self.packets + on_line.packets, self.bytes + on_line.bytes, size)
+    }
+
     /// Whether the empty queue of an idle link takes a packet of `size` bytes.
     pub(super) fn has_room_when_idle(&self, size: u32) -> bool {
-        self.queue.has_room(size, self.on_line(0))
+        self.has_room(size, self.on_line(0))
     }
 
     /// Packets waiting.
     pub(super) fn waiting(&self) -> usize {
-        self.queue.len()
+        self.packets
     }
 
     /// Seconds for which what waits will occupy the line, if none of it is padded.
     pub(super) fn backlog_s(&self, line: &Server) -> f64 {
-        line.occupied_s(self.queue.len(), self.bytes)
+        line.occupied_s(self.packets, self.bytes)
     }
 
     /// Packets dropped so far.
@@ -131,7 +143,7 @@ impl Managed {
     /// What it did before `end`, with what the line did.
     pub(super) fn totals(&self, line: ServerTotals, end: Time) -> ServerTotals {
         ServerTotals {
-            packets_in: line.packets_in + self.queue.len() as u64 + self.dropped,
+            packets_in: line.packets_in + self.packets as u64 + self.dropped,
             packets_dropped: self.dropped,
             packets_marked: self.marked,
             waiting_s: self.queue.waited_s(self.waiting_s, end.seconds()),
@@ -150,6 +162,7 @@ impl Managed {
         let mut lost = std::mem::take(&mut self.lost);
         match self.queue.join(waiting, on_line, &mut lost) {
             Ok(()) => {
+                self.packets += 1;
                 self.bytes += u64::from(packet.size());
                 around.joins(&packet, now);
             }
@@ -166,12 +179,12 @@ impl Managed {
         if !ready {
             self.wake_shaped(link, around);
         }
-        self.most_waiting = self.most_waiting.max(self.queue.len());
+        self.most_waiting = self.most_waiting.max(self.packets);
     }
 
     /// When the next packet goes on the line, if one waits.
     fn next_due(&self, link: &Link) -> Option<Key> {
-        (!self.queue.is_empty()).then(|| self.due(link.server.free()))
+        (self.packets > 0).then(|| self.due(link.server.free()))
     }
 
     /// Has an event made for the next packet to go on the line, if one waits and no delivery comes after that.
@@ -214,6 +227,7 @@ impl Managed {
         around.enters_line(&packet, at, &link.server);
         self.on_line_bytes = u64::from(packet.size());
         self.delivery = service.delivery;
+        self.packets -= 1;
         self.bytes -= self.on_line_bytes;
         self.waiting_s += at.time.seconds() - since_s;
         self.waits.add(wait_s(since_s, at.time.seconds()));
@@ -226,6 +240,7 @@ impl Managed {
     fn discard<S: Surroundings>(&mut self, mut lost: Lost, at: Key, around: &mut S) {
         for (Waiting { packet, since_s, .. }, refusal) in lost.drain(..) {
             self.dropped += 1;
+            self.packets -= 1;
             self.bytes -= u64::from(packet.size());
             self.waiting_s += at.time.seconds() - since_s;
             around.loses(&packet, at, refusal, true);
@@ -264,7 +279,7 @@ impl Link {
     pub fn next_room(&mut self, size: u32, now: Key) -> Option<Key> {
         let Some(managed) = &self.managed else { return self.server.next_room(now, size) };
         let on_line = managed.on_line(self.server.advance(now));
-        if on_line.packets == 0 && managed.queue.is_empty() || managed.queue.has_room(size, on_line) {
+        if on_line.packets == 0 && managed.packets == 0 || managed.has_room(size, on_line) {
             return None;
         }
         Some(managed.due(self.server.free()))

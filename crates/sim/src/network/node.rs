@@ -195,12 +195,6 @@ impl<P: Probe> Fabric<P> {
         None
     }
 
-    /// Whether any host has an interface that may not take a packet now.
-    #[inline]
-    pub fn pushes_back(&self) -> bool {
-        !self.nodes.list.is_empty()
-    }
-
     /// Whether the packet at the head of a processor must wait for its first link, whose stop is `next`.
     fn waits(&mut self, index: usize, next: u32, size: u32, key: Key) -> bool {
         let (room, place, at) = (self.room(next, size, key), self.place(next), key.time.seconds());
@@ -246,12 +240,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Whether the first stop of a flow takes a packet of `size` bytes from its source at `now`. If not,
     /// the source's event comes when it is its turn.
-    pub fn takes(&mut self, flow: u32, size: u32, now: Key) -> bool {
-        !matches!(self.place(self.first_stop(flow)), Place::Processor(_)) || self.takes_or_wakes(flow, size, now)
-    }
-
-    /// The same for a source that the queue of its first link pushes back, too.
-    pub fn takes_or_wakes(&mut self, flow: u32, size: u32, now: Key) -> bool {
+    pub(super) fn takes_or_wakes(&mut self, flow: u32, size: u32, now: Key) -> bool {
         let stop = self.first_stop(flow);
         if self.sources(stop).may_send(flow) && matches!(self.room(stop, size, now), Room::Now) {
             self.sources(stop).end_turn();
@@ -286,7 +275,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// The first stop of a flow's path: every path has a link.
-    fn first_stop(&self, flow: u32) -> u32 {
+    pub(super) fn first_stop(&self, flow: u32) -> u32 {
         self.paths.at(self.paths.begin(flow, false)).server().unwrap_or_default()
     }
 

@@ -166,12 +166,6 @@ impl DatagramFlow {
         self
     }
 
-    /// Whether it sends as fast as it can.
-    #[must_use]
-    pub fn saturates(&self) -> bool {
-        self.pushed_back.is_some()
-    }
-
     /// Whether its datagrams have several sizes.
     #[must_use]
     pub fn is_mixed(&self) -> bool {

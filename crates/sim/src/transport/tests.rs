@@ -227,7 +227,7 @@ impl Ends {
 
     /// Lets the next thing happen: when it did, in seconds, if there was one.
     pub(crate) fn step(&mut self, mut outcome: impl FnMut(usize, &Packet) -> Outcome) -> Option<f64> {
-        let key = self.wire.events.pop()?;
+        let key = self.wire.events.pop_before(Time::NEVER)?;
         match key.entity() {
             RETRANSMISSION => self.with_sender(key, Time::ZERO, 0, |sender, env| sender.timer(env)),
             PACING => self.with_sender(key, Time::ZERO, 0, |sender, env| sender.pacing_timer(env)),

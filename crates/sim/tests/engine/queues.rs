@@ -399,26 +399,30 @@ proptest! {
                 Ok(()) => joined += 1,
                 Err(_) => refused += 1,
             }
+            let waits = joined - gone - lost.len();
             match limit {
-                QueueLimit::Packets(limit) => prop_assert!(held.len() <= limit as usize),
+                QueueLimit::Packets(limit) => prop_assert!(waits <= limit as usize),
                 // Each is 40 bytes at least.
-                QueueLimit::Bytes(limit) => prop_assert!(held.len() as u64 <= limit / 40),
+                QueueLimit::Bytes(limit) => prop_assert!(waits as u64 <= limit / 40),
                 QueueLimit::Unlimited => {}
             }
             for _ in 0..departures {
                 now_s = now_s.max(held.ready_s());
-                let waits = held.len();
-                let next = held.next(Time::new(now_s), &mut lost);
-                prop_assert!(waits == 0 || next.is_some() || held.is_empty());
-                let Some(next) = next else { continue };
+                let Some(next) = held.next(Time::new(now_s), &mut lost) else {
+                    prop_assert_eq!(joined, gone + lost.len());
+                    continue;
+                };
                 let flow = next.key.flow as usize;
                 prop_assert!(next.packet.seq() > last[flow], "flow {} in order", flow);
                 last[flow] = next.packet.seq();
                 prop_assert!(!next.marked || next.packet.is_capable());
                 gone += 1;
             }
-            prop_assert_eq!(joined, held.len() + gone + lost.len());
         }
+        while held.next(Time::new(now_s.max(held.ready_s())), &mut lost).is_some() {
+            gone += 1;
+        }
+        prop_assert_eq!(joined, gone + lost.len());
         prop_assert!(refused == 0 || joined > 0);
     }
 }

@@ -71,12 +71,6 @@ impl Calendar {
         self.arrivals.turn_to(epoch);
         self.leaving.turn_to(epoch);
     }
-
-    /// Bytes that it occupies.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.timers.bytes() + self.arrivals.bytes() + self.leaving.bytes()
-    }
 }
 
 /// What is to be done at a site in the present epoch.

@@ -101,10 +101,4 @@ impl Receptions {
             }
         }
     }
-
-    /// Bytes that they occupy.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.list.capacity() * size_of::<Option<Reception>>() + self.places.bytes()
-    }
 }

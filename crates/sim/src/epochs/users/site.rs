@@ -291,14 +291,6 @@ impl Site {
         let senders: u64 = self.transfers.iter().map(|transfer| transfer.sender.random_draws()).sum();
         senders + self.sources.iter().map(|source| source.stream.draws()).sum::<u64>()
     }
-
-    /// Bytes that it occupies, without what its senders hold elsewhere.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.sources.len() * (size_of::<Source>() + size_of::<Transfer>())
-            + self.hosts.bytes()
-            + self.receptions.bytes()
-    }
 }
 
 /// A state of a congestion control as new.

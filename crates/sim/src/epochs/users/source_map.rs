@@ -100,12 +100,6 @@ impl SourceMap {
         sources.sort_unstable();
         sources
     }
-
-    /// Bytes that it occupies.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<(u32, u32)>()
-    }
 }
 
 #[cfg(test)]

@@ -158,7 +158,8 @@ impl Store for Codel {
     }
 
     fn join(&mut self, packet: Waiting, on_line: OnLine, _: &mut Lost) -> Result<(), Refusal> {
-        if !self.has_room(packet.packet.size(), on_line) {
+        if !self.limit.takes(self.line.len() + on_line.packets, self.line.bytes() + on_line.bytes, packet.packet.size())
+        {
             return Err(Refusal::Full);
         }
         self.largest_bytes = self.largest_bytes.max(u64::from(packet.packet.size()));
@@ -168,14 +169,6 @@ impl Store for Codel {
 
     fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting> {
         self.control.next(self.law, &mut self.line, self.largest_bytes, now, lost)
-    }
-
-    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-        self.limit.takes(self.line.len() + on_line.packets, self.line.bytes() + on_line.bytes, size)
-    }
-
-    fn len(&self) -> usize {
-        self.line.len()
     }
 
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {

@@ -120,14 +120,6 @@ impl Store for Drr {
         }
     }
 
-    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-        self.limit.takes(self.packets + on_line.packets, self.bytes + on_line.bytes, size)
-    }
-
-    fn len(&self) -> usize {
-        self.packets
-    }
-
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
         self.classes.values().fold(sum_s, |sum_s, class| class.line.waited_s(sum_s, now_s))
     }
@@ -187,6 +179,6 @@ mod tests {
         queue.join(of_class(46, 0, 100), IDLE, &mut lost).expect("room is made");
         let stolen: Vec<_> = lost.iter().map(|(waiting, why)| (waiting.key.dscp, waiting.key.flow, *why)).collect();
         assert_eq!(stolen, [(0, 4, Refusal::Full)]);
-        assert_eq!(queue.len(), 5);
+        assert_eq!(queue.packets, 5);
     }
 }

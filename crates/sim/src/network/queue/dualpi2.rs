@@ -106,11 +106,17 @@ pub struct DualPi2 {
 }
 
 impl DualPi2 {
+    /// Packets and bytes that wait, of both.
+    fn waiting(&self) -> (usize, u64) {
+        let (l4s, classic) = (&self.l4s.line, &self.classic.line);
+        (l4s.len() + classic.len(), l4s.bytes() + classic.bytes())
+    }
+
     /// Makes the updates up to `now_s`.
     fn catch_up(&mut self, now_s: f64) {
         while (self.updates + 1) as f64 * self.spec.update_s <= now_s {
             self.updates += 1;
-            if self.len() > 0 || self.base > 0.0 || self.delay_s > 0.0 {
+            if self.waiting().0 > 0 || self.base > 0.0 || self.delay_s > 0.0 {
                 let at_s = self.updates as f64 * self.spec.update_s;
                 self.update(self.l4s.delay_s(at_s).max(self.classic.delay_s(at_s)));
             } else {
@@ -211,7 +217,8 @@ impl Store for DualPi2 {
 
     fn join(&mut self, packet: Waiting, on_line: OnLine, _: &mut Lost) -> Result<(), Refusal> {
         self.catch_up(packet.since_s);
-        if !self.has_room(packet.packet.size(), on_line) {
+        let (packets, bytes) = self.waiting();
+        if !self.spec.limit.takes(packets + on_line.packets, bytes + on_line.bytes, packet.packet.size()) {
             return Err(Refusal::Full);
         }
         let l4s = is_scalable(&packet) || self.spec.l4s.contains(&packet.key.dscp);
@@ -235,15 +242,6 @@ impl Store for DualPi2 {
             }
             lost.push((waiting, Refusal::Managed));
         }
-    }
-
-    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-        let bytes = self.l4s.line.bytes() + self.classic.line.bytes();
-        self.spec.limit.takes(self.len() + on_line.packets, bytes + on_line.bytes, size)
-    }
-
-    fn len(&self) -> usize {
-        self.l4s.line.len() + self.classic.line.len()
     }
 
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
@@ -423,7 +421,7 @@ mod tests {
                 prop_assert_eq!((late.base, late.delay_s, late.updates), (punctual.base, punctual.delay_s, punctual.updates));
                 prop_assert_eq!(a.len(), b.len());
             }
-            let left = late.len();
+            let left = late.waiting().0;
             prop_assert_eq!(drain(&mut late, now_s).len(), left);
         }
     }

@@ -156,11 +156,6 @@ impl<W: Clone> FlowQueues<W> {
         self.limit.takes(self.packets + on_line.packets, self.bytes + on_line.bytes, size)
     }
 
-    /// Packets waiting.
-    pub(super) fn len(&self) -> usize {
-        self.packets
-    }
-
     /// Time waited until `now_s`, summed over the packets, in seconds, added to `sum_s`.
     pub(super) fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
         self.queues.values().fold(sum_s, |sum_s, queue| queue.line.waited_s(sum_s, now_s))

@@ -57,14 +57,6 @@ impl Store for FqCodel {
         self.queues.next(lost, |queue, largest, lost| queue.watch.next(law, &mut queue.line, largest, now, lost))
     }
 
-    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-        self.queues.has_room(size, on_line)
-    }
-
-    fn len(&self) -> usize {
-        self.queues.len()
-    }
-
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
         self.queues.waited_s(sum_s, now_s)
     }

@@ -113,14 +113,6 @@ impl Store for FqPie {
         })
     }
 
-    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-        self.queues.has_room(size, on_line)
-    }
-
-    fn len(&self) -> usize {
-        self.queues.len()
-    }
-
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
         self.queues.waited_s(sum_s, now_s)
     }

@@ -216,17 +216,6 @@ pub trait Store {
         0.0
     }
 
-    /// Whether the limit leaves room for a packet of `size` bytes.
-    fn has_room(&self, size: u32, on_line: OnLine) -> bool;
-
-    /// Packets waiting.
-    fn len(&self) -> usize;
-
-    /// Whether no packet waits.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Time that the packets waiting have waited until `now_s`, summed, in seconds, added to `sum_s`.
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64;
 
@@ -411,28 +400,6 @@ macro_rules! queues {
                 match self {
                     $(Self::$held_type(queue) => queue.random_draws(),)+
                 }
-            }
-
-            /// Whether the limit leaves room for a packet of `size` bytes.
-            #[must_use]
-            pub fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-                match self {
-                    $(Self::$held_type(queue) => queue.has_room(size, on_line),)+
-                }
-            }
-
-            /// Packets waiting.
-            #[must_use]
-            pub fn len(&self) -> usize {
-                match self {
-                    $(Self::$held_type(queue) => queue.len(),)+
-                }
-            }
-
-            /// Whether no packet waits.
-            #[must_use]
-            pub fn is_empty(&self) -> bool {
-                self.len() == 0
             }
 
             /// Time that the packets waiting have waited until `now_s`, in seconds, added to `sum_s`.

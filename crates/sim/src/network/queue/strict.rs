@@ -64,14 +64,6 @@ impl Store for Strict {
         self.count_out(next)
     }
 
-    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-        self.spec.limit.takes(self.packets + on_line.packets, self.bytes + on_line.bytes, size)
-    }
-
-    fn len(&self) -> usize {
-        self.packets
-    }
-
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
         self.lines.iter().fold(sum_s, |sum_s, line| line.waited_s(sum_s, now_s))
     }

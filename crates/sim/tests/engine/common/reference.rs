@@ -42,7 +42,7 @@ struct Packet {
 #[derive(Debug, Default)]
 struct Link {
     waiting: VecDeque<Packet>,
-    /// Where the queue decides at departure: it, and its packets by their number.
+    /// Where the queue decides at departure: it, and the packets that wait there, by their number.
     held: Option<Held>,
     numbered: BTreeMap<u32, Packet>,
     next_number: u32,
@@ -247,19 +247,20 @@ impl<'a> Reference<'a> {
         };
         let mut lost = Lost::new();
         if link.held.as_mut().expect("it holds its packets").join(waiting, on_line, &mut lost).is_err() {
+            link.numbered.remove(&number);
             link.packets_dropped += 1;
             self.flows[packet.flow].packets_dropped += 1;
         }
         self.discard(now, &lost, index);
         self.serve_if_idle(now, index);
         let link = &mut self.links[index];
-        link.queue_max = link.queue_max.max(link.held.as_ref().map_or(0, Held::len));
+        link.queue_max = link.queue_max.max(link.numbered.len());
     }
 
     fn discard(&mut self, now: Key, lost: &Lost, index: usize) {
         let link = &mut self.links[index];
         for (waiting, _) in lost {
-            let packet = link.numbered[&waiting.packet.seq()];
+            let packet = link.numbered.remove(&waiting.packet.seq()).expect("it waited");
             link.packets_dropped += 1;
             link.waiting_s += now.time.seconds() - packet.joined_s;
             self.flows[packet.flow].packets_dropped += 1;
@@ -273,7 +274,7 @@ impl<'a> Reference<'a> {
         let mut lost = Lost::new();
         let next = held.next(now.time, &mut lost);
         self.discard(now, &lost, index);
-        next.map(|waiting| self.links[index].numbered[&waiting.packet.seq()])
+        next.and_then(|waiting| self.links[index].numbered.remove(&waiting.packet.seq()))
     }
 
     /// Bits of a packet on the line of a link.

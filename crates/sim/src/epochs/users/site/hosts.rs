@@ -2,7 +2,7 @@
 
 use super::Shared;
 use crate::epochs::users::group::Group;
-use crate::epochs::users::outlet::{Agenda, Calendar, Due, EventSchedule, Outlet};
+use crate::epochs::users::outlet::{Agenda, Calendar, EventSchedule, Outlet};
 use crate::epochs::users::port::Port;
 use crate::events::Key;
 use crate::packet::{Address, Packet};
@@ -80,10 +80,5 @@ impl Hosts {
             address,
             last,
         }
-    }
-
-    /// Bytes that they occupy.
-    pub fn bytes(&self) -> usize {
-        self.ports.len() * (size_of::<[Port; 2]>() + 1) + self.agenda.capacity() * size_of::<Due>()
     }
 }

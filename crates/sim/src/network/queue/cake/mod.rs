@@ -231,14 +231,6 @@ impl Store for Cake {
         if self.spec.rate_bps.is_some() { self.ready_s } else { 0.0 }
     }
 
-    fn has_room(&self, size: u32, on_line: OnLine) -> bool {
-        self.spec.limit.takes(self.packets + on_line.packets, self.bytes + on_line.bytes, size)
-    }
-
-    fn len(&self) -> usize {
-        self.packets
-    }
-
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
         self.tins.iter().fold(sum_s, |sum_s, tin| tin.waited_s(sum_s, now_s))
     }
