@@ -5,7 +5,7 @@ use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::Seen;
 use tightlink_sim::probe::trace::{Event, Listener, Record};
 use tightlink_sim::time::Time;
-use tightlink_sim::transport::sack::SackSlab;
+use tightlink_sim::transport::ack_options::AckOptionSlab;
 
 /// Numbers for each record.
 pub const WIDTH: usize = 8;
@@ -66,15 +66,15 @@ fn kind(kind: Kind) -> f64 {
 pub struct Collecting<'a>(pub &'a mut Collector);
 
 impl Listener for Collecting<'_> {
-    fn sent(&mut self, time: Time, _uid: u64, packet: Seen<'_>, sacks: &SackSlab) {
+    fn sent(&mut self, time: Time, _uid: u64, packet: Seen<'_>, ack_options: &AckOptionSlab) {
         let flow = packet.flow();
         let (seq, size) = (packet.packet.seq(), f64::from(packet.packet.size()));
         let of = |event: f64, seq: u32, more: f64| {
             [event, time.seconds(), -1.0, kind(packet.packet.kind()), f64::from(flow), f64::from(seq), size, more]
         };
         if packet.packet.kind() == Kind::Ack {
-            if let Some(handle) = packet.packet.blocks() {
-                for &(left, right) in sacks.get(handle).blocks.as_slice() {
+            if let Some(handle) = packet.packet.options() {
+                for &(left, right) in ack_options.get(handle).blocks.as_slice() {
                     self.0.add(of(5.0, left, f64::from(right)));
                 }
             }

@@ -11,7 +11,7 @@ use tightlink_sim::Scenario;
 use tightlink_sim::probe::Seen;
 use tightlink_sim::probe::trace::{Listener, Record};
 use tightlink_sim::time::Time;
-use tightlink_sim::transport::sack::SackSlab;
+use tightlink_sim::transport::ack_options::AckOptionSlab;
 
 /// A file that cannot be written, and why.
 type Failure = (PathBuf, io::Error);
@@ -83,9 +83,9 @@ impl<'a> Observers<'a> {
 }
 
 impl Listener for Watching<'_, '_> {
-    fn sent(&mut self, time: Time, uid: u64, packet: Seen<'_>, sacks: &SackSlab) {
+    fn sent(&mut self, time: Time, uid: u64, packet: Seen<'_>, ack_options: &AckOptionSlab) {
         if let Some((_, capture)) = &mut self.0.pcap {
-            capture.sent(time, uid, packet, sacks);
+            capture.sent(time, uid, packet, ack_options);
         }
     }
 

@@ -45,7 +45,7 @@ pub struct Packet {
     /// When its transmission on the current link began, in seconds.
     pub start: f64,
     /// When its source offered it to the first link, in seconds. Of an ACK: when the packet that it
-    /// answers was sent (the timestamp of RFC 7323), or where that and its SACK blocks are.
+    /// answers was sent (the timestamp of RFC 7323), or where that and its other options are.
     stamp: u64,
     /// At its ends the flow, on its way the position on its path; and above it the sequence number.
     identity: u64,
@@ -58,7 +58,7 @@ const KIND: u64 = 0b11 << TAG;
 const SCALABLE: u64 = KIND;
 const SCALABLE_DATAGRAM: u64 = (Kind::Datagram as u64) << TAG | REDUCED;
 const LOST: u64 = 1 << (TAG + 2);
-const BLOCKS: u64 = 1 << (TAG + 3);
+const OPTIONS: u64 = 1 << (TAG + 3);
 const CAPABLE: u64 = 1 << (TAG + 4);
 const MARKED: u64 = 1 << ACE;
 const REDUCED: u64 = 1 << (ACE + 1);
@@ -266,21 +266,21 @@ impl Packet {
     #[inline]
     #[must_use]
     pub fn sent(&self) -> Time {
-        debug_assert!(self.blocks().is_none());
+        debug_assert!(self.options().is_none());
         Time::new(f64::from_bits(self.stamp))
     }
 
-    /// Where the SACK blocks and the timestamp of an ACK are, if it has blocks.
+    /// Where the options of an ACK are, if it has others than a timestamp.
     #[inline]
     #[must_use]
-    pub fn blocks(&self) -> Option<u32> {
-        (self.state & BLOCKS != 0).then_some(self.stamp as u32)
+    pub fn options(&self) -> Option<u32> {
+        (self.state & OPTIONS != 0).then_some(self.stamp as u32)
     }
 
-    /// Puts the SACK blocks and the timestamp of an ACK elsewhere; they add `bytes`.
+    /// Puts the options of an ACK elsewhere, its timestamp among them; the others add `bytes`.
     #[must_use]
-    pub fn with_blocks(self, handle: u32, bytes: u32) -> Self {
-        Self { stamp: u64::from(handle), state: (self.state | BLOCKS) + u64::from(bytes), ..self }
+    pub fn with_options(self, handle: u32, bytes: u32) -> Self {
+        Self { stamp: u64::from(handle), state: (self.state | OPTIONS) + u64::from(bytes), ..self }
     }
 
     /// Marks a segment without payload that occupies no sequence number.
@@ -426,8 +426,8 @@ mod tests {
                 prop_assert!(packet.is_bare() && !packet.is_lost());
                 prop_assert_eq!(packet.is_reverse(), kind == Kind::Ack);
                 prop_assert!(hops == 0 || packet.precedence() == Precedence::of(age));
-                let ack = packet.with_blocks(7, 24);
-                prop_assert_eq!((ack.blocks(), ack.size(), ack.position()), (Some(7), size + 24, begin + hops));
+                let ack = packet.with_options(7, 24);
+                prop_assert_eq!((ack.options(), ack.size(), ack.position()), (Some(7), size + 24, begin + hops));
                 prop_assert_eq!((packet.arriving(flow).flow(), packet.arriving(flow).seq()), (flow, seq));
                 prop_assert!(packet.lost().is_lost());
                 if kind == Kind::Ack {

@@ -3,7 +3,7 @@
 use tightlink_sim::packet::Packet;
 use tightlink_sim::scenario::{FlowSpec, Profile, TransportSpec};
 use tightlink_sim::time::Time;
-use tightlink_sim::transport::sack::SackSlab;
+use tightlink_sim::transport::ack_options::AckOptionSlab;
 
 use super::headers::{Headers, Ip};
 use super::tcp::Tcp;
@@ -58,12 +58,12 @@ impl Flow {
         &mut self,
         packet: &Packet,
         now: Time,
-        sacks: &SackSlab,
+        ack_options: &AckOptionSlab,
         ip: Ip,
         identification: &mut u16,
     ) -> Headers {
         match self {
-            Self::Tcp(tcp) => tcp.headers(packet, now, sacks, ip, identification),
+            Self::Tcp(tcp) => tcp.headers(packet, now, ack_options, ip, identification),
             Self::Udp(udp) => udp.headers(packet, ip, identification),
         }
     }

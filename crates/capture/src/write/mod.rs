@@ -12,7 +12,7 @@ use tightlink_sim::probe::Seen;
 use tightlink_sim::probe::trace::{Event, Listener, Record};
 use tightlink_sim::scenario::{FlowSpec, Scenario};
 use tightlink_sim::time::Time;
-use tightlink_sim::transport::sack::SackSlab;
+use tightlink_sim::transport::ack_options::AckOptionSlab;
 
 mod file;
 mod flow;
@@ -147,14 +147,14 @@ impl<'a, W: Write> Capture<'a, W> {
 }
 
 impl<W: Write> Listener for Capture<'_, W> {
-    fn sent(&mut self, time: Time, uid: u64, packet: Seen<'_>, sacks: &SackSlab) {
+    fn sent(&mut self, time: Time, uid: u64, packet: Seen<'_>, ack_options: &AckOptionSlab) {
         let index = packet.flow();
         let spec = &self.scenario.flows[index as usize];
         let ends = if packet.packet.is_reverse() { (spec.to, spec.from) } else { (spec.from, spec.to) };
         let (source, destination) = (address(ends.0), address(ends.1));
         let ip = Ip { source, destination, dscp: spec.dscp, ..Ip::default() };
         let identification = &mut self.identifications[ends.0 as usize];
-        let headers = self.flows[index as usize].headers(packet.packet, time, sacks, ip, identification);
+        let headers = self.flows[index as usize].headers(packet.packet, time, ack_options, ip, identification);
         if let Some(interface) = self.interface(index, ends.0) {
             self.write(interface, time, Direction::Out, &headers);
         }

@@ -8,8 +8,8 @@ use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::scenario::{Ecn, FlowSpec, Profile, Recovery, TcpSpec, TrafficSpec};
 use tightlink_sim::time::Time;
 use tightlink_sim::transport::accecn::{self, EcnCounts};
+use tightlink_sim::transport::ack_options::AckOptionSlab;
 use tightlink_sim::transport::connection::Connection;
-use tightlink_sim::transport::sack::SackSlab;
 
 use super::flow::Ports;
 use super::headers::{Headers, Ip, TCP, transport_checksum};
@@ -96,7 +96,7 @@ impl Tcp {
         &mut self,
         packet: &Packet,
         now: Time,
-        sacks: &SackSlab,
+        ack_options: &AckOptionSlab,
         ip: Ip,
         identification: &mut u16,
     ) -> Headers {
@@ -104,7 +104,7 @@ impl Tcp {
         let (capable, scalable) = (packet.is_capable(), packet.is_scalable());
         let ip = Ip { protocol: TCP, identification: *identification, whole: true, capable, scalable, ..ip };
         match packet.kind() {
-            Kind::Ack => self.acknowledgement(packet, now, sacks, &ip),
+            Kind::Ack => self.acknowledgement(packet, now, ack_options, &ip),
             _ => self.segment(packet, &ip),
         }
     }
@@ -148,11 +148,11 @@ impl Tcp {
         header.in_packet(ip, payload)
     }
 
-    fn acknowledgement(&self, packet: &Packet, now: Time, sacks: &SackSlab, ip: &Ip) -> Headers {
-        let (blocks, counts, echo) = match packet.blocks() {
+    fn acknowledgement(&self, packet: &Packet, now: Time, ack_options: &AckOptionSlab, ip: &Ip) -> Headers {
+        let (blocks, counts, echo) = match packet.options() {
             None => (&[][..], None, packet.sent()),
             Some(handle) => {
-                let options = sacks.get(handle);
+                let options = ack_options.get(handle);
                 (options.blocks.as_slice(), options.counts, options.echo)
             }
         };

@@ -14,7 +14,7 @@ use crate::network::queue::{FlowKey, Refusal};
 use crate::network::server::{Server, Service};
 use crate::packet::Packet;
 use crate::time::Time;
-use crate::transport::sack::SackSlab;
+use crate::transport::ack_options::AckOptionSlab;
 
 /// A part of the network around one of its links.
 pub struct Beyond<'a> {
@@ -30,8 +30,8 @@ pub struct Beyond<'a> {
     pub scatter: &'a mut [Scatter],
     /// The hosts of flows, where there are any.
     pub flows: Option<&'a mut FlowHosts>,
-    /// SACK blocks of the ACKs in flight.
-    pub sacks: &'a mut SackSlab,
+    /// Options of the ACKs in flight.
+    pub ack_options: &'a mut AckOptionSlab,
     /// The link.
     pub place: Place,
     /// What a probe is told, where one watches.
@@ -53,7 +53,7 @@ impl Beyond<'_> {
     #[inline]
     pub fn comes(&mut self, packet: &Packet, now: Key) {
         if let Some((notes, flows)) = self.notes.as_mut().zip(self.flows.as_ref()) {
-            notes.arrives(now, packet, &flows.paths.paths, self.sacks);
+            notes.arrives(now, packet, &flows.paths.paths, self.ack_options);
         }
     }
 
@@ -96,7 +96,7 @@ impl Beyond<'_> {
         if let Some(group) = self.scatter.iter_mut().find(|group| packet.is_addressed() && group.has(&packet)) {
             group.duplicate(service.delivery);
         }
-        let copy = self.sacks.copy(packet);
+        let copy = self.ack_options.copy(packet);
         if let Some(notes) = &mut self.notes {
             notes.duplicated(self.at, self.place, &copy);
         }
@@ -105,8 +105,8 @@ impl Beyond<'_> {
 
     #[cold]
     fn lose(&mut self, packet: &Packet, at: Time) {
-        if let Some(handle) = packet.blocks() {
-            self.sacks.discard(handle);
+        if let Some(handle) = packet.options() {
+            self.ack_options.discard(handle);
         }
         if packet.is_addressed() {
             if let Some(group) = self.scatter.iter_mut().find(|group| group.has(packet)) {

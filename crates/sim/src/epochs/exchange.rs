@@ -8,7 +8,7 @@ use super::notes::Note;
 use crate::network::saturation::Full;
 use crate::packet::Packet;
 use crate::time::Time;
-use crate::transport::sack::AckOptions;
+use crate::transport::ack_options::AckOptions;
 
 /// What one part of a network has another one know.
 #[derive(Clone, Debug)]

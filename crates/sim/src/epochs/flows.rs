@@ -22,8 +22,8 @@ use crate::packet::Packet;
 use crate::samples::{End, Samples};
 use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
 use crate::time::Time;
+use crate::transport::ack_options::AckOptionSlab;
 use crate::transport::network::{Backpressure, Network, Schedule};
-use crate::transport::sack::SackSlab;
 
 /// The paths of flows as stops that are numbered: links, destinations of users and datagrams, hosts of flows.
 #[derive(Debug)]
@@ -151,8 +151,8 @@ impl FlowHosts {
         let (mut samples, mut notes) = (shared.samples.take(), shared.notes.take());
         let first_timer = hosts.entities().first_timer;
         let turns = EventSchedule { agenda: &mut agendas[host as usize], calendar: &mut *shared.calendar, site };
-        let (router, sacks) = (&mut shared.router, &mut *shared.sacks);
-        let mut network = HostNetwork { turns, router, sacks, delays, saturation, spraying, paths, epoch };
+        let (router, ack_options) = (&mut shared.router, &mut *shared.ack_options);
+        let mut network = HostNetwork { turns, router, ack_options, delays, saturation, spraying, paths, epoch };
         let mut waiting = order.iter().map(|&(_, index)| &arrivals[index as usize]).peekable();
         loop {
             let due = network.turns.agenda.peek().map(|Reverse(due)| due.key);
@@ -165,7 +165,7 @@ impl FlowHosts {
             if let Some(arrival) = arrival {
                 let packet = arrival.packet;
                 if let Some(notes) = &mut notes {
-                    notes.arrives(arrival.key(), &packet, &network.paths.paths, network.sacks);
+                    notes.arrives(arrival.key(), &packet, &network.paths.paths, network.ack_options);
                 }
                 let Some(flow) = network.paths.paths.at(packet.position()).flow() else { continue };
                 let (words, (time, caused_at, rank)) = (packet.arriving(flow).words(), arrival.key().words());
@@ -212,8 +212,8 @@ pub struct Shared<'a> {
     pub router: Router<'a>,
     /// What is to be done later.
     pub calendar: &'a mut Calendar,
-    /// SACK blocks of the ACKs in flight.
-    pub sacks: &'a mut SackSlab,
+    /// Options of the ACKs in flight.
+    pub ack_options: &'a mut AckOptionSlab,
     /// The samples that are taken, if any are.
     pub samples: Option<&'a mut Samples>,
     /// What a probe is told, where one watches.
@@ -224,7 +224,7 @@ pub struct Shared<'a> {
 struct HostNetwork<'a, 'b> {
     turns: EventSchedule<'a>,
     router: &'a mut Router<'b>,
-    sacks: &'a mut SackSlab,
+    ack_options: &'a mut AckOptionSlab,
     delays: &'a mut FlowDelays,
     saturation: &'a Saturation,
     spraying: &'a mut Spraying,
@@ -250,8 +250,8 @@ impl Network for HostNetwork<'_, '_> {
     }
 
     #[inline]
-    fn sacks(&mut self) -> &mut SackSlab {
-        self.sacks
+    fn ack_options(&mut self) -> &mut AckOptionSlab {
+        self.ack_options
     }
 
     fn was_full(&self, flow: u32, seq: i32) -> bool {

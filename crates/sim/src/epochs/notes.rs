@@ -10,7 +10,7 @@ use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{DropReason, Probe, Seen};
 use crate::time::Time;
-use crate::transport::sack::{AckOptions, SackSlab};
+use crate::transport::ack_options::{AckOptionSlab, AckOptions};
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug)]
@@ -49,11 +49,11 @@ pub type Place = (u32, Entity);
 
 impl Notes {
     /// A packet comes to a stop of its path: off the link before, or from its transport.
-    pub fn arrives(&mut self, key: Key, packet: &Packet, paths: &Paths, sacks: &SackSlab) {
+    pub fn arrives(&mut self, key: Key, packet: &Packet, paths: &Paths, ack_options: &AckOptionSlab) {
         let (packet, before) = (*packet, paths.before(packet.position()));
         let (step, link, what) = match before {
             Some(link) => (1, link, What::Received),
-            None => (2, 0, What::Sent(packet.blocks().map(|handle| *sacks.get(handle)))),
+            None => (2, 0, What::Sent(packet.options().map(|handle| *ack_options.get(handle)))),
         };
         self.list.push(Note { key, step, link, packet, what });
     }
@@ -112,11 +112,11 @@ impl Notes {
         for Note { key, link, packet, what, .. } in self.list.drain(..count) {
             let seen = Seen::new(&packet, paths);
             match what {
-                What::Sent(None) => probe.sent(key, seen, &SackSlab::default()),
+                What::Sent(None) => probe.sent(key, seen, &AckOptionSlab::default()),
                 What::Sent(Some(options)) => {
-                    let mut sacks = SackSlab::default();
-                    let packet = packet.with_blocks(sacks.put(options), 0);
-                    probe.sent(key, Seen::new(&packet, paths), &sacks);
+                    let mut ack_options = AckOptionSlab::default();
+                    let packet = packet.with_options(ack_options.put(options), 0);
+                    probe.sent(key, Seen::new(&packet, paths), &ack_options);
                 }
                 What::Received => probe.received(key, link, seen),
                 What::Enqueued(service) => probe.enqueued(key, link, seen, service),

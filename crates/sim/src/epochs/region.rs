@@ -22,7 +22,7 @@ use crate::network::managed::Surroundings;
 use crate::network::queue::Refusal;
 use crate::samples::Samples;
 use crate::time::Time;
-use crate::transport::sack::SackSlab;
+use crate::transport::ack_options::AckOptionSlab;
 
 /// The hosts at one place, with what a region must know of it.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub struct Region {
     /// What sites have to do in the epoch that begins.
     due: Vec<(u32, Due)>,
     sorter: Sorter,
-    sacks: SackSlab,
+    ack_options: AckOptionSlab,
     routes: Arc<Routes>,
     /// The paths of flows, where there are any.
     paths: Option<Arc<FlowPaths>>,
@@ -148,7 +148,7 @@ impl Region {
             again: Vec::new(),
             due: Vec::new(),
             sorter: Sorter::default(),
-            sacks: SackSlab::default(),
+            ack_options: AckOptionSlab::default(),
             counted: vec![Counted::default(); groups],
             messages: vec![Vec::new(); parts as usize],
             samples,
@@ -235,7 +235,9 @@ impl Region {
 
     /// A link serves all that arrives in this epoch, and makes the decisions of it.
     fn serve(&mut self, index: u32, epoch: Epoch) {
-        let Self { links, inboxes, active, arrivals, sorter, routes, paths, scatter, flows, sacks, clock, .. } = self;
+        let Self {
+            links, inboxes, active, arrivals, sorter, routes, paths, scatter, flows, ack_options, clock, ..
+        } = self;
         let messages = &mut self.messages;
         inboxes[index as usize].swap(epoch, arrivals);
         let link = &mut links[index as usize];
@@ -246,7 +248,8 @@ impl Region {
         let ahead = if abroad.is_some() { 0 } else { epoch + AHEAD };
         let (place, notes, flows) = ((index, link.server.entity()), self.notes.as_deref_mut(), flows.as_deref_mut());
         let clock = *clock;
-        let mut beyond = Beyond { router, ahead, clock, messages, scatter, flows, sacks, place, notes, at: Key::FIRST };
+        let mut beyond =
+            Beyond { router, ahead, clock, messages, scatter, flows, ack_options, place, notes, at: Key::FIRST };
         for &(_, place) in sorter.sort(arrivals) {
             let Arrival { packet, .. } = arrivals[place as usize];
             let now = arrivals[place as usize].key();
@@ -286,11 +289,11 @@ impl Region {
 
     /// Hands over what a link has served, to the part that has its other end.
     fn export(&mut self, link: u32, part: u32) {
-        let Self { links, messages, sacks, .. } = self;
+        let Self { links, messages, ack_options, .. } = self;
         while let Some(key) = links[link as usize].next_delivery()
             && let Some(packet) = links[link as usize].take()
         {
-            let options = packet.blocks().map(|handle| sacks.take(handle));
+            let options = packet.options().map(|handle| ack_options.take(handle));
             messages[part as usize].push(Export::Packet { link, packet, delivery: key.time, options });
         }
     }
@@ -307,7 +310,7 @@ impl Region {
 
     /// Takes what comes from other parts in this turn.
     pub fn take(&mut self, mailbox: &Mailbox, turn: u64, part: usize) {
-        let Self { links, sacks, keeping, flows, notes, clock, .. } = self;
+        let Self { links, ack_options, keeping, flows, notes, clock, .. } = self;
         mailbox.take(turn, part, |message| {
             let (link, packet, delivery, options) = match message {
                 Export::Packet { link, packet, delivery, options } => (link, packet, delivery, options),
@@ -324,7 +327,7 @@ impl Region {
             };
             let packet = match options {
                 None => packet,
-                Some(options) => packet.with_blocks(sacks.put(options), 0),
+                Some(options) => packet.with_options(ack_options.put(options), 0),
             };
             let here = &mut links[link as usize];
             let key = Key::new(delivery, Time::new(packet.start), packet.precedence(), here.server.entity());
@@ -361,20 +364,20 @@ impl Region {
     }
 
     fn work_place(&mut self, index: u32, epoch: Epoch) {
-        let Self { places, counted, inboxes, active, calendar, arrivals, sorter, sacks, routes, .. } = self;
+        let Self { places, counted, inboxes, active, calendar, arrivals, sorter, ack_options, routes, .. } = self;
         let Place { site, node, group, destination } = &mut places[index as usize];
         let Counted { rows, by_kind } = &mut counted[*group];
         let stop = routes.stop(*destination) as usize;
         inboxes[stop].swap(epoch, arrivals);
         let router = Router { next: Next::addressed(routes.from_node(*node)), inboxes, active };
         let order = sorter.sort(arrivals);
-        site.work((arrivals, order), &mut Shared { router, calendar, sacks, rows, by_kind });
+        site.work((arrivals, order), &mut Shared { router, calendar, ack_options, rows, by_kind });
         arrivals.clear();
         inboxes[stop].swap(epoch, arrivals);
     }
 
     fn work_host(&mut self, host: u32, epoch: Epoch) {
-        let Self { places, flows, inboxes, active, calendar, arrivals, sorter, sacks, .. } = self;
+        let Self { places, flows, inboxes, active, calendar, arrivals, sorter, ack_options, .. } = self;
         let Some(flows) = flows else { return };
         let (stop, site) = (flows.paths.stop(host) as usize, places.len() as u32 + host);
         inboxes[stop].swap(epoch, arrivals);
@@ -382,7 +385,7 @@ impl Region {
         let router = Router { next: Next::default(), inboxes, active };
         let order = sorter.sort(arrivals);
         let (samples, notes) = (self.samples.as_deref_mut(), self.notes.as_deref_mut());
-        let mut shared = flows::Shared { router, calendar, sacks, samples, notes };
+        let mut shared = flows::Shared { router, calendar, ack_options, samples, notes };
         flows.process((host, site), epoch, (arrivals, order), &mut shared);
         arrivals.clear();
         inboxes[stop].swap(epoch, arrivals);

@@ -106,10 +106,10 @@ impl Hosts {
             (Endpoint::Tcp(index), Kind::Ack) => {
                 let flow = &mut self.tcp[index as usize];
                 let opened;
-                let (blocks, echo) = match packet.blocks() {
+                let (blocks, echo) = match packet.options() {
                     None => (&[][..], packet.sent()),
                     Some(handle) => {
-                        opened = network.sacks().take(handle);
+                        opened = network.ack_options().take(handle);
                         if let Some(counts) = opened.counts {
                             flow.sender.read_counts(counts);
                         }

@@ -11,7 +11,7 @@ use crate::network::server::{Server, Service};
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{Probe, Seen};
-use crate::transport::sack::SackSlab;
+use crate::transport::ack_options::AckOptionSlab;
 
 /// A network around one of its links.
 pub(super) struct Around<'a, P> {
@@ -20,7 +20,7 @@ pub(super) struct Around<'a, P> {
     queue: &'a mut EventQueue,
     nodes: &'a Nodes,
     paths: &'a Paths,
-    sacks: &'a mut SackSlab,
+    ack_options: &'a mut AckOptionSlab,
     saturation: &'a mut Saturation,
     dropped: &'a mut [u64],
     probe: &'a mut P,
@@ -35,7 +35,7 @@ impl<P: Probe> Around<'_, P> {
         if passage == Passage::Through
             && let Some(again) = link.duplicate(&packet, delivery)
         {
-            let copy = self.sacks.copy(packet);
+            let copy = self.ack_options.copy(packet);
             self.probe.duplicated(self.index, Seen::new(&copy, self.paths));
             link.keep(copy, again);
             self.queue.push(again);
@@ -57,7 +57,7 @@ impl<P: Probe> Surroundings for Around<'_, P> {
         } else {
             self.probe.dropped(at, self.index, seen, reason);
         }
-        lose(packet, self.paths, self.sacks, self.dropped);
+        lose(packet, self.paths, self.ack_options, self.dropped);
     }
 
     fn enters_line(&mut self, packet: &Packet, at: Key, server: &Server) {
@@ -83,9 +83,12 @@ impl<P: Probe> Surroundings for Around<'_, P> {
 impl<P: Probe> Fabric<P> {
     /// A link, and the network around it.
     pub(super) fn around(&mut self, index: u32) -> (&mut Link, Around<'_, P>) {
-        let Self { links, queue, nodes, paths, sacks, saturation, dropped, probe, first_link, .. } = self;
+        let Self { links, queue, nodes, paths, ack_options, saturation, dropped, probe, first_link, .. } = self;
         let entity = *first_link + index;
-        (&mut links[index as usize], Around { index, entity, queue, nodes, paths, sacks, saturation, dropped, probe })
+        (
+            &mut links[index as usize],
+            Around { index, entity, queue, nodes, paths, ack_options, saturation, dropped, probe },
+        )
     }
 
     /// Makes the decisions of a link, if its queue makes any at departures, that precede `now`.

@@ -5,8 +5,8 @@ use crate::network::fabric::{Fabric, Place};
 use crate::packet::Packet;
 use crate::probe::{Probe, Seen};
 use crate::time::Time;
+use crate::transport::ack_options::AckOptionSlab;
 use crate::transport::network::{Backpressure, Network, Schedule};
-use crate::transport::sack::SackSlab;
 
 impl<P> Schedule for Fabric<P> {
     #[inline]
@@ -22,14 +22,14 @@ impl<P: Probe> Network for Fabric<P> {
         let position = self.spraying.begin(&self.paths, packet.flow(), packet.is_reverse());
         if let Some(link) = self.paths.at(position).server() {
             let packet = packet.departing(position);
-            self.probe.sent(now, Seen::new(&packet, &self.paths), &self.sacks);
+            self.probe.sent(now, Seen::new(&packet, &self.paths), &self.ack_options);
             self.offer(link, packet, now);
         }
     }
 
     #[inline]
-    fn sacks(&mut self) -> &mut SackSlab {
-        &mut self.sacks
+    fn ack_options(&mut self) -> &mut AckOptionSlab {
+        &mut self.ack_options
     }
 
     #[inline]

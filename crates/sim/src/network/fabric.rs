@@ -17,7 +17,7 @@ use crate::probe::{DropReason, Probe, Seen};
 use crate::samples::Samples;
 use crate::scenario::Scenario;
 use crate::time::Time;
-use crate::transport::sack::SackSlab;
+use crate::transport::ack_options::AckOptionSlab;
 
 /// A stop of a path, with its index among its like.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ pub struct Fabric<P> {
     pub queue: EventQueue,
     /// What is evaluated ahead of its events.
     pub lookahead: Lookahead,
-    /// SACK blocks of the ACKs in flight.
-    pub sacks: SackSlab,
+    /// Options of the ACKs in flight.
+    pub ack_options: AckOptionSlab,
     /// How long packets took.
     pub delays: FlowDelays,
     /// Which hops were busy throughout the round trips of flows.
@@ -87,7 +87,7 @@ impl<P: Probe> Fabric<P> {
             nodes,
             links,
             queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
-            sacks: SackSlab::default(),
+            ack_options: AckOptionSlab::default(),
             delays,
             saturation: Saturation::new(scenario, &paths),
             paths,
@@ -346,15 +346,15 @@ impl<P: Probe> Fabric<P> {
     /// Counts a lost packet.
     #[cold]
     pub(super) fn lose(&mut self, packet: &Packet) {
-        lose(packet, &self.paths, &mut self.sacks, &mut self.dropped);
+        lose(packet, &self.paths, &mut self.ack_options, &mut self.dropped);
     }
 }
 
 /// Counts a lost packet.
 #[cold]
-pub(super) fn lose(packet: &Packet, paths: &Paths, sacks: &mut SackSlab, dropped: &mut [u64]) {
-    match packet.blocks() {
-        Some(handle) => sacks.discard(handle),
+pub(super) fn lose(packet: &Packet, paths: &Paths, ack_options: &mut AckOptionSlab, dropped: &mut [u64]) {
+    match packet.options() {
+        Some(handle) => ack_options.discard(handle),
         None => dropped[paths.flow_at(packet.position()) as usize] += u64::from(!packet.is_reverse()),
     }
 }

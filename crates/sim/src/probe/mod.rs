@@ -5,7 +5,7 @@ use crate::network::server::Service;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::transport::accounting::LIMITS;
-use crate::transport::sack::SackSlab;
+use crate::transport::ack_options::AckOptionSlab;
 
 pub mod series;
 pub mod trace;
@@ -91,9 +91,9 @@ pub trait Probe {
     /// An end of a flow, at the next sample of the time series; of TCP flows ahead of others.
     fn looked(&mut self, _flow: u32, _look: FlowLook) {}
 
-    /// A transport put a packet to the begin of its path, the first stop of which sees it next; the blocks of ACKs
-    /// are in `sacks`.
-    fn sent(&mut self, _key: Key, _packet: Seen<'_>, _sacks: &SackSlab) {}
+    /// A transport put a packet to the begin of its path, the first stop of which sees it next; the options of ACKs
+    /// are in `ack_options`.
+    fn sent(&mut self, _key: Key, _packet: Seen<'_>, _sacks: &AckOptionSlab) {}
 
     /// A packet joined a queue, or went straight into service.
     fn enqueued(&mut self, _key: Key, _link: u32, _packet: Seen<'_>, _service: Service) {}

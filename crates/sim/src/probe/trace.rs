@@ -12,7 +12,7 @@ use crate::events::Key;
 use crate::network::server::Service;
 use crate::packet::Kind;
 use crate::time::Time;
-use crate::transport::sack::SackSlab;
+use crate::transport::ack_options::AckOptionSlab;
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,8 +74,8 @@ pub struct Record {
 
 /// Hears of what a trace collects, in order. A function is one that hears of the records alone.
 pub trait Listener {
-    /// A packet was sent, and will have this number; the blocks of ACKs are in `sacks`. Its records follow.
-    fn sent(&mut self, _time: Time, _uid: u64, _packet: Seen<'_>, _sacks: &SackSlab) {}
+    /// A packet was sent, and will have this number; the options of ACKs are in `ack_options`. Its records follow.
+    fn sent(&mut self, _time: Time, _uid: u64, _packet: Seen<'_>, _sacks: &AckOptionSlab) {}
 
     /// A packet on a link will come out twice: the number of its copy, which no record begins.
     fn duplicated(&mut self, _uid: u64, _copy: u64) {}
@@ -210,8 +210,8 @@ impl<L: Listener> Probe for Trace<L> {
     const ALLOWS_FUSION: bool = false;
     const SEES_PACKETS: bool = true;
 
-    fn sent(&mut self, key: Key, packet: Seen<'_>, sacks: &SackSlab) {
-        self.listener.sent(key.time, self.next_uid, packet, sacks);
+    fn sent(&mut self, key: Key, packet: Seen<'_>, ack_options: &AckOptionSlab) {
+        self.listener.sent(key.time, self.next_uid, packet, ack_options);
     }
 
     fn enqueued(&mut self, key: Key, link: u32, packet: Seen<'_>, service: Service) {

@@ -2,6 +2,7 @@
 
 pub mod accecn;
 pub mod accounting;
+pub mod ack_options;
 pub mod connection;
 pub mod datagram;
 pub mod delivery_rate;

@@ -4,7 +4,7 @@
 use crate::events::{EventQueue, Key};
 use crate::packet::Packet;
 use crate::time::Time;
-use crate::transport::sack::SackSlab;
+use crate::transport::ack_options::AckOptionSlab;
 
 /// Where timers have their events.
 pub trait Schedule {
@@ -26,7 +26,7 @@ pub trait Network: Schedule {
     fn send(&mut self, packet: Packet, now: Key);
 
     /// Where the SACK blocks of ACKs in flight lie.
-    fn sacks(&mut self) -> &mut SackSlab;
+    fn ack_options(&mut self) -> &mut AckOptionSlab;
 
     /// Whether any host has an interface that may not take a packet now.
     #[inline]

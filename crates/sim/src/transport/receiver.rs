@@ -157,7 +157,7 @@ impl Receiver {
         let mut ack = self.acknowledge();
         if self.sack {
             let (blocks, counts) = (self.blocks(seq, duplicate), self.echo.counts());
-            ack = network.sacks().attach(ack, blocks, counts, self.sack_option_bytes);
+            ack = network.ack_options().attach(ack, blocks, counts, self.sack_option_bytes);
         } else {
             ack = self.with_counts(network, ack);
         }
@@ -200,7 +200,7 @@ impl Receiver {
     fn with_counts<N: Network>(&self, network: &mut N, ack: Packet) -> Packet {
         match self.echo.counts() {
             None => ack,
-            counts => network.sacks().attach(ack, SackBlocks::default(), counts, 0),
+            counts => network.ack_options().attach(ack, SackBlocks::default(), counts, 0),
         }
     }
 

@@ -9,11 +9,11 @@ use crate::packet::{Kind, Packet};
 use crate::random::Stream;
 use crate::scenario::{Ecn, Profile, Recovery, RtoSpec, SlowStartKind, TcpSpec};
 use crate::time::Time;
+use crate::transport::ack_options::{AckOptionSlab, AckOptions};
 use crate::transport::connection::Connection;
 use crate::transport::ecn::{Feedback, Signs};
 use crate::transport::network::{Network, Schedule};
 use crate::transport::receiver::Receiver;
-use crate::transport::sack::{AckOptions, SackSlab};
 use crate::transport::sender::{Env, Sender};
 
 /// What the wire does to a packet.
@@ -67,7 +67,7 @@ const DELAY_S: f64 = 0.05;
 /// A line each way, of which no queue drops anything unless it has a limit.
 pub(crate) struct Wire {
     events: EventQueue,
-    sacks: SackSlab,
+    ack_options: AckOptionSlab,
     lines: [Line; 2],
     /// Rate of the line there, which a test may change for the packets that it gets from then on.
     pub rate_bps: f64,
@@ -91,7 +91,7 @@ impl Wire {
     fn new() -> Self {
         Self {
             events: EventQueue::for_size(0),
-            sacks: SackSlab::default(),
+            ack_options: AckOptionSlab::default(),
             lines: Default::default(),
             rate_bps: RATE_BPS,
             delay_s: DELAY_S,
@@ -133,8 +133,8 @@ impl Network for Wire {
         self.events.push(Key::new(arrival, start, now.precedence_of_effects(), entity));
     }
 
-    fn sacks(&mut self) -> &mut SackSlab {
-        &mut self.sacks
+    fn ack_options(&mut self) -> &mut AckOptionSlab {
+        &mut self.ack_options
     }
 }
 
@@ -251,9 +251,9 @@ impl Ends {
     fn arrive(&mut self, key: Key, packet: Packet, outcome: &mut impl FnMut(usize, &Packet) -> Outcome) {
         if packet.kind() == Kind::Ack {
             self.acks.push((key.time.seconds(), packet));
-            let (blocks, echo) = match packet.blocks() {
+            let (blocks, echo) = match packet.options() {
                 Some(handle) => {
-                    let AckOptions { blocks, echo, counts } = self.wire.sacks.take(handle);
+                    let AckOptions { blocks, echo, counts } = self.wire.ack_options.take(handle);
                     counts.into_iter().for_each(|counts| self.sender.read_counts(counts));
                     (blocks.as_slice().to_vec(), echo)
                 }

@@ -12,8 +12,8 @@ use crate::events::{Entity, Key, Keyed};
 use crate::network::server::Wire;
 use crate::packet::{Address, Packet};
 use crate::time::Time;
+use crate::transport::ack_options::AckOptionSlab;
 use crate::transport::network::{Network, Schedule};
-use crate::transport::sack::SackSlab;
 
 /// What is to be done at a site in the present epoch, the earliest first: the packet that arrives; nothing for timers.
 pub type Due = Keyed<Option<Packet>>;
@@ -172,8 +172,8 @@ pub struct Outlet<'a, 'b> {
     pub router: &'a mut Router<'b>,
     /// Packets that have reached the router before the end.
     pub crossed: &'a mut u64,
-    /// SACK blocks of the ACKs in flight.
-    pub sacks: &'a mut SackSlab,
+    /// Options of the ACKs in flight.
+    pub ack_options: &'a mut AckOptionSlab,
     /// The interface, out.
     pub port: &'a mut Port,
     /// Its kind.
@@ -214,7 +214,7 @@ impl Network for Outlet<'_, '_> {
     }
 
     #[inline]
-    fn sacks(&mut self) -> &mut SackSlab {
-        self.sacks
+    fn ack_options(&mut self) -> &mut AckOptionSlab {
+        self.ack_options
     }
 }

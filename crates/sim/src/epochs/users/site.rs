@@ -21,9 +21,9 @@ use crate::prefetch::prefetch;
 use crate::random::Stream;
 use crate::scenario::{ControlShare, PeriodSpec, UsersSpec};
 use crate::time::Time;
+use crate::transport::ack_options::AckOptionSlab;
 use crate::transport::ecn::Feedback;
 use crate::transport::network::Schedule as _;
-use crate::transport::sack::SackSlab;
 use crate::transport::sender::Sender;
 use crate::transport::timer::{APPLICATION, DELAYED_ACK, PACING, RETRANSMISSION};
 
@@ -55,8 +55,8 @@ pub struct Shared<'a> {
     pub router: Router<'a>,
     /// What is to be done later.
     pub calendar: &'a mut Calendar,
-    /// SACK blocks of the ACKs in flight.
-    pub sacks: &'a mut SackSlab,
+    /// Options of the ACKs in flight.
+    pub ack_options: &'a mut AckOptionSlab,
     /// What is counted, by interval.
     pub rows: &'a mut Vec<Row>,
     /// Completed transfers.

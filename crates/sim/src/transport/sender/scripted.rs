@@ -7,9 +7,9 @@ use crate::events::{Entity, EventQueue, Key};
 use crate::packet::Packet;
 use crate::scenario::{Ecn, Profile, Recovery, SlowStartKind, TcpSpec};
 use crate::time::Time;
+use crate::transport::ack_options::AckOptionSlab;
 use crate::transport::connection::Connection;
 use crate::transport::network::{Network, Schedule};
-use crate::transport::sack::SackSlab;
 use crate::transport::sender::{Env, Sender};
 use crate::transport::tests::tcp;
 
@@ -44,7 +44,7 @@ const PACING: Entity = 2;
 /// Takes note of what is sent.
 struct Tape {
     events: EventQueue,
-    sacks: SackSlab,
+    ack_options: AckOptionSlab,
     sent: Vec<(u32, f64)>,
     /// Of these, data that say ECT(0), and any that say ECT(1).
     capable: usize,
@@ -67,8 +67,8 @@ impl Network for Tape {
         }
     }
 
-    fn sacks(&mut self) -> &mut SackSlab {
-        &mut self.sacks
+    fn ack_options(&mut self) -> &mut AckOptionSlab {
+        &mut self.ack_options
     }
 }
 
@@ -97,8 +97,8 @@ impl Script {
         if spec.pacing {
             sender.pace(PACING, None);
         }
-        let (events, sacks) = (EventQueue::for_size(0), SackSlab::default());
-        let tape = Tape { events, sacks, sent: Vec::new(), capable: 0, scalable: 0, told: 0 };
+        let (events, ack_options) = (EventQueue::for_size(0), AckOptionSlab::default());
+        let tape = Tape { events, ack_options, sent: Vec::new(), capable: 0, scalable: 0, told: 0 };
         let mut script = Self { sender, tape, controls, connection, now_s: 0.0 };
         script.act(Key::FIRST, Time::ZERO, 0, |sender, env| sender.begin(env, 0));
         script.ack(rtt_s, 0, &[], Time::ZERO, answer);

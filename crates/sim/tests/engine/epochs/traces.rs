@@ -11,7 +11,7 @@ use tightlink_sim::probe::Seen;
 use tightlink_sim::probe::trace::{Listener, Record, Trace};
 use tightlink_sim::scenario::TrafficSpec;
 use tightlink_sim::time::Time;
-use tightlink_sim::transport::sack::SackSlab;
+use tightlink_sim::transport::ack_options::AckOptionSlab;
 use tightlink_sim::{Scenario, ScenarioError, Simulation};
 
 /// Threads, and the longest epochs in seconds.
@@ -22,9 +22,9 @@ const WORK: [(u32, f64); 4] = [(1, 5e-3), (2, 1e-4), (3, 5e-3), (5, 1e-3)];
 struct Heard(Vec<String>);
 
 impl Listener for &mut Heard {
-    fn sent(&mut self, time: Time, uid: u64, packet: Seen<'_>, sacks: &SackSlab) {
+    fn sent(&mut self, time: Time, uid: u64, packet: Seen<'_>, ack_options: &AckOptionSlab) {
         let (flow, packet) = (packet.flow(), packet.packet);
-        let blocks = packet.blocks().map(|handle| sacks.get(handle));
+        let blocks = packet.options().map(|handle| ack_options.get(handle));
         let what = (packet.kind(), packet.seq(), packet.size(), packet.is_capable(), packet.ace(), blocks);
         self.0.push(format!("sent {time:?} {uid} {flow} {what:?}"));
     }

@@ -73,7 +73,7 @@ impl Hosts {
             turns: EventSchedule { agenda: &mut self.agenda, calendar: shared.calendar, site: self.place },
             router: &mut shared.router,
             crossed: &mut self.crossed,
-            sacks: shared.sacks,
+            ack_options: shared.ack_options,
             port: &mut self.ports[host][0],
             wire: &group.ports[self.kinds[host] as usize],
             entity: group.port_entity(group.hosts[self.site as usize] + host as u32, true),

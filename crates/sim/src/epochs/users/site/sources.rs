@@ -32,16 +32,16 @@ impl Site {
     pub(super) fn receive_ack(&mut self, now: Key, packet: Packet, shared: &mut Shared<'_>) {
         let local = (packet.source() - self.first_source) as usize;
         if packet.transfer() != self.sources[local].transfer || self.sources[local].state == State::Thinking {
-            if let Some(handle) = packet.blocks() {
-                shared.sacks.discard(handle);
+            if let Some(handle) = packet.options() {
+                shared.ack_options.discard(handle);
             }
             return;
         }
         let opened;
-        let (blocks, echo) = match packet.blocks() {
+        let (blocks, echo) = match packet.options() {
             None => (&[][..], packet.sent()),
             Some(handle) => {
-                opened = shared.sacks.take(handle);
+                opened = shared.ack_options.take(handle);
                 if let Some(counts) = opened.counts {
                     self.transfers[local].sender.read_counts(counts);
                 }

@@ -59,6 +59,6 @@ fn find(line: &Fifo, aggressive: bool) -> Option<usize> {
 fn says_less(old: &Waiting, new: &Waiting) -> bool {
     let (old, new) = (&old.packet, &new.packet);
     old.kind() == Kind::Ack
-        && old.blocks().is_none()
-        && (old.seq() < new.seq() || old.seq() == new.seq() && new.blocks().is_some())
+        && old.options().is_none()
+        && (old.seq() < new.seq() || old.seq() == new.seq() && new.options().is_some())
 }

@@ -149,7 +149,7 @@ fn a_tin_has_priority_up_to_its_share() {
 
 fn ack(number: u64, seq: u32, ace: u8, blocks: bool) -> Waiting {
     let packet = Packet::new(Kind::Ack, 0, seq, 40, 0.0).with_ace(ace);
-    let packet = if blocks { packet.with_blocks(0, 12) } else { packet };
+    let packet = if blocks { packet.with_options(0, 12) } else { packet };
     // The time tells them apart.
     Waiting { packet, since_s: number as f64, key: FlowKey::default(), marked: false }
 }
