@@ -7,12 +7,14 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Containers often forbid Python to keep what it compiles: each process of a test would compile its libraries again.
 export PYTHONDONTWRITEBYTECODE :=
-MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+# Not by way of make's tokens, to which a recipe has no access: cargo would warn of it.
+ALONE := env -u MAKEFLAGS
+MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(ALONE) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
 CHECKED := python tests docs $(wildcard benchmarks)
 # Without the engine's examples, which `make lint` compiles.
-TEST_RUST := cargo test --quiet --workspace --exclude tightlink-python --tests
-TEST_RUST_PAGES := cargo test --quiet --workspace --exclude tightlink-python --doc
+TEST_RUST := $(ALONE) cargo test --quiet --workspace --exclude tightlink-python --tests
+TEST_RUST_PAGES := $(ALONE) cargo test --quiet --workspace --exclude tightlink-python --doc
 # On the small matrices here, the threads of OpenBLAS wait for each other for longer than they compute.
 TEST_PYTHON := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 FUZZ ?= 1000000
@@ -67,7 +69,7 @@ bare:
 
 wheel: $(VENV)/.created ## Build the wheel in dist/
 	@rm -rf dist
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --quiet --out dist
+	VIRTUAL_ENV=$(abspath $(VENV)) $(ALONE) $(BIN)/maturin build --release --quiet --out dist
 
 check-wheel: wheel ## Install the wheel where nothing else is, and run every command once
 	$(BIN)/python tests/wheel.py dist/*.whl
@@ -79,10 +81,10 @@ check-platforms: setup ## Check what can be checked here of macOS, Windows and W
 	.ci/platforms
 
 lab-engine: ## Build the engine of laboratories, a WebAssembly module
-	crates/lab/build
+	$(ALONE) crates/lab/build
 
 lab-engine-if-possible:
-	@crates/lab/build || echo "the engine for browsers could not be built: its checks are skipped"
+	@$(ALONE) crates/lab/build || echo "the engine for browsers could not be built: its checks are skipped"
 
 lab-lessons: setup lab-engine ## Write the lessons, laboratories with texts, into results/lessons
 	$(BIN)/python docs/lessons/make.py results/lessons
@@ -119,7 +121,7 @@ docs-reference: setup ## Fill in the tables of the reference pages again
 
 lint: setup ## Check format, style, types and the direction of imports
 	cargo fmt --check
-	cargo clippy --quiet --workspace --all-targets -- --deny warnings
+	$(ALONE) cargo clippy --quiet --workspace --all-targets -- --deny warnings
 	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/mypy
