@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Containers often forbid Python to keep what it compiles: each process of a test would compile its libraries again.
 export PYTHONDONTWRITEBYTECODE :=
 # Not by way of make's tokens, to which a recipe has no access: cargo would warn of it.
-ALONE := env -u MAKEFLAGS
+ALONE := env -u MAKEFLAGS -u MFLAGS
 MATURIN := VIRTUAL_ENV=$(abspath $(VENV)) $(ALONE) $(BIN)/maturin develop --release --quiet
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock)
 CHECKED := python tests docs $(wildcard benchmarks)
