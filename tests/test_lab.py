@@ -263,7 +263,7 @@ def test_without_the_engine_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatc
 def test_nothing_else_is_overwritten(one_flow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "engine", lambda: b"")
     (tmp_path / "a.html").write_text("<p>mine")
-    with pytest.raises(tl.TightlinkError, match="nothing is overwritten"):
+    with pytest.raises(tl.TightlinkError, match="is not overwritten"):
         page.write(tmp_path / "a.html", tl.loads(one_flow))
     file = page.write(tmp_path / "b.html", tl.loads(one_flow), sliders=["seed=1,2"])
     before = file.read_bytes()
