@@ -249,7 +249,7 @@ def test_tables_of_any_origin(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert (row["series"], row["samples"], row["period_round_trips"]) == ("a queue", 151, None)
     for words, wrong in {
         (): "expected --column with one of time_s, link, queue",
-        ("--column", "queues"): 'no column queues: expected one of time_s, link, queue; did you mean queue?',
+        ("--column", "queues"): "no column queues: expected one of time_s, link, queue; did you mean queue?",
         ("--column", "link"): "a link: at 0.2 s: expected a number at every time",
         ("--column", "queue", "--begin", "55 s"): "a queue: 26 values: expected at least 32",
         ("--column", "queue", "--begin", "2 m"): '--begin = "2 m": expected a time',
