@@ -10,8 +10,13 @@ import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
+from unittest import mock
+
+import pytest
+from pydantic_core import SchemaError, SchemaValidator
 
 import tightlink as tl
+from tightlink import cli
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +54,20 @@ def test_ctrl_c_in_the_first_second_is_one_line(tmp_path: Path) -> None:
             assert out, wait_s
         else:
             assert (process.returncode, out, err.decode()) == (130, b"", SAID), wait_s
+
+
+def test_ctrl_c_while_a_model_is_compiled_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """It comes up as an error of that model, with neither cause nor context: here as pydantic asks for a value's name."""
+
+    class Interrupted:
+        def __repr__(self) -> str:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SchemaError, match="KeyboardInterrupt") as caught:
+        SchemaValidator({"type": "nullable", "schema": {"type": "literal", "expected": [Interrupted()]}})
+    with mock.patch.object(cli, "app", side_effect=caught.value):
+        assert cli.main(["list", "profiles"]) == cli.INTERRUPTED
+    assert capsys.readouterr().err == SAID
 
 
 def test_where_ctrl_c_is_ignored_it_stays_so() -> None:

@@ -116,8 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = app(words, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except KeyboardInterrupt as error:
-        say(f"interrupted; {str(error) or 'nothing was written'}")
-        return INTERRUPTED
+        return _interrupted(str(error))
     except BrokenPipeError:
         # The reader of the pipe has gone: nobody is left to tell.
         sys.stdout = None
@@ -125,11 +124,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
             raise
+        if _interrupted_while_a_model_was_built(error):
+            return _interrupted()
         sentence, code = explained(error)
         say(sentence)
         _discard_unwritable_output()
         return code
     return result if isinstance(result, int) else 0
+
+
+def _interrupted(kept: str = "") -> int:
+    say(f"interrupted; {kept or 'nothing was written'}")
+    return INTERRUPTED
+
+
+def _interrupted_while_a_model_was_built(error: BaseException) -> bool:
+    """Pydantic tells Ctrl-C while it compiles a model as an error of that model, with neither cause nor context."""
+    return type(error).__name__ == "SchemaError" and "KeyboardInterrupt" in str(error)
 
 
 def _discard_unwritable_output() -> None:
