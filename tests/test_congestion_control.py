@@ -317,6 +317,9 @@ def test_the_report_and_the_tables(folder: Path) -> None:
         "1b-dendrograms.svg",
         "2b-beside-standard.svg",
     } <= figures
+    marks = re.findall(r">([+−]\*+)<", (folder / "figures" / "sensitivity-verdicts.svg").read_text(encoding="utf-8"))
+    printed = [strong for row in document.effects().values() for _, strong in row.values()]
+    assert [mark.endswith("**") for mark in marks] == printed
     table = pl.read_parquet(folder / "responses.parquet")
     assert table.columns == [
         "experiment", "condition", "algorithm", "replication", "control", "period", "response", "value",

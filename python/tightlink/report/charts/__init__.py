@@ -27,6 +27,7 @@ from tightlink.report.charts.linked import linked
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
 from tightlink.report.charts.sequence import MOST_IN_SEQUENCE, sequence
+from tightlink.report.charts.verdicts import verdict_map
 from tightlink.report.thin import thin
 
 __all__ = [
@@ -61,4 +62,5 @@ __all__ = [
     "significance_map",
     "small_multiples",
     "thin",
+    "verdict_map",
 ]

@@ -44,6 +44,7 @@ _PRICED: Final = (
     "queueing_delay_mean_s",
 )  # fmt: skip
 _NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
+_NUMBERED: Final = {name: f"{parameter.id} {parameter.name}" for name, parameter in PARAMETERS.items()}
 #: What fills a section: what its text names, its blocks, and its figures for papers.
 Filling: TypeAlias = tuple[Mapping[str, object], Mapping[str, Any], Mapping[str, Any]]
 
@@ -116,12 +117,13 @@ def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
         "held": signs.count(True),
         "alone": bool(found.alone),
     }
-    of_influence = dict.fromkeys(("ours", "joint model", "document"), ".2f")
+    verdicts = charts.verdict_map(_verdicts(found, claims), list(_NUMBERED.values()))
     blocks = {
         "map": charts.significance_map(second),
         "main-effects": charts.main_effects(second, "sources_transmitting"),
+        "verdicts": verdicts,
         "readings": Table(_readings(second), formats={"agreement": ".2f"}),
-        "influence": Table(_influence(found), formats=of_influence),
+        "influence": charts.influence(_influence(found), names=_NUMBERED),
         "correlation": charts.correlation_matrix(found.correlation),
         "index-index": charts.index_index(found.correlation),
         "groups": pl.DataFrame([
@@ -132,7 +134,9 @@ def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
     on_paper = {
         "main-effects": charts.main_effects(second, "sources_transmitting", names=_NAMES),
         "significance": charts.significance_map(second, names=_NAMES),
+        "verdicts": verdicts,
         "influence": charts.influence(found.influence.filter(pl.col("row") != "weighted"), names=_NAMES),
+        "influence-beside": blocks["influence"],
         "correlation": blocks["correlation"],
         "correlation-histogram": charts.correlation_histogram(found.correlation),
         "index-index": blocks["index-index"],
@@ -151,18 +155,36 @@ def _readings(second: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def _verdicts(found: Sensitivity, claims: Mapping[str, Claim]) -> pl.DataFrame:
+    """A row for each mark of the document's table of effects: what became of it."""
+    rows = []
+    for number, marks in document.effects().items():
+        for parameter, (sign, strong) in marks.items():
+            claim = claims.get(f"{found.found.name}.{number}.{parameter}")
+            rows.append(
+                {
+                    "row": f"{number} {document.CLASS_OF[number]}",
+                    "column": _NUMBERED[document.NAME_OF[parameter]],
+                    "text": sign + ("**" if strong else "*"),
+                    "verdict": "no claim"
+                    if claim is None
+                    else {True: "holds", False: "contradicted", None: "open"}[claim.holds],
+                    "here": "" if claim is None else claim.observed,
+                    "reason": "" if claim is None else claim.reason,
+                }
+            )
+    return pl.DataFrame(rows)
+
+
 def _influence(found: Sensitivity) -> pl.DataFrame:
-    """A row for each parameter: ours by two tests, beside the document's."""
-    theirs = found.influence_there
-    ours = found.influence.filter(pl.col("row") == "weighted")
-    joint = found.influence_joint.select("factor", pl.col("psi").alias("joint model"))
-    return ours.join(joint, on="factor", maintain_order="left").select(
-        parameter=pl.col("factor").replace_strict(IDS, return_dtype=pl.String),
-        name=pl.col("factor").replace_strict({name: each.name for name, each in PARAMETERS.items()}),
-        ours="psi",
-        **{"joint model": "joint model"},
-        document=pl.col("factor").replace_strict({name: theirs[each] for name, each in IDS.items()}),
-    )
+    """Ψ of each parameter: the document's, and ours by two tests."""
+    ours = {
+        "here, Lenth's test": found.influence.filter(pl.col("row") == "weighted"),
+        "here, joint model, second period": found.influence_joint,
+    }
+    theirs = [found.influence_there[IDS[factor]] for factor in found.influence_joint["factor"]]
+    by = {"the document": found.influence_joint.with_columns(psi=pl.Series(theirs, dtype=pl.Float64)), **ours}
+    return pl.concat([table.select(pl.lit(name).alias("Ψ"), "factor", "psi") for name, table in by.items()])
 
 
 def _alone(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:

@@ -1,0 +1,63 @@
+"""What became of each mark of a document's table of effects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tightlink.lazy import alt, pl
+from tightlink.plots import palette
+from tightlink.report.encoding import Width, finished, tooltip
+
+_CELL: Final = 26
+_COLUMN: Final = 34
+#: By verdict; marks on which there is no claim have the ground's colour.
+_COLORS: Final = {
+    "holds": palette.SERIES[2],
+    "contradicted": palette.SERIES[1],
+    "open": palette.NEUTRAL,
+    "no claim": "transparent",
+}
+#: Of what is open.
+_PALE: Final = 0.35
+
+
+def verdict_map(
+    marks: pl.DataFrame, columns: Sequence[str], *, title: str = "", width: Width = "container"
+) -> alt.LayerChart:
+    """A document's own table, as it prints it, each mark in the colour of its verdict.
+
+    Args:
+        marks: A row for each mark: its `row` and `column` in the table, its `text`, and `verdict`, one of "holds",
+            "contradicted", "open" and "no claim"; what else there is stands in the cell's tip.
+        columns: All of the table, in its order, with those that have no mark.
+        title: Above the chart.
+        width: In pixels, or as wide as there is room.
+
+    Example:
+        >>> import polars as pl
+        >>> marks = pl.DataFrame({"row": ["Y1"], "column": ["X1"], "text": ["−**"], "verdict": ["holds"]})
+        >>> [layer.mark.type for layer in verdict_map(marks, ["X1", "X2"]).layer]
+        ['rect', 'text']
+    """
+    place: dict[str, Any] = {
+        "x": alt.X("column", type="nominal", scale=alt.Scale(domain=list(columns)), title=None,
+                   axis=alt.Axis(labelAngle=-45, labelLimit=240, labelOverlap=False)),
+        "y": alt.Y("row", type="nominal", sort=None, title=None, axis=alt.Axis(labelLimit=240, labelOverlap=False)),
+    }  # fmt: skip
+    tips = tooltip(marks, {name: name for name in marks.columns})
+    legend = alt.Legend(title=None, values=list(_COLORS)[:-1])
+    color = alt.Color("verdict", type="nominal", legend=legend,
+                      scale=alt.Scale(domain=list(_COLORS), range=list(_COLORS.values())))  # fmt: skip
+    opacity = alt.condition(alt.datum.verdict == "open", alt.value(_PALE), alt.value(1))
+    cells = alt.Chart(marks)
+    squares = cells.mark_rect(stroke=palette.NEUTRAL, strokeOpacity=0.25).encode(
+        **place, color=color, opacity=opacity, tooltip=tips
+    )
+    filled = (alt.datum.verdict == "holds") | (alt.datum.verdict == "contradicted")
+    ink = alt.condition(filled, alt.value("#ffffff"), alt.value("currentColor"))
+    texts = cells.mark_text(fontWeight="bold", fontSize=11).encode(
+        **place, text=alt.Text("text", type="nominal"), color=ink, tooltip=tips
+    )
+    paper = {"paper": _COLUMN * len(columns)}
+    return finished(alt.LayerChart(layer=[squares, texts]), title, _CELL * marks["row"].n_unique(), width, paper)
