@@ -52,6 +52,31 @@ def test_a_sweep_and_a_query(said: Said, short: str, tmp_path: Path) -> None:
     assert said(*query)[1] == "run,seed\n0/0,1\n1/0,1\n"
 
 
+def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    said("run", short, "-o", folder)
+    goodput = json.loads(said("run", short, "--json")[1])["flows"][0]["goodput_bps"]
+    asked = said("query", folder, "select label, goodput_bps from flows join links on true limit 1", "--json")
+    assert json.loads(asked[1]) == [{"label": "ftp", "goodput_bps": goodput}]
+    assert said("query", folder, "select 1 as one", "--csv")[1] == "one\n1\n"
+    for statement, expected in (
+        ("select * from packets", "tightlink: this run has no table packets: simulate with trace=True, or --trace"),
+        ("select * from flow", 'Table with name flow does not exist!\ntightlink: Did you mean "flows"?'),
+        ("select packets from flows", 'Referenced column "packets" not found'),
+    ):
+        code, out, err = said("query", folder, statement)
+        assert (code, out) == (2, "")
+        assert expected in err
+    code, _, err = said("query", str(tmp_path), "select 1")
+    assert (code, err) == (
+        2,
+        f"tightlink: {tmp_path}: expected the folder of a run (it has manifest.json), or of a finished "
+        "sweep or study (it has runs.parquet)\n",
+    )
+    (tmp_path / "run" / "flows.parquet").write_bytes(b"PAR1")
+    assert "remove the folder" in said("query", folder, "select * from flows")[2]
+
+
 def test_what_there_is(said: Said, short: str, tmp_path: Path) -> None:
     said("run", short, "-o", str(tmp_path / "run"))
     for command, column in (

@@ -291,6 +291,11 @@ class Run:
         return ", ".join([self.source, *lasted, *seed])
 
 
+def holds_run(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder is that of a run, complete or not."""
+    return (Path(folder) / _MANIFEST).exists()
+
+
 def open_run(folder: str | os.PathLike[str]) -> Run:
     """Open a run that was saved.
 

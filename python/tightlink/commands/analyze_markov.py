@@ -21,12 +21,11 @@ from tightlink.console import print_json, print_table, print_text, say
 from tightlink.errors import TightlinkError, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
-from tightlink.run import Run, open_run
+from tightlink.run import Run, holds_run, open_run
 
 if TYPE_CHECKING:
     from tightlink.commands.analyze_output import Panel
 
-_MANIFEST: Final = "manifest.json"
 _DIGITS: Final = 4
 #: Cut sets that are printed.
 _MOST: Final = 8
@@ -105,10 +104,10 @@ def markov(
 
 def _read(source: Path) -> Run | pl.DataFrame:
     """A run, or a log."""
-    if (source / _MANIFEST).exists():
+    if holds_run(source):
         return open_run(source)
     if source.is_dir():
-        raise TightlinkError(f"{source}: expected the folder of a run with users ({_MANIFEST}), or the file of a log")
+        raise TightlinkError(f"{source}: expected the folder of a run with users (manifest.json), or the file of a log")
     return measurements.read(source).drop(measurements.LINE, strict=False)
 
 

@@ -16,7 +16,7 @@ from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
 from tightlink.files import check_new
-from tightlink.run import Run, open_run
+from tightlink.run import Run, holds_run, open_run
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tightlink.analysis.traffic.oscillations import Found
     from tightlink.commands.analyze_output import Panel
 
-_MANIFEST: Final = "manifest.json"
 #: Series that are drawn, and names that are listed; more cannot be read.
 _MOST: Final = 12
 
@@ -90,7 +89,7 @@ def oscillation(
 
 def _read(table: Path) -> Run | Mapping[str, pl.DataFrame]:
     """A run; or the tables of a sweep; or a single one without a name."""
-    if (table / _MANIFEST).exists():
+    if holds_run(table):
         return open_run(table)
     if table.is_dir():
         experiment = open_folder(table)

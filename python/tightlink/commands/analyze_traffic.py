@@ -22,12 +22,11 @@ from tightlink.console import print_json, print_text
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
-from tightlink.run import CAPTURE, open_run
+from tightlink.run import CAPTURE, holds_run, open_run
 
 if TYPE_CHECKING:
     from tightlink.commands.analyze_output import Panel
 
-_MANIFEST: Final = "manifest.json"
 #: Tables of runs over time, the first that is there.
 _OVER_TIME: Final = ("series", "users", "scatter")
 #: What is looked at where nothing is said.
@@ -216,7 +215,7 @@ def cross_correlation(
 
 
 def _over_time(table: Path, interval: str = _INTERVAL) -> pl.DataFrame:
-    if (table / _MANIFEST).exists():
+    if holds_run(table):
         run = open_run(table)
     else:
         if not is_capture(table):
@@ -231,7 +230,7 @@ def _over_time(table: Path, interval: str = _INTERVAL) -> pl.DataFrame:
 
 def _rows(table: Path, name: str) -> pl.DataFrame:
     """A table of a run, or the only one."""
-    if not (table / _MANIFEST).exists():
+    if not holds_run(table):
         return _read(table)
 
     return open_run(table).table(name)

@@ -21,7 +21,7 @@ from tightlink.files import check_empty
 from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
 from tightlink.report.side_by_side import write_comparison
-from tightlink.run import SIMULATION, open_run
+from tightlink.run import SIMULATION, holds_run, open_run
 
 if TYPE_CHECKING:
     from tightlink.commands.analyze_output import Panel
@@ -120,7 +120,7 @@ def _print(found: Comparison) -> None:
 
 def _offers(names: tuple[str, str]) -> list[Offer]:
     """What the report opens in the lab: of the two, what was simulated."""
-    runs = [(name, open_run(name)) for name in names if (Path(name) / "manifest.json").exists()]
+    runs = [(name, open_run(name)) for name in names if holds_run(name)]
     offers = [Offer(Path(name).resolve().name, run.scenario) for name, run in runs if run.source == SIMULATION]
     if not offers:
         raise TightlinkError("--with-lab is for runs that were simulated, and neither of the two is one")

@@ -1,7 +1,9 @@
-"""The command ``tightlink query``: the runs of a sweep or a study, queried."""
+"""The command ``tightlink query``: the tables of a run, or those of all runs of a sweep or a study, queried."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tightlink.commands.options import JsonOf
 from tightlink.commands.sweep import shown
@@ -9,7 +11,12 @@ from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
+from tightlink.experiment.folder import RUNS
+from tightlink.run import Run, holds_run, open_run
 from tightlink.tables import TABLES
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 
 @with_table_options
@@ -19,31 +26,62 @@ def query(
     *,
     json_: JsonOf = False,
 ) -> None:
-    """Query the runs of a sweep or a study in SQL: tables runs, flows, links, nodes, series, and a study's own.
+    """Query a run, a sweep or a study in SQL: tables flows, links, nodes, series; runs, and what a study has made.
 
     Parameters
     ----------
     folder
-        Folder of the sweep or the study.
+        Folder of the run, the sweep or the study.
     statement
         What DuckDB is asked, such as "select * from runs order by goodput_bps".
     json_
         Print the rows as JSON.
     """
-    opened = open_folder(folder)
-    # Views of what is not asked for would take a look at every run.
-    words = set(re.findall(r"\w+", statement.lower()))
-    asked = None if words.isdisjoint({*opened.own, *TABLES}) else [name for name in TABLES if name in words]
-    connection = opened.connect(asked)
     import duckdb
 
+    words = set(re.findall(r"\w+", statement.lower()))
+    run = open_run(folder) if holds_run(folder) else None
+    connection = _of_runs(folder, words) if run is None else _of_run(folder, run, words)
     try:
         found = connection.execute(statement)
         header = [column[0] for column in found.description or []]
         rows = found.fetchall() if header else []
     except duckdb.Error as error:
+        if run is not None and isinstance(error, duckdb.CatalogException):
+            _check_there(run, words)
         raise TightlinkError(f"{folder}: {str(error).strip()}") from None
     if json_:
         print_json([dict(zip(header, row, strict=True)) for row in rows], default=str)
     elif header:
         print_table(header, [[shown(value) for value in row] for row in rows])
+
+
+def _of_runs(folder: Path, words: Collection[str]) -> "DuckDBPyConnection":
+    """The tables of all runs. Views of those that are not asked for would take a look at every run."""
+    if not (folder / RUNS).is_file():
+        raise TightlinkError(
+            f"{folder}: expected the folder of a run (it has manifest.json), or of a finished sweep or "
+            f"study (it has {RUNS})"
+        )
+    opened = open_folder(folder)
+    asked = [name for name in TABLES if name in words]
+    return opened.connect(asked if asked or not set(opened.own).isdisjoint(words) else None)
+
+
+def _of_run(folder: Path, run: Run, words: Collection[str]) -> "DuckDBPyConnection":
+    """The tables of one run; of those that are asked for, after a look at their checksums."""
+    import duckdb
+
+    connection = duckdb.connect()
+    for name in run.tables:
+        if name in words:
+            run.table(name)
+        connection.read_parquet(str(folder / f"{name}.parquet")).create_view(name)
+    return connection
+
+
+def _check_there(run: Run, words: Collection[str]) -> None:
+    """Of a table that a run can have and this one has not, how to get it is said."""
+    for name in TABLES:
+        if name in words and name not in run.tables:
+            run.table(name)

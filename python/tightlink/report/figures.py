@@ -18,7 +18,7 @@ from tightlink.files import write_bytes
 from tightlink.plots.style import check_format
 from tightlink.report import runs, sweep
 from tightlink.report.blocks import Chart, Row, Section
-from tightlink.run import Run, open_run
+from tightlink.run import Run, holds_run, open_run
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def figures(folder: str | os.PathLike[str]) -> list[Figure]:
         TightlinkError: The folder holds none of them.
     """
     place = Path(folder)
-    if (place / "manifest.json").exists():
+    if holds_run(place):
         return list(_numbered(_of_run(open_run(place))))
     if (place / MARKER).exists() and (place / RUNS).exists():
         return list(_numbered(_of_sections(sweep.sections(sweep.Found(open_folder(place))))))

@@ -18,7 +18,7 @@ from tightlink.report.page import write
 from tightlink.report.runs import lead, sections
 from tightlink.report.sequence import Between
 from tightlink.report.sweep import write_sweep
-from tightlink.run import SIMULATION, Run, open_run
+from tightlink.run import SIMULATION, Run, holds_run, open_run
 
 _REPORT: Final = "report.html"
 _MOST_ROWS: Final = 500
@@ -57,7 +57,7 @@ a study or a sweep, as its -o names it
         what = "it is a file" if place.exists() else "there is no such folder"
         raise TightlinkError(f"{place}: {what}; expected the folder of a run, a study or a sweep, as its -o names it")
     target = place / _REPORT
-    if (place / "manifest.json").exists():
+    if holds_run(place):
         run = open_run(place)
         laboratories = _laboratories(run, place) if with_lab else ()
         name = place.resolve().name

@@ -33,7 +33,7 @@ from tightlink.errors import TightlinkError, one_of
 from tightlink.experiment.folder import RUNS, Experiment
 from tightlink.experiment.summary import metric_names
 from tightlink.lazy import pl
-from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, open_run
+from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, holds_run, open_run
 
 #: The table that the runs of a sweep make.
 RUNS_TABLE: Final = "runs"
@@ -125,7 +125,7 @@ def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experime
     if isinstance(source, Run | Experiment):
         return source
     folder = Path(source)
-    if (folder / "manifest.json").exists():
+    if holds_run(folder):
         return open_run(folder)
     if not (folder / RUNS).exists():
         what = "there is no such folder"

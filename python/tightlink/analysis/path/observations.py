@@ -24,7 +24,7 @@ from tightlink.analysis import measurements
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.lazy import pl
-from tightlink.run import open_run
+from tightlink.run import holds_run, open_run
 
 COLUMNS: Final = ("window_packets", "flows", "goodput_bps")
 _NEEDED: Final = {"flows": "the number of flows", "goodput_bps": "a goodput such as goodput_mbit_per_s"}
@@ -82,7 +82,7 @@ def points(frame: pl.DataFrame, *, payload_bytes: int) -> pl.DataFrame:
 
 def _file(file: Path, path: BulkPath) -> pl.DataFrame:
     with measurements.of_file(file):
-        if file.is_dir() and not (file / "runs.parquet").exists() and (file / "manifest.json").exists():
+        if file.is_dir() and not (file / "runs.parquet").exists() and holds_run(file):
             return points(_run(file), payload_bytes=path.payload_bytes)
         if file.suffix in {".json", ".jsonl"}:
             return points(_iperf3(file), payload_bytes=path.payload_bytes)
