@@ -90,7 +90,13 @@ impl<'a, P: Probe> Simulation<'a, P> {
     ///
     /// # Errors
     /// `interrupted` said so.
-    pub fn run_watched(&mut self, mut interrupted: impl FnMut(f64, &[Link]) -> bool) -> Result<(), Interrupted> {
+    pub fn run_watched(&mut self, interrupted: impl FnMut(f64, &[Link]) -> bool) -> Result<(), Interrupted> {
+        let ended = self.work(interrupted);
+        self.fabric.delays.settle();
+        ended
+    }
+
+    fn work(&mut self, mut interrupted: impl FnMut(f64, &[Link]) -> bool) -> Result<(), Interrupted> {
         const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 12;
         let Entities { first_link, first_timer, first_source } = self.hosts.entities();
         // Of a run that was interrupted, what was evaluated and not handed over: the ACKs among it were not asked yet.

@@ -196,7 +196,7 @@ impl FlowHosts {
 
     /// Takes the samples of a host's flows that are left, before `until`.
     pub fn sample(&mut self, host: u32, samples: &mut Samples, until: Time) {
-        samples.before(&self.ends[host as usize], until, (&self.hosts, &self.delays));
+        samples.before(&self.ends[host as usize], until, (&self.hosts, &mut self.delays));
     }
 
     /// Whose a packet is.

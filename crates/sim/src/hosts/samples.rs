@@ -9,7 +9,8 @@ use crate::time::Time;
 
 impl Samples {
     /// Takes the sample of an end of a flow that is due.
-    pub fn flow(&mut self, (flow, end): (u32, End), (hosts, delays): (&Hosts, &FlowDelays)) {
+    pub fn flow(&mut self, (flow, end): (u32, End), (hosts, delays): (&Hosts, &mut FlowDelays)) {
+        delays.settle();
         let (ends, index) = (hosts.ends(flow as usize), flow as usize);
         match end {
             End::Sender => self.sender(flow, ends, hosts.controls(), delays.rtt(index)),
@@ -19,10 +20,10 @@ impl Samples {
     }
 
     /// Takes the samples of ends that precede what happens at `now`.
-    pub fn before(&mut self, ends: &[(u32, End)], now: Time, of: (&Hosts, &FlowDelays)) {
+    pub fn before(&mut self, ends: &[(u32, End)], now: Time, (hosts, delays): (&Hosts, &mut FlowDelays)) {
         for &(flow, end) in ends {
             while self.due_at(flow, end, now).is_some() {
-                self.flow((flow, end), of);
+                self.flow((flow, end), (hosts, delays));
             }
         }
     }

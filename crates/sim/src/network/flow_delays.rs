@@ -1,12 +1,22 @@
 //! How long the packets of flows were on their way.
+//!
+//! What is counted of a thousand flows fills a cache, and each packet would take a part of it from what hosts and links
+//! know. So delays are noted one after the other, and counted when there are many.
 
 use crate::delays::Delays;
+
+/// So many are noted before they are counted: a sixteenth of a second-level cache of a mebibyte.
+const NOTED: usize = 1 << 12;
+/// The bit of a note that tells a round trip.
+const ROUND_TRIP: u32 = 1 << 31;
 
 /// Delays of the flows.
 #[derive(Clone, Debug)]
 pub struct FlowDelays {
     one_way: Vec<OneWay>,
     rtt: Vec<Delays>,
+    /// What was not counted yet: of which flow and which way, and the delay in seconds, in the order in which it was seen.
+    noted: Vec<(u32, f64)>,
 }
 
 /// From the source to the destination.
@@ -19,11 +29,23 @@ pub struct OneWay {
     last_s: f64,
 }
 
+impl OneWay {
+    #[inline]
+    fn add(&mut self, delay_s: f64) {
+        if self.delays.count > 0 {
+            self.jitter_sum_s += (delay_s - self.last_s).abs();
+        }
+        self.last_s = delay_s;
+        self.delays.add(delay_s);
+    }
+}
+
 impl FlowDelays {
     /// Of so many flows, which are to be added.
     #[must_use]
     pub fn of(flows: usize) -> Self {
-        Self { one_way: Vec::with_capacity(flows), rtt: Vec::with_capacity(flows) }
+        let (one_way, rtt) = (Vec::with_capacity(flows), Vec::with_capacity(flows));
+        Self { one_way, rtt, noted: Vec::with_capacity(NOTED) }
     }
 
     /// Adds the next flow, whose packets need `unloaded_s` seconds where none waits.
@@ -35,29 +57,46 @@ impl FlowDelays {
     /// A packet of a flow was on its way for so long.
     #[inline]
     pub fn note_one_way(&mut self, flow: u32, delay_s: f64) {
-        let OneWay { delays, jitter_sum_s, last_s } = &mut self.one_way[flow as usize];
-        if delays.count > 0 {
-            *jitter_sum_s += (delay_s - *last_s).abs();
-        }
-        *last_s = delay_s;
-        delays.add(delay_s);
+        self.note(flow, delay_s);
     }
 
     /// A round-trip time was measured.
     #[inline]
     pub fn note_rtt(&mut self, flow: u32, rtt_s: f64) {
-        self.rtt[flow as usize].add(rtt_s);
+        self.note(flow | ROUND_TRIP, rtt_s);
     }
 
-    /// The one-way delays of a flow's packets.
+    #[inline]
+    fn note(&mut self, of: u32, delay_s: f64) {
+        self.noted.push((of, delay_s));
+        if self.noted.len() == NOTED {
+            self.settle();
+        }
+    }
+
+    /// Counts what is noted, of each flow in its order.
+    #[inline(never)]
+    pub fn settle(&mut self) {
+        for (of, delay_s) in self.noted.drain(..) {
+            if of & ROUND_TRIP > 0 {
+                self.rtt[(of ^ ROUND_TRIP) as usize].add(delay_s);
+            } else {
+                self.one_way[of as usize].add(delay_s);
+            }
+        }
+    }
+
+    /// The one-way delays of a flow's packets, all of which are counted.
     #[must_use]
     pub fn one_way(&self, flow: usize) -> &OneWay {
+        debug_assert!(self.noted.is_empty());
         &self.one_way[flow]
     }
 
-    /// The round-trip times of a flow.
+    /// The round-trip times of a flow, all of which are counted.
     #[must_use]
     pub fn rtt(&self, flow: usize) -> &Delays {
+        debug_assert!(self.noted.is_empty());
         &self.rtt[flow]
     }
 }

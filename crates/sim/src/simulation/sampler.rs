@@ -54,7 +54,7 @@ impl<P: Probe> Simulation<'_, P> {
             && let Some(samples) = &mut self.fabric.samples
             && let Some(at) = samples.due_at(flow, end, now)
         {
-            samples.flow((flow, end), (&self.hosts, &self.fabric.delays));
+            samples.flow((flow, end), (&self.hosts, &mut self.fabric.delays));
             if P::LOOKS
                 && let Ends::Tcp { sender, receiver, .. } = self.hosts.ends(flow as usize)
             {
