@@ -45,7 +45,7 @@ impl<P: Probe> Network for Fabric<P> {
         self.saturation.is_full(flow, seq)
     }
 
-    #[inline]
+    #[inline(always)]
     fn note_one_way_delay(&mut self, flow: u32, delay_s: f64) {
         self.delays.note_one_way(flow, delay_s);
     }
