@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from pathlib import Path
@@ -38,6 +39,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     place = {here / name: -number for number, name in enumerate(reversed(LONGEST), start=1)}
     assert all(file.is_file() for file in place), "tests/conftest.py lists a file of tests that is not there"
     items.sort(key=lambda item: place.get(item.path, 0))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now to itself: each full collection of garbage would look at all of it again."""
+    gc.collect()
+    gc.freeze()
 
 
 ONE_FLOW = """\

@@ -174,8 +174,10 @@ def check_fits(wanted: Memory | Outline | None) -> None:
     Raises:
         ScenarioError: With the estimate, and what there is.
     """
+    if wanted is None:
+        return
     there = available()
-    if wanted is not None and there is not None and wanted.bytes > there:
+    if there is not None and wanted.bytes > there:
         raise ScenarioError(
             f"this run needs {wanted}, and this machine has {_size(there)}: take {wanted.remedy}",
             key="traffic" if isinstance(wanted, Memory) else None,
