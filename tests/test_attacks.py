@@ -7,7 +7,7 @@ import pytest
 from attack import attack, names
 
 TRIES = {
-    "pairs": 20,
+    "pairs": 12,
     "kills": 6,
     "flips": 15,
     "monotone": 60,
