@@ -84,7 +84,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 def test_a_worker_is_killed_half_way(one_flow: str, tmp_path: Path, scheduler: str) -> None:
     """Its runs go to the other one, and everything is the same, byte by byte, as without a cluster."""
-    base = tl.loads(one_flow + NOISY).set("duration", "300 s")
+    base = tl.loads(one_flow + NOISY).set("duration", "1000 s")
     plan = Plan.of(base, {"link.bottleneck.queue": ["5 packets", "20 packets"]}, replications=20)
     with _worker(scheduler), _worker(scheduler) as second:
 
