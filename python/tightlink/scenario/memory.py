@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -174,10 +175,8 @@ def check_fits(wanted: Memory | Outline | None) -> None:
     Raises:
         ScenarioError: With the estimate, and what there is.
     """
-    if wanted is None:
-        return
     there = available()
-    if there is not None and wanted.bytes > there:
+    if wanted is not None and there is not None and wanted.bytes > there:
         raise ScenarioError(
             f"this run needs {wanted}, and this machine has {_size(there)}: take {wanted.remedy}",
             key="traffic" if isinstance(wanted, Memory) else None,
@@ -185,6 +184,7 @@ def check_fits(wanted: Memory | Outline | None) -> None:
         )
 
 
+@cache
 def available() -> int | None:
     """The memory of this machine, or of the container that this process is in; nothing where it is not known."""
     found = []
