@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("study") / "l4s"
     pairs = replace(setup.PAIRS, scenario=_pair)
     many = replace(setup.MANY, scenario=lambda **levels: setup._many(**levels).set("duration", UNJUDGED))
-    single = replace(setup.SINGLE, levels=setup.SINGLE.levels | {"rate_mbit": (4, 40), "rtt_ms": (5, 10, 50)})
+    single = replace(setup.SINGLE, levels={**setup.SINGLE.levels, "rate_mbit": (4, 40), "rtt_ms": (5, 10, 50)})
     with pytest.MonkeyPatch.context() as patch:
         for name, less in {"PAIRS": pairs, "MANY": many, "SINGLE": single}.items():
             patch.setattr(setup, name, less)
