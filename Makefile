@@ -15,8 +15,8 @@ CHECKED := python tests docs $(wildcard benchmarks)
 # Without the engine's examples, which `make lint` compiles.
 TEST_RUST := $(ALONE) cargo test --quiet --workspace --exclude tightlink-python --tests
 TEST_RUST_PAGES := $(ALONE) cargo test --quiet --workspace --exclude tightlink-python --doc
-# On the small matrices here, the threads of OpenBLAS wait for each other for longer than they compute.
-TEST_PYTHON := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+# On the small matrices and tables here, the threads of OpenBLAS and of Polars wait for each other for longer than they compute.
+TEST_PYTHON := OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 FUZZ ?= 1000000
 TRIES ?= 300
 CASES ?= 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from pathlib import Path
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 #: What takes longest, the longest first: a worker that begins one of them last leaves the others idle. Those of
 #: `make test`, by `pytest --durations=0`.
 LONGEST: Final = (
-    "test_docs.py", "test_congestion_control.py", "test_lab_in_browser.py", "test_report_in_browser.py", "test_one_flow.py",
-    "test_router_response.py", "test_cluster.py", "test_network_congestion.py", "test_l4s.py", "test_measure_paced.py",
-    "test_diagnosis.py", "test_predict.py", "test_sweep.py", "test_markov.py", "test_evaluate.py", "test_pcap_in_tshark.py",
-    "test_attacks.py", "test_transfers.py", "test_measure.py", "test_link_saturation.py", "test_measure_path.py",
-    "test_relay.py", "test_saturation.py", "test_large_runs.py", "test_bulk_throughput.py", "test_congestion_basics.py",
+    "test_docs.py", "test_lab_in_browser.py", "test_report_in_browser.py", "test_congestion_control.py",
+    "test_router_response.py", "test_markov.py", "test_cluster.py", "test_attacks.py", "test_measure.py",
+    "test_sweep.py", "test_one_flow.py", "test_measure_paced.py", "test_network_congestion.py", "test_evaluate.py",
+    "test_pcap_in_tshark.py", "test_relay.py", "test_predict.py", "test_l4s.py", "test_diagnosis.py",
+    "test_large_runs.py", "test_congestion_basics.py", "test_link_saturation.py", "test_bulk_throughput.py",
+    "test_measure_path.py", "test_links_in_a_row.py", "test_saturation.py", "test_effect_figures.py",
+    "test_checksums.py",
 )  # fmt: skip
 
 
@@ -38,6 +41,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     place = {here / name: -number for number, name in enumerate(reversed(LONGEST), start=1)}
     assert all(file.is_file() for file in place), "tests/conftest.py lists a file of tests that is not there"
     items.sort(key=lambda item: place.get(item.path, 0))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now to itself: each full collection of garbage would look at all of it again."""
+    gc.collect()
+    gc.freeze()
 
 
 ONE_FLOW = """\

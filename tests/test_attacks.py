@@ -7,9 +7,9 @@ import pytest
 from attack import attack, names
 
 TRIES = {
-    "pairs": 20,
+    "pairs": 12,
     "kills": 6,
-    "flips": 25,
+    "flips": 15,
     "monotone": 60,
     "conservation": 30,
     "scenarios": 60,

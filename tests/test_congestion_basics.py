@@ -1,4 +1,4 @@
-"""The study of congestion control's basics: its theory, a reduced run of it, and its report."""
+"""The study of congestion control's basics: its theory, a reduced run of it, made again, and its report."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from tightlink.studies.congestion_basics import STUDY, setup
 from tightlink.studies.running import study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from tightlink.experiment.progress import ExperimentProgress
 
 CONTROLS = ("reno", "reno-delayed-ns2", "reno-delayed-rfc", "highspeed", "scalable", "htcp", "bic", "cubic")
 #: Every claim of the study: these never change.
@@ -28,10 +30,9 @@ CLAIMS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", autouse=True)
+def _reduced() -> Iterator[None]:
     """The study with fewer losses, queues and seconds."""
-    place = tmp_path_factory.mktemp("study") / "congestion-basics"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(setup, "LOSSES", {1e-2: (1, 200), 1e-3: (2, 400), 1e-4: (2, 100), 1e-5: (1, 10)})
         patch.setattr(setup, "LAW_LOSSES", dict.fromkeys((1e-2, 1e-3, 1e-4, 1e-5), 500))
@@ -42,7 +43,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(setup, "COMPARED_S", 20)
         patch.setattr(setup, "STANDARD", replace(setup.STANDARD, levels={**setup.STANDARD.levels, "loss": (0.0, 1e-6)}))
         patch.setattr(setup, "DELAY_DURATION_S", 24)
-        assert study(STUDY, place, jobs=2).exit_code == 3
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("study") / "congestion-basics"
+    assert study(STUDY, place, jobs=2).exit_code == 3
     return place
 
 
@@ -63,6 +70,25 @@ def test_delayed_acks_cost_windows_that_grow_with_acks_only(claims: dict[str, di
     assert claims["response.reno-delayed-ns2.level"]["observed"] == pytest.approx(1, abs=0.15)
     assert claims["response.reno-delayed-rfc.level"]["observed"] == pytest.approx(math.sqrt(2), abs=0.2)
     assert claims["response.reno-delayed-rfc.level"]["holds"] is False
+
+
+def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    """From an interrupted study, with one job: what is there is kept, the rest is made, and all is equal."""
+    place = tmp_path / "other"
+    (place / "runs").mkdir(parents=True)
+    (place / "study.json").write_bytes((folder / "study.json").read_bytes())
+    # Those with little in them, which take least time to make.
+    runs = sorted((folder / "runs").iterdir(), key=lambda file: file.stat().st_size)
+    made, kept = runs[:10], runs[10:]
+    for file in kept:
+        (place / "runs" / file.name).write_bytes(file.read_bytes())
+    told: list[ExperimentProgress] = []
+    assert study(STUDY, place, watch=told.append).exit_code == 3
+    assert told[-1].done - told[-1].found == len(made)
+    files = {file.relative_to(folder) for file in folder.rglob("*") if file.is_file()}
+    assert files == {file.relative_to(place) for file in place.rglob("*") if file.is_file()}
+    for name in sorted(files):
+        assert (folder / name).read_bytes() == (place / name).read_bytes(), name
 
 
 def test_figures_and_report_are_there(folder: Path) -> None:

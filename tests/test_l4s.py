@@ -14,7 +14,11 @@ from tightlink.studies.running import study
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tightlink.scenario import Scenario
+
 RTTS = (5, 10, 20, 50, 100)
+#: A second after `setup.SETTLED_S`.
+UNJUDGED = f"{setup.SETTLED_S + 1} s"
 #: Every claim of the study: these never change.
 CLAIMS = {
     *(f"coexist.{rtt}-ms" for rtt in RTTS), *(f"formula.reno.{rtt}-ms" for rtt in RTTS),
@@ -32,13 +36,21 @@ CLAIMS = {
 }  # fmt: skip
 
 
+def _pair(classic: str, **levels: float) -> Scenario:
+    whole = setup._pair(classic, **levels)
+    return whole.set("duration", UNJUDGED) if classic == "reno" else whole
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The study; of both flows in one queue, of which no verdict is asserted below, a part of the grid."""
+    """The study; of what no verdict is asserted below, a part: Reno, ten flows of each, both flows in one queue."""
     place = tmp_path_factory.mktemp("study") / "l4s"
+    pairs = replace(setup.PAIRS, scenario=_pair)
+    many = replace(setup.MANY, scenario=lambda **levels: setup._many(**levels).set("duration", UNJUDGED))
+    single = replace(setup.SINGLE, levels={**setup.SINGLE.levels, "rate_mbit": (4, 40), "rtt_ms": (5, 10, 50)})
     with pytest.MonkeyPatch.context() as patch:
-        levels = {**setup.SINGLE.levels, "rate_mbit": (4, 40), "rtt_ms": (5, 10, 50)}
-        patch.setattr(setup, "SINGLE", replace(setup.SINGLE, levels=levels))
+        for name, less in {"PAIRS": pairs, "MANY": many, "SINGLE": single}.items():
+            patch.setattr(setup, name, less)
         assert study(STUDY, place, jobs=2).exit_code == 3
     return place
 

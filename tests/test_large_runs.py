@@ -9,9 +9,7 @@ import pty
 import signal
 import subprocess
 import sys
-import threading
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -21,6 +19,17 @@ from tightlink.simulate import SimulationProgress
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+class Interrupted(NamedTuple):
+    """A run that was interrupted: how it was called, what it left, and what it said."""
+
+    command: list[str]
+    folder: Path
+    code: int
+    printed: str
+    shown: str
+
 
 SMALL: dict[str, Any] = {"scale": 0.01, "duration": "3 s"}
 LONG: dict[str, Any] = {"scale": 0.02, "duration": "25 min"}
@@ -90,42 +99,48 @@ def test_a_run_says_how_far_it_is() -> None:
     assert "sources sending" in str(last)
 
 
-@pytest.fixture
-def long_run(tmp_path: Path) -> Path:
-    file = tmp_path / "long.toml"
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
+    """A run on a terminal that Ctrl-C ends as soon as it has said how far it is."""
+    place = tmp_path_factory.mktemp("long")
+    file, folder = place / "long.toml", place / "out"
     file.write_text(tl.FourTier(**LONG).scenario().to_toml(), encoding="utf-8")
-    return file
+    command = [sys.executable, "-m", "tightlink", "run", str(file), "-o", str(folder)]
+    reader, writer = pty.openpty()
+    shown = b""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writer, text=True) as run:
+        os.close(writer)
+        # A terminal whose other side has gone reads as an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(reader, 1 << 16):
+                before, shown = shown, shown + part
+                if b"sources sending" in shown and b"sources sending" not in before:
+                    run.send_signal(signal.SIGINT)
+        printed, _ = run.communicate(timeout=60)
+    os.close(reader)
+    # A terminal folds its lines.
+    said = " ".join(shown.decode(errors="replace").split())
+    return Interrupted(command, folder, run.returncode, printed, said)
 
 
-def _interrupt(arguments: list[str], stderr: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tightlink", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as run:
-        time.sleep(5)
-        run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=60)
-    return subprocess.CompletedProcess(command, run.returncode, out, err)
+def test_progress_is_shown_on_a_terminal(interrupted: Interrupted) -> None:
+    assert "sources sending" in interrupted.shown
+    assert "packet-hops/s" in interrupted.shown
 
 
-def test_what_was_measured_until_ctrl_c_is_kept_and_marked(long_run: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    done = _interrupt(["run", str(long_run), "-o", str(folder)])
-    assert done.returncode == 3, done.stderr
-    assert "interrupted: a part of the run only, until " in done.stderr
-    assert "users" in done.stdout
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+def test_what_was_measured_until_ctrl_c_is_kept_and_marked(interrupted: Interrupted) -> None:
+    assert interrupted.code == 3, interrupted.shown
+    assert "interrupted: a part of the run only, until " in interrupted.shown
+    assert "users" in interrupted.printed
+    manifest = json.loads((interrupted.folder / "manifest.json").read_text(encoding="utf-8"))
     until = manifest["part_until_s"]
     assert 0 < until < 1500
     assert manifest["warnings"]
-    users = tl.open_run(folder).users
+    users = tl.open_run(interrupted.folder).users
     assert users["time_s"].max() == pytest.approx(until)
     assert users["packets_sent"].sum() > 0
 
-    again = subprocess.run(
-        [sys.executable, "-m", "tightlink", "run", str(long_run), "-o", str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    again = subprocess.run(interrupted.command, capture_output=True, text=True, check=False)
     assert again.returncode != 0
     assert "a part of a run only" in again.stderr
 
@@ -139,23 +154,3 @@ def test_an_interrupt_while_python_is_told_ends_the_run() -> None:
         tl.simulate(scenario, watch=interrupt)
     part = tl.simulate(scenario, watch=interrupt, part=True)
     assert 0 < part.manifest["part_until_s"] < 1500
-
-
-def test_progress_is_shown_on_a_terminal(long_run: Path) -> None:
-    reader, writer = pty.openpty()
-    shown: list[bytes] = []
-
-    def read() -> None:
-        # What nobody reads would make the run wait.
-        with contextlib.suppress(OSError):
-            while text := os.read(reader, 1 << 16):
-                shown.append(text)
-
-    thread = threading.Thread(target=read, daemon=True)
-    thread.start()
-    _interrupt(["run", str(long_run)], stderr=writer)
-    os.close(writer)
-    thread.join(timeout=10)
-    text = b"".join(shown).decode(errors="replace")
-    assert "sources sending" in text
-    assert "packet-hops/s" in text

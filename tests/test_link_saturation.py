@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -125,13 +124,15 @@ def test_the_report_has_every_part(found: tuple[list[Claim], Report], tmp_path: 
     assert {"throughput-over-size-payload.svg", "bifurcation.png", "fundamental-diagrams.svg"} <= drawn
 
 
-def test_the_table_of_runs_can_be_analysed(runs: dict[str, tl.Run], tmp_path: Path) -> None:
+def test_the_table_of_runs_can_be_analysed(
+    runs: dict[str, tl.Run], tmp_path: Path, said: Callable[..., tuple[int, str, str]]
+) -> None:
     chosen = (interface.MAIN, interface.SLOW, interface.GIGABIT, interface.FRAGMENTS)
     own = {sweep.key(size): sweep.scenario(size) for sweep in chosen for size in sweep.payloads}
     write_results(tmp_path / "runs.parquet", results(own, runs, STUDY.measure))
-    command = [sys.executable, "-m", "tightlink", "analyze", "saturation", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    links = dict(line.split(": ", 1) for line in done.stdout.splitlines() if "bit/s: " in line)
+    code, printed, _ = said("analyze", "saturation", str(tmp_path))
+    assert code == 0
+    links = dict(line.split(": ", 1) for line in printed.splitlines() if "bit/s: " in line)
     assert links == {
         "100 Mbit/s": "saturated below 469 B, from 24,654 packets/s and 92.5 Mbit/s on",
         "10 Mbit/s": "no saturation seen between 53 B and 1,478 B: throughput stays near its plateau",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -89,8 +90,9 @@ def _reduced() -> Iterator[None]:
             patch.setattr(cases, name, lambda small=small: small)
         patch.setattr(cases, "starts", lambda: (graphs.random(16), graphs.scale_free(16)))
         patch.setattr(cases, "STEPS", 3)
-        # Of grown networks no verdict is asserted, so that a few runs of each are enough.
+        # Of grown networks no verdict is asserted, so that a few short runs of each are enough.
         patch.setattr(cases, "GROWTH_LOADS", cases.GROWTH_LOADS[::2])
+        patch.setattr(cases, "Case", partial(Case, duration_s=12.0))
         patch.setattr(cases, "RUNS", 1)
         patch.setattr(cases, "networks", cases.networks.__wrapped__)
         yield

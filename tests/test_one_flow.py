@@ -1,4 +1,4 @@
-"""The study of one flow: exact where it must be, the same with any number of jobs, resumable."""
+"""The study of one flow: exact where it must be, and its folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import tightlink as tl
 from programs import CHROMIUM, needs_browser
 from stores import run_in
 from tightlink.analysis.path import response as theory
-from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.store import Store
 from tightlink.studies import study as machinery
 from tightlink.studies.one_flow import setup
@@ -97,24 +96,6 @@ def test_the_report_draws_in_a_browser(folder: Path, tmp_path: Path) -> None:
     # Two rows of five for each of the seven cases, and those of the other sections.
     assert len(charts) > 70
     assert all('data-state="drawn"' in chart[:200] for chart in charts)
-
-
-def test_again_and_alone_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
-    """From an interrupted study, with one job: what is there is kept, the rest is made, and all is equal."""
-    place = tmp_path / "other"
-    (place / "runs").mkdir(parents=True)
-    (place / "study.json").write_bytes((folder / "study.json").read_bytes())
-    kept = sorted((folder / "runs").iterdir())
-    made = kept[::8]
-    for file in sorted(set(kept) - set(made)):
-        (place / "runs" / file.name).write_bytes(file.read_bytes())
-    told: list[ExperimentProgress] = []
-    assert tl.study("one-flow", place, watch=told.append).exit_code == 3
-    assert told[-1].done - told[-1].found == len(made)
-    files = {file.relative_to(folder) for file in folder.rglob("*") if file.is_file()}
-    assert files == {file.relative_to(place) for file in place.rglob("*") if file.is_file()}
-    for name in sorted(files):
-        assert (folder / name).read_bytes() == (place / name).read_bytes(), name
 
 
 @pytest.mark.parametrize(

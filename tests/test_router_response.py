@@ -60,6 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(network, "REPEATED_PER_S", (1000, 3700, 4000, 4100, 4200, 4500, 5000))
         patch.setattr(variants, "INTERVALS_MS", (0.2, 0.3, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
         patch.setattr(variants, "VARIANTS_RATES_PER_S", (4000, 4200))
+        patch.setattr(variants, "LAWS_RATES_PER_S", (1000, *range(3800, 4401, 100), 5000))
         patch.setattr(video, "PAYLOADS", (90, 1440))
         patch.setattr(video, "BACKGROUNDS_PER_S", (0, 4400))
         patch.setattr(video, "VIDEO_DURATION_S", 10)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -344,12 +345,14 @@ def test_no_place_for_jobs(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert "--jobs = 0: expected a whole number of at least 1" in capsys.readouterr().err
 
 
-def test_on_a_terminal_progress_is_one_line(file: Path, tmp_path: Path) -> None:
-    """Runs done and time left, rewritten in place; nothing of it where stderr is a pipe."""
-    command = [sys.executable, "-m", "tightlink", "sweep", str(file), "--vary", f"{WINDOW}=2 packets,20 packets"]
+def test_on_a_terminal_progress_is_one_line(
+    file: Path, tmp_path: Path, said: Callable[..., tuple[int, str, str]]
+) -> None:
+    """Runs done and time left, rewritten in place; nothing of it where stderr is no terminal."""
+    command = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,20 packets"]
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [*command, "-o", str(tmp_path / "out")],
+        [sys.executable, "-m", "tightlink", *command, "-o", str(tmp_path / "out")],
         stdout=subprocess.DEVNULL,
         stderr=theirs,
         env=os.environ | {"TERM": "xterm"},
@@ -366,8 +369,8 @@ def test_on_a_terminal_progress_is_one_line(file: Path, tmp_path: Path) -> None:
     assert "2 of 2 runs" in text
     assert "\x1b[2K" in text
     assert "\n" not in text.split("2 of 2 runs")[0]
-    piped = subprocess.run([*command, "-o", str(tmp_path / "piped")], capture_output=True, check=True, text=True)
-    assert piped.stderr == ""
+    code, _, err = said(*command, "-o", str(tmp_path / "piped"))
+    assert (code, err) == (0, "")
 
 
 def test_users_are_swept_like_flows(small_users: str, tmp_path: Path) -> None:
@@ -428,12 +431,12 @@ def test_tables_are_the_same_bytes_from_call_to_call(one_flow: str, tmp_path: Pa
     )
     scenario = tl.loads(one_flow).set_all({"duration": "10 s", "observe.interval": "500 us"}).to_toml()
     found = []
-    for threads, windows in (("1", "2 3 4 5"), ("4", "2 3 4 5"), ("2", "5 4"), ("3", "2 3 4 5")):
+    for threads, windows in (("1", "2 3 4 5"), ("4", "2 3 4 5"), ("2", "5 4")):
         arguments = [sys.executable, "-c", program, scenario, str(tmp_path), *windows.split()]
         subprocess.run(arguments, env=os.environ | {"POLARS_MAX_THREADS": threads}, check=True)
         found.append(_bytes(tmp_path))
     assert pl.scan_parquet(tmp_path / "tables" / "series.parquet").select(pl.len()).collect().item() > 250_000
-    assert found[0] == found[1] == found[3]
+    assert found[0] == found[1]
     assert found[2]["tables/series.parquet"] != found[0]["tables/series.parquet"]
 
 

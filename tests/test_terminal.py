@@ -124,8 +124,8 @@ def test_commands_of_the_documentation_fit_a_terminal(
 
 def test_commands_fit_a_terminal_of_80_columns(one_flow: Path, tmp_path: Path) -> None:
     uploads = ["--set", "traffic.ftp.flows=4", "--set", "traffic.ftp.tcp.congestion=cubic"]
+    assert cli.main(["run", str(one_flow), "-o", str(tmp_path / "before")]) == 0
     several = [
-        ["run", str(one_flow), "-o", "before"],
         ["run", str(one_flow), *uploads, "-o", "after"],
         ["compare", "before", "after"],
         ["sweep", str(one_flow), "--vary", "link.bottleneck.queue=5 packets,20 packets", "--replications", "2"],

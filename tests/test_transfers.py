@@ -119,7 +119,7 @@ tcp = { payload = "1000 B", window = "64 packets", initial_window = "64 packets"
     assert whole["slowdown_mean"] == pytest.approx(1 / (1 - load), rel=0.1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     load=st.floats(0.05, 1.5),
     size=st.sampled_from(['"20 kB"', '{ distribution = "exponential", mean = "20 kB" }',

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 from typing import Final
@@ -125,6 +126,7 @@ def fewest_runs(factors: int, resolution: int) -> int:
     return 1 << (around - 1).bit_length()
 
 
+@lru_cache(maxsize=64)
 def _of_resolution(factors: int, resolution: int) -> Fraction:
     import pydoe
 
@@ -132,6 +134,8 @@ def _of_resolution(factors: int, resolution: int) -> Fraction:
         signs = np.asarray(pydoe.fracfact_by_res(factors, resolution), dtype=np.int64)
     except ValueError as error:
         raise ScenarioError(f"a design that can be made: {error}", key="resolution", value=resolution) from None
+    # Kept, as pydoe searches for it: nobody may change it.
+    signs.setflags(write=False)
     found = of_signs(signs)
     if found.resolution is not None and found.resolution < resolution:
         raise TightlinkError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,13 @@ def engine() -> bytes:
         TightlinkError: It was not built; the message says how to get it.
     """
     check_engine()
-    return gzip.compress(_module().read_bytes(), mtime=0)
+    return _packed(_module().read_bytes())
+
+
+@lru_cache(maxsize=1)
+def _packed(module: bytes) -> bytes:
+    # Kept, as packing takes longer than the rest of a laboratory.
+    return gzip.compress(module, mtime=0)
 
 
 def check_engine() -> None:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -183,6 +184,7 @@ def check_fits(wanted: Memory | Outline | None) -> None:
         )
 
 
+@cache
 def available() -> int | None:
     """The memory of this machine, or of the container that this process is in; nothing where it is not known."""
     found = []

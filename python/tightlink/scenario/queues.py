@@ -97,4 +97,10 @@ RuledQueue = Annotated[
 
 def discipline(queue: object) -> Discipline:
     """The queue of a link: a limit alone makes it drop-tail."""
-    return queue if isinstance(queue, Discipline) else DropTail(limit=str(queue))
+    return queue if isinstance(queue, Discipline) else _drop_tail(str(queue))
+
+
+@lru_cache(maxsize=256)
+def _drop_tail(limit: str) -> DropTail:
+    # Kept, as a topology has thousands of links with the same limit.
+    return DropTail(limit=limit)

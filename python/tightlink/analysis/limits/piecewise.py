@@ -123,10 +123,11 @@ def best(rates: Array, loads: Array) -> Fitted:
     return Fitted(chosen, places[:, 0], gaps, model, coefficients[:, 1], model.max(axis=1), fits)
 
 
-def _columns(shape: Shape, rates: Array, first: float, second: float) -> list[Array]:
-    one = np.ones_like(rates)
+def _columns(shape: Shape, rates: Array, first: Array, second: Array) -> list[Array]:
+    """The columns of a design; of many, where the breaks of each stand in a row of their own."""
+    one = np.ones(np.broadcast_shapes(first.shape, rates.shape))
     if shape == "line":
-        return [one, rates]
+        return [one, rates * one]
     rise = np.minimum(rates, first)
     if shape == "flat":
         return [one, rise]
@@ -136,7 +137,7 @@ def _columns(shape: Shape, rates: Array, first: float, second: float) -> list[Ar
 
 
 def _model(shape: Shape, rates: Array, knots: Array, coefficients: Array) -> Array:
-    columns = np.array(_columns(shape, rates, float(knots[0]), float(knots[1])))
+    columns = np.array(_columns(shape, rates, knots[:1], knots[1:]))
     model: Array = coefficients[: len(columns)] @ columns
     return model
 
@@ -158,7 +159,7 @@ def _designs(shape: Shape, rates: Array, gaps: Array) -> _Candidates:
         pairs = [(one, other) for one in lone for other in ends if other[1] > one[1]]
     knots = np.array([[one[0], other[0]] for one, other in pairs]).reshape(-1, 2)
     places = np.array([[one[1], other[1]] for one, other in pairs], dtype=np.int64).reshape(-1, 2)
-    columns = np.array([np.array(_columns(shape, rates, *pair)).T for pair in knots]) if len(knots) else np.empty(0)
+    columns = np.stack(_columns(shape, rates, knots[:, :1], knots[:, 1:]), axis=-1)
     if not len(knots):
         return _Candidates(knots, places, columns, columns, columns)
     q, r = np.linalg.qr(columns)

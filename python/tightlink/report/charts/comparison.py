@@ -50,7 +50,7 @@ def rank_scatter(found: Ranks, *, title: str = "", height: int = 300, width: Wid
     crowded = _crowded(shown)
     for side, style in ((~crowded, alt.MarkDef("text", align="left", dx=7, fontSize=11)),
                         (crowded, alt.MarkDef("text", align="right", dx=-7, fontSize=11))):  # fmt: skip
-        names = alt.Chart(shown.filter(side), mark=style).encode(**place, color=tint, tooltip=alt.value(None))
+        names = alt.Chart(shown.filter(side), mark=style).encode(**place, color=tint, tooltip=alt.TooltipValue(None))
         layers.append(names.encode(text=alt.Text("algorithm", type="nominal")))
     return finished(alt.LayerChart(layer=layers), title, height, width, {})
 
@@ -136,7 +136,7 @@ def outlier_grid(
                  alt.Tooltip("p", type="quantitative", format=".2~g")],
     )  # fmt: skip
     text = alt.Chart(cells).mark_text(fontSize=10, color="white")
-    text = text.encode(**place, text=alt.Text("text", type="nominal"), tooltip=alt.value(None))
+    text = text.encode(**place, text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None))
     filtered = f" of {100 * least:.0f} % and more" if least else ""
     counted = title or f"outliers{filtered}: {kept.height} of {found.height} cells"
     paper = {"paper": _ACROSS * len(conditions)}
@@ -177,6 +177,6 @@ def share_bars(
     heads = alt.Chart(first).mark_text(
         align="left", baseline="bottom", dx=-_BAR // 2, fontSize=11, color="currentColor"
     )
-    heads = heads.encode(x=x, y=alt.value(-4), text=alt.Text("flows", type="nominal"), tooltip=alt.value(None))
+    heads = heads.encode(x=x, y=alt.value(-4), text=alt.Text("flows", type="nominal"), tooltip=alt.TooltipValue(None))
     layers = alt.LayerChart(layer=[bars, heads])
     return finished(layers, title, height, width, {"paper": max(_BAR * len(order), _HEADS)})

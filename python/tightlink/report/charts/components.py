@@ -63,7 +63,7 @@ def scree(found: Components, *, title: str = "", height: int = 240, width: Width
         each.mark_bar().encode(**place, tooltip=tips),
         up.mark_line(strokeWidth=1.4).encode(**place, tooltip=tips),
         up.mark_point(filled=True, size=40, opacity=1).encode(**place, tooltip=tips),
-        single.mark_rule(strokeDash=[4, 3]).encode(y=y, color=tint, tooltip=alt.value(None)),
+        single.mark_rule(strokeDash=[4, 3]).encode(y=y, color=tint, tooltip=alt.TooltipValue(None)),
     ]
     return finished(alt.LayerChart(layer=layers), title, height, width, {})
 
@@ -92,7 +92,9 @@ def component_loadings(
                         legend=alt.Legend(title=None)),
         tooltip=tooltip(shown, {}),
     )  # fmt: skip
-    zero = alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL).encode(x=alt.datum(0), tooltip=alt.value(None))
+    zero = (
+        alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL).encode(x=alt.datum(0), tooltip=alt.TooltipValue(None))
+    )
     return finished(alt.LayerChart(layer=[bars, zero]), title, _BAR * len(names), width, {})
 
 
@@ -142,13 +144,16 @@ def component_scores(  # noqa: PLR0913
     place = {"x": _axis(alt.X, found, x).scale(beside), "y": _axis(alt.Y, found, y)}
     zero = alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL, strokeWidth=0.6)
     dots = alt.Chart(shown).mark_point(filled=True, size=46, opacity=0.85).encode(
-        **place, color=alt.value(palette.SERIES[0]), tooltip=tooltip(shown, {}),
+        **place, color=alt.ColorValue(palette.SERIES[0]), tooltip=tooltip(shown, {}),
     )  # fmt: skip
     if by is not None:
         told = color(shown, by, title=labels.words(by))
         shapes = alt.Scale(domain=told["scale"]["domain"], range=SHAPES)
         dots = dots.encode(color=told, shape=alt.Shape(by, type="nominal", scale=shapes, legend=told["legend"]))
-    layers: list[Any] = [*(zero.encode(**{axis: alt.datum(0), "tooltip": alt.value(None)}) for axis in "xy"), dots]
+    layers: list[Any] = [
+        *(zero.encode(**{axis: alt.datum(0), "tooltip": alt.TooltipValue(None)}) for axis in "xy"),
+        dots,
+    ]
     if around is not None:
         circles = alt.Chart(_circles(scores, around, x, y)).mark_line(color=palette.NEUTRAL, strokeWidth=1)
         layers.append(circles.encode(**place, detail=around, order="step", tooltip=around))
@@ -180,13 +185,15 @@ def _arrows(found: Components, x: str, y: str, place: dict[str, Any], height: in
     along, up = (far * found.loadings.filter(component=name)["correlation"] for name in (x, y))
     names = list(labels.told_apart(found.responses).values())
     ends = pl.DataFrame({"response": names, x: along, y: up, "origin": [0.0] * len(names)})
-    rules = alt.Chart(ends).mark_rule(**_ARROW).encode(**place, x2="origin", y2="origin", tooltip=alt.value(None))
+    rules = (
+        alt.Chart(ends).mark_rule(**_ARROW).encode(**place, x2="origin", y2="origin", tooltip=alt.TooltipValue(None))
+    )
     # As steep as the line is on the screen, whatever the scales: clockwise, from upright.
     steep = f"atan2(scale('x', datum['{x}']) - scale('x', 0), scale('y', 0) - scale('y', datum['{y}'])) * 180 / PI"
     heads = (
         alt.Chart(ends)
         .mark_point(filled=True, shape="triangle", size=50, opacity=1, color=palette.NEUTRAL, angle=alt.ExprRef(steep))
-        .encode(**place, tooltip=alt.value(None))
+        .encode(**place, tooltip=alt.TooltipValue(None))
     )
     layers: list[Any] = [rules, heads]
     # The axis ends at round numbers, a little beyond.
@@ -198,7 +205,7 @@ def _arrows(found: Components, x: str, y: str, place: dict[str, Any], height: in
         moved = part.with_columns(pl.col("response").replace_strict(heights, return_dtype=pl.Float64).alias(y))
         style.fontSize, style.color = _LETTERS, "currentColor"
         names_ = alt.Chart(moved, mark=style)
-        layers.append(names_.encode(**place, text=alt.Text("response", type="nominal"), tooltip=alt.value(None)))
+        layers.append(names_.encode(**place, text=alt.Text("response", type="nominal"), tooltip=alt.TooltipValue(None)))
     return layers
 
 

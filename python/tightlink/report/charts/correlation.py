@@ -67,7 +67,7 @@ def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "c
         ],
     )
     text = alt.Chart(cells).mark_text(fontSize=10 if len(order) <= _FEW else 8, color="white")
-    text = text.encode(**place, text=alt.Text("number", type="quantitative"), tooltip=alt.value(None))
+    text = text.encode(**place, text=alt.Text("number", type="quantitative"), tooltip=alt.TooltipValue(None))
     return _finished([squares, text], title, len(order) - 1, width)
 
 
@@ -100,9 +100,9 @@ def correlation_histogram(
                  alt.Tooltip("pairs", type="quantitative")],
     )  # fmt: skip
     threshold = alt.Chart(pl.DataFrame({"low": [found.threshold], "text": [f"threshold {found.threshold:.3g}"]}))
-    rule = threshold.mark_rule(strokeDash=[4, 3], color=palette.NEUTRAL).encode(x=x, tooltip=alt.value(None))
+    rule = threshold.mark_rule(strokeDash=[4, 3], color=palette.NEUTRAL).encode(x=x, tooltip=alt.TooltipValue(None))
     name = threshold.mark_text(align="right", dx=-4, fontSize=11, color="currentColor").encode(
-        x=x, y=alt.value(8), text=alt.Text("text", type="nominal"), tooltip=alt.value(None)
+        x=x, y=alt.value(8), text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None)
     )
     return finished(alt.LayerChart(layer=[drawn, rule, name]), title, height, width, {})
 
@@ -142,7 +142,8 @@ def index_index(found: Correlation, *, title: str = "", width: Width = "containe
     )  # fmt: skip
     frames = alt.Chart(_frames(found, order)).mark_rect(filled=False, stroke=palette.NEUTRAL, strokeWidth=0.8).encode(
         x=axes["x"].bandPosition(_ASIDE), y=axes["y"].bandPosition(1 - _ASIDE),
-        x2=alt.X2("right", bandPosition=1 - _ASIDE), y2=alt.Y2("top", bandPosition=_ASIDE), tooltip=alt.value(None),
+        x2=alt.X2("right", bandPosition=1 - _ASIDE), y2=alt.Y2("top", bandPosition=_ASIDE),
+        tooltip=alt.TooltipValue(None),
     )  # fmt: skip
     return _finished([frames, dots, diagonal], title, len(order), width)
 

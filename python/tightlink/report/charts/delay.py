@@ -124,7 +124,7 @@ def delay_throughput(  # noqa: PLR0913
     # Where delay is long and throughput small, fewest points are.
     corner = alt.Chart(shown.head(1)).mark_text(align="right", fontSize=11, opacity=0.7, color="currentColor")
     at = {"x": alt.value(alt.ExprRef("width - 6")), "y": alt.value(height - 9)}
-    layers.append(corner.encode(**at, text=alt.value("↖ better"), tooltip=alt.value(None)))
+    layers.append(corner.encode(**at, text=alt.TextValue("↖ better"), tooltip=alt.TooltipValue(None)))
     return finished(alt.LayerChart(layer=layers), title, height, width, {})
 
 
@@ -135,7 +135,7 @@ def _names(means: pl.DataFrame, by: str, encoding: dict[str, Any]) -> list[alt.C
         part = means.filter(pl.col("side") == side)
         if part.height:
             text = alt.Chart(part).mark_text(align=align, dx=dx, dy=dy, fontSize=11.5)
-            layers.append(text.encode(**encoding, text=alt.Text(by, type="nominal"), tooltip=alt.value(None)))
+            layers.append(text.encode(**encoding, text=alt.Text(by, type="nominal"), tooltip=alt.TooltipValue(None)))
     return layers
 
 

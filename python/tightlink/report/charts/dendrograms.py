@@ -92,13 +92,13 @@ def _chart(
               title=None)  # fmt: skip
     y = alt.Y("height", type="quantitative", scale=alt.Scale(domain=[0, end], nice=False), title="distance")
     lines = alt.Chart(_lines(found, called)).mark_line(strokeWidth=_STROKE, interpolate="linear").encode(
-        x=x, y=y, detail="join:N", order=alt.Order("corner", type="quantitative"),
+        x=x, y=y, detail=alt.Detail("join", type="nominal"), order=alt.Order("corner", type="quantitative"),
         color=alt.Color("cluster", type="nominal", scale=scale, legend=None),
         tooltip=[alt.Tooltip("distance", type="quantitative", format=".3~g"),
                  alt.Tooltip("joins", type="nominal"), alt.Tooltip("with", type="nominal")],
     )  # fmt: skip
     cut = alt.Chart(pl.DataFrame({"height": [found.cut]})).mark_rule(strokeDash=[3, 3], color=palette.NEUTRAL)
-    layers = [lines, cut.encode(y=y, tooltip=alt.value(None))]
+    layers = [lines, cut.encode(y=y, tooltip=alt.TooltipValue(None))]
     return finished(alt.LayerChart(layer=layers), "", height, width, meta)
 
 

@@ -114,7 +114,7 @@ def main_effects(
     texts = alt.Chart(rows).mark_text(**stand, fontSize=_LETTERS, lineBreak="\n", lineHeight=_LETTERS + 1)
     y = alt.value(_ABOVE - (_LETTERS + 1 if lying else 0))
     layers = [
-        mean.encode(y=alt.Y("mean", type="quantitative"), tooltip=alt.value(None)),
+        mean.encode(y=alt.Y("mean", type="quantitative"), tooltip=alt.TooltipValue(None)),
         base.mark_line(strokeWidth=1.6).encode(x=x, xOffset=sides, y=value, color=mark, detail="factor", tooltip=tips),
         base.mark_point(filled=True, size=50, opacity=1).encode(x=x, xOffset=sides, y=value, color=mark, tooltip=tips),
         texts.encode(x=x, y=y, text=alt.Text("text", type="nominal"), color=mark, tooltip=tips),

@@ -77,7 +77,7 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
             f"{table.runs.height} runs with {len(found.axes)} factors and responses are too many for one page: "
             f"expected at most {MOST_ROWS} values; choose responses"
         )
-    shade: Any = alt.value(palette.SERIES[0]) if algorithm is None else color(found.rows, "algorithm")
+    shade: Any = alt.ColorValue(palette.SERIES[0]) if algorithm is None else color(found.rows, "algorithm")
     scatter = _scatter(found, shade if algorithm is None else shade.legend(None))
     parts = [_parallel(found, shade if algorithm is None else shade.legend(**_STROKES))]
     parts.append(alt.hconcat(_levels(found), scatter, spacing=40) if found.choices.height else scatter)
@@ -126,12 +126,25 @@ def _parallel(found: Explored, shade: Any) -> Any:
     pale = (
         alt.Chart(found.rows)
         .mark_line(**line)
-        .encode(x=x, y=y, detail="run:N", color=alt.value(palette.NEUTRAL), opacity=alt.value(_PALE))
+        .encode(
+            x=x,
+            y=y,
+            detail=alt.Detail("run", type="nominal"),
+            color=alt.ColorValue(palette.NEUTRAL),
+            opacity=alt.OpacityValue(_PALE),
+        )
     )
     chosen = _chosen(found).transform_filter("datum.shown == 1").mark_line(**line)
-    chosen = chosen.encode(x=x, y=y, detail="run:N", color=shade, opacity=alt.value(0.75), tooltip=alt.value(None))
+    chosen = chosen.encode(
+        x=x,
+        y=y,
+        detail=alt.Detail("run", type="nominal"),
+        color=shade,
+        opacity=alt.OpacityValue(0.75),
+        tooltip=alt.TooltipValue(None),
+    )
     text = alt.Chart(found.marks).mark_text(fontSize=_SMALL - 1, align="left", dx=3, color="currentColor")
-    text = text.encode(x=x, y=y, text="text:N", tooltip=alt.value(None))
+    text = text.encode(x=x, y=y, text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None))
     return alt.layer(pale.add_params(band), chosen, text).properties(width=_WIDTH, height=_LINES)
 
 
@@ -148,7 +161,9 @@ def _levels(found: Explored) -> Any:
         opacity=alt.condition(picked, alt.value(0.6), alt.value(0.25), empty=False),
         tooltip=[alt.Tooltip("choice", type="nominal", title="level")],
     )
-    names = base.mark_text(fontSize=_SMALL, color="currentColor").encode(text="text:N", tooltip=alt.value(None))
+    names = base.mark_text(fontSize=_SMALL, color="currentColor").encode(
+        text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None)
+    )
     widest = int(found.choices["place"].n_unique())
     rows = int(found.choices["axis"].n_unique())
     width = min(_WIDTH - _SCATTER[0] - 150, max(150, 58 * widest))
@@ -181,14 +196,18 @@ def _words(one: Any, expression: str, x: int, y: int) -> Any:
     """Words that follow what is chosen, at a place of the scatter."""
     said = one.transform_aggregate(runs="count()").transform_calculate(words=expression)
     said = said.mark_text(align="left", fontSize=11, fontWeight=600, color="currentColor")
-    return said.encode(x=alt.value(x), y=alt.value(y), text="words:N", tooltip=alt.value(None))
+    return said.encode(
+        x=alt.value(x), y=alt.value(y), text=alt.Text("words", type="nominal"), tooltip=alt.TooltipValue(None)
+    )
 
 
 def _counted(one: Any, x: int) -> Any:
     said = one.transform_aggregate(kept="sum(shown)", runs="count()")
     said = said.transform_calculate(words="datum.kept + ' of ' + datum.runs + ' runs'")
     said = said.mark_text(align="right", fontSize=11, fontWeight=600, color="currentColor")
-    return said.encode(x=alt.value(x), y=alt.value(-8), text="words:N", tooltip=alt.value(None))
+    return said.encode(
+        x=alt.value(x), y=alt.value(-8), text=alt.Text("words", type="nominal"), tooltip=alt.TooltipValue(None)
+    )
 
 
 def _strip(cells: pl.DataFrame) -> Any:

@@ -68,7 +68,7 @@ def over_levels(  # noqa: PLR0913
         low=(pl.col(response) - spread).clip(lower_bound=least) * up.factor,
         high=(pl.col(response) + spread) * up.factor,
     ).with_columns(pl.col(response) * up.factor)  # fmt: skip
-    encoding: dict[str, Any] = {"color": alt.value(palette.SERIES[0]) if by is None else color(rows, by)}
+    encoding: dict[str, Any] = {"color": alt.ColorValue(palette.SERIES[0]) if by is None else color(rows, by)}
     meta: dict[str, Any] = {}
     if numbers is None:
         encoding |= _side_by_side(rows, name, by)

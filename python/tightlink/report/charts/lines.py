@@ -76,7 +76,7 @@ def line(  # noqa: PLR0913
     encoding: dict[str, Any] = {
         "x": channel(alt.X, shown, x, axes[x], kind=x_scale, domain=x_domain, fit=True),
         "y": channel(alt.Y, shown, y, axes[y], kind=y_scale, domain=y_domain, nice=steps(height)),
-        "color": alt.value(palette.SERIES[0]) if by is None else color(shown, by, among),
+        "color": alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by, among),
     }
     cut = outside(frame, x, x_domain) or outside(frame, y, y_domain)
     interpolate: Literal["step-after", "linear"] = "step-after" if step else "linear"

@@ -76,7 +76,7 @@ def linked(
             x=across(x, along.title if place == len(panels) - 1 else None),
             y=alt.Y(y, type="quantitative", title=None, scale=alt.Scale(zero=from_zero(kept, y), nice=steps(height)),
                     axis=alt.Axis(minExtent=_EXTENT, maxExtent=_EXTENT)),
-            color=color, opacity=opacity if fading[place] else alt.value(1),
+            color=color, opacity=opacity if fading[place] else alt.OpacityValue(1),
         )  # fmt: skip
         drawn.append(lines.properties(height=height, width=_WIDTH, title=up.title))
         found.append(

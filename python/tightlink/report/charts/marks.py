@@ -87,13 +87,13 @@ def points(  # noqa: PLR0913
     dots = alt.Chart(shown).mark_point(filled=True, size=46, opacity=0.85, clip=cut)
     dots = dots.encode(
         **encoding,
-        color=alt.value(palette.SERIES[0]) if by is None else color(shown, by),
+        color=alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by),
         tooltip=tooltip(shown, names),
     )
     layers = [dots]
     if curves is not None:
         lines = alt.Chart(scaled(curves, axes)).mark_line(color=palette.NEUTRAL, strokeWidth=1.4, clip=cut)
-        lines = lines.encode(**encoding, tooltip=tooltip(curves.select(curve), {}) if curve else alt.value(None))
+        lines = lines.encode(**encoding, tooltip=tooltip(curves.select(curve), {}) if curve else alt.TooltipValue(None))
         if curve is not None:
             lines = lines.encode(strokeDash=alt.StrokeDash(curve, type="nominal", legend=alt.Legend(**_DASHES)))
         layers.insert(0, lines)

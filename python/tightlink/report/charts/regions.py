@@ -83,7 +83,7 @@ def shaded(  # noqa: PLR0913
         "y": channel(alt.Y, shown, y, axes[y], domain=y_domain),
     }
     names = {x: axes[x].title, y: axes[y].title}
-    kinds = alt.value(palette.SERIES[0]) if by is None else color(shown, by)
+    kinds = alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by)
     layers = [layer for place, shade in enumerate(shades) for layer in _ground(shade, place, axes[x], ends, x_scale)]
     layers += [
         alt.Chart(shown).mark_line(**_LINE, clip=True).encode(**encoding, color=kinds),
@@ -105,9 +105,12 @@ def _ground(shade: Shade, row: int, axis: Axis, ends: Domain, kind: Kind) -> lis
     begin = channel(alt.X, place, "low", axis, kind=kind, domain=ends)
     base = alt.Chart(place)
     return [
-        base.mark_rect(color=shade.color, opacity=_SHADE).encode(x=begin, x2="high", tooltip=alt.value(None)),
+        base.mark_rect(color=shade.color, opacity=_SHADE).encode(x=begin, x2="high", tooltip=alt.TooltipValue(None)),
         base.mark_text(**_TEXT, baseline="top", dx=4).encode(
-            x=begin, y=alt.value(_TOP + row * _ROW), text=alt.Text("name", type="nominal"), tooltip=alt.value(None)
+            x=begin,
+            y=alt.value(_TOP + row * _ROW),
+            text=alt.Text("name", type="nominal"),
+            tooltip=alt.TooltipValue(None),
         ),
     ]
 

@@ -65,7 +65,7 @@ def plane(table: pl.DataFrame, most: float) -> alt.LayerChart:
         **place,
         color=alt.condition(alt.datum.ratio > most / 2, alt.value("white"), alt.value("#222222")),
         text=alt.Text("ratio", type="quantitative", format=".2f"),
-        tooltip=alt.value(None),
+        tooltip=alt.TooltipValue(None),
     )
     return finished(alt.LayerChart(layer=[squares, texts]), "", _CELL * table["rate_mbit"].n_unique(), "container", {})
 

@@ -39,12 +39,13 @@ def _rows(found: Evidence) -> Iterator[dict[str, object]]:
             continue
         longer = units.time(size.duration) / units.time(found.size.duration)
         packet_hops = found.packet_hops * float(size.part / found.size.part) * longer
-        nanoseconds = per_packet_hop(own.sources(size))
+        sources = own.sources(size)
+        nanoseconds = per_packet_hop(sources)
         yield {
             "experiment": own.name,
             "size": str(size),
             "runs": own.conditions.height * len(own.compared) * own.replications,
-            "sources": own.sources(size),
+            "sources": sources,
             "packet_hops": packet_hops,
             "nanoseconds": nanoseconds,
             "core_hours": packet_hops * nanoseconds * 1e-9 / _HOUR_S,

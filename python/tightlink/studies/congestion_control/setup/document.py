@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from importlib import resources
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ SIX: Final[list[str]] = _TABLE["six"]
 NAME_OF: Final = {parameter.id: name for name, parameter in PARAMETERS.items()}
 
 
+@cache
 def effects() -> dict[str, dict[str, tuple[str, bool]]]:
     """By response and parameter: the sign, and whether p is below 0.01.
 
