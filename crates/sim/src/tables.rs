@@ -101,7 +101,7 @@ pub trait Finished {
     /// Whether a link had something to transmit throughout, from `since` to `until`.
     fn busy_throughout(&self, link: u32, since: Time, until: Time) -> bool;
     /// The nodes with processors.
-    fn processors(&self) -> &[Node];
+    fn processors(&self) -> impl Iterator<Item = &Node>;
     /// The samples that were taken, if the scenario asks for any.
     fn series(&self) -> Option<Cow<'_, Series>>;
 }
@@ -423,7 +423,7 @@ pub fn nodes(run: &impl Finished) -> Table {
 #[must_use]
 pub fn series(run: &impl Finished) -> Option<Table> {
     let (scenario, series) = (run.scenario(), run.series()?);
-    let processors = run.processors().iter().map(|node| &scenario.nodes[node.index as usize].name);
+    let processors = run.processors().map(|node| &scenario.nodes[node.index as usize].name);
     let names = scenario
         .links
         .iter()

@@ -310,7 +310,7 @@ impl<P: Probe> Fabric<P> {
             let (link, mut around) = self.around(index);
             return link.join(packet, key, now, &mut around);
         }
-        let reason = self.nodes.drop_reason(index, refusal);
+        let reason = self.nodes.rings.drop_reason(index, refusal);
         self.probe.dropped(now, index, Seen::new(&packet, &self.paths), reason);
         self.lose(&packet);
     }

@@ -233,7 +233,7 @@ impl<P: Probe> Fabric<P> {
             }
             Verdict::Refuse(refusal) => {
                 gate.dropped += 1;
-                self.probe.dropped(now, gate.link, seen, self.nodes.drop_reason(gate.link, refusal));
+                self.probe.dropped(now, gate.link, seen, self.nodes.rings.drop_reason(gate.link, refusal));
                 self.lose(&packet);
                 return;
             }

@@ -562,12 +562,32 @@ fn processor() -> impl Strategy<Value = ProcessorSpec> {
     )
 }
 
+/// Processors at some of a network's nodes.
+fn processors() -> impl Strategy<Value = Vec<Option<ProcessorSpec>>> {
+    prop::collection::vec(prop::option::weighted(0.6, processor()), 12)
+}
+
+/// The same networks with processors at some nodes at which no path begins.
+pub fn with_router_processors(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
+    (networks, processors()).prop_map(|(mut scenario, processors)| {
+        for (index, (node, processor)) in (0..).zip(scenario.nodes.iter_mut().zip(processors)) {
+            let answers = |flow: &FlowSpec| flow.to == index && matches!(flow.transport, TransportSpec::Tcp(_));
+            let begins = scenario.flows.iter().any(|flow| flow.from == index || answers(flow));
+            node.processor = processor.filter(|_| !begins);
+            if let Some(spec) = node.processor.as_mut().filter(|spec| spec.per_byte_s == 0.0) {
+                // Those without work for a packet need one thread.
+                spec.per_packet_s = spec.per_packet_s.max(DECIMAL.seconds / 4.0);
+            }
+        }
+        scenario
+    })
+}
+
 /// The same networks with processors at some nodes, and with sources that saturate and videos among the
 /// UDP flows.
 pub fn with_processors(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
-    let processors = prop::collection::vec(prop::option::weighted(0.6, processor()), 12);
     let kinds = prop::collection::vec(0u8..4, 12);
-    (networks, processors, kinds).prop_map(|(mut scenario, processors, kinds)| {
+    (networks, processors(), kinds).prop_map(|(mut scenario, processors, kinds)| {
         for (node, processor) in scenario.nodes.iter_mut().zip(processors) {
             node.processor = processor;
         }

@@ -4,7 +4,7 @@ use crate::engine::common::cases;
 use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{
     ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, sprayed,
-    with_queues, with_series,
+    with_queues, with_router_processors, with_series,
 };
 use proptest::prelude::*;
 use tightlink_sim::epochs::{EpochSimulation, Work};
@@ -132,6 +132,33 @@ proptest! {
 
     #[test]
     fn epochs_do_not_show_where_paths_meet_again(scenario in deltas()) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors(scenario in with_router_processors(with_queues(closed_loop(), &ALL_OTHERS))) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors_for_datagrams(scenario in with_router_processors(open_loop())) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors_on_dumbbells(scenario in with_router_processors(dumbbells())) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors_in_series(
+        scenario in with_router_processors(with_series(with_changes(chains()))),
+    ) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors_where_packets_are_sprayed(scenario in with_router_processors(sprayed())) {
         epochs_do_not_show(&scenario)?;
     }
 }
