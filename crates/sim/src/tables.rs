@@ -10,7 +10,7 @@ use crate::network::flow_delays::OneWay;
 use crate::network::node::Node;
 use crate::network::server::ServerTotals;
 use crate::network::topology::Paths;
-use crate::probe::series::{Metric, Row, Series};
+use crate::probe::series::{METRICS, Row, Series};
 use crate::samples::Moments;
 use crate::scenario::{FlowSpec, ObserveFlows, Scenario, TransportSpec};
 use crate::time::Time;
@@ -430,7 +430,6 @@ pub fn series(run: &impl Finished) -> Option<Table> {
         .map(|link| &link.name)
         .chain(scenario.flows[..scenario.single_flows()].iter().map(|flow| &flow.label));
     let entities = names.chain(processors).cloned();
-    let metrics = Metric::ALL;
     let (mut times_s, mut of, mut what, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let moments = Moments::of(scenario)?;
     series.each(|Row { sample, entity, metric, value }| {
@@ -439,11 +438,10 @@ pub fn series(run: &impl Finished) -> Option<Table> {
         what.push(metric as u32);
         values.push(value);
     });
-    debug_assert!((0..).zip(metrics).all(|(number, (metric, _))| metric as u32 == number));
     let mut table = Table::default();
     table.columns.push(("time_s", Column::Float(times_s)));
     table.columns.push(("entity", Column::Category(of, entities.collect())));
-    let names = metrics.iter().map(|(metric, _)| metric.name().to_owned()).collect();
+    let names = METRICS.iter().map(|(name, _)| (*name).to_owned()).collect();
     table.columns.push(("metric", Column::Category(what, names)));
     table.columns.push(("value", Column::Float(values)));
     Some(table)
