@@ -7,11 +7,9 @@ use tightlink_sim::network::meter::{Average, MeterSpec};
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::cake::{AckFilter, CakeSpec, Cells, Isolation, Overhead, Tins};
-use tightlink_sim::network::queue::cobalt::CobaltSpec;
 use tightlink_sim::network::queue::codel::CodelSpec;
 use tightlink_sim::network::queue::drr::DrrSpec;
 use tightlink_sim::network::queue::dualpi2::{DualPi2Spec, Overload, Scheduler};
-use tightlink_sim::network::queue::fq_cobalt::FqCobaltSpec;
 use tightlink_sim::network::queue::fq_codel::FqCodelSpec;
 use tightlink_sim::network::queue::fq_pie::FqPieSpec;
 use tightlink_sim::network::queue::pie::PieSpec;
@@ -657,13 +655,13 @@ fn fq_pie(limit: QueueLimit, step: u32) -> QueueSpec {
 
 fn cobalt(limit: QueueLimit, step: u32) -> QueueSpec {
     let [target_s, interval_s] = [1 + step % 5, 2 + step % 17].map(|steps| DECIMAL.seconds * f64::from(steps));
-    QueueSpec::Cobalt(CobaltSpec { limit, target_s, interval_s, ecn: step.is_multiple_of(2) })
+    QueueSpec::Cobalt(CodelSpec { limit, target_s, interval_s, ecn: step.is_multiple_of(2) })
 }
 
 fn fq_cobalt(limit: QueueLimit, step: u32) -> QueueSpec {
     let [target_s, interval_s] = [1 + step % 5, 2 + step % 17].map(|steps| DECIMAL.seconds * f64::from(steps));
     let (flows, quantum_bytes) = (1 + step % 4, DECIMAL.bytes * (1 + step % 7));
-    QueueSpec::FqCobalt(FqCobaltSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn: step.is_multiple_of(2) })
+    QueueSpec::FqCobalt(FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn: step.is_multiple_of(2) })
 }
 
 /// Its shaper is faster and slower than lines are, and now and then there is none.
