@@ -216,13 +216,13 @@ impl Link {
     /// Packets that its queue has dropped so far.
     #[must_use]
     pub fn refused(&self) -> u64 {
-        self.managed.as_ref().map_or_else(|| self.server.dropped(), |managed| managed.dropped())
+        self.managed.as_ref().map_or_else(|| self.server.dropped(), |managed| managed.counts.dropped)
     }
 
     /// How long packets waited that went on the line before the end of the run.
     #[must_use]
     pub fn queueing(&self) -> Summary {
-        self.managed.as_ref().map_or_else(|| self.server.queueing().summary(), |managed| managed.queueing().summary())
+        self.managed.as_ref().map_or_else(|| self.server.queueing().summary(), |managed| managed.counts.waits.summary())
     }
 
     /// Whether it is not sure that what is granted comes out at the other end, in order and once.
