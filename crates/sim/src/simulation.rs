@@ -201,7 +201,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     #[inline]
     fn comes_too_late(&self, flow: u32, time: f64) -> bool {
         let Some(link) = self.fabric.lookahead.acks_on(flow) else { return false };
-        time >= self.fabric.links[link as usize].host_reacts_until.seconds()
+        time >= self.fabric.links[link as usize].ahead.host_reacts_until.seconds()
             || self.fabric.lookahead.late.iter().any(|(_, packet)| packet.flow() == flow)
     }
 
