@@ -202,7 +202,10 @@ def test_series_are_the_same_on_several_threads(one_flow: str) -> None:
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ('node.receiver.processor = { per_packet = "1 us", input_ring = "75 packets" }', "expected no processors"),
+        (
+            'node.receiver.processor = { per_packet = "1 us", input_ring = "75 packets" }',
+            "expected no processor of a host",
+        ),
         (
             'traffic.all = { kind = "saturate", from = "sender", to = "receiver", udp = { payload = "1000 B" } }',
             "waits",

@@ -13,7 +13,7 @@ use tightlink_sim::congestion::CONTROLS;
 use tightlink_sim::epochs::{EpochSimulation, Estimate, Work};
 use tightlink_sim::network::link::Link;
 use tightlink_sim::network::queue::QUEUES;
-use tightlink_sim::probe::series::Metric;
+use tightlink_sim::probe::series::METRICS;
 use tightlink_sim::probe::trace::Trace;
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::Recovery;
@@ -476,5 +476,5 @@ pub fn recoveries() -> Vec<(String, String)> {
 /// Names and descriptions of all metrics of the time series.
 #[pyfunction]
 pub fn metrics() -> Vec<(String, String)> {
-    named(&Metric::ALL.map(|(metric, help)| (metric.name(), help)))
+    named(METRICS)
 }

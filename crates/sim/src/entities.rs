@@ -13,6 +13,8 @@ pub const SAMPLER: Entity = 0;
 pub struct Entities {
     /// The first link.
     pub first_link: Entity,
+    /// The first processor.
+    pub first_processor: Entity,
     /// The first flow's first timer.
     pub first_timer: Entity,
     /// The first flow's source, where it waits.
@@ -25,9 +27,10 @@ impl Entities {
     pub fn new(scenario: &Scenario) -> Self {
         let first_link = Self::first_link(scenario.flows.len());
         let gates = scenario.links.iter().filter(|link| link.flow_control).count();
-        let processors = scenario.nodes.iter().filter(|node| node.processor.is_some()).count();
-        let first_timer = first_link + (scenario.links.len() + gates + processors) as u32;
-        Self { first_link, first_timer, first_source: first_timer + TIMERS * scenario.flows.len() as u32 }
+        let first_processor = first_link + (scenario.links.len() + gates) as u32;
+        let first_timer = first_processor + scenario.processors() as u32;
+        let first_source = first_timer + TIMERS * scenario.flows.len() as u32;
+        Self { first_link, first_processor, first_timer, first_source }
     }
 
     /// The first link's number in a scenario with so many flows.

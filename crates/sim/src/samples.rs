@@ -9,6 +9,7 @@ use crate::network::changes::ChangesSample;
 use crate::network::changes::account::Work;
 use crate::network::link::{Link, LinkSample};
 use crate::network::managed::Surroundings;
+use crate::network::processor::Processor;
 use crate::probe::series::Series;
 use crate::scenario::Scenario;
 use crate::time::Time;
@@ -61,6 +62,14 @@ struct LastOfLink {
     work: Work,
 }
 
+/// How many samples of a processor were taken, and what it had at the last one: time busy, and packets dropped.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastOfProcessor {
+    taken: u64,
+    busy_s: f64,
+    dropped: u64,
+}
+
 /// How many samples of the sending end of a flow were taken and how many of the receiving end, and what it had at the last
 /// ones: payload and bytes, and the sum and the number of its one-way delays and of its samples of the round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,6 +99,7 @@ pub struct Samples {
     pub series: Series,
     links: Vec<LastOfLink>,
     pub(crate) flows: Vec<LastOfFlow>,
+    processors: Vec<LastOfProcessor>,
     pub(crate) transport: bool,
 }
 
@@ -99,10 +109,10 @@ impl Samples {
     pub fn of(scenario: &Scenario) -> Option<Self> {
         let links = vec![LastOfLink::default(); scenario.links.len()];
         let flows = vec![LastOfFlow::default(); scenario.single_flows()];
-        let processors = scenario.nodes.iter().filter(|node| node.processor.is_some()).count();
-        let series = Series::of(links.len(), flows.len(), processors);
+        let processors = vec![LastOfProcessor::default(); scenario.processors()];
+        let series = Series::of(links.len(), flows.len(), processors.len());
         let transport = scenario.observe.transport;
-        Moments::of(scenario).map(|moments| Self { moments, series, links, flows, transport })
+        Moments::of(scenario).map(|moments| Self { moments, series, links, flows, processors, transport })
     }
 
     /// The number of the first flow in the series: links come before.
@@ -137,6 +147,20 @@ impl Samples {
             let key = Key::planned(at, SAMPLER);
             link.decide_until(key, around);
             self.link(index, whole(link.sample(key)));
+        }
+    }
+
+    /// Takes the samples of a processor that precede what happens to it at `now`.
+    pub fn processor_before(&mut self, (index, processor): (usize, &mut Processor), now: Time) {
+        let entity = (self.links.len() + self.flows.len() + index) as u32;
+        let last = &mut self.processors[index];
+        while let Some(at) = self.moments.due(last.taken, now) {
+            let ((busy_s, reading), dropped) = (processor.look(at.seconds()), processor.totals().packets_dropped);
+            let share = (busy_s - last.busy_s) / self.moments.interval_s;
+            let (ring, lost) = (processor.packets() as f64, (dropped - last.dropped) as f64);
+            let values = [share, reading.unwrap_or(f64::NAN), ring, lost];
+            self.series.values(last.taken, entity).copy_from_slice(&values);
+            *last = LastOfProcessor { taken: last.taken + 1, busy_s, dropped };
         }
     }
 

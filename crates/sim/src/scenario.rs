@@ -62,6 +62,12 @@ impl Scenario {
     pub fn single_flows(&self) -> usize {
         self.transfers.first().map_or(self.flows.len(), |group| group.first as usize)
     }
+
+    /// Nodes with a processor.
+    #[must_use]
+    pub fn processors(&self) -> usize {
+        self.nodes.iter().filter(|node| node.processor.is_some()).count()
+    }
 }
 
 /// A named set of transport defaults. The defaults themselves are in the scenario; the name remains

@@ -19,8 +19,6 @@ use crate::transport::timer::TIMERS;
 mod finished;
 mod sampler;
 
-use sampler::Sampler;
-
 /// A number that changes whenever a change of the engine changes results: stored runs of another
 /// number are not reused.
 pub const ENGINE_BEHAVIOUR: u32 = 16;
@@ -36,7 +34,8 @@ pub struct Simulation<'a, P> {
     end: Time,
     reached: Time,
     events: u64,
-    sampler: Option<Sampler>,
+    /// Samples at an event of their own.
+    samples_taken: u64,
 }
 
 impl<'a, P: Probe> Simulation<'a, P> {
@@ -71,7 +70,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
             end: Time::new(scenario.duration_s),
             reached: Time::ZERO,
             events: 0,
-            sampler: None,
+            samples_taken: 0,
         };
         simulation.schedule_samples();
         Ok(simulation)
@@ -98,7 +97,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
 
     fn work(&mut self, mut interrupted: impl FnMut(f64, &[Link]) -> bool) -> Result<(), Interrupted> {
         const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 12;
-        let Entities { first_link, first_timer, first_source } = self.hosts.entities();
+        let Entities { first_link, first_timer, first_source, .. } = self.hosts.entities();
         // Of a run that was interrupted, what was evaluated and not handed over: the ACKs among it were not asked yet.
         self.hand_over(true, &mut interrupted)?;
         while let Some(key) = self.fabric.queue.pop_before(self.end) {
@@ -208,7 +207,7 @@ impl<'a, P: Probe> Simulation<'a, P> {
     #[inline]
     fn comes_too_late(&self, flow: u32, time: f64) -> bool {
         let Some(link) = self.fabric.lookahead.acks_on(flow) else { return false };
-        time >= self.fabric.links[link as usize].host_reacts_until.seconds()
+        time >= self.fabric.links[link as usize].ahead.host_reacts_until.seconds()
             || self.fabric.lookahead.late.iter().any(|(_, packet)| packet.flow() == flow)
     }
 

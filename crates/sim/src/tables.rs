@@ -10,7 +10,7 @@ use crate::network::flow_delays::OneWay;
 use crate::network::node::Node;
 use crate::network::server::ServerTotals;
 use crate::network::topology::Paths;
-use crate::probe::series::{Metric, Row, Series};
+use crate::probe::series::{METRICS, Row, Series};
 use crate::samples::Moments;
 use crate::scenario::{FlowSpec, ObserveFlows, Scenario, TransportSpec};
 use crate::time::Time;
@@ -101,7 +101,7 @@ pub trait Finished {
     /// Whether a link had something to transmit throughout, from `since` to `until`.
     fn busy_throughout(&self, link: u32, since: Time, until: Time) -> bool;
     /// The nodes with processors.
-    fn processors(&self) -> &[Node];
+    fn processors(&self) -> impl Iterator<Item = &Node>;
     /// The samples that were taken, if the scenario asks for any.
     fn series(&self) -> Option<Cow<'_, Series>>;
 }
@@ -423,14 +423,13 @@ pub fn nodes(run: &impl Finished) -> Table {
 #[must_use]
 pub fn series(run: &impl Finished) -> Option<Table> {
     let (scenario, series) = (run.scenario(), run.series()?);
-    let processors = run.processors().iter().map(|node| &scenario.nodes[node.index as usize].name);
+    let processors = run.processors().map(|node| &scenario.nodes[node.index as usize].name);
     let names = scenario
         .links
         .iter()
         .map(|link| &link.name)
         .chain(scenario.flows[..scenario.single_flows()].iter().map(|flow| &flow.label));
     let entities = names.chain(processors).cloned();
-    let metrics = Metric::ALL;
     let (mut times_s, mut of, mut what, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let moments = Moments::of(scenario)?;
     series.each(|Row { sample, entity, metric, value }| {
@@ -439,11 +438,10 @@ pub fn series(run: &impl Finished) -> Option<Table> {
         what.push(metric as u32);
         values.push(value);
     });
-    debug_assert!((0..).zip(metrics).all(|(number, (metric, _))| metric as u32 == number));
     let mut table = Table::default();
     table.columns.push(("time_s", Column::Float(times_s)));
     table.columns.push(("entity", Column::Category(of, entities.collect())));
-    let names = metrics.iter().map(|(metric, _)| metric.name().to_owned()).collect();
+    let names = METRICS.iter().map(|(name, _)| (*name).to_owned()).collect();
     table.columns.push(("metric", Column::Category(what, names)));
     table.columns.push(("value", Column::Float(values)));
     Some(table)

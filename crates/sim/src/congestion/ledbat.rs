@@ -17,12 +17,9 @@ const ALLOWED_INCREASE: f64 = 1.0;
 /// MIN_CWND (§2.4.2), in packets.
 const MIN_WINDOW: f64 = 2.0;
 
-/// LEDBAT.
+/// The delays of a path, the latest and those without a queue (§2.4.2).
 #[derive(Clone, Copy, Debug)]
-pub struct Ledbat {
-    target_s: f64,
-    gain: f64,
-    slow_start: bool,
+pub(super) struct PathDelays {
     base_s: [f64; BASE_HISTORY],
     interval: u32,
     interval_start: Time,
@@ -30,12 +27,54 @@ pub struct Ledbat {
     place: usize,
 }
 
-impl Ledbat {
-    /// The least queueing delay that the latest samples tell, in seconds.
-    fn queueing_s(&self) -> f64 {
-        let least = |delays: &[f64]| delays.iter().copied().fold(f64::INFINITY, f64::min);
-        least(&self.current_s) - least(&self.base_s)
+fn least(delays: &[f64]) -> f64 {
+    delays.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+impl PathDelays {
+    /// None yet.
+    pub(super) fn new() -> Self {
+        Self {
+            base_s: [f64::INFINITY; BASE_HISTORY],
+            interval: 0,
+            interval_start: Time::ZERO,
+            current_s: [f64::INFINITY; CURRENT_FILTER],
+            place: 0,
+        }
     }
+
+    /// Takes the sample of an ACK.
+    #[inline]
+    pub(super) fn take(&mut self, ack: &Ack) {
+        if ack.now.since(self.interval_start) >= INTERVAL_S {
+            self.interval_start = ack.now;
+            self.interval = (self.interval + 1) % BASE_HISTORY as u32;
+            self.base_s[self.interval as usize] = f64::INFINITY;
+        }
+        let base_s = &mut self.base_s[self.interval as usize];
+        *base_s = base_s.min(ack.rtt_s);
+        self.current_s[self.place] = ack.rtt_s;
+        self.place = (self.place + 1) % CURRENT_FILTER;
+    }
+
+    /// The delay without a queue, in seconds.
+    pub(super) fn base_s(&self) -> f64 {
+        least(&self.base_s)
+    }
+
+    /// The least queueing delay that the latest samples tell, in seconds.
+    pub(super) fn queueing_s(&self) -> f64 {
+        least(&self.current_s) - self.base_s()
+    }
+}
+
+/// LEDBAT.
+#[derive(Clone, Copy, Debug)]
+pub struct Ledbat {
+    target_s: f64,
+    gain: f64,
+    slow_start: bool,
+    delays: PathDelays,
 }
 
 impl CongestionControl for Ledbat {
@@ -52,38 +91,22 @@ impl CongestionControl for Ledbat {
 
     fn new(options: &Options<'_>) -> Self {
         let [target_s, gain, slow_start] = options.values();
-        Self {
-            target_s,
-            gain,
-            slow_start: slow_start > 0.5,
-            base_s: [f64::INFINITY; BASE_HISTORY],
-            interval: 0,
-            interval_start: Time::ZERO,
-            current_s: [f64::INFINITY; CURRENT_FILTER],
-            place: 0,
-        }
+        Self { target_s, gain, slow_start: slow_start > 0.5, delays: PathDelays::new() }
     }
 
     #[inline]
     fn measure(&mut self, ack: &Ack) {
-        if ack.now.since(self.interval_start) >= INTERVAL_S {
-            self.interval_start = ack.now;
-            self.interval = (self.interval + 1) % BASE_HISTORY as u32;
-            self.base_s[self.interval as usize] = f64::INFINITY;
-        }
-        let base_s = &mut self.base_s[self.interval as usize];
-        *base_s = base_s.min(ack.rtt_s);
-        self.current_s[self.place] = ack.rtt_s;
-        self.place = (self.place + 1) % CURRENT_FILTER;
+        self.delays.take(ack);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if self.slow_start && window.in_slow_start() && self.queueing_s() < self.target_s {
+        let queueing_s = self.delays.queueing_s();
+        if self.slow_start && window.in_slow_start() && queueing_s < self.target_s {
             window.slow_start(ack.acked);
             return;
         }
         // §2.4.2: up to a packet per round without a queue, and down as fast as the queue exceeds the target.
-        let off_target = 1.0 - self.queueing_s() / self.target_s;
+        let off_target = 1.0 - queueing_s / self.target_s;
         let grown = window.cwnd + self.gain * off_target * ack.acked / window.cwnd;
         let most = (ack.in_flight + ALLOWED_INCREASE).max(window.cwnd);
         window.cwnd = grown.min(most).max(MIN_WINDOW);

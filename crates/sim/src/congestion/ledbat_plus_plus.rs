@@ -2,17 +2,12 @@
 //! paths, which gives up a share of its window instead of a constant, and which stands back now and then, so that what it
 //! takes for the delay of an empty path is one.
 //!
-//! The delay is that of the round trip, as the draft wants it (§4.1).
+//! The delay is that of the round trip, as the draft wants it (§4.1), by LEDBAT's filters.
 
+use super::ledbat::PathDelays;
 use super::{Ack, CongestionControl, ControlOption, Options, Window};
 use crate::time::Time;
 
-/// The base delay is the smallest of so many intervals (RFC 6817 §2.4.2 BASE_HISTORY) ...
-const BASE_HISTORY: usize = 10;
-/// ... of so many seconds each.
-const INTERVAL_S: f64 = 60.0;
-/// The current delay is the smallest of so many samples (§4.1).
-const CURRENT_FILTER: usize = 4;
 /// The window grows by one packet in so many round trips at least (§4.2: GAIN = 1 / min(16, ⌈2 TARGET / base⌉)).
 const SLOWEST: f64 = 16.0;
 /// Initial slow start ends at this share of the target (§4.3).
@@ -42,27 +37,15 @@ enum Slowdown {
 pub struct LedbatPlusPlus {
     target_s: f64,
     constant: f64,
-    base_s: [f64; BASE_HISTORY],
-    interval: usize,
-    interval_start: Time,
-    current_s: [f64; CURRENT_FILTER],
-    place: usize,
+    delays: PathDelays,
     srtt_s: f64,
     slowdown: Slowdown,
 }
 
-fn least(delays: &[f64]) -> f64 {
-    delays.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
 impl LedbatPlusPlus {
-    fn queueing_s(&self) -> f64 {
-        least(&self.current_s) - least(&self.base_s)
-    }
-
     /// §4.2.
     fn gain(&self) -> f64 {
-        let base_s = least(&self.base_s).max(1e-6);
+        let base_s = self.delays.base_s().max(1e-6);
         1.0 / (2.0 * self.target_s / base_s).ceil().clamp(1.0, SLOWEST)
     }
 
@@ -99,30 +82,12 @@ impl CongestionControl for LedbatPlusPlus {
 
     fn new(options: &Options<'_>) -> Self {
         let [target_s, constant] = options.values();
-        Self {
-            target_s,
-            constant,
-            base_s: [f64::INFINITY; BASE_HISTORY],
-            interval: 0,
-            interval_start: Time::ZERO,
-            current_s: [f64::INFINITY; CURRENT_FILTER],
-            place: 0,
-            srtt_s: 0.0,
-            slowdown: Slowdown::Initial,
-        }
+        Self { target_s, constant, delays: PathDelays::new(), srtt_s: 0.0, slowdown: Slowdown::Initial }
     }
 
     #[inline]
     fn measure(&mut self, ack: &Ack) {
-        if ack.now.since(self.interval_start) >= INTERVAL_S {
-            self.interval_start = ack.now;
-            self.interval = (self.interval + 1) % BASE_HISTORY;
-            self.base_s[self.interval] = f64::INFINITY;
-        }
-        let base_s = &mut self.base_s[self.interval];
-        *base_s = base_s.min(ack.rtt_s);
-        self.current_s[self.place] = ack.rtt_s;
-        self.place = (self.place + 1) % CURRENT_FILTER;
+        self.delays.take(ack);
         self.srtt_s += if self.srtt_s > 0.0 { 0.125 } else { 1.0 } * (ack.rtt_s - self.srtt_s);
     }
 
@@ -130,7 +95,7 @@ impl CongestionControl for LedbatPlusPlus {
         if self.stand_back(window, ack.now) {
             return;
         }
-        let (gain, queueing_s) = (self.gain(), self.queueing_s());
+        let (gain, queueing_s) = (self.gain(), self.delays.queueing_s());
         if window.in_slow_start() {
             // §4.3: by GAIN packets for each acknowledged; only the first one ends by the delay.
             let initial = self.slowdown == Slowdown::Initial;

@@ -1,4 +1,4 @@
-//! What lies around a link in a part of the network that is processed epoch by epoch.
+//! What lies around a link or a processor in a part of the network that is processed epoch by epoch.
 
 use super::clock::{Clock, Epoch};
 use super::exchange::Export;
@@ -10,15 +10,16 @@ use super::users::outlet::Router;
 use crate::events::Key;
 use crate::network::link::{Link, Passage};
 use crate::network::managed::Surroundings;
+use crate::network::node::Rings;
 use crate::network::queue::{FlowKey, Refusal};
 use crate::network::server::{Server, Service};
 use crate::packet::Packet;
 use crate::time::Time;
 use crate::transport::ack_options::AckOptionSlab;
 
-/// A part of the network around one of its links.
+/// A part of the network around one of its links or processors.
 pub struct Beyond<'a> {
-    /// What comes after the link.
+    /// What comes after it.
     pub router: Router<'a>,
     /// What comes out before this epoch continues at once; the rest is kept in the link.
     pub ahead: Epoch,
@@ -32,8 +33,10 @@ pub struct Beyond<'a> {
     pub flows: Option<&'a mut FlowHosts>,
     /// Options of the ACKs in flight.
     pub ack_options: &'a mut AckOptionSlab,
-    /// The link.
+    /// Which it is.
     pub place: Place,
+    /// The rings of processors.
+    pub rings: &'a Rings,
     /// What a probe is told, where one watches.
     pub notes: Option<&'a mut Notes>,
     /// The event in which packets go on the line, where one watches.
@@ -49,7 +52,7 @@ impl Beyond<'_> {
         }
     }
 
-    /// A packet comes to the link.
+    /// A packet comes to it.
     #[inline]
     pub fn comes(&mut self, packet: &Packet, now: Key) {
         if let Some((notes, flows)) = self.notes.as_mut().zip(self.flows.as_ref()) {
@@ -60,19 +63,20 @@ impl Beyond<'_> {
     /// The link, which decides on arrival, grants a packet a service.
     #[inline]
     pub fn grants(&mut self, packet: &Packet, now: Key, server: &Server, service: &Service) {
-        self.ends_round(packet, now, server);
+        self.ends_round(packet, now, || server.busy_until(now.time));
         if let Some(notes) = &mut self.notes {
             notes.enqueued(now, self.place, packet, service);
             self.at = now;
         }
     }
 
+    /// A packet may end a round trip, for `busy_s` of which, in seconds since the begin of the run, it was busy.
     #[inline]
-    fn ends_round(&mut self, packet: &Packet, at: Key, server: &Server) {
+    pub fn ends_round(&mut self, packet: &Packet, at: Key, busy_s: impl FnOnce() -> f64) {
         if packet.ends_round()
             && let Some(flows) = &mut self.flows
         {
-            let full = flows.saturation.pass(*packet, at.time, || server.busy_until(at.time));
+            let full = flows.saturation.pass(*packet, at.time, busy_s);
             if let Some((full, part)) = full.zip(flows.sender_elsewhere(packet)) {
                 self.messages[part as usize].push(Export::Full(full));
             }
@@ -103,8 +107,9 @@ impl Beyond<'_> {
         self.deliver(link, copy, delivery);
     }
 
+    /// A packet is lost.
     #[cold]
-    fn lose(&mut self, packet: &Packet, at: Time) {
+    pub fn lose(&mut self, packet: &Packet, at: Time) {
         if let Some(handle) = packet.options() {
             self.ack_options.discard(handle);
         }
@@ -129,7 +134,7 @@ impl Surroundings for Beyond<'_> {
 
     fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, had_waited: bool) {
         if let Some(notes) = &mut self.notes {
-            notes.loses(at, self.place, packet, refusal, had_waited);
+            notes.loses(at, self.place, packet, self.rings.drop_reason(self.place.0, refusal), had_waited);
         }
         self.lose(packet, at.time);
     }
@@ -140,7 +145,7 @@ impl Surroundings for Beyond<'_> {
             notes.dequeued(at, self.place, packet);
             self.at = at;
         }
-        self.ends_round(packet, at, server);
+        self.ends_round(packet, at, || server.busy_until(at.time));
     }
 
     #[inline]

@@ -15,6 +15,7 @@ use super::users::site::{Looks, Site};
 use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::network::link::Link;
+use crate::network::node::Nodes;
 use crate::network::server::Wire;
 use crate::samples::Samples;
 use crate::scenario::{ScatterSpec, Scenario};
@@ -45,7 +46,7 @@ pub(super) fn region(
     let (clock, end) = (Clock::new(plan.epoch_s, scenario.duration_s), Time::new(scenario.duration_s));
     let is_here = |node: u32| parts.of_node[node as usize] == part;
     let links = Link::all(scenario, Entities::new(scenario).first_link, end);
-    let ends = scenario.links.iter().map(|spec| spec.to).collect();
+    let (nodes, ends) = (Nodes::new(scenario), scenario.links.iter().map(|spec| spec.to).collect());
     let looks = Looks { interval_s: scenario.observe.interval_s, periods: scenario.observe.periods.clone(), end };
     let looks = Arc::new(looks);
     let mut calendar = Calendar::new(clock, end);
@@ -88,16 +89,18 @@ pub(super) fn region(
     let abroad = scenario.links.iter().map(|link| (!is_here(link.to)).then(|| part_of(link.to)));
     let order = plan.order.iter().filter_map(|&stop| match stop {
         Stop::Link(link) => is_here(scenario.links[link as usize].from).then_some(stop),
+        Stop::Processor(number) => is_here(nodes.list[number as usize].index).then_some(stop),
         Stop::Site(place) => place_of[place as usize].map(Stop::Site),
         Stop::Host(host) => is_here(paths.nodes[host as usize]).then_some(stop),
     });
+    let order = order.collect();
     Ok(Region::new(
-        (links, ends),
+        (links, nodes, ends),
         (places, groups.len()),
         (scatter, flows, samples.map(Box::new)),
         Arc::clone(routes),
         calendar,
-        (order.collect(), abroad.collect()),
+        (order, abroad.collect()),
         (clock, end, parts.count),
     ))
 }

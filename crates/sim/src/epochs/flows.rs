@@ -25,7 +25,8 @@ use crate::time::Time;
 use crate::transport::ack_options::AckOptionSlab;
 use crate::transport::network::{Backpressure, Network, Schedule};
 
-/// The paths of flows as stops that are numbered: links, destinations of users and datagrams, hosts of flows.
+/// The paths of flows as stops that are numbered: links, processors or destinations of users and datagrams, as no network
+/// has both ([`check`](super::check)), hosts of flows.
 #[derive(Debug)]
 pub struct FlowPaths {
     /// The paths.

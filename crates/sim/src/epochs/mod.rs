@@ -11,8 +11,9 @@ use std::sync::Arc;
 use crate::error::{Interrupted, ScenarioError};
 use crate::hosts::checks::{check_recovery, check_scatter_sizes, check_tcp_size};
 use crate::network::link::Link;
+use crate::network::node::Node;
 use crate::probe::Probe;
-use crate::scenario::{Scenario, TrafficSpec, TransportSpec};
+use crate::scenario::{NodeSpec, Scenario, TrafficSpec, TransportSpec};
 use crate::time::Time;
 
 pub mod active;
@@ -196,6 +197,12 @@ impl<'a> EpochSimulation<'a> {
         &self.regions[part as usize].links[link as usize]
     }
 
+    /// All nodes with processors.
+    fn nodes_at_work(&self) -> impl Iterator<Item = &Node> {
+        let all = self.regions[0].nodes.list.iter().enumerate();
+        all.map(|(number, node)| &self.regions[self.part_of[node.index as usize] as usize].nodes.list[number])
+    }
+
     /// What is run.
     #[must_use]
     pub fn scenario(&self) -> &'a Scenario {
@@ -275,7 +282,7 @@ impl Survey {
             return Err(ScenarioError::Traffic { expected });
         }
         let routes = Arc::new(Routes::new(scenario.nodes.len(), &scenario.links, &destinations));
-        let paths = Arc::new(FlowPaths::new(scenario, routes.stops() as u32)?);
+        let paths = Arc::new(FlowPaths::new(scenario, (routes.stops() + scenario.processors()) as u32)?);
         let plan = traffic_paths::plan(scenario, (&routes, &paths), longest_epoch_s)?;
         let load = load::loads(scenario, &routes, &paths);
         Ok(Self { destinations, routes, paths, plan, load })
@@ -287,10 +294,24 @@ fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let wrong = |expected: &str| Err(ScenarioError::Traffic { expected: expected.into() });
     let only_flows = scenario.users.is_empty() && scenario.scatter.is_empty();
     let several = if only_flows { "on several threads" } else { "in a network with users or scatter" };
-    if scenario.nodes.iter().any(|node| node.processor.is_some()) {
+    if !only_flows && scenario.processors() > 0 {
         return wrong(&format!("no processors {several}"));
     }
+    for NodeSpec { name, processor } in &scenario.nodes {
+        // Else the packets of one instant may leave in events that no key tells apart.
+        let shortest_s = Clock::shortest_s(scenario.duration_s);
+        if processor.as_ref().is_some_and(|spec| spec.per_packet_s + spec.per_byte_s < shortest_s) {
+            return wrong(&format!("at least {shortest_s:.1e} s for each packet in a processor {several}: {name}"));
+        }
+    }
     for flow in &scenario.flows {
+        let answers = matches!(flow.transport, TransportSpec::Tcp(_));
+        for node in [Some(flow.from), answers.then_some(flow.to)].into_iter().flatten() {
+            let NodeSpec { name, processor } = &scenario.nodes[node as usize];
+            if processor.is_some() {
+                return wrong(&format!("no processor of a host {several}, as it pushes back: {name}"));
+            }
+        }
         if matches!(flow.traffic, TrafficSpec::Saturate {}) {
             return wrong(&format!("no source that waits for its interface {several}: {}", flow.label));
         }

@@ -4,7 +4,6 @@
 //! the notes of all parts, sorted by their keys, are what the loop over events would have told.
 
 use crate::events::{Entity, Key};
-use crate::network::queue::Refusal;
 use crate::network::server::Service;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
@@ -24,6 +23,10 @@ enum What {
     Discarded(DropReason),
     Dropped(DropReason),
     Duplicated,
+    /// It came into the ring of a processor.
+    Joined,
+    /// A processor has served it.
+    Left,
 }
 
 /// One thing to tell.
@@ -33,6 +36,7 @@ pub struct Note {
     /// Within its event: the decisions of a link at a departure, which may have the key of a delivery; the end of the link
     /// behind the packet; what follows from it.
     step: u8,
+    /// The number of the link, or the processor's among stops.
     link: u32,
     packet: Packet,
     what: What,
@@ -44,15 +48,17 @@ pub struct Notes {
     list: Vec<Note>,
 }
 
-/// A link, by its number and its entity, of which something is noted.
+/// A link or a processor, by its number and its entity, of which something is noted.
 pub type Place = (u32, Entity);
 
 impl Notes {
-    /// A packet comes to a stop of its path: off the link before, or from its transport.
+    /// A packet comes to a stop of its path: off the link or the processor before, or from its transport.
     pub fn arrives(&mut self, key: Key, packet: &Packet, paths: &Paths, ack_options: &AckOptionSlab) {
         let (packet, before) = (*packet, paths.before(packet.position()));
         let (step, link, what) = match before {
-            Some(link) => (1, link, What::Received),
+            Some(link) if link < paths.number_of_links() => (1, link, What::Received),
+            // With what follows, which comes next, should the processor serve several at once.
+            Some(processor) => (2, processor, What::Left),
             None => (2, 0, What::Sent(packet.options().map(|handle| *ack_options.get(handle)))),
         };
         self.list.push(Note { key, step, link, packet, what });
@@ -74,9 +80,13 @@ impl Notes {
     }
 
     /// A queue loses a packet, which had waited there or has just come.
-    pub fn loses(&mut self, key: Key, place: Place, packet: &Packet, refusal: Refusal, had_waited: bool) {
-        let reason = if refusal == Refusal::Managed { DropReason::Management } else { DropReason::Queue };
+    pub fn loses(&mut self, key: Key, place: Place, packet: &Packet, reason: DropReason, had_waited: bool) {
         self.add(key, place, packet, if had_waited { What::Discarded(reason) } else { What::Dropped(reason) });
+    }
+
+    /// A packet joins the ring of a processor.
+    pub fn joined(&mut self, key: Key, place: Place, packet: &Packet) {
+        self.add(key, place, packet, What::Joined);
     }
 
     /// A wire has lost a packet, at its other end.
@@ -125,6 +135,8 @@ impl Notes {
                 What::Discarded(reason) => probe.discarded(key, link, seen, reason),
                 What::Dropped(reason) => probe.dropped(key, link, seen, reason),
                 What::Duplicated => probe.duplicated(link, seen),
+                What::Joined => probe.joined(link, seen),
+                What::Left => probe.left(link),
             }
         }
     }

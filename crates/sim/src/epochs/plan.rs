@@ -1,15 +1,17 @@
-//! How long epochs may be, and in which order links and sites are processed in each.
+//! How long epochs may be, and in which order links and other stops are processed in each.
 //!
 //! What leaves a stop may reach the next one within the same epoch, unless there is a delay between them of at
 //! least an epoch. In an epoch each stop is processed once, so those that are not apart by such a delay must
 //! come in the order of traffic, which must have no cycles. The longest epochs with that property are the best:
 //! work on one link comes in large portions then.
 
-/// A link, or a site with the hosts behind it.
+/// A link, a processor, a site with the hosts behind it, or a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
     /// By its number.
     Link(u32),
+    /// By its number.
+    Processor(u32),
     /// By its number.
     Site(u32),
     /// A host of flows, by its number.
@@ -21,9 +23,8 @@ const SOME_EDGES: usize = 1 << 20;
 /// What may follow what on a path, and after how many seconds at least.
 #[derive(Clone, Debug, Default)]
 pub struct Successions {
-    links: usize,
-    sites: usize,
-    hosts: usize,
+    /// The numbers of the first link, processor, site and host, and behind the last.
+    firsts: [u32; 5],
     /// From what to what, and the bits of the delay; those of a router with many links are many.
     edges: Vec<(u32, u32, u64)>,
     /// When there are so many, those that are there several times are removed.
@@ -31,17 +32,22 @@ pub struct Successions {
 }
 
 impl Successions {
-    /// None yet, among so many links, sites and hosts.
+    /// None yet, among so many links, processors, sites and hosts.
     #[must_use]
-    pub fn new((links, sites, hosts): (usize, usize, usize)) -> Self {
-        Self { links, sites, hosts, edges: Vec::new(), tidy_at: SOME_EDGES }
+    pub fn new(counts: [usize; 4]) -> Self {
+        let mut firsts = [0; 5];
+        for (kind, count) in counts.into_iter().enumerate() {
+            firsts[kind + 1] = firsts[kind] + count as u32;
+        }
+        Self { firsts, edges: Vec::new(), tidy_at: SOME_EDGES }
     }
 
     fn number(&self, stop: Stop) -> u32 {
         match stop {
             Stop::Link(link) => link,
-            Stop::Site(site) => self.links as u32 + site,
-            Stop::Host(host) => (self.links + self.sites) as u32 + host,
+            Stop::Processor(processor) => self.firsts[1] + processor,
+            Stop::Site(site) => self.firsts[2] + site,
+            Stop::Host(host) => self.firsts[3] + host,
         }
     }
 
@@ -76,7 +82,7 @@ impl Successions {
 
     /// An order of all stops in which those come first after which others may come less than `epoch_s` later.
     fn order(&self, epoch_s: f64) -> Option<Vec<Stop>> {
-        let count = self.links + self.sites + self.hosts;
+        let count = self.firsts[4] as usize;
         let mut followers = vec![Vec::new(); count];
         let mut before = vec![0_u32; count];
         for &(from, to, delay) in &self.edges {
@@ -96,16 +102,13 @@ impl Successions {
                 }
             }
         }
-        (order.len() == count).then(|| order.into_iter().map(|stop| self.stop(stop)).collect())
+        (order.len() == count).then(|| order.into_iter().map(|stop| self.stop(stop as u32)).collect())
     }
 
-    fn stop(&self, number: usize) -> Stop {
-        let beyond = |first: usize| number.checked_sub(first).map(|index| index as u32);
-        match (beyond(self.links), beyond(self.links + self.sites)) {
-            (None, _) => Stop::Link(number as u32),
-            (Some(site), None) => Stop::Site(site),
-            (_, Some(host)) => Stop::Host(host),
-        }
+    fn stop(&self, number: u32) -> Stop {
+        let kinds = [Stop::Link, Stop::Processor, Stop::Site, Stop::Host];
+        let kind = self.firsts[1..kinds.len()].partition_point(|&first| first <= number);
+        kinds[kind](number - self.firsts[kind])
     }
 }
 
@@ -124,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_circle_is_cut_where_its_delay_is_longest() {
-        let mut successions = Successions::new((2, 1, 0));
+        let mut successions = Successions::new([2, 0, 1, 0]);
         let [first, second, site] = [Stop::Link(0), Stop::Link(1), Stop::Site(0)];
         successions.add(first, second, 0.002);
         successions.add(second, site, 0.005);
@@ -136,14 +139,14 @@ mod tests {
 
     #[test]
     fn without_a_circle_epochs_are_as_long_as_allowed() {
-        let mut successions = Successions::new((2, 0, 0));
+        let mut successions = Successions::new([2, 0, 0, 0]);
         successions.add(Stop::Link(1), Stop::Link(0), 0.0);
         assert_eq!(successions.plan(3.0).unwrap(), Plan { epoch_s: 3.0, order: vec![Stop::Link(1), Stop::Link(0)] });
     }
 
     #[test]
     fn a_circle_without_delay_has_no_epochs() {
-        let mut successions = Successions::new((2, 0, 0));
+        let mut successions = Successions::new([2, 0, 0, 0]);
         successions.add(Stop::Link(0), Stop::Link(1), 0.0);
         successions.add(Stop::Link(1), Stop::Link(0), 0.0);
         assert_eq!(successions.plan(3.0), None);

@@ -1,5 +1,7 @@
 //! A part of the network, processed epoch by epoch.
 
+mod processors;
+
 use std::sync::Arc;
 
 use super::active::Active;
@@ -19,6 +21,7 @@ use super::wheel::Wheel;
 use crate::events::Key;
 use crate::network::link::Link;
 use crate::network::managed::Surroundings;
+use crate::network::node::Nodes;
 use crate::network::queue::Refusal;
 use crate::samples::Samples;
 use crate::time::Time;
@@ -64,7 +67,9 @@ impl Counted {
 pub struct Region {
     /// All links of the network; those of other parts stay idle.
     pub links: Vec<Link>,
-    /// The node at the end of each.
+    /// All processors, likewise.
+    pub nodes: Nodes,
+    /// The node at the end of each link.
     ends: Vec<u32>,
     /// The places with users.
     pub places: Vec<Place>,
@@ -74,7 +79,7 @@ pub struct Region {
     pub scatter: Vec<Scatter>,
     /// The hosts of flows; none in networks without any.
     pub flows: Option<Box<FlowHosts>>,
-    /// What arrives at each stop: links, then destinations.
+    /// What arrives at each stop: links, then processors or destinations, then hosts.
     inboxes: Vec<Inbox>,
     /// Which of them have something to do.
     active: Active,
@@ -82,7 +87,8 @@ pub struct Region {
     calendar: Calendar,
     /// Links that end here and keep packets, by the epoch in which the first comes out.
     keeping: Wheel<u32>,
-    /// Links whose queues hold packets, by the epoch in which the next goes on the line.
+    /// Links whose queues hold packets, by the epoch in which the next goes on the line; and processors, by the epoch in which
+    /// they have served one.
     holding: Wheel<u32>,
     /// The arrivals that are processed.
     arrivals: Vec<Arrival>,
@@ -95,7 +101,7 @@ pub struct Region {
     routes: Arc<Routes>,
     /// The paths of flows, where there are any.
     paths: Option<Arc<FlowPaths>>,
-    /// Links and places of this part, in order.
+    /// The stops of this part, in order.
     order: Vec<Stop>,
     /// Of each link, the other part in which it ends, if it does.
     abroad: Vec<Option<u32>>,
@@ -114,7 +120,7 @@ impl Region {
     /// through in `order`, and `abroad` says of each link in which other part it ends.
     #[must_use]
     pub fn new(
-        (links, ends): (Vec<Link>, Vec<u32>),
+        (links, nodes, ends): (Vec<Link>, Nodes, Vec<u32>),
         (places, groups): (Vec<Place>, usize),
         (scatter, flows, samples): (Vec<Scatter>, Option<Box<FlowHosts>>, Option<Box<Samples>>),
         routes: Arc<Routes>,
@@ -124,12 +130,13 @@ impl Region {
     ) -> Self {
         // What has no place in the order has the one behind: destinations of datagrams only take.
         let hosts = flows.as_ref().map_or(0, |flows| flows.paths.nodes.len());
-        let mut place_of = vec![order.len() as u32; routes.stops() + hosts];
+        let mut place_of = vec![order.len() as u32; routes.stops() + nodes.list.len() + hosts];
         for (place, stop) in (0..).zip(&order) {
             let stop = match stop {
                 Stop::Link(link) => *link,
+                Stop::Processor(number) => links.len() as u32 + number,
                 Stop::Site(place) => routes.stop(places[*place as usize].destination),
-                Stop::Host(host) => (routes.stops() as u32) + host,
+                Stop::Host(host) => (routes.stops() + nodes.list.len()) as u32 + host,
             };
             place_of[stop as usize] = place;
         }
@@ -154,6 +161,7 @@ impl Region {
             samples,
             notes: None,
             links,
+            nodes,
             ends,
             places,
             scatter,
@@ -177,6 +185,7 @@ impl Region {
             from = place;
             match self.order.get(place as usize) {
                 Some(&Stop::Link(link)) => self.serve(link, epoch),
+                Some(&Stop::Processor(number)) => self.work_processor(number, epoch),
                 Some(&Stop::Site(place)) => self.work_place(place, epoch),
                 Some(&Stop::Host(host)) => self.work_host(host, epoch),
                 None => self.receive_scattered(epoch),
@@ -238,7 +247,7 @@ impl Region {
         let Self {
             links, inboxes, active, arrivals, sorter, routes, paths, scatter, flows, ack_options, clock, ..
         } = self;
-        let messages = &mut self.messages;
+        let (messages, rings) = (&mut self.messages, &self.nodes.rings);
         inboxes[index as usize].swap(epoch, arrivals);
         let link = &mut links[index as usize];
         let kept = link.is_announced();
@@ -249,7 +258,7 @@ impl Region {
         let (place, notes, flows) = ((index, link.server.entity()), self.notes.as_deref_mut(), flows.as_deref_mut());
         let clock = *clock;
         let mut beyond =
-            Beyond { router, ahead, clock, messages, scatter, flows, ack_options, place, notes, at: Key::FIRST };
+            Beyond { router, ahead, clock, messages, scatter, flows, ack_options, place, rings, notes, at: Key::FIRST };
         for &(_, place) in sorter.sort(arrivals) {
             let Arrival { packet, .. } = arrivals[place as usize];
             let now = arrivals[place as usize].key();
@@ -424,6 +433,10 @@ impl Region {
             match (stop, &mut self.samples, &mut self.flows) {
                 (Stop::Link(link), samples, _) if samples.is_some() || self.links[link as usize].managed.is_some() => {
                     self.serve(link, last);
+                }
+                (Stop::Processor(number), Some(samples), _) => {
+                    let number = number as usize;
+                    samples.processor_before((number, &mut self.nodes.list[number].processor), until);
                 }
                 (Stop::Host(host), Some(samples), Some(flows)) => flows.sample(host, samples, until),
                 _ => {}

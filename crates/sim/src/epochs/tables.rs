@@ -218,8 +218,8 @@ impl Finished for EpochSimulation<'_> {
         self.at_work(link).server.busy_throughout(since, until)
     }
 
-    fn processors(&self) -> &[Node] {
-        &[]
+    fn processors(&self) -> impl Iterator<Item = &Node> {
+        self.nodes_at_work()
     }
 
     fn series(&self) -> Option<Cow<'_, Series>> {

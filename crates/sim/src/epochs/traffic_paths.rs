@@ -22,7 +22,7 @@ pub(super) fn plan(
     let mut taken = TrafficPaths {
         scenario,
         routes,
-        successions: Successions::new((scenario.links.len(), sites.len(), paths.nodes.len())),
+        successions: Successions::new([scenario.links.len(), scenario.processors(), sites.len(), paths.nodes.len()]),
         towards: vec![None; scenario.nodes.len()],
     };
     let mut first = 0;
@@ -73,9 +73,14 @@ impl TrafficPaths<'_> {
                 let Some((first, last)) = host(from).zip(host(to)) else { continue };
                 for path in paths.paths.each(index, reverse) {
                     let (mut before, mut delay_s) = (first, 0.0);
-                    for link in path {
-                        self.successions.add(before, Stop::Link(link), delay_s);
-                        (before, delay_s) = (Stop::Link(link), self.scenario.links[link as usize].delay_s);
+                    for stop in path {
+                        // When a processor has served a packet is not known before, as interrupts may delay it.
+                        let (stop, next_s) = match self.scenario.links.get(stop as usize) {
+                            Some(link) => (Stop::Link(stop), link.delay_s),
+                            None => (Stop::Processor(stop - paths.paths.number_of_links()), 0.0),
+                        };
+                        self.successions.add(before, stop, delay_s);
+                        (before, delay_s) = (stop, next_s);
                     }
                     if before != first {
                         self.successions.add(before, last, delay_s);

@@ -51,7 +51,7 @@ impl<P: Probe> Surroundings for Around<'_, P> {
     }
 
     fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, had_waited: bool) {
-        let (seen, reason) = (Seen::new(packet, self.paths), self.nodes.drop_reason(self.index, refusal));
+        let (seen, reason) = (Seen::new(packet, self.paths), self.nodes.rings.drop_reason(self.index, refusal));
         if had_waited {
             self.probe.discarded(at, self.index, seen, reason);
         } else {

@@ -58,7 +58,7 @@ impl<P: Probe> Network for Fabric<P> {
     #[inline]
     fn only_reacts(&mut self, flow: u32, until: impl FnOnce() -> Time) {
         if let Some(link) = self.lookahead.acks_on(flow) {
-            self.links[link as usize].host_reacts_until = until();
+            self.links[link as usize].ahead.host_reacts_until = until();
         }
     }
 

@@ -146,7 +146,8 @@ impl<P: Probe> Fabric<P> {
             let passage;
             (packet, passage) = link.pass(packet, &service);
             let delivery = || service.delivery_key(self.first_link + index);
-            if passage == Passage::Through && (link.continues || service.delivery < link.host_reacts_until) {
+            if passage == Passage::Through && (link.ahead.continues || service.delivery < link.ahead.host_reacts_until)
+            {
                 let next = self.paths.at(packet.position() + 1);
                 if let Some(next) = next.fused_link() {
                     packet = packet.forwarded();
@@ -164,7 +165,7 @@ impl<P: Probe> Fabric<P> {
                 }
                 // What the link delivered before, the host must have seen before.
                 if let Some(flow) = next.flow()
-                    && service.delivery < link.host_reacts_until
+                    && service.delivery < link.ahead.host_reacts_until
                     && !link.is_announced()
                 {
                     self.lookahead.arrived.push(Arrived::new(delivery(), packet.arriving(flow)));
@@ -249,7 +250,7 @@ impl<P: Probe> Fabric<P> {
         } else {
             let packet = link.take_follower()?;
             if let Some(next) = link.next_follower() {
-                if next.time < link.host_reacts_until {
+                if next.time < link.ahead.host_reacts_until {
                     self.evaluate_announced(index);
                 } else {
                     self.queue.push(next);
@@ -280,7 +281,8 @@ impl<P: Probe> Fabric<P> {
     fn evaluate_announced(&mut self, index: u32) {
         let link = &mut self.links[index as usize];
         while let Some((key, packet)) = link.next_follower().zip(link.follower()) {
-            let seen = key.time < link.host_reacts_until && !packet.is_lost() && !link.server.ends_before(key.time);
+            let seen =
+                key.time < link.ahead.host_reacts_until && !packet.is_lost() && !link.server.ends_before(key.time);
             let Some(flow) = self.paths.at(packet.position() + 1).flow().filter(|_| seen) else {
                 return self.queue.push(key);
             };
@@ -310,7 +312,7 @@ impl<P: Probe> Fabric<P> {
             let (link, mut around) = self.around(index);
             return link.join(packet, key, now, &mut around);
         }
-        let reason = self.nodes.drop_reason(index, refusal);
+        let reason = self.nodes.rings.drop_reason(index, refusal);
         self.probe.dropped(now, index, Seen::new(&packet, &self.paths), reason);
         self.lose(&packet);
     }

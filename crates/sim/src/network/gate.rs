@@ -7,13 +7,13 @@
 
 use std::collections::VecDeque;
 
-use crate::delays::Delays;
 use crate::error::ScenarioError;
 use crate::events::{Entity, Key};
 use crate::network::fabric::Fabric;
+use crate::network::managed::HeldCounts;
 use crate::network::node::Nodes;
-use crate::network::queue::{Arrival, Queue, QueueSpec, Site, Verdict};
-use crate::network::server::{ServerTotals, Wire, wait_s};
+use crate::network::queue::{Arrival, Queue, Site, Verdict};
+use crate::network::server::{ServerTotals, Wire};
 use crate::network::sources::Sources;
 use crate::packet::Packet;
 use crate::probe::{Probe, Seen};
@@ -45,13 +45,8 @@ pub struct Gate {
     set_aside: VecDeque<Packet>,
     /// Saturating sources that it pushes back.
     pub(super) sources: Sources,
-    dropped: u64,
-    marked: u64,
-    most_waiting: usize,
-    /// How long the packets waited that went on the line.
-    waits: Delays,
-    /// Their sum as it is, in seconds.
-    waiting_s: f64,
+    /// Of the packets that came.
+    pub(super) counts: HeldCounts,
 }
 
 impl Gate {
@@ -84,33 +79,16 @@ impl Gate {
         self.waiting.iter().map(|(packet, _)| wire.transmission_s(packet.size())).sum()
     }
 
-    /// Packets refused so far.
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
     /// Whether there was always something to transmit, from `since` to `now`.
     pub(super) fn busy_throughout(&self, since: Time, now: Time) -> bool {
         let still = !self.waiting.is_empty() || self.departure >= now.seconds();
         still && self.busy_since <= since.seconds()
     }
 
-    /// How long packets waited that went on the line.
-    pub(super) fn queueing(&self) -> &Delays {
-        &self.waits
-    }
-
     /// What it did before `end`, with what the line did.
     pub(super) fn totals(&self, line: ServerTotals, end: Time) -> ServerTotals {
         let waiting_s = |sum_s: f64, &(_, since_s): &(Packet, f64)| sum_s + (end.seconds() - since_s);
-        ServerTotals {
-            packets_in: line.packets_in + self.waiting.len() as u64 + self.dropped,
-            packets_dropped: self.dropped,
-            packets_marked: self.marked,
-            waiting_s: self.waiting.iter().fold(self.waiting_s, waiting_s),
-            queue_max_packets: self.most_waiting as u64,
-            ..line
-        }
+        self.counts.totals(line, self.waiting.len(), self.waiting.iter().fold(self.counts.waiting_s, waiting_s))
     }
 
     /// Random numbers that the queue has drawn.
@@ -158,14 +136,15 @@ impl Gates {
             };
             let ring = (nodes.ring_at_end(link, spec.to))
                 .ok_or_else(|| wrong("a processor at its far end, whose input ring pauses it"))?;
-            if spec.queue.decides_at_departure() || matches!(spec.queue, QueueSpec::Pie(_) | QueueSpec::Rem(_)) {
+            let queue = Queue::new(&spec.queue, Site::new(scenario, spec));
+            if spec.queue.decides_at_departure() || queue.needs().free_line {
                 return Err(wrong(
                     "a queue that looks at its length: drop-tail, threshold or red, as delays depend on pauses",
                 ));
             }
             gates.list.push(Gate {
                 link,
-                queue: Queue::new(&spec.queue, Site::new(scenario, spec)),
+                queue,
                 waiting: VecDeque::new(),
                 waiting_bytes: 0,
                 on_line_bytes: 0,
@@ -177,11 +156,7 @@ impl Gates {
                 holder: None,
                 set_aside: VecDeque::new(),
                 sources: Sources::default(),
-                dropped: 0,
-                marked: 0,
-                most_waiting: 0,
-                waits: Delays::above(0.0),
-                waiting_s: 0.0,
+                counts: HeldCounts::new(),
             });
         }
         Ok(gates)
@@ -228,12 +203,12 @@ impl<P: Probe> Fabric<P> {
         let marked = match gate.queue.admit(&arrival) {
             Verdict::Take => packet,
             Verdict::Mark => {
-                gate.marked += 1;
+                gate.counts.marked += 1;
                 packet.marked()
             }
             Verdict::Refuse(refusal) => {
-                gate.dropped += 1;
-                self.probe.dropped(now, gate.link, seen, self.nodes.drop_reason(gate.link, refusal));
+                gate.counts.dropped += 1;
+                self.probe.dropped(now, gate.link, seen, self.nodes.rings.drop_reason(gate.link, refusal));
                 self.lose(&packet);
                 return;
             }
@@ -247,7 +222,7 @@ impl<P: Probe> Fabric<P> {
         gate.waiting_bytes += u64::from(size);
         if arrival.packets > 0 {
             // While it pauses none is on the line, and the first of them waits, too.
-            gate.most_waiting = gate.most_waiting.max(arrival.packets + usize::from(gate.paused));
+            gate.counts.most_waiting = gate.counts.most_waiting.max(arrival.packets + usize::from(gate.paused));
             return;
         }
         if at_s > gate.departure {
@@ -255,7 +230,7 @@ impl<P: Probe> Fabric<P> {
         }
         self.transmit(index, now);
         let gate = &mut self.gates.list[index];
-        gate.most_waiting = gate.most_waiting.max(gate.waiting.len());
+        gate.counts.most_waiting = gate.counts.most_waiting.max(gate.waiting.len());
     }
 
     /// The event of a gate: the packet on the line has left it.
@@ -289,8 +264,7 @@ impl<P: Probe> Fabric<P> {
         }
         gate.waiting.pop_front();
         gate.waiting_bytes -= u64::from(size);
-        gate.waiting_s += now.time.seconds() - since_s;
-        gate.waits.add(wait_s(since_s, now.time.seconds()));
+        gate.counts.leaves(since_s, now.time.seconds());
         self.probe.dequeued(now, gate.link, Seen::new(&packet, &self.paths));
         let gate_entity = self.first_link + (self.links.len() + index) as u32;
         let link = &mut self.links[gate.link as usize];

@@ -39,6 +39,44 @@ pub trait Surroundings {
     fn wake(&mut self, at: Key);
 }
 
+/// What is counted of a queue that holds its packets.
+#[derive(Clone, Debug)]
+pub(super) struct HeldCounts {
+    /// Packets dropped so far.
+    pub(super) dropped: u64,
+    pub(super) marked: u64,
+    pub(super) most_waiting: usize,
+    /// How long packets waited that went on the line.
+    pub(super) waits: Delays,
+    /// Time that packets waited which have left the queue, those that were lost included, in seconds.
+    pub(super) waiting_s: f64,
+}
+
+impl HeldCounts {
+    /// Nothing yet.
+    pub(super) fn new() -> Self {
+        Self { dropped: 0, marked: 0, most_waiting: 0, waits: Delays::above(0.0), waiting_s: 0.0 }
+    }
+
+    /// A packet that came at `since_s` goes on the line at `at_s`.
+    pub(super) fn leaves(&mut self, since_s: f64, at_s: f64) {
+        self.waiting_s += at_s - since_s;
+        self.waits.add(wait_s(since_s, at_s));
+    }
+
+    /// What it did, with what the line did; `waiting` packets are still there, and all have waited for `waiting_s` seconds.
+    pub(super) fn totals(&self, line: ServerTotals, waiting: usize, waiting_s: f64) -> ServerTotals {
+        ServerTotals {
+            packets_in: line.packets_in + waiting as u64 + self.dropped,
+            packets_dropped: self.dropped,
+            packets_marked: self.marked,
+            waiting_s,
+            queue_max_packets: self.most_waiting as u64,
+            ..line
+        }
+    }
+}
+
 /// The packets that wait for a line.
 #[derive(Clone, Debug)]
 pub struct Managed {
@@ -51,13 +89,8 @@ pub struct Managed {
     bytes: u64,
     /// Bytes of the packet that was last put on the line.
     on_line_bytes: u64,
-    dropped: u64,
-    marked: u64,
-    most_waiting: usize,
-    /// How long the packets waited that went on the line.
-    waits: Delays,
-    /// Time that packets waited which have left the queue, those that were lost included, in seconds.
-    waiting_s: f64,
+    /// Of those that came.
+    pub(super) counts: HeldCounts,
     /// Packets that a decision loses; kept for its memory.
     lost: Lost,
     /// The line was free and asked for a packet, and there was none.
@@ -79,11 +112,7 @@ impl Managed {
             packets: 0,
             bytes: 0,
             on_line_bytes: 0,
-            dropped: 0,
-            marked: 0,
-            most_waiting: 0,
-            waits: Delays::above(0.0),
-            waiting_s: 0.0,
+            counts: HeldCounts::new(),
             lost: Lost::new(),
             idle: true,
             delivery: Time::ZERO,
@@ -116,11 +145,6 @@ impl Managed {
         line.occupied_s(self.packets, self.bytes)
     }
 
-    /// Packets dropped so far.
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
     /// Random numbers drawn so far.
     pub(super) fn random_draws(&self) -> u64 {
         self.queue.random_draws()
@@ -135,21 +159,9 @@ impl Managed {
         Key::new(Time::new(ready_s), free.caused_at, free.precedence(), free.entity())
     }
 
-    /// How long packets waited that went on the line.
-    pub(super) fn queueing(&self) -> &Delays {
-        &self.waits
-    }
-
     /// What it did before `end`, with what the line did.
     pub(super) fn totals(&self, line: ServerTotals, end: Time) -> ServerTotals {
-        ServerTotals {
-            packets_in: line.packets_in + self.packets as u64 + self.dropped,
-            packets_dropped: self.dropped,
-            packets_marked: self.marked,
-            waiting_s: self.queue.waited_s(self.waiting_s, end.seconds()),
-            queue_max_packets: self.most_waiting as u64,
-            ..line
-        }
+        self.counts.totals(line, self.packets, self.queue.waited_s(self.counts.waiting_s, end.seconds()))
     }
 }
 
@@ -167,7 +179,7 @@ impl Managed {
                 around.joins(&packet, now);
             }
             Err(refusal) => {
-                self.dropped += 1;
+                self.counts.dropped += 1;
                 around.loses(&packet, now, refusal, false);
             }
         }
@@ -179,7 +191,7 @@ impl Managed {
         if !ready {
             self.wake_shaped(link, around);
         }
-        self.most_waiting = self.most_waiting.max(self.packets);
+        self.counts.most_waiting = self.counts.most_waiting.max(self.packets);
     }
 
     /// When the next packet goes on the line, if one waits.
@@ -229,9 +241,8 @@ impl Managed {
         self.delivery = service.delivery;
         self.packets -= 1;
         self.bytes -= self.on_line_bytes;
-        self.waiting_s += at.time.seconds() - since_s;
-        self.waits.add(wait_s(since_s, at.time.seconds()));
-        self.marked += u64::from(marked);
+        self.counts.leaves(since_s, at.time.seconds());
+        self.counts.marked += u64::from(marked);
         let (packet, passage) = link.pass(packet, &service);
         around.served(link, packet, passage, &service);
     }
@@ -239,10 +250,10 @@ impl Managed {
     /// Counts packets of the queue as lost, and keeps the memory of their list.
     fn discard<S: Surroundings>(&mut self, mut lost: Lost, at: Key, around: &mut S) {
         for (Waiting { packet, since_s, .. }, refusal) in lost.drain(..) {
-            self.dropped += 1;
+            self.counts.dropped += 1;
             self.packets -= 1;
             self.bytes -= u64::from(packet.size());
-            self.waiting_s += at.time.seconds() - since_s;
+            self.counts.waiting_s += at.time.seconds() - since_s;
             around.loses(&packet, at, refusal, true);
         }
         self.lost = lost;

@@ -15,6 +15,7 @@ pub mod managed;
 pub mod meter;
 pub mod node;
 pub mod overview;
+mod processing;
 pub mod processor;
 pub mod queue;
 pub mod saturation;

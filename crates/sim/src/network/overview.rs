@@ -2,7 +2,6 @@
 
 use crate::delays::Summary;
 use crate::network::fabric::Fabric;
-use crate::network::gate::Gate;
 use crate::network::link::LinkSample;
 use crate::network::server::ServerTotals;
 use crate::probe::Probe;
@@ -27,7 +26,7 @@ impl<P: Probe> Fabric<P> {
         let Some(mut samples) = self.samples.take() else { return };
         // A gate changes at events alone, and is sampled at one; behind it, the server refuses nothing.
         let wire = self.links[index as usize].server.wire();
-        let gate = self.gates.of(index).map(|gate| (gate.waiting(), gate.dropped(), gate.backlog_s(wire)));
+        let gate = self.gates.of(index).map(|gate| (gate.waiting(), gate.counts.dropped, gate.backlog_s(wire)));
         let (link, mut around) = self.around(index);
         samples.link_before((index, link), now, &mut around, |sample| match gate {
             None => sample,
@@ -59,7 +58,7 @@ impl<P> Fabric<P> {
     /// Packets that the queue of a link has dropped so far.
     #[must_use]
     pub fn refused(&self, link: u32) -> u64 {
-        self.gates.of(link).map_or_else(|| self.links[link as usize].refused(), Gate::dropped)
+        self.gates.of(link).map_or_else(|| self.links[link as usize].refused(), |gate| gate.counts.dropped)
     }
 
     /// Whether a link had something to transmit throughout, from `since` to `now`, up to which its decisions
@@ -82,7 +81,7 @@ impl<P> Fabric<P> {
     /// How long packets waited at a link that went on the line before the end of the run.
     #[must_use]
     pub fn queueing(&self, link: u32) -> Summary {
-        self.gates.of(link).map_or_else(|| self.links[link as usize].queueing(), |gate| gate.queueing().summary())
+        self.gates.of(link).map_or_else(|| self.links[link as usize].queueing(), |gate| gate.counts.waits.summary())
     }
 
     /// Random numbers that links, their queues and the choice of paths have drawn.

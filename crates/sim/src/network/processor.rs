@@ -222,10 +222,12 @@ impl Processor {
         if self.interrupt_s > 0.0 {
             self.interrupts_until = self.interrupts_until.max(now) + self.interrupt_s;
             if self.state == State::Serving {
-                self.departure = match self.slowing() {
+                let delayed = match self.slowing() {
                     Some(low) => low.end_of_work(self.interrupts_until, self.left_s),
                     None => self.departure + self.interrupt_s,
                 };
+                // Rounded, what is left may end before.
+                self.departure = self.departure.max(delayed);
             }
         }
         self.has_room(input, size)

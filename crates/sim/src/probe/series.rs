@@ -47,110 +47,45 @@ pub struct Row {
     pub value: f64,
 }
 
-/// What is sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Packets waiting at a link, without the one in service.
-    QueuePackets,
-    /// Share of the past interval during which a link transmitted; where its rate changes, of the bits that it could have sent.
-    Utilization,
-    /// Packets that a link, or the input rings of a processor, dropped during the past interval.
-    PacketsDropped,
-    /// How long a packet would wait that joined the queue of a link now.
-    QueueingDelayS,
-    /// Bits that a link whose rate changes could have sent during the past interval, in bit/s.
-    CapacityBps,
-    /// Delay of a link whose delay changes, jitter aside.
-    DelayS,
-    /// Payload delivered in order during the past interval, in bit/s.
-    GoodputBps,
-    /// Bytes delivered during the past interval, in bit/s.
-    ThroughputBps,
-    /// Mean one-way delay of the packets of a flow that arrived during the past interval.
-    OneWayDelayS,
-    /// Mean of the samples of a flow's round-trip time during the past interval.
-    RttS,
-    /// Congestion window.
-    CwndPackets,
-    /// Slow-start threshold.
-    SsthreshPackets,
-    /// Packets outstanding.
-    InFlightPackets,
-    /// Rate at which a flow is paced, in bit/s.
-    PacingRateBps,
-    /// Phase of a flow's congestion control.
-    CongestionPhase,
-    /// What losses a flow mends.
-    RecoveryState,
-    /// Share of the past interval during which a processor was busy.
-    Load,
-    /// Load as a device reports it.
-    LoadReported,
-    /// Packets in the input rings of a processor.
-    RingPackets,
+macro_rules! metrics {
+    ($($metric:ident $name:literal: $help:literal),+ $(,)?) => {
+        /// What is sampled.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Metric {
+            $(#[doc = $help] $metric,)+
+        }
+
+        /// The words in the column `metric`, by the numbers of metrics, with a line of help each.
+        pub const METRICS: &[(&str, &str)] = &[$(($name, $help),)+];
+    };
 }
 
-impl Metric {
-    /// All metrics, with a line of help each.
-    pub const ALL: [(Self, &'static str); 19] = [
-        (Self::QueuePackets, "packets waiting at a link, without the one in service"),
-        (
-            Self::Utilization,
-            "share of the past interval during which a link transmitted; where its rate changes, of what it could have sent",
-        ),
-        (
-            Self::PacketsDropped,
-            "packets that a link, or the input rings of a processor, dropped during the past interval",
-        ),
-        (Self::QueueingDelayS, "how long a packet would wait that joined the queue of a link now, in seconds"),
-        (Self::CapacityBps, "what a link whose rate changes could have sent during the past interval, in bit/s"),
-        (Self::DelayS, "delay of a link whose delay changes, without jitter, in seconds"),
-        (Self::GoodputBps, "payload of a flow delivered in order during the past interval, in bit/s"),
-        (Self::ThroughputBps, "bytes of a flow delivered during the past interval, in bit/s"),
-        (
-            Self::OneWayDelayS,
-            "mean one-way delay of the packets of a flow that arrived in the past interval, in seconds",
-        ),
-        (Self::RttS, "mean of a TCP flow's samples of the round-trip time in the past interval, in seconds"),
-        (Self::CwndPackets, "congestion window of a TCP flow"),
-        (Self::SsthreshPackets, "slow-start threshold of a TCP flow"),
-        (Self::InFlightPackets, "packets of a TCP flow sent and not acknowledged"),
-        (Self::PacingRateBps, "rate at which the packets of a paced TCP flow are sent, headers included, in bit/s"),
-        (Self::CongestionPhase, "phase of a TCP flow's congestion control, by its number; with observe.transport"),
-        (
-            Self::RecoveryState,
-            "losses that a TCP flow mends: 0 none, 1 found by ACKs, 2 by the retransmission timer; with observe.transport",
-        ),
-        (Self::Load, "share of the past interval during which a processor was busy"),
-        (Self::LoadReported, "load of a processor as its meter reports it"),
-        (Self::RingPackets, "packets in the input rings of a processor, the one in service included"),
-    ];
-
-    /// The word in the column `metric`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::QueuePackets => "queue_packets",
-            Self::Utilization => "utilization",
-            Self::PacketsDropped => "packets_dropped",
-            Self::QueueingDelayS => "queueing_delay_s",
-            Self::CapacityBps => "capacity_bps",
-            Self::DelayS => "delay_s",
-            Self::GoodputBps => "goodput_bps",
-            Self::ThroughputBps => "throughput_bps",
-            Self::OneWayDelayS => "one_way_delay_s",
-            Self::RttS => "rtt_s",
-            Self::CwndPackets => "cwnd_packets",
-            Self::SsthreshPackets => "ssthresh_packets",
-            Self::InFlightPackets => "in_flight_packets",
-            Self::PacingRateBps => "pacing_rate_bps",
-            Self::CongestionPhase => "congestion_phase",
-            Self::RecoveryState => "recovery_state",
-            Self::Load => "load",
-            Self::LoadReported => "load_reported",
-            Self::RingPackets => "ring_packets",
-        }
-    }
+metrics! {
+    QueuePackets "queue_packets": "packets waiting at a link, without the one in service",
+    Utilization "utilization":
+        "share of the past interval during which a link transmitted; where its rate changes, of what it could have sent",
+    PacketsDropped "packets_dropped":
+        "packets that a link, or the input rings of a processor, dropped during the past interval",
+    QueueingDelayS "queueing_delay_s": "how long a packet would wait that joined the queue of a link now, in seconds",
+    CapacityBps "capacity_bps": "what a link whose rate changes could have sent during the past interval, in bit/s",
+    DelayS "delay_s": "delay of a link whose delay changes, without jitter, in seconds",
+    GoodputBps "goodput_bps": "payload of a flow delivered in order during the past interval, in bit/s",
+    ThroughputBps "throughput_bps": "bytes of a flow delivered during the past interval, in bit/s",
+    OneWayDelayS "one_way_delay_s":
+        "mean one-way delay of the packets of a flow that arrived in the past interval, in seconds",
+    RttS "rtt_s": "mean of a TCP flow's samples of the round-trip time in the past interval, in seconds",
+    CwndPackets "cwnd_packets": "congestion window of a TCP flow",
+    SsthreshPackets "ssthresh_packets": "slow-start threshold of a TCP flow",
+    InFlightPackets "in_flight_packets": "packets of a TCP flow sent and not acknowledged",
+    PacingRateBps "pacing_rate_bps":
+        "rate at which the packets of a paced TCP flow are sent, headers included, in bit/s",
+    CongestionPhase "congestion_phase":
+        "phase of a TCP flow's congestion control, by its number; with observe.transport",
+    RecoveryState "recovery_state":
+        "losses that a TCP flow mends: 0 none, 1 found by ACKs, 2 by the retransmission timer; with observe.transport",
+    Load "load": "share of the past interval during which a processor was busy",
+    LoadReported "load_reported": "load of a processor as its meter reports it",
+    RingPackets "ring_packets": "packets in the input rings of a processor, the one in service included",
 }
 
 impl Series {

@@ -54,8 +54,8 @@ impl<P: Probe> Finished for Simulation<'_, P> {
         self.fabric.busy_throughout(link, since, until)
     }
 
-    fn processors(&self) -> &[Node] {
-        &self.fabric.nodes.list
+    fn processors(&self) -> impl Iterator<Item = &Node> {
+        self.fabric.nodes.list.iter()
     }
 
     fn series(&self) -> Option<Cow<'_, Series>> {

@@ -10,41 +10,30 @@ use crate::scenario::TransportSpec;
 use crate::time::Time;
 use crate::transport::accounting::LIMITS;
 
-/// Looks at what is not evaluated ahead of events.
-#[derive(Clone, Debug)]
-pub(super) struct Sampler {
-    taken: u64,
-    /// Of each processor, time busy and packets dropped.
-    nodes: Vec<(f64, u64)>,
-}
-
 impl<P: Probe> Simulation<'_, P> {
     /// Sets the time of the first sample, if the scenario asks for any that has an event.
     pub(super) fn schedule_samples(&mut self) {
         let Some(samples) = &self.fabric.samples else { return };
-        let processors = self.fabric.nodes.list.len();
+        let processors = !self.fabric.nodes.list.is_empty();
         let datagrams = || self.scenario.flows.iter().any(|flow| matches!(flow.transport, TransportSpec::Udp(_)));
-        if processors > 0 || P::LOOKS && datagrams() {
+        if processors || P::LOOKS && datagrams() {
             self.fabric.queue.push(Key::planned(samples.moments.at(0), SAMPLER));
-            self.sampler = Some(Sampler { taken: 0, nodes: vec![(0.0, 0); processors] });
         }
     }
 
     /// Looks at what has to be looked at now and sets the time of the next sample.
     pub(super) fn sample(&mut self, now: Key) {
-        let Some(mut sampler) = self.sampler.take() else { return };
         self.fabric.sample_gates(now.time);
         if P::LOOKS {
             (0..self.scenario.single_flows() as u32).for_each(|flow| self.look_at_source(flow, now.time));
         }
-        for node in 0..self.fabric.nodes.list.len() {
-            self.sample_processor(now.time.seconds(), node, &mut sampler);
+        self.samples_taken += 1;
+        if let Some(samples) = &mut self.fabric.samples {
+            for (index, node) in self.fabric.nodes.list.iter_mut().enumerate() {
+                samples.processor_before((index, &mut node.processor), now.time);
+            }
+            self.fabric.queue.push(Key::planned(samples.moments.at(self.samples_taken), SAMPLER));
         }
-        sampler.taken += 1;
-        if let Some(samples) = &self.fabric.samples {
-            self.fabric.queue.push(Key::planned(samples.moments.at(sampler.taken), SAMPLER));
-        }
-        self.sampler = Some(sampler);
     }
 
     /// Something happens to an end of a flow at `now`: takes the samples of it that precede that.
@@ -89,18 +78,5 @@ impl<P: Probe> Simulation<'_, P> {
             let look = self.spent(flow, shares, now);
             self.fabric.probe.looked(flow, look);
         }
-    }
-
-    fn sample_processor(&mut self, time_s: f64, index: usize, sampler: &mut Sampler) {
-        let processor = &mut self.fabric.nodes.list[index].processor;
-        let entity = (self.fabric.links.len() + self.scenario.single_flows() + index) as u32;
-        let (busy_s, reading) = processor.look(time_s);
-        let dropped = processor.totals().packets_dropped;
-        let (busy_before_s, dropped_before) = std::mem::replace(&mut sampler.nodes[index], (busy_s, dropped));
-        let Some(samples) = &mut self.fabric.samples else { return };
-        let share = (busy_s - busy_before_s) / samples.moments.interval_s();
-        let (ring, dropped) = (processor.packets() as f64, (dropped - dropped_before) as f64);
-        let values = [share, reading.unwrap_or(f64::NAN), ring, dropped];
-        samples.series.values(sampler.taken, entity).copy_from_slice(&values);
     }
 }

@@ -108,8 +108,7 @@ impl Receiver {
     pub fn send_owed<N: Network>(&mut self, network: &mut N, now: Key, signs: Signs) {
         if self.echo.changes_with(signs) && self.delay.is_armed() {
             self.delay.cancel();
-            let ack = self.acknowledge();
-            network.send(ack, now);
+            self.acknowledge(network, now, SackBlocks::default());
         }
     }
 
@@ -154,14 +153,8 @@ impl Receiver {
             }
             self.delay.cancel();
         }
-        let mut ack = self.acknowledge();
-        if self.sack {
-            let (blocks, counts) = (self.blocks(seq, duplicate), self.echo.counts());
-            ack = network.ack_options().attach(ack, blocks, counts, self.sack_option_bytes);
-        } else {
-            ack = self.with_counts(network, ack);
-        }
-        network.send(ack, now);
+        let blocks = if self.sack { self.blocks(seq, duplicate) } else { SackBlocks::default() };
+        self.acknowledge(network, now, blocks);
         true
     }
 
@@ -188,28 +181,25 @@ impl Receiver {
             if let Some(ack_delay) = &mut self.ack_delay {
                 ack_delay.waited();
             }
-            let ack = self.acknowledge();
-            let ack = self.with_counts(network, ack);
-            network.send(ack, now);
+            self.acknowledge(network, now, SackBlocks::default());
         }
         expires
     }
 
-    /// An ACK without blocks, with the AccECN option if there is one.
-    #[inline]
-    fn with_counts<N: Network>(&self, network: &mut N, ack: Packet) -> Packet {
-        match self.echo.counts() {
-            None => ack,
-            counts => network.ack_options().attach(ack, SackBlocks::default(), counts, 0),
+    /// Sends an ACK with these blocks, and with the AccECN option if there is one.
+    #[inline(always)]
+    fn acknowledge<N: Network>(&mut self, network: &mut N, now: Key, blocks: SackBlocks) {
+        let through = self.next - 1;
+        self.last_ack_sent = i64::from(through);
+        let mut ack = Packet::new(Kind::Ack, self.flow, through, self.ack_bytes, self.echo_s);
+        let (ace, counts) = (self.echo.tell(), self.echo.counts());
+        if ace != 0 {
+            ack = ack.with_ace(ace);
         }
-    }
-
-    fn acknowledge(&mut self) -> Packet {
-        let ack = self.next - 1;
-        self.last_ack_sent = i64::from(ack);
-        let ack = Packet::new(Kind::Ack, self.flow, ack, self.ack_bytes, self.echo_s);
-        let ace = self.echo.tell();
-        if ace == 0 { ack } else { ack.with_ace(ace) }
+        if blocks.count() > 0 || counts.is_some() {
+            ack = network.ack_options().attach(ack, blocks, counts, self.sack_option_bytes);
+        }
+        network.send(ack, now);
     }
 
     /// Takes note of the mark of a packet, or of its absence. True if it must be acknowledged at once.

@@ -8,6 +8,7 @@ use self::out_of_order::OutOfOrder;
 use crate::delays::Summary;
 use crate::events::{Entity, Key};
 use crate::network::changes::{Changes, ChangesSample};
+use crate::network::lookahead::Ahead;
 use crate::network::loss::Loss;
 use crate::network::managed::Managed;
 use crate::network::queue::{Queue, QueueSpec, Site};
@@ -37,14 +38,8 @@ pub struct Link {
     pub server: Server,
     /// Packets that were admitted and wait for their delivery event, oldest first, where they keep to their order.
     flight: Ring<Packet>,
-    /// What it delivers continues at once (see [`lookahead`](crate::network::lookahead)), to a link that takes all its packets
-    /// from this one or to a confluence; beside what is read with it, for the sake of the cache.
-    pub continues: bool,
-    /// The number of the confluence that it is, if it is one.
-    pub confluence: u32,
-    /// Until when the host at its end does nothing but react to what this link delivers: until then it is evaluated
-    /// together with this link. Before every time, where the host acts by itself, too.
-    pub host_reacts_until: Time,
+    /// What is evaluated together with it; beside what is read with it, for the sake of the cache.
+    pub ahead: Ahead,
     /// What comes out may not be what went in: the wire may lose it, or clears its ECN field.
     alters: bool,
     order: Order,
@@ -118,9 +113,7 @@ impl Link {
             order,
             server: Server::new(entity, wire, queue, end).changing(changes),
             flight: Ring::default(),
-            continues: false,
-            confluence: 0,
-            host_reacts_until: Time::ZERO,
+            ahead: Ahead::default(),
             managed: Managed::new(&spec.queue, site).map(Box::new),
             rare: Box::new(Rare {
                 loss,
@@ -216,13 +209,13 @@ impl Link {
     /// Packets that its queue has dropped so far.
     #[must_use]
     pub fn refused(&self) -> u64 {
-        self.managed.as_ref().map_or_else(|| self.server.dropped(), |managed| managed.dropped())
+        self.managed.as_ref().map_or_else(|| self.server.dropped(), |managed| managed.counts.dropped)
     }
 
     /// How long packets waited that went on the line before the end of the run.
     #[must_use]
     pub fn queueing(&self) -> Summary {
-        self.managed.as_ref().map_or_else(|| self.server.queueing().summary(), |managed| managed.queueing().summary())
+        self.managed.as_ref().map_or_else(|| self.server.queueing().summary(), |managed| managed.counts.waits.summary())
     }
 
     /// Whether it is not sure that what is granted comes out at the other end, in order and once.

@@ -16,6 +16,18 @@ use crate::packet::Packet;
 use crate::scenario::Scenario;
 use crate::time::Time;
 
+/// What is evaluated together with a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ahead {
+    /// What it delivers continues at once, to a link that takes all its packets from this one or to a confluence.
+    pub continues: bool,
+    /// The number of the confluence that it is, if it is one.
+    pub confluence: u32,
+    /// Until when the host at its end does nothing but react to what this link delivers. Before every time, where the host
+    /// acts by itself, too.
+    pub host_reacts_until: Time,
+}
+
 /// What is evaluated ahead of its events, at work.
 #[derive(Debug)]
 pub struct Lookahead {
@@ -46,15 +58,15 @@ impl Lookahead {
     pub fn new(scenario: &Scenario, paths: &mut Paths, links: &mut [Link]) -> Self {
         let Plan { fused, answering, acks_on, confluences } = Plan::new(scenario, paths, links);
         for (link, _) in links.iter_mut().zip(answering).filter(|(_, answering)| *answering) {
-            link.host_reacts_until = Time::NEVER;
+            link.ahead.host_reacts_until = Time::NEVER;
         }
         let mut merging = vec![false; links.len()];
         for (number, confluence) in (0..).zip(&confluences) {
-            links[confluence.link as usize].confluence = number;
+            links[confluence.link as usize].ahead.confluence = number;
             merging[confluence.link as usize] = true;
         }
         for before in paths.mark(|link| fused[link as usize].is_some(), |link| merging[link as usize]) {
-            links[before as usize].continues = true;
+            links[before as usize].ahead.continues = true;
         }
         Self { acks_on, confluences, ..Self::default() }
     }
@@ -70,7 +82,7 @@ impl Lookahead {
     /// came before it.
     #[inline(always)]
     pub fn merge(&mut self, links: &[Link], link: u32, key: Key, packet: Packet) -> Option<Arrived> {
-        let confluence = &mut self.confluences[links[link as usize].confluence as usize];
+        let confluence = &mut self.confluences[links[link as usize].ahead.confluence as usize];
         confluence.join(key, packet);
         confluence.next(links[confluence.root as usize].server.free().time)
     }

@@ -1,27 +1,12 @@
 //! COBALT (Høiland-Jørgensen, Täht, Morton 2018 §III.C; Linux's `sch_cake`): CoDel, whose count falls as it rose once the
 //! queue is short, and BLUE beside it, which drops from the queues of flows that do not answer.
 
-use serde::{Deserialize, Serialize};
-
+use super::codel::CodelSpec;
 use super::fifo::Fifo;
 use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
 use crate::random::Stream;
 use crate::scenario::QueueLimit;
 use crate::time::Time;
-
-/// Parameters of COBALT.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CobaltSpec {
-    /// What "full" means; the packet in service counts.
-    pub limit: QueueLimit,
-    /// Time in the queue that is acceptable, in seconds.
-    pub target_s: f64,
-    /// How long it may be longer, in seconds.
-    pub interval_s: f64,
-    /// Whether packets are marked instead of dropped.
-    pub ecn: bool,
-}
 
 /// The parameters of both algorithms.
 #[derive(Clone, Copy, Debug)]
@@ -178,11 +163,12 @@ pub struct Cobalt {
 }
 
 impl Store for Cobalt {
-    type Spec = CobaltSpec;
+    /// Its parameters are those of CoDel.
+    type Spec = CodelSpec;
     const HELP: &'static str = "CoDel, and BLUE against flows that do not answer (CAKE's)";
 
-    fn new(spec: &CobaltSpec, site: Site<'_>) -> Self {
-        let CobaltSpec { limit, target_s, interval_s, ecn } = *spec;
+    fn new(spec: &CodelSpec, site: Site<'_>) -> Self {
+        let CodelSpec { limit, target_s, interval_s, ecn } = *spec;
         let law = Law { target_s, interval_s, packet_s: 0.0, ecn };
         let stream = Stream::new(site.seed, site.link, 0, "queue");
         Self { limit, law, line: Fifo::default(), control: Control::default(), stream }
@@ -216,7 +202,7 @@ mod tests {
     use super::*;
     use crate::network::queue::tests::{IDLE, packet, site};
 
-    const SPEC: CobaltSpec = CobaltSpec { limit: QueueLimit::Unlimited, target_s: 0.005, interval_s: 0.1, ecn: true };
+    const SPEC: CodelSpec = CodelSpec { limit: QueueLimit::Unlimited, target_s: 0.005, interval_s: 0.1, ecn: true };
 
     /// Packets of a millisecond each on the line, against twice as many arrivals until `stop_s`, then none: the times of
     /// signals, and how many packets were lost.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, Discipline, Refusal, Site, Verdict};
+use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
 use crate::scenario::{Profile, QueueLimit};
 
 /// Parameters of a drop-tail queue.
@@ -40,15 +40,12 @@ impl Discipline for DropTail {
         self.limit.takes(arrival.packets, arrival.bytes, arrival.size)
     }
 
-    fn unasked(&self) -> u32 {
-        match self.limit {
+    fn needs(&self) -> Needs {
+        let unasked = match self.limit {
             QueueLimit::Packets(limit) => limit,
             QueueLimit::Bytes(_) => 0,
             QueueLimit::Unlimited => u32::MAX,
-        }
-    }
-
-    fn counts_bytes(&self) -> bool {
-        self.limit.counts_bytes()
+        };
+        Needs { unasked, bytes: self.limit.counts_bytes(), ..Needs::default() }
     }
 }

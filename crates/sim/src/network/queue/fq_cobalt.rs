@@ -1,32 +1,12 @@
 //! FQ-COBALT: flows are hashed to queues, the queues take turns as those of FQ-CoDel do (RFC 8290), and COBALT watches
 //! over each. It is CAKE without shaper, hosts, classes and ACK filter.
 
-use serde::{Deserialize, Serialize};
-
 use super::cobalt::{Control, Law};
 use super::flow_queues::FlowQueues;
+use super::fq_codel::FqCodelSpec;
 use super::{Lost, OnLine, Refusal, Site, Store, Waiting};
 use crate::random::Stream;
-use crate::scenario::QueueLimit;
 use crate::time::Time;
-
-/// Parameters of FQ-COBALT.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FqCobaltSpec {
-    /// What "full" means for all queues together; the packet in service counts.
-    pub limit: QueueLimit,
-    /// Time in the queue that is acceptable, in seconds.
-    pub target_s: f64,
-    /// How long it may be longer, in seconds.
-    pub interval_s: f64,
-    /// Queues that flows are hashed to.
-    pub flows: u32,
-    /// Bytes that a queue may send in its turn.
-    pub quantum_bytes: u32,
-    /// Whether packets are marked instead of dropped.
-    pub ecn: bool,
-}
 
 /// An FQ-COBALT queue.
 #[derive(Clone, Debug)]
@@ -37,11 +17,12 @@ pub struct FqCobalt {
 }
 
 impl Store for FqCobalt {
-    type Spec = FqCobaltSpec;
+    /// Its parameters are those of FQ-CoDel.
+    type Spec = FqCodelSpec;
     const HELP: &'static str = "flows take turns, with COBALT over the queue of each";
 
-    fn new(spec: &FqCobaltSpec, site: Site<'_>) -> Self {
-        let FqCobaltSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn } = *spec;
+    fn new(spec: &FqCodelSpec, site: Site<'_>) -> Self {
+        let FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn } = *spec;
         let queues = FlowQueues::new(limit, (flows, quantum_bytes), Control::default(), site);
         let law = Law { target_s, interval_s, packet_s: 0.0, ecn };
         Self { law, queues, stream: Stream::new(site.seed, site.link, 0, "queue") }

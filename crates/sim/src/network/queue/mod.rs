@@ -127,6 +127,17 @@ impl Verdict {
     }
 }
 
+/// What a discipline has to be told.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// With fewer packets than this ahead every packet joins, and it need not be asked: for the hot path.
+    pub unasked: u32,
+    /// It looks at the bytes of an [`Arrival`], of which one is made for each packet then: keeping them costs a little.
+    pub bytes: bool,
+    /// It looks at when the line will be free. Where its rate changes, it is told what a box would believe.
+    pub free_line: bool,
+}
+
 /// Who may join a queue.
 pub trait Discipline {
     /// The parameters, as a scenario gives them.
@@ -143,21 +154,9 @@ pub trait Discipline {
     /// Whether the limit leaves room for such a packet, whatever else the discipline might say.
     fn has_room(&self, arrival: &Arrival) -> bool;
 
-    /// With fewer packets than this ahead every packet joins, and the discipline need not be asked: for the hot
-    /// path.
-    fn unasked(&self) -> u32 {
-        0
-    }
-
-    /// Whether the bytes of an [`Arrival`] are looked at, of which one is made for each packet then: keeping them
-    /// costs a little.
-    fn counts_bytes(&self) -> bool {
-        false
-    }
-
-    /// Whether it looks at when the line will be free. Where its rate changes, it is told what a box would believe.
-    fn estimates_delay(&self) -> bool {
-        false
+    /// What it has to be told.
+    fn needs(&self) -> Needs {
+        Needs::default()
     }
 
     /// Random numbers drawn so far.
@@ -307,38 +306,20 @@ macro_rules! queues {
                 }
             }
 
+            /// What it has to be told.
+            #[must_use]
+            pub fn needs(&self) -> Needs {
+                match self {
+                    $(Self::$type(queue) => queue.needs(),)+
+                    Self::Elsewhere => Needs::default(),
+                }
+            }
+
             /// Whether the limit leaves room for such a packet.
             #[must_use]
             pub fn has_room(&self, arrival: &Arrival) -> bool {
                 match self {
                     $(Self::$type(queue) => queue.has_room(arrival),)+
-                    Self::Elsewhere => false,
-                }
-            }
-
-            /// With fewer packets than this ahead every packet joins.
-            #[must_use]
-            pub fn unasked(&self) -> u32 {
-                match self {
-                    $(Self::$type(queue) => queue.unasked(),)+
-                    Self::Elsewhere => 0,
-                }
-            }
-
-            /// Whether the bytes of an [`Arrival`] are looked at.
-            #[must_use]
-            pub fn counts_bytes(&self) -> bool {
-                match self {
-                    $(Self::$type(queue) => queue.counts_bytes(),)+
-                    Self::Elsewhere => false,
-                }
-            }
-
-            /// Whether it looks at when the line will be free.
-            #[must_use]
-            pub fn estimates_delay(&self) -> bool {
-                match self {
-                    $(Self::$type(queue) => queue.estimates_delay(),)+
                     Self::Elsewhere => false,
                 }
             }

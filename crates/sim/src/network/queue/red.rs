@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, Discipline, Refusal, Site, Verdict};
+use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
 use crate::random::{Mrg32k3a, Stream};
 use crate::scenario::{Profile, QueueLimit};
 use crate::time::Time;
@@ -240,8 +240,8 @@ impl Discipline for Red {
         }
     }
 
-    fn counts_bytes(&self) -> bool {
-        self.0.spec.in_bytes || self.0.spec.limit.counts_bytes()
+    fn needs(&self) -> Needs {
+        Needs { bytes: self.0.spec.in_bytes || self.0.spec.limit.counts_bytes(), ..Needs::default() }
     }
 
     fn random_draws(&self) -> u64 {

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, Discipline, Refusal, Site, Verdict};
+use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
 use crate::network::server::Wire;
 use crate::random::Stream;
 use crate::scenario::QueueLimit;
@@ -132,12 +132,8 @@ impl Discipline for Rem {
         self.0.spec.limit.takes(arrival.packets, arrival.bytes, arrival.size)
     }
 
-    fn counts_bytes(&self) -> bool {
-        self.0.spec.limit.counts_bytes()
-    }
-
-    fn estimates_delay(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { unasked: 0, bytes: self.0.spec.limit.counts_bytes(), free_line: true }
     }
 
     fn random_draws(&self) -> u64 {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, Discipline, Refusal, Site, Verdict};
+use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
 use crate::scenario::QueueLimit;
 
 /// Parameters of a queue that marks above a threshold.
@@ -47,7 +47,7 @@ impl Discipline for Threshold {
         self.spec.limit.takes(arrival.packets, arrival.bytes, arrival.size)
     }
 
-    fn counts_bytes(&self) -> bool {
-        self.spec.limit.counts_bytes() || self.spec.mark.counts_bytes()
+    fn needs(&self) -> Needs {
+        Needs { bytes: self.spec.limit.counts_bytes() || self.spec.mark.counts_bytes(), ..Needs::default() }
     }
 }

@@ -14,7 +14,7 @@ use crate::delays::Delays;
 use crate::events::{Entity, Key, Precedence};
 use crate::network::changes::account::Work;
 use crate::network::changes::{Changes, ChangesSample};
-use crate::network::queue::{Arrival, Queue, Refusal, Verdict};
+use crate::network::queue::{Arrival, Needs, Queue, Refusal, Verdict};
 use crate::ring::Ring;
 use crate::time::Time;
 
@@ -135,8 +135,8 @@ struct Rare {
     /// What changes; nothing: nothing does.
     changes: Option<Box<Changes>>,
     queue: Queue,
-    /// The queue looks at bytes, and is asked for each packet.
-    counts_bytes: bool,
+    /// What it has to be told.
+    needs: Needs,
     /// Of the size seen last among the others: data and ACKs are all there is, on most links.
     previous: Timing,
     /// Packets of sizes seen before those.
@@ -178,6 +178,7 @@ impl Server {
     #[must_use]
     pub fn new(entity: Entity, wire: Wire, queue: Queue, end: Time) -> Self {
         let never = Timing { size: u32::MAX, transmission_s: 0.0, crossing_s: 0.0, count: 0 };
+        let needs = queue.needs();
         Self {
             // Before the first event, so that the line is idle when it comes.
             last: Granted { departure: -1.0, ..Granted::default() },
@@ -186,13 +187,13 @@ impl Server {
             entity,
             most_waiting: 0,
             end: end.seconds(),
-            unasked: queue.unasked(),
+            unasked: needs.unasked,
             waiting_s: 0.0,
             ahead: Ring::default(),
             rare: Box::new(Rare {
                 wire,
                 changes: None,
-                counts_bytes: queue.counts_bytes(),
+                needs,
                 queue,
                 previous: never,
                 others: Admitted::default(),
@@ -318,7 +319,7 @@ impl Server {
             rare.dropped += u64::from(refusal != Refusal::Elsewhere);
             return Err(refusal);
         }
-        if rare.counts_bytes {
+        if rare.needs.bytes {
             rare.sizes.push_back(size);
             rare.bytes_ahead += u64::from(size);
         }
@@ -328,10 +329,10 @@ impl Server {
 
     /// What a packet finds that arrives while `packets` are ahead.
     fn arrival(&mut self, now: Time, packets: usize, size: u32, capable: bool) -> Arrival {
-        let (bytes, serving_bytes) = if self.rare.counts_bytes { self.bytes_ahead(packets) } else { (0, 0) };
+        let (bytes, serving_bytes) = if self.rare.needs.bytes { self.bytes_ahead(packets) } else { (0, 0) };
         let mut free_s = self.last.departure;
-        if let Rare { changes: Some(changes), queue, .. } = &mut *self.rare
-            && queue.estimates_delay()
+        if let Rare { changes: Some(changes), needs, .. } = &mut *self.rare
+            && needs.free_line
         {
             free_s = changes.believed_free_s(now.seconds(), free_s);
         }

@@ -7,11 +7,9 @@ use tightlink_sim::network::meter::{Average, MeterSpec};
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::cake::{AckFilter, CakeSpec, Cells, Isolation, Overhead, Tins};
-use tightlink_sim::network::queue::cobalt::CobaltSpec;
 use tightlink_sim::network::queue::codel::CodelSpec;
 use tightlink_sim::network::queue::drr::DrrSpec;
 use tightlink_sim::network::queue::dualpi2::{DualPi2Spec, Overload, Scheduler};
-use tightlink_sim::network::queue::fq_cobalt::FqCobaltSpec;
 use tightlink_sim::network::queue::fq_codel::FqCodelSpec;
 use tightlink_sim::network::queue::fq_pie::FqPieSpec;
 use tightlink_sim::network::queue::pie::PieSpec;
@@ -562,12 +560,32 @@ fn processor() -> impl Strategy<Value = ProcessorSpec> {
     )
 }
 
+/// Processors at some of a network's nodes.
+fn processors() -> impl Strategy<Value = Vec<Option<ProcessorSpec>>> {
+    prop::collection::vec(prop::option::weighted(0.6, processor()), 12)
+}
+
+/// The same networks with processors at some nodes at which no path begins.
+pub fn with_router_processors(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
+    (networks, processors()).prop_map(|(mut scenario, processors)| {
+        for (index, (node, processor)) in (0..).zip(scenario.nodes.iter_mut().zip(processors)) {
+            let answers = |flow: &FlowSpec| flow.to == index && matches!(flow.transport, TransportSpec::Tcp(_));
+            let begins = scenario.flows.iter().any(|flow| flow.from == index || answers(flow));
+            node.processor = processor.filter(|_| !begins);
+            if let Some(spec) = node.processor.as_mut().filter(|spec| spec.per_byte_s == 0.0) {
+                // Those without work for a packet need one thread.
+                spec.per_packet_s = spec.per_packet_s.max(DECIMAL.seconds / 4.0);
+            }
+        }
+        scenario
+    })
+}
+
 /// The same networks with processors at some nodes, and with sources that saturate and videos among the
 /// UDP flows.
 pub fn with_processors(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
-    let processors = prop::collection::vec(prop::option::weighted(0.6, processor()), 12);
     let kinds = prop::collection::vec(0u8..4, 12);
-    (networks, processors, kinds).prop_map(|(mut scenario, processors, kinds)| {
+    (networks, processors(), kinds).prop_map(|(mut scenario, processors, kinds)| {
         for (node, processor) in scenario.nodes.iter_mut().zip(processors) {
             node.processor = processor;
         }
@@ -637,13 +655,13 @@ fn fq_pie(limit: QueueLimit, step: u32) -> QueueSpec {
 
 fn cobalt(limit: QueueLimit, step: u32) -> QueueSpec {
     let [target_s, interval_s] = [1 + step % 5, 2 + step % 17].map(|steps| DECIMAL.seconds * f64::from(steps));
-    QueueSpec::Cobalt(CobaltSpec { limit, target_s, interval_s, ecn: step.is_multiple_of(2) })
+    QueueSpec::Cobalt(CodelSpec { limit, target_s, interval_s, ecn: step.is_multiple_of(2) })
 }
 
 fn fq_cobalt(limit: QueueLimit, step: u32) -> QueueSpec {
     let [target_s, interval_s] = [1 + step % 5, 2 + step % 17].map(|steps| DECIMAL.seconds * f64::from(steps));
     let (flows, quantum_bytes) = (1 + step % 4, DECIMAL.bytes * (1 + step % 7));
-    QueueSpec::FqCobalt(FqCobaltSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn: step.is_multiple_of(2) })
+    QueueSpec::FqCobalt(FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn: step.is_multiple_of(2) })
 }
 
 /// Its shaper is faster and slower than lines are, and now and then there is none.

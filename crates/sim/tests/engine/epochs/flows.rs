@@ -1,15 +1,17 @@
 //! Flows processed epoch by epoch have the tables of the loop over events, for epochs of any length and any number of threads.
 
-use crate::engine::common::cases;
 use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{
     ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, dumbbells_of_equals, open_loop, sprayed,
-    with_queues, with_series,
+    with_queues, with_router_processors, with_series,
 };
+use crate::engine::common::{cases, flow, integers, packets, processor, scenario, tcp, udp, wire};
 use proptest::prelude::*;
 use tightlink_sim::epochs::{EpochSimulation, Work};
+use tightlink_sim::network::meter::{Average, MeterSpec};
+use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::probe::Sampled;
-use tightlink_sim::scenario::TrafficSpec;
+use tightlink_sim::scenario::{Pace, Profile, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::{Scenario, ScenarioError, Simulation, tables, warnings};
 
 /// Threads and the longest epochs, in seconds.
@@ -60,6 +62,43 @@ fn epochs_do_not_show(scenario: &Scenario) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
+}
+
+/// `examples/router-with-processor.toml` with more than its processor serves, and a TCP connection beside the probe: routers 1
+/// and 2 between senders 0 and 4 and receivers 3 and 5.
+fn router_with_processor() -> Scenario {
+    let mut scenario = scenario(Profile::Rfc, 3.0, 6);
+    scenario.links.extend(wire("lan_a", (0, 1), 1e8, 5e-6, packets(1000)));
+    scenario.links.extend(wire("serial", (1, 2), 2e6, 1e-3, packets(40)));
+    scenario.links.extend(wire("lan_b", (2, 3), 1e8, 5e-6, packets(1000)));
+    scenario.links.extend(wire("lan_c", (4, 1), 1e8, 2e-3, packets(1000)));
+    scenario.links.extend(wire("lan_d", (2, 5), 1e8, 2e-3, packets(1000)));
+    let meter = MeterSpec { window_s: 60.0, cpu_s: 1e-3, every_s: 1.0, average: Average::Window };
+    scenario.nodes[1].processor =
+        Some(ProcessorSpec { interrupt_s: 1e-6, output_ring: true, meter: Some(meter), ..processor(187e-6, 75) });
+    scenario.nodes[3].processor = Some(ProcessorSpec { receive: true, ..processor(150e-6, 2) });
+    let probe = TrafficSpec::Cbr { pace: Pace::IntervalS(0.15e-3) };
+    scenario.flows.push(flow(&scenario, "probe", 0, (0, 3), probe, udp(65)));
+    let bulk = TransportSpec::Tcp(tcp(Profile::Rfc, Recovery::Sack));
+    scenario.flows.push(flow(&scenario, "bulk", 0, (4, 5), TrafficSpec::Bulk { bytes: None }, bulk));
+    scenario.observe.interval_s = Some(0.1);
+    scenario
+}
+
+#[test]
+fn epochs_do_not_show_at_a_router_that_is_too_slow() {
+    let scenario = router_with_processor();
+    let mut run = EpochSimulation::new(&scenario, Work::on(3)).expect("it is valid");
+    assert_eq!(run.threads(), 3);
+    run.run(|_| false).expect("nobody interrupts");
+    let nodes = tables::nodes(&run);
+    for ring in ["dropped_input_ring", "dropped_output_ring"] {
+        assert!(integers(&nodes, ring)[1] > 0, "{ring}");
+    }
+    let expected = by_events(&scenario);
+    for threads in [1, 2, 3, 5] {
+        assert_eq!(by_epochs(&scenario, threads, 5e-3).as_ref(), Some(&expected), "{threads} threads");
+    }
 }
 
 proptest! {
@@ -132,6 +171,33 @@ proptest! {
 
     #[test]
     fn epochs_do_not_show_where_paths_meet_again(scenario in deltas()) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors(scenario in with_router_processors(with_queues(closed_loop(), &ALL_OTHERS))) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors_for_datagrams(scenario in with_router_processors(open_loop())) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors_on_dumbbells(scenario in with_router_processors(dumbbells())) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors_in_series(
+        scenario in with_router_processors(with_series(with_changes(chains()))),
+    ) {
+        epochs_do_not_show(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_with_processors_where_packets_are_sprayed(scenario in with_router_processors(sprayed())) {
         epochs_do_not_show(&scenario)?;
     }
 }

@@ -1,7 +1,7 @@
 //! How many threads are taken: by the estimate before a run.
 
 use super::{site, users};
-use crate::engine::common::{flow, packets, scenario, udp, wire};
+use crate::engine::common::{flow, packets, processor, scenario, udp, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::epochs::{EpochSimulation, Estimate, Work};
 use tightlink_sim::scenario::{Pace, Profile, TrafficSpec};
@@ -67,6 +67,16 @@ fn what_needs_one_thread_is_said() {
     let error = Estimate::new(&scenario, 2).expect_err("pauses need one thread");
     assert!(error.to_string().contains("no flow control on several threads"), "{error}");
     scenario.links[0].flow_control = false;
+    scenario.nodes[1].processor = Some(processor(1e-3, 10));
+    assert!(Estimate::new(&scenario, 2).is_ok(), "it only receives");
+    scenario.nodes[1].processor = Some(processor(0.0, 10));
+    let error = Estimate::new(&scenario, 2).expect_err("its packets leave in one instant");
+    assert!(error.to_string().contains("for each packet in a processor on several threads: 1"), "{error}");
+    scenario.nodes[1].processor = None;
+    scenario.nodes[0].processor = Some(processor(1e-3, 10));
+    let error = Estimate::new(&scenario, 2).expect_err("it pushes its source back");
+    assert!(error.to_string().contains("no processor of a host on several threads, as it pushes back: 0"), "{error}");
+    scenario.nodes[0].processor = None;
     scenario.flows[0].traffic = TrafficSpec::Saturate {};
     assert!(Estimate::new(&scenario, 2).is_err());
 }

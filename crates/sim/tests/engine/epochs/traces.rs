@@ -3,7 +3,7 @@
 use crate::engine::common::cases;
 use crate::engine::common::changing::with_changes;
 use crate::engine::common::networks::{
-    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, open_loop, with_queues,
+    ALL_OTHERS, AT_DEPARTURE, chains, closed_loop, deltas, dumbbells, open_loop, with_queues, with_router_processors,
 };
 use proptest::prelude::*;
 use tightlink_sim::epochs::{EpochSimulation, Work};
@@ -106,6 +106,18 @@ proptest! {
 
     #[test]
     fn epochs_do_not_show_in_traces_where_paths_meet_again(scenario in deltas()) {
+        epochs_do_not_show_in_traces(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_in_traces_with_processors(scenario in with_router_processors(with_queues(dumbbells(), &ALL_OTHERS))) {
+        epochs_do_not_show_in_traces(&scenario)?;
+    }
+
+    #[test]
+    fn epochs_do_not_show_in_traces_with_processors_for_datagrams(
+        scenario in with_router_processors(with_queues(open_loop(), &AT_DEPARTURE)),
+    ) {
         epochs_do_not_show_in_traces(&scenario)?;
     }
 }
