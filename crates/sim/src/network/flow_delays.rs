@@ -5,8 +5,8 @@
 
 use crate::delays::Delays;
 
-/// Flows up to which delays are counted at once: what is counted of them, half a kibibyte each, fits into a first-level cache.
-const FEW: usize = 64;
+/// Flows up to which delays are counted at once: what is counted of them, half a kibibyte each, fits into a second-level cache.
+const FEW: usize = 256;
 /// So many are noted before they are counted: a sixteenth of a second-level cache of a mebibyte.
 const NOTED: usize = 1 << 12;
 /// The bit of a note that tells a round trip.
