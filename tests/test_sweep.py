@@ -246,7 +246,7 @@ def test_sql(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert cli.main(["query", str(out), "select nothing from runs"]) == 2
     assert '"nothing" not found' in capsys.readouterr().err
     assert cli.main(["query", str(tmp_path), "select 1"]) == 2
-    assert "expected the folder of a finished sweep or study" in capsys.readouterr().err
+    assert "or of a finished sweep or study" in capsys.readouterr().err
 
 
 def test_the_file_of_an_experiment(noisy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
