@@ -92,8 +92,9 @@ def _sizes(chosen: Chosen) -> str:
     """At what size experiments were run, and what was not run but stored."""
     run = sorted({str(chosen.size_of(each.name)) for each in chosen.experiments if each.name not in chosen.stored})
     said = [f"At {'; '.join(run)}."] if run else []
-    if chosen.stored:
-        said.append(f"Stored responses, whose sections say their size, are those of {', '.join(chosen.stored)}.")
+    stored = [name for name in chosen.names if name in chosen.stored]
+    if stored:
+        said.append(f"Stored responses, whose sections say their size, are those of {', '.join(stored)}.")
     return " ".join(said)
 
 
