@@ -75,7 +75,8 @@ def _of_run(folder: Path, run: Run, words: Collection[str]) -> "DuckDBPyConnecti
     connection = duckdb.connect()
     for name in run.tables:
         if name in words:
-            run.table(name)
+            # DuckDB reads it again, in parts: it need not be in memory meanwhile.
+            run.unread().table(name)
         connection.read_parquet(str(folder / f"{name}.parquet")).create_view(name)
     return connection
 

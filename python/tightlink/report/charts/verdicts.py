@@ -11,10 +11,10 @@ from tightlink.report.encoding import Width, finished, tooltip
 
 _CELL: Final = 26
 _COLUMN: Final = 34
-#: By verdict; marks on which there is no claim have the ground's colour.
+#: By the verdict on a claim; marks on which there is none have the ground's colour.
 _COLORS: Final = {
     "holds": palette.SERIES[2],
-    "contradicted": palette.SERIES[1],
+    "document contradicted": palette.SERIES[1],
     "open": palette.NEUTRAL,
     "no claim": "transparent",
 }
@@ -28,8 +28,8 @@ def verdict_map(
     """A document's own table, as it prints it, each mark in the colour of its verdict.
 
     Args:
-        marks: A row for each mark: its `row` and `column` in the table, its `text`, and `verdict`, one of "holds",
-            "contradicted", "open" and "no claim"; what else there is stands in the cell's tip.
+        marks: A row for each mark: its `row` and `column` in the table, its `text`, and `verdict`, that of the
+            document's claim on it or "no claim"; what else there is stands in the cell's tip.
         columns: All of the table, in its order, with those that have no mark.
         title: Above the chart.
         width: In pixels, or as wide as there is room.
@@ -54,7 +54,7 @@ def verdict_map(
     squares = cells.mark_rect(stroke=palette.NEUTRAL, strokeOpacity=0.25).encode(
         **place, color=color, opacity=opacity, tooltip=tips
     )
-    filled = (alt.datum.verdict == "holds") | (alt.datum.verdict == "contradicted")
+    filled = (alt.datum.verdict == "holds") | (alt.datum.verdict == "document contradicted")
     ink = alt.condition(filled, alt.value("#ffffff"), alt.value("currentColor"))
     texts = cells.mark_text(fontWeight="bold", fontSize=11).encode(
         **place, text=alt.Text("text", type="nominal"), color=ink, tooltip=tips

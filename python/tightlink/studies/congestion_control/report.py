@@ -162,19 +162,10 @@ def _verdicts(found: Sensitivity, claims: Mapping[str, Claim]) -> pl.DataFrame:
     for number, marks in document.effects().items():
         for parameter, (sign, strong) in marks.items():
             claim = claims.get(f"{found.found.name}.{number}.{parameter}")
-            rows.append(
-                {
-                    "row": f"{number} {document.CLASS_OF[number]}",
-                    "column": _NUMBERED[document.NAME_OF[parameter]],
-                    "text": sign + ("**" if strong else "*"),
-                    "verdict": "no claim"
-                    if claim is None
-                    else {True: "holds", False: "contradicted", None: "open"}[claim.holds],
-                    "here": "" if claim is None else claim.observed,
-                    "reason": "" if claim is None else claim.reason,
-                }
-            )
-    return pl.DataFrame(rows)
+            told = ("no claim", "", "") if claim is None else (claim.verdict, claim.observed_text, claim.reason)
+            place = (f"{number} {document.CLASS_OF[number]}", _NUMBERED[document.NAME_OF[parameter]])
+            rows.append((*place, sign + ("**" if strong else "*"), *told))
+    return pl.DataFrame(rows, schema=["row", "column", "text", "verdict", "here", "reason"], orient="row")
 
 
 def _influence(found: Sensitivity) -> pl.DataFrame:
