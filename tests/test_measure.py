@@ -72,8 +72,9 @@ def test_a_window_is_exact_in_packets(tmp_path: Path) -> None:
     assert flow["packets_dropped"] == 0
     assert flow["goodput_bps"] == pytest.approx(simulated["goodput_bps"], rel=0.05)
     assert flow["packets_sent"] == pytest.approx(simulated["packets_sent"], rel=0.05)
-    # 20 packets are 16 to 20 behind each other; more would wait longer.
-    assert flow["one_way_delay_max_s"] == pytest.approx(simulated["one_way_delay_max_s"], rel=0.15)
+    # 20 packets are 16 to 20 behind each other; more would wait longer. The slowest of all tells the worst moment of a
+    # busy machine.
+    assert flow["one_way_delay_p95_s"] == pytest.approx(simulated["one_way_delay_p95_s"], rel=0.15)
     assert flow["limited_by_network"] == pytest.approx(simulated["limited_by_network"], abs=0.15)
     assert run.links["link"].to_list() == ["wire", "wire.reverse"]
     assert 0.8 < run.links["utilization"][0] <= 1.0
@@ -94,7 +95,7 @@ def test_datagrams_are_dropped_as_in_the_simulator() -> None:
     assert 0 <= run.manifest["sender"]["late_p99_s"] <= run.manifest["sender"]["late_max_s"]
     assert flow["packets_sent"] == pytest.approx(simulated["packets_sent"], abs=3)
     assert flow["packets_dropped"] == pytest.approx(simulated["packets_dropped"], abs=5)
-    assert flow["one_way_delay_max_s"] == pytest.approx(simulated["one_way_delay_max_s"], abs=0.01)
+    assert flow["one_way_delay_p95_s"] == pytest.approx(simulated["one_way_delay_p95_s"], abs=0.01)
     assert flow["jitter_rfc3550_s"] is not None
     assert flow["congestion"] == ""
 

@@ -98,4 +98,5 @@ def test_a_case_measured(tmp_path: Path) -> None:
     flow, same = (run.flows.row(0, named=True) for run in (found["bandwidth-1mbit"], tl.simulate(short)))
     assert flow["packets_dropped"] == 0
     assert flow["packets_sent"] == pytest.approx(same["packets_sent"], rel=0.03)
-    assert flow["one_way_delay_max_s"] == pytest.approx(same["one_way_delay_max_s"], rel=0.05)
+    # Of the slowest of twenty: the slowest of all tells the worst moment of a busy machine.
+    assert flow["one_way_delay_p95_s"] == pytest.approx(same["one_way_delay_p95_s"], rel=0.05)
