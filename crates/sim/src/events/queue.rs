@@ -1,11 +1,11 @@
-//! Pending events: a heap for small networks, a calendar for large ones. Both keep the same order.
+//! Pending events: a heap for few, or for such as come in bursts; a calendar for many. Both keep the same order.
 
 use super::Key;
 use super::calendar::Calendar;
 use super::heap::Heap;
 use crate::time::Time;
 
-/// Pending events.
+/// Pending events: a heap, until that is the slower.
 #[derive(Clone, Debug)]
 pub enum EventQueue {
     /// For few.
@@ -14,16 +14,13 @@ pub enum EventQueue {
     Calendar(Box<Calendar>),
 }
 
-/// From this many links and flows on, the calendar is the faster (`make bench`).
-const MANY: usize = 2000;
+impl Default for EventQueue {
+    fn default() -> Self {
+        Self::Heap(Heap::default())
+    }
+}
 
 impl EventQueue {
-    /// A queue for a network of so many links and flows.
-    #[must_use]
-    pub fn for_size(links_and_flows: usize) -> Self {
-        if links_and_flows < MANY { Self::Heap(Heap::default()) } else { Self::Calendar(Box::default()) }
-    }
-
     /// Removes the next event, if it comes before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Time) -> Option<Key> {
@@ -43,8 +40,23 @@ impl EventQueue {
     #[inline(never)]
     fn push_words(&mut self, time: f64, caused_at: f64, rank: u64) {
         match self {
-            Self::Heap(heap) => heap.push(Key::from_words((time, caused_at, rank))),
+            Self::Heap(heap) => {
+                if heap.push(Key::from_words((time, caused_at, rank))) {
+                    self.become_calendar();
+                }
+            }
             Self::Calendar(calendar) => calendar.push_words(time, caused_at, rank),
+        }
+    }
+
+    /// A calendar with the events of the heap.
+    #[cold]
+    #[inline(never)]
+    fn become_calendar(&mut self) {
+        if let Self::Heap(heap) = self {
+            let mut calendar = Box::<Calendar>::default();
+            std::mem::take(heap).into_keys().for_each(|key| calendar.push(key));
+            *self = Self::Calendar(calendar);
         }
     }
 }
@@ -63,10 +75,28 @@ mod tests {
         })
     }
 
+    #[test]
+    fn a_heap_becomes_a_calendar_where_events_sink_far() {
+        let is_calendar = |gap: f64| {
+            let mut queue = EventQueue::default();
+            (0..1000).for_each(|entity| queue.push(Key::planned(Time::new(f64::from(entity)), entity)));
+            for _ in 0..20_000 {
+                let key = queue.pop_before(Time::NEVER).unwrap();
+                queue.push(Key::planned(key.time + gap, key.entity()));
+            }
+            matches!(queue, EventQueue::Calendar(_))
+        };
+        // Each event is followed by itself, or by all the others first.
+        assert_eq!([is_calendar(1e-6), is_calendar(1000.0)], [false, true]);
+    }
+
     proptest! {
         #[test]
-        fn events_leave_in_order(many: bool, operations in prop::collection::vec((key(), 0u8..4), 0..300)) {
-            let mut queue = EventQueue::for_size(if many { MANY } else { 0 });
+        fn events_leave_in_order(calendar: bool, operations in prop::collection::vec((key(), 0u8..5), 0..300)) {
+            let mut queue = EventQueue::default();
+            if calendar {
+                queue.become_calendar();
+            }
             let mut reference: Vec<Key> = Vec::new();
             for (key, operation) in operations {
                 match operation {
@@ -79,6 +109,7 @@ mod tests {
                         prop_assert_eq!(queue.pop_before(first), None);
                         prop_assert_eq!(queue.pop_before(Time::NEVER), expected);
                     }
+                    3 => queue.become_calendar(),
                     _ => if let EventQueue::Calendar(calendar) = &mut queue {
                         calendar.rebuild(if key.entity() < 2 { 64 } else { 1024 }, 1.0 + 1e5 * f64::from(key.entity()));
                     }

@@ -86,7 +86,7 @@ impl<P: Probe> Fabric<P> {
             gates: Gates::new(scenario, &nodes)?,
             nodes,
             links,
-            queue: EventQueue::for_size(scenario.links.len() + scenario.flows.len()),
+            queue: EventQueue::default(),
             ack_options: AckOptionSlab::default(),
             delays,
             saturation: Saturation::new(scenario, &paths),

@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn packets_leave_at_their_interval_and_none_is_made_up_for() {
-        let (mut pacer, mut queue) = (Pacer::new(7), EventQueue::for_size(0));
+        let (mut pacer, mut queue) = (Pacer::new(7), EventQueue::default());
         let at = |seconds| Key::planned(Time::new(seconds), 0);
         assert!(!pacer.holds_back(&mut queue, at(1.0)));
         pacer.note_sent(&mut queue, at(1.0), 0.3, 0.0);
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_part_of_an_interval_is_made_up_for() {
         for (late_s, next_s) in [(0.0, 0.4), (0.1, 0.3), (0.2, 0.2), (5.0, 0.2)] {
-            let (mut pacer, mut queue) = (Pacer::new(7), EventQueue::for_size(0));
+            let (mut pacer, mut queue) = (Pacer::new(7), EventQueue::default());
             let at = |seconds| Key::planned(Time::new(seconds), 0);
             pacer.note_sent(&mut queue, at(1.0), 0.5, 0.0);
             let now_s = 1.5 + late_s;

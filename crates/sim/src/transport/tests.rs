@@ -90,7 +90,7 @@ struct Line {
 impl Wire {
     fn new() -> Self {
         Self {
-            events: EventQueue::for_size(0),
+            events: EventQueue::default(),
             ack_options: AckOptionSlab::default(),
             lines: Default::default(),
             rate_bps: RATE_BPS,

@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_last_arming_counts_whether_later_or_earlier() {
-        let (mut timer, mut queue) = (Timer::default(), EventQueue::for_size(0));
+        let (mut timer, mut queue) = (Timer::default(), EventQueue::default());
         timer.arm(&mut queue, 7, Key::FIRST, 3.0);
         timer.arm(&mut queue, 7, at(1.0), 3.0);
         let mut pending = queue.clone();
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_cancelled_timer_stays_silent() {
-        let (mut timer, mut queue) = (Timer::default(), EventQueue::for_size(0));
+        let (mut timer, mut queue) = (Timer::default(), EventQueue::default());
         timer.arm(&mut queue, 7, Key::FIRST, 3.0);
         timer.cancel();
         assert!(expiries(&mut timer, &mut queue).is_empty());
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn rearming_for_the_same_instant_takes_the_later_place_in_line() {
-        let (mut timer, mut queue) = (Timer::default(), EventQueue::for_size(0));
+        let (mut timer, mut queue) = (Timer::default(), EventQueue::default());
         timer.arm(&mut queue, 7, Key::FIRST, 3.0);
         timer.arm(&mut queue, 7, at(1.0), 2.0);
         let first = queue.pop_before(Time::NEVER).unwrap();

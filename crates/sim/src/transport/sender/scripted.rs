@@ -97,7 +97,7 @@ impl Script {
         if spec.pacing {
             sender.pace(PACING, None);
         }
-        let (events, ack_options) = (EventQueue::for_size(0), AckOptionSlab::default());
+        let (events, ack_options) = (EventQueue::default(), AckOptionSlab::default());
         let tape = Tape { events, ack_options, sent: Vec::new(), capable: 0, scalable: 0, told: 0 };
         let mut script = Self { sender, tape, controls, connection, now_s: 0.0 };
         script.act(Key::FIRST, Time::ZERO, 0, |sender, env| sender.begin(env, 0));
