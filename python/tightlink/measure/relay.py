@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -260,7 +261,7 @@ class Relay:
     @property
     def works(self) -> bool:
         """Whether it has not ended: of itself it ends with its duration, or when a host is gone."""
-        return self._process.poll() is None
+        return not self.wait(0)
 
     @property
     def scheduled(self) -> tuple[float, float] | None:
@@ -277,9 +278,9 @@ class Relay:
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until it ends of itself, but no longer than that; whether it has ended."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout_s)
-        return not self.works
+        # Popen takes a lock to be asked: Ctrl-C between that and what releases it would leave it taken, and what waits
+        # for the process later would wait for ever.
+        return bool(select.select([self._stop], [], [], timeout_s)[0])
 
     def finish(self, *, check: bool = True) -> Relayed:
         """End it, if it has not ended.
@@ -303,8 +304,7 @@ class Relay:
         """End it at once, if it works, and forget what it did."""
         self._open.close()
         self._stop.close()
-        if self._process.poll() is None:
-            self._process.kill()
+        self._process.kill()
         self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
