@@ -17,7 +17,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parent.parent
 _LOWEST: Final = re.compile(r"^(?P<name>[\w.-]+)>=(?P<version>[\w.]+)")
 #: What tests take beside the package and Dask.
-_TOOLS: Final = ("hypothesis", "pytest", "pytest-xdist")
+_TOOLS: Final = ("hypothesis", "pytest", "pytest-rerunfailures", "pytest-xdist")
 
 
 def constraints() -> list[str]:

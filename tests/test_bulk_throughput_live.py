@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from in_real_time import measures
 from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.analysis.path.cells import cell
 from tightlink.measure.machine import missing
@@ -144,7 +145,7 @@ def test_the_study_measures_where_it_is_asked_to() -> None:
         assert len(list(live.measured())) >= len(cells())
 
 
-@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+@measures
 def test_two_cells_live(tmp_path: Path) -> None:
     """Below what the path holds the goodput follows from window and round trip, whatever the machine does besides."""
     path = path_of(LBNL, "reno").changed(bandwidth_bps=10e6, rtt_s=0.04, duration_s=1.5)

@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from in_real_time import measures
 from tightlink import cli
 from tightlink.diagnosis import CAUSES, Why, why
 from tightlink.diagnosis.captured import of_captured
 from tightlink.diagnosis.kernel import disagreement
-from tightlink.measure.machine import missing
 from tightlink.measure.measuring import check, measure
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
@@ -79,7 +79,7 @@ def test_captured(case: dict[str, Any], tmp_path: Path) -> None:
     _check(case, run.why(largest))
 
 
-@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+@measures
 @pytest.mark.parametrize("case", _of("measured"))
 def test_measured(case: dict[str, Any]) -> None:
     try:

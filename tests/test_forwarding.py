@@ -12,18 +12,16 @@ from pathlib import Path
 import pytest
 
 import tightlink as tl
+from in_real_time import needs_router
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure import forwarding, kernel_router
 from tightlink.measure.forwarding import forward, slowest, tables
 from tightlink.measure.forwarding_sender import Sending
 from tightlink.measure.kernel_router import Did, Sample
-from tightlink.measure.machine import missing
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sending import jobs
 from tightlink.run import Framed, Run
-
-live = pytest.mark.skipif(bool(missing("forwarding")), reason=str(missing("forwarding")))
 
 #: 1,000 packets of 128 B in a second; the line takes 10 Mbit/s.
 _TEXT = """
@@ -135,7 +133,7 @@ def test_threads_of_the_kernel_that_cannot_be_seen_are_said() -> None:
         kernel_router._thread("none")
 
 
-@live
+@needs_router
 def test_the_kernel_forwards_every_packet_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts are counts, however busy the machine is."""
     monkeypatch.setattr(forwarding, "_check", lambda *_, **__: None)
@@ -150,7 +148,7 @@ def test_the_kernel_forwards_every_packet_once(monkeypatch: pytest.MonkeyPatch) 
     assert run.manifest["link"]["device"] == "veth"
 
 
-@live
+@needs_router
 def test_the_line_behind_the_kernel_is_as_fast_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the router had its processor is not asked: a token bucket makes up for it."""
     monkeypatch.setattr(forwarding, "_check", lambda *_, **__: None)
@@ -162,7 +160,7 @@ def test_the_line_behind_the_kernel_is_as_fast_as_it_says(monkeypatch: pytest.Mo
     assert run.nodes["dropped_output_ring"][0] > 0
 
 
-@live
+@needs_router
 def test_trains_are_cut_to_packets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "_check", lambda *_, **__: None)
     text = _TEXT.replace('"cbr"', '"saturate"').replace('interval = "1 ms", ', "")
@@ -174,7 +172,7 @@ def test_trains_are_cut_to_packets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 64 < node["packets_served"] <= node["packets_in"]
 
 
-@live
+@needs_router
 @pytest.mark.parametrize("interval", ["1 ms", "5 us"])
 def test_it_ends_soon_when_it_is_told_to(interval: str) -> None:
     """One by one and in trains."""
@@ -189,7 +187,7 @@ def test_it_ends_soon_when_it_is_told_to(interval: str) -> None:
     assert time.monotonic() - began < 30
 
 
-@live
+@needs_router
 def test_nothing_is_left_after_sigkill() -> None:
     with subprocess.Popen([sys.executable, "-c", _HELD], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from in_real_time import needs_router
 from tightlink.measure import forwarding
 from tightlink.measure.kernel_router import ETHERNET_BYTES
-from tightlink.measure.machine import missing
 from tightlink.studies.link_saturation import STUDY, live
 from tightlink.studies.link_saturation.live import hosts, kernel
 from tightlink.studies.link_saturation.live.kernel import LINE, OPEN, PAYLOADS, POINTS
@@ -123,7 +123,7 @@ def test_the_study_measures_it_where_the_machine_can(monkeypatch: pytest.MonkeyP
     assert all(each.alone for each in answered(None))
 
 
-@pytest.mark.skipif(bool(missing("forwarding")), reason=str(missing("forwarding")))
+@needs_router
 def test_a_point_live(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "_check", lambda *_, **__: None)
     point = POINTS[-1]

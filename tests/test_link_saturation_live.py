@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import tightlink as tl
-from tightlink.measure.machine import missing
+from in_real_time import measures
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
@@ -111,7 +111,7 @@ def test_the_study_measures_where_it_is_asked_to() -> None:
     assert {point.task for point in hosts.POINTS} <= {task.name for task in live.all_tasks()}
 
 
-@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+@measures
 def test_large_datagrams_live(simulated: dict[str, Run]) -> None:
     point = hosts.POINTS[-1]
     try:

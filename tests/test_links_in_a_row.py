@@ -9,17 +9,15 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from in_real_time import measures
 from tightlink import cli
 from tightlink.measure import traced
 from tightlink.measure.emulation import Emulation
 from tightlink.measure.forwarding import forward
-from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import late_after_s, relay_spec
 from tightlink.measure.sides import Route
-
-live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 
 #: A home's line, a fast network that is free, and a slow peering.
 HOME = """
@@ -184,7 +182,7 @@ time.sleep(1.0)
 """
 
 
-@live
+@measures
 @pytest.mark.parametrize("device", ["tun", "packet"])
 def test_packets_cross_all_links_in_a_row(device: Any) -> None:
     slow = dict.fromkeys((f"link.{name}.rate" for name in ("first", "second", "third")), "400 kbit/s")
@@ -216,7 +214,7 @@ def test_packets_cross_all_links_in_a_row(device: Any) -> None:
     assert (flow["from"], flow["to"]) == ("a", "d")
 
 
-@live
+@measures
 def test_a_parking_lot_is_measured() -> None:
     # Loose: what the machine is asked for is loose, too.
     run = measure(tl.loads(LOT), late_s=0.05, tries=3)

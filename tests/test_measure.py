@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import tightlink as tl
+from in_real_time import measures, needs_links
 from programs import needs
 from tightlink import cli
 from tightlink.measure import machine, sender_iperf3
-from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tightlink.measure.testbed import Bed
     from tightlink.run import Run
 
-live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 iperf3 = needs("iperf3")
 
 FTP = """
@@ -64,7 +63,7 @@ def _measured(text: str, **options: Any) -> Run:
         pytest.skip(str(error))
 
 
-@live
+@measures
 def test_a_window_is_exact_in_packets(tmp_path: Path) -> None:
     run = _measured(FTP, echo_s=0.2)
     flow, simulated = run.flows.row(0, named=True), tl.simulate(tl.loads(FTP)).flows.row(0, named=True)
@@ -88,7 +87,7 @@ def test_a_window_is_exact_in_packets(tmp_path: Path) -> None:
     assert again.manifest["relay"]["lateness"]["invalid"] is False
 
 
-@live
+@measures
 def test_datagrams_are_dropped_as_in_the_simulator() -> None:
     run = _measured(VOICE)
     flow, simulated = (each.flows.row(0, named=True) for each in (run, tl.simulate(tl.loads(VOICE))))
@@ -100,7 +99,7 @@ def test_datagrams_are_dropped_as_in_the_simulator() -> None:
     assert flow["congestion"] == ""
 
 
-@live
+@measures
 def test_datagrams_come_twice_and_out_of_order_as_in_the_simulator() -> None:
     disorder = 'reorder = { probability = "10 %", delay = "7 ms" }, duplicate = "20 %"'
     text = VOICE.replace("3 Mbit/s", "1 Mbit/s").replace("queue", f"{disorder}, queue")
@@ -113,7 +112,7 @@ def test_datagrams_come_twice_and_out_of_order_as_in_the_simulator() -> None:
     assert flow["one_way_delay_p95_s"] == pytest.approx(simulated["one_way_delay_p95_s"], abs=0.003)
 
 
-@live
+@measures
 def test_flows_of_a_group_end_with_their_bytes() -> None:
     run = _measured(PAIRS)
     assert run.flows["label"].to_list() == ["bulk[0]", "bulk[1]"]
@@ -128,7 +127,7 @@ def test_flows_of_a_group_end_with_their_bytes() -> None:
     assert 0.0 <= run.manifest["receivers"]["p50_s"] <= run.manifest["receivers"]["max_s"]
 
 
-@live
+@measures
 @iperf3
 def test_iperf3_is_a_witness() -> None:
     mixed = FTP + VOICE.splitlines()[-1].replace("3 Mbit/s", "400 kbit/s").replace("cbr", "cbr", 1)
@@ -142,7 +141,7 @@ def test_iperf3_is_a_witness() -> None:
     assert any("iperf3 keeps no window with segments below 1400 B: ftp" in text for text in run.warnings)
 
 
-@live
+@needs_links
 def test_the_command_repeats_and_writes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "voice.toml", tmp_path / "out"
     file.write_text(VOICE.replace("1 s", "0.3 s"))
@@ -157,7 +156,7 @@ def test_the_command_repeats_and_writes(tmp_path: Path, capfd: pytest.CaptureFix
     assert capfd.readouterr().err == f"tightlink: {out / '1'}: there is another measurement; choose another folder\n"
 
 
-@live
+@needs_links
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     file = tmp_path / "voice.toml"
     file.write_text(VOICE.replace('"1 s"', '"60 s"'))
@@ -186,7 +185,7 @@ def _descendants(process: int) -> list[int]:
     return found
 
 
-@live
+@needs_links
 @pytest.mark.parametrize("sender", ["probe", pytest.param("iperf3", marks=iperf3)])
 def test_a_kill_leaves_nothing(sender: str, tmp_path: Path) -> None:
     if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
@@ -280,7 +279,7 @@ def test_a_scenario_without_links_says_so(tmp_path: Path, capfd: pytest.CaptureF
     )
 
 
-@live
+@needs_links
 def test_without_iperf3_the_other_sender_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(tl.TightlinkError, match=r"^iperf3 is not installed; --sender probe needs no program$"):

@@ -7,16 +7,15 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from in_real_time import measures
 from programs import needs
 from tightlink.measure import sender_iperf3
-from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sending import jobs
 from tightlink.measure.traffic import Constant, Times
 
-live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 iperf3 = needs("iperf3")
 
 WIRE = """
@@ -35,7 +34,7 @@ FILE = (
 STOPPED = 'traffic.app = { kind = "bulk", from = "a", to = "b", start = "0.2 s", stop = "1.2 s", tcp = { congestion = "reno", window = "10 packets" } }'
 
 
-@live
+@measures
 @pytest.mark.parametrize(
     ("traffic", "sender"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tightlink as tl
-from tightlink.measure.machine import missing
+from in_real_time import needs_links
 from tightlink.measure.plan import Plan
 from tightlink.measure.settings import differences, largest_packet, of_hosts
 from tightlink.measure.sides import Route
@@ -178,7 +178,7 @@ def test_a_host_is_one_way_only() -> None:
         of_hosts(_plan(WIRE + FTP + other))
 
 
-@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+@needs_links
 @pytest.mark.parametrize("device", ["tun", "packet"])
 @pytest.mark.parametrize("pairs", [1, 2])
 def test_packets_of_hosts_come_to_the_link(device: str, pairs: int) -> None:

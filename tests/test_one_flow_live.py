@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
+from in_real_time import measures
 from tightlink.experiment.claims import compared
-from tightlink.measure.machine import missing
 from tightlink.run import Framed, Run
 from tightlink.studies.live import measure_all
 from tightlink.studies.one_flow import STUDY, live
@@ -85,7 +85,7 @@ def test_the_study_measures_when_it_is_asked_to() -> None:
     assert {task.name for task in measuring.all_tasks()} > {"linux/base", "tcp/base"}
 
 
-@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+@measures
 def test_a_case_measured(tmp_path: Path) -> None:
     """The link of 1 Mbit/s, for two seconds: its queue grows until the window ends it."""
     from dataclasses import replace

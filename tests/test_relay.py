@@ -17,11 +17,11 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from in_real_time import measures, needs_links, tried_again
 from programs import needs
 from tightlink import _core, cli
 from tightlink.errors import TightlinkError
 from tightlink.measure.emulation import Emulation
-from tightlink.measure.machine import missing
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relay, late_after_s, relay_spec
 from tightlink.tables import TABLES
@@ -29,7 +29,6 @@ from tightlink.tables import TABLES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-live = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
 
 _WIRE = """
 profile = "linux"
@@ -74,6 +73,7 @@ def _between(sockets: tuple[socket.socket, ...], spec: dict[str, Any], *, trace:
     return Relay(spec, (sockets[2].fileno(), sockets[3].fileno()), trace=trace)
 
 
+@tried_again
 def test_the_queue_takes_what_the_simulators_would(sockets: tuple[socket.socket, ...]) -> None:
     a, b, *_ = sockets
     with _between(sockets, relay_spec(_plan())) as relay:
@@ -100,6 +100,7 @@ def test_whether_it_works_is_asked_without_a_lock(sockets: tuple[socket.socket, 
         assert not relay.works
 
 
+@tried_again
 def test_the_trace_is_that_of_the_simulator(sockets: tuple[socket.socket, ...]) -> None:
     a, b, *_ = sockets
     with _between(sockets, relay_spec(_plan())) as relay:
@@ -205,7 +206,7 @@ def test_late_is_one_percent_of_a_full_queue_but_no_less_than_a_tenth_of_a_milli
 # Between hosts.
 
 
-@live
+@measures
 @pytest.mark.parametrize("device", ["tun", "packet"])
 def test_hosts_see_the_link(device: Any) -> None:
     with Emulation(_plan(), device, late_s=1.0, trace=True) as emulation:
@@ -224,7 +225,7 @@ def test_hosts_see_the_link(device: Any) -> None:
     assert all(flow["protocol"] in {1, 17} for flow in run.manifest["relay"]["flows"])
 
 
-@live
+@measures
 @pytest.mark.parametrize("burn", [False, True])
 def test_a_router_costs_time(burn: Any) -> None:
     with Emulation(_plan(_ROUTER), burn=burn, late_s=1.0, trace=True) as emulation:
@@ -240,7 +241,7 @@ def test_a_router_costs_time(burn: Any) -> None:
     assert all(gap_s > 0.0019 for gap_s in there["time_s"].diff().drop_nulls())
 
 
-@live
+@measures
 @needs("ping")
 def test_several_links_work_side_by_side() -> None:
     emulations = [Emulation(_plan(**{"link.wire.delay": f"{delay} ms"}), late_s=1.0) for delay in (5, 40)]
@@ -270,7 +271,7 @@ def _emulate(*arguments: str | Path) -> subprocess.Popen[str]:
     return subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
 
-@live
+@needs_links
 def test_a_program_runs_over_the_link(wire: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     ended = _emulate(wire, "--late", "1 s", "-o", out, "--", sys.executable, "-c", _FLOOD, "10.64.128.1", "2")
@@ -282,14 +283,14 @@ def test_a_program_runs_over_the_link(wire: Path, tmp_path: Path) -> None:
     assert cli.main(["emulate", str(wire), "-o", str(out)]) == 2
 
 
-@live
+@needs_links
 def test_the_exit_code_is_the_programs(wire: Path) -> None:
     with _emulate(wire, "--in", "b", "--", "sh", "-c", "exit 7") as ended:
         ended.communicate(timeout=60)
     assert ended.returncode == 7
 
 
-@live
+@needs_links
 def test_a_link_that_was_late_has_no_result(wire: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     program = [sys.executable, "-c", _FLOOD, "10.64.128.1", "2"]
@@ -299,7 +300,7 @@ def test_a_link_that_was_late_has_no_result(wire: Path, tmp_path: Path) -> None:
     assert "tightlink: lateness: " in errors
 
 
-@live
+@needs_links
 def test_ctrl_c_ends_the_link_and_its_hosts_can_be_entered(wire: Path) -> None:
     with _emulate(wire) as ended:
         assert ended.stdout is not None
@@ -313,7 +314,7 @@ def test_ctrl_c_ends_the_link_and_its_hosts_can_be_entered(wire: Path) -> None:
     assert ended.returncode == 0
 
 
-@live
+@needs_links
 def test_nothing_is_left_of_a_command_that_was_killed(wire: Path) -> None:
     with _emulate(wire, "--", "sleep", "1000") as killed:
         assert killed.stderr is not None
@@ -336,7 +337,7 @@ def _descendants(process: int) -> list[int]:
     return [*children, *(other for child in children for other in _descendants(child))]
 
 
-@live
+@needs_links
 def test_the_duration_ends_a_program(wire: Path) -> None:
     begin = time.monotonic()
     with _emulate(wire, "--duration", "200 ms", "--", "sleep", "100") as ended:
@@ -345,7 +346,7 @@ def test_the_duration_ends_a_program(wire: Path) -> None:
     assert time.monotonic() - begin < 50
 
 
-@live
+@measures
 @needs("ping")
 def test_a_trace_is_a_link_of_its_own(tmp_path: Path) -> None:
     """What mm-link does: a packet waits for the next instant of the trace, and then for the delay."""

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from in_real_time import measures
 from tightlink.measure import measuring
-from tightlink.measure.machine import missing
 from tightlink.measure.measuring import measure
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
@@ -118,7 +118,7 @@ def test_a_router_that_waits_for_a_processor_is_no_router() -> None:
         measuring._load((1.0, 0.1), (2.5, 0.2), 2.0)
 
 
-@pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+@measures
 def test_a_router_spends_its_time() -> None:
     scenario = process_router.scenario(130, 800)
     try:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from in_real_time import needs_links
 from programs import need
 from tightlink.errors import TightlinkError
-from tightlink.measure.machine import missing
 from tightlink.measure.testbed import Bed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = pytest.mark.skipif(bool(missing("tun")), reason=str(missing("tun")))
+pytestmark = needs_links
 
 #: How long programs would sleep, in seconds: a number by which this process knows its own.
 _SLEEP = f"1000.{os.getpid()}"
