@@ -12,7 +12,6 @@ pub use self::totals::ServerTotals;
 pub use self::wire::Wire;
 use crate::delays::Delays;
 use crate::events::{Entity, Key, Precedence};
-use crate::network::changes::account::Work;
 use crate::network::changes::{Changes, ChangesSample};
 use crate::network::queue::{Arrival, Needs, Queue, Refusal, Verdict};
 use crate::ring::Ring;
@@ -232,15 +231,6 @@ impl Server {
         self.changes().map_or_else(ChangesSample::default, |changes| changes.sample(now.seconds(), departure_s))
     }
 
-    /// What was sent and what could have been until `at_s`; of a run without an end nothing.
-    #[must_use]
-    pub fn work(&self, at_s: f64) -> Option<Work> {
-        if at_s == f64::INFINITY {
-            return None;
-        }
-        self.rare.changes.as_ref()?.clone().work(at_s, self.last.departure)
-    }
-
     /// Whose departures these are.
     #[inline]
     #[must_use]
@@ -457,32 +447,9 @@ impl Server {
         self.key_of(self.last)
     }
 
-    /// Random numbers that the queue has drawn.
-    #[must_use]
-    pub fn random_draws(&self) -> u64 {
-        self.rare.queue.random_draws() + self.rare.changes.as_ref().map_or(0, |changes| changes.random_draws())
-    }
-
     /// Packets waiting at `now`, without the one in service.
     pub fn waiting(&mut self, now: Key) -> usize {
         self.advance(now).saturating_sub(1)
-    }
-
-    /// Packets refused so far.
-    #[must_use]
-    pub fn dropped(&self) -> u64 {
-        self.rare.dropped
-    }
-
-    /// Time spent transmitting before `now`, in seconds.
-    #[must_use]
-    pub fn busy_until(&self, now: Time) -> f64 {
-        // The services that lie ahead follow one another without a gap.
-        let busy_s = self.admitted().busy_s - (self.last.departure - now.seconds()).max(0.0);
-        // Two accounts meet here. What was admitted is counted, and so is as long as its packets say; when the last of it
-        // leaves was added up packet by packet, and rounded each time. In an endless queue of a hundred million packets
-        // these sums are some billionths shorter than what they are sums of.
-        busy_s.min(now.seconds())
     }
 
     /// Whether the line has been busy without a pause from `since` to `now`.
@@ -490,12 +457,6 @@ impl Server {
     #[must_use]
     pub fn busy_throughout(&self, since: Time, now: Time) -> bool {
         self.busy_since <= since.seconds() && self.last.departure >= now.seconds()
-    }
-
-    /// How long packets waited that went on the line before the end of the run, those that did not wait included.
-    #[must_use]
-    pub fn queueing(&self) -> Delays {
-        self.rare.waits.clone().with_zeros(self.admitted().packets - self.rare.still_waiting.0 - self.rare.waits.count)
     }
 
     /// Seconds from `now` until all that was granted has been sent.
@@ -517,37 +478,5 @@ impl Server {
     #[must_use]
     pub fn wire(&self) -> &Wire {
         &self.rare.wire
-    }
-
-    fn admitted(&self) -> Admitted {
-        let admitted = self.rare.others.with(&self.recent).with(&self.rare.previous);
-        self.rare.changes.as_ref().map_or(admitted, |changes| Admitted { busy_s: changes.busy_s(), ..admitted })
-    }
-
-    /// The totals of a run that was interrupted at `reached`; what was granted then counts as done, but for the time that
-    /// it takes.
-    #[must_use]
-    pub fn until(&self, reached: Time, totals: ServerTotals) -> ServerTotals {
-        if reached.seconds() >= self.end {
-            return totals;
-        }
-        ServerTotals { busy_s: self.busy_until(reached), work: self.work(reached.seconds()), ..totals }
-    }
-
-    /// What was done before the end of the run.
-    #[must_use]
-    pub fn totals(&self) -> ServerTotals {
-        let (admitted, Rare { late, dropped, marked, .. }) = (self.admitted(), &*self.rare);
-        ServerTotals {
-            packets_in: admitted.packets + dropped,
-            packets_out: admitted.packets - late.0,
-            packets_dropped: *dropped,
-            packets_marked: *marked,
-            bytes_out: admitted.bytes - late.1,
-            busy_s: self.busy_until(Time::new(self.end)),
-            waiting_s: if self.rare.still_waiting.0 > 0 { self.rare.still_waiting.1 } else { self.waiting_s },
-            queue_max_packets: u64::from(self.most_waiting),
-            work: self.work(self.end),
-        }
     }
 }
