@@ -2,6 +2,7 @@
 
 use super::flows::FlowPaths;
 use super::routes::Routes;
+use crate::network::processor::ProcessorSpec;
 use crate::scenario::{FlowSpec, LinkSpec, Scenario, TcpSpec, TrafficSpec, TransportSpec, UsersSpec};
 
 /// What the hosts at both ends of a path cost, in crossings of a link.
@@ -9,7 +10,8 @@ const HOSTS: f64 = 6.0;
 
 /// Crossings of links in a second of simulated time, by the node where the links begin; what hosts cost is among them.
 ///
-/// A guess from the scenario alone: of flows that share a link each has as much of it as the others, and nothing is lost.
+/// A guess from the scenario alone: of flows that share a link or a processor each has as much of it as the others, and nothing
+/// is lost.
 #[must_use]
 pub fn loads(scenario: &Scenario, routes: &Routes, paths: &FlowPaths) -> Vec<f64> {
     let mut load = vec![0.0; scenario.nodes.len()];
@@ -43,6 +45,11 @@ fn share_of_run(scenario: &Scenario, start_s: f64, stop_s: f64) -> f64 {
 /// Packets of `size` bytes that a link carries in a second.
 fn carries_pps(link: &LinkSpec, size: u32) -> f64 {
     link.carries_bps(size) / (8.0 * f64::from(size))
+}
+
+/// Packets of `size` bytes that a processor serves in a second.
+fn serves_pps(spec: &ProcessorSpec, size: u32) -> f64 {
+    1.0 / (spec.interrupt_s + spec.per_packet_s + spec.per_byte_s * f64::from(size))
 }
 
 /// Adds packets from a node to another, which is a destination.
@@ -99,17 +106,25 @@ fn add_users(group: &UsersSpec, first: u16, scenario: &Scenario, routes: &Routes
 
 fn add_flows(scenario: &Scenario, paths: &FlowPaths, load: &mut [f64]) {
     let flows = || (0..).zip(&scenario.flows);
-    let mut sharing = vec![0.0; scenario.links.len()];
+    let end = |link: u32| scenario.links[link as usize].to as usize;
+    let (mut sharing, mut sharing_ends) = (vec![0.0; scenario.links.len()], vec![0.0; scenario.nodes.len()]);
     for (index, flow) in flows() {
         let active = share_of_run(scenario, flow.start_s, flow.stop_s) / paths.paths.each(index, false).count() as f64;
-        paths.paths.all_links(index, false).into_iter().for_each(|link| sharing[link as usize] += active);
+        for link in paths.paths.all_links(index, false) {
+            sharing[link as usize] += active;
+            sharing_ends[end(link)] += active;
+        }
     }
     for (index, flow) in flows() {
         let [there, back] = [false, true].map(|reverse| paths.paths.all_links(index, reverse));
         // As if each of several had the same share.
         let [paths_there, paths_back] = [false, true].map(|reverse| paths.paths.each(index, reverse).count() as f64);
         let size = packet_bytes(flow);
-        let share = |&link: &u32| carries_pps(&scenario.links[link as usize], size) / sharing[link as usize].max(1.0);
+        let share = |&link: &u32| {
+            let of_link = carries_pps(&scenario.links[link as usize], size) / sharing[link as usize].max(1.0);
+            let processor = scenario.nodes[end(link)].processor.as_ref();
+            processor.map_or(of_link, |spec| of_link.min(serves_pps(spec, size) / sharing_ends[end(link)].max(1.0)))
+        };
         let fair_pps = there.iter().map(share).fold(f64::INFINITY, f64::min);
         let round_trip_s = paths.paths.unloaded_s(scenario, index, size);
         let packets_per_s = fair_pps.min(offered_pps(flow, 2.0 * round_trip_s, scenario));

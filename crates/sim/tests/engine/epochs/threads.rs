@@ -51,6 +51,28 @@ fn the_load_is_that_of_the_traffic() {
 }
 
 #[test]
+fn flows_share_a_processor_as_they_share_a_link() {
+    let load = |processor_at: Option<usize>, rate_bps| {
+        let mut scenario = scenario(Profile::Rfc, 1.0, 3);
+        scenario.links.extend(wire("in", (0, 1), 1e9, 5e-3, packets(1000)));
+        scenario.links.extend(wire("out", (1, 2), rate_bps, 5e-3, packets(1000)));
+        for index in 0..2 {
+            let often = TrafficSpec::Cbr { pace: Pace::IntervalS(1e-5) };
+            scenario.flows.push(flow(&scenario, "often", index, (0, 2), often, udp(1000)));
+        }
+        if let Some(node) = processor_at {
+            scenario.nodes[node].processor = Some(processor(1e-3, 100));
+        }
+        let estimate = Estimate::new(&scenario, 1).expect("it is valid");
+        estimate.packet_hops_per_turn / estimate.turn_s
+    };
+    // A thousand packets in a second.
+    let served = load(Some(1), 1e9);
+    assert_eq!(served, load(None, 1e3 * 8.0 * 1000.0));
+    assert!(served < load(None, 1e9) / 50.0);
+}
+
+#[test]
 fn a_run_has_the_estimated_threads_or_those_that_are_asked_for() {
     let scenario = two_sites(100, 5e-3);
     let threads = |work| EpochSimulation::new(&scenario, work).expect("it is valid").threads();
