@@ -12,8 +12,9 @@ import pytest
 import tightlink as tl
 from tightlink.experiment.factors import value_at
 from tightlink.laboratory import page
-from tightlink.laboratory.changes import Document, changed, grouped
+from tightlink.laboratory.changes import Document, changed
 from tightlink.laboratory.chosen import bottleneck, chosen, prepared
+from tightlink.laboratory.resolved import Resolved, grouped
 from tightlink.laboratory.sliders import Slider
 from tightlink.scenario.network import Network
 from tightlink.scenario.resolve import filled, relative
@@ -82,6 +83,22 @@ def test_sliders_over_open_loop_transfers_draw_what_python_draws() -> None:
         assert made(document, positions) == wanted
 
 
+@pytest.mark.parametrize("change", ["topology.net.k=2,6", "topology.net.link.queue=10 packets,40 ms"])
+def test_sliders_over_groups_of_links_are_what_python_resolves(change: str) -> None:
+    scenario = tl.loads("""
+    duration = "1 s"
+    topology.net = { kind = "fat-tree", k = 4, link = { rate = "10 Mbit/s", delay = "5 ms", queue = "20 packets" } }
+    traffic.shuffle = { kind = "transfers", from = "net.host[*]", to = "net.host[*]", pairs = "permutation", times = ["0 s"], size = "20 kB" }
+    """)
+    # Other links, or the same ones with other wires, of which some have a key more.
+    more = ("topology.net.link.rate=5 Mbit/s", "topology.net.link.duplicate=0,0.1", "traffic.shuffle.size=9 kB")
+    sliders = sets(scenario, change, *more)
+    document = json.loads(json.dumps(Document(scenario, sliders).to_dict()))
+    for positions in itertools.product(*(range(len(slider.values)) for slider in sliders)):
+        changes = {slider.key: slider.values[place] for slider, place in zip(sliders, positions, strict=True)}
+        assert made(document, positions) == json.loads(json.dumps(scenario.set_all(changes).resolve())), changes
+
+
 def test_sliders_that_depend_on_each_other_are_told_together() -> None:
     scenario = tl.loads(CHAIN)
     sliders = sets(scenario, "traffic.file.tcp.window=64 KiB,128 KiB", "traffic.file.tcp.payload=500 B,1000 B")
@@ -108,7 +125,7 @@ def test_a_position_that_is_an_error_says_what_the_command_says() -> None:
 def test_chosen_sliders_have_only_right_values(name: str) -> None:
     scenario = tl.load(f"examples/{name}.toml")
     scenario = prepared(scenario, [str(bottleneck(scenario))])
-    sliders = chosen(scenario)
+    sliders = chosen(Resolved(scenario))
     assert len(sliders) >= 3
     for slider in sliders:
         assert len(slider.values) > 1
@@ -116,7 +133,7 @@ def test_chosen_sliders_have_only_right_values(name: str) -> None:
             scenario.set(slider.key, slider.values[place]).resolve()
     # The first positions are the scenario itself.
     explicit = scenario.explicit()
-    assert Document(scenario, sliders[:1])._own == grouped(relative(explicit, Network(explicit)))
+    assert Document(scenario, sliders[:1]).to_dict()["scenario"] == grouped(relative(explicit, Network(explicit)))
 
 
 def test_prepared_scenarios_are_the_same_run(one_flow: str) -> None:

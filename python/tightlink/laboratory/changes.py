@@ -14,51 +14,68 @@ from itertools import cycle, islice
 from typing import Any, Final, TypeAlias
 
 from tightlink.errors import ScenarioError
+from tightlink.laboratory.resolved import Change, OtherLinksError, Resolved
 from tightlink.laboratory.sliders import Slider
 from tightlink.scenario import Scenario
-from tightlink.scenario.network import Network
-from tightlink.scenario.resolve import relative
 
 #: Combinations of sliders that depend on each other, at most, and of all sliders that are checked beyond pairs.
 _MOST_COMBINATIONS: Final = 1000
 _CHECKED: Final = 12
 
-#: A place in the tables as a JSON pointer, and what is done there.
-Change: TypeAlias = tuple[str, dict[str, Any]]
 Positions: TypeAlias = tuple[int, ...]
 
 
 class Document:
     """A scenario and the changes that sliders make in it, for the engine of a laboratory.
 
+    Args:
+        scenario: What the sliders change.
+        sliders: All of them.
+        resolved: The scenario with what is known of its changes.
+
     Raises:
         ScenarioError: The scenario itself is wrong, or too many combinations of sliders would have to be told.
     """
 
-    def __init__(self, scenario: Scenario, sliders: Sequence[Slider]) -> None:
+    def __init__(self, scenario: Scenario, sliders: Sequence[Slider], resolved: Resolved | None = None) -> None:
         self.base = scenario
         self.sliders = list(sliders)
-        self._known: dict[tuple[tuple[int, int], ...], dict[str, Any] | str] = {}
+        try:
+            self._make(resolved or Resolved(scenario))
+        except OtherLinksError:
+            self._make(Resolved(scenario, by_wires=False))
+
+    def _make(self, resolved: Resolved) -> None:
+        self._resolved = resolved
         self._choices: dict[tuple[Positions, Positions], dict[str, Any]] = {}
         own = self._tables({})
         if isinstance(own, str):
-            scenario.resolve()
+            self.base.resolve()
             raise ScenarioError(own, statement=True)
         self._own = own
-        self.tables = self._longest()
+        self._widest = self._longest()
         #: The numbers of the sliders that are patched together.
         self.together: list[Positions] = [(index,) for index in range(len(self.sliders))]
         self._settle()
+        for of in self.together:
+            for positions in self._combinations(of):
+                self._choice(of, positions)
 
     def to_dict(self) -> dict[str, Any]:
         """What `tightlink-lab`, the crate, reads."""
         patches = []
         for of in self.together:
             at = {}
-            for positions in itertools.product(*(range(len(self.sliders[index].values)) for index in of)):
-                at[",".join(map(str, positions))] = self._choice(of, positions)
+            for positions in self._combinations(of):
+                found = self._choice(of, positions)
+                if "changes" in found:
+                    found = {"changes": list(self._resolved.of_links(found["changes"]))}
+                at[",".join(map(str, positions))] = found
             patches.append({"of": list(of), "at": at})
-        return {"scenario": self.tables, "patches": patches}
+        return {"scenario": self._resolved.with_links(self._widest), "patches": patches}
+
+    def _combinations(self, of: Positions) -> Iterator[Positions]:
+        return itertools.product(*(range(len(self.sliders[index].values)) for index in of))
 
     def error(self, slider: int, position: int) -> str | None:
         """Why there is no scenario with one slider at a position and the others where they are."""
@@ -71,26 +88,17 @@ class Document:
         Raises:
             ScenarioError: There is none at these positions.
         """
-        # A slider of a whole table is set before those of keys in it.
-        moved = [(self.sliders[index], place) for index, place in sorted(positions.items())]
-        changes = {slider.key: slider.values[place] for slider, place in moved if place != slider.start}
+        changes = self._set(positions)
         return self.base.set_all(changes) if changes else self.base
+
+    def _set(self, positions: dict[int, int]) -> dict[str, Any]:
+        """What some sliders set: one of a whole table does before those of keys in it."""
+        moved = [(self.sliders[index], place) for index, place in sorted(positions.items())]
+        return {slider.key: slider.values[place] for slider, place in moved if place != slider.start}
 
     def _tables(self, positions: dict[int, int]) -> dict[str, Any] | str:
         """The tables with some sliders moved, or one sentence why there are none."""
-        moved = {index: place for index, place in positions.items() if place != self.sliders[index].start}
-        known = tuple(sorted(moved.items()))
-        if known not in self._known:
-            self._known[known] = self._resolved(moved)
-        return self._known[known]
-
-    def _resolved(self, moved: dict[int, int]) -> dict[str, Any] | str:
-        try:
-            explicit = self.scenario(moved).explicit()
-            return grouped(relative(explicit, Network(explicit)))
-        except ScenarioError as error:
-            error.file = None
-            return error.sentence()
+        return self._resolved.tables(self._set(positions))
 
     def _longest(self) -> dict[str, Any]:
         """The scenario's tables, each group with as many flows as any slider gives it."""
@@ -115,7 +123,7 @@ class Document:
 
     def _changes(self, of: Positions, tables: dict[str, Any]) -> list[Change]:
         changes = list(differences(self._own, tables))
-        for number, (group, longest) in enumerate(zip(tables["groups"], self.tables["groups"], strict=True)):
+        for number, (group, longest) in enumerate(zip(tables["groups"], self._widest["groups"], strict=True)):
             if self._counts(of, number) and _begins(longest["flows"], group["flows"]):
                 changes.append((f"/groups/{number}/flows", {"keep": len(group["flows"])}))
         return changes
@@ -154,14 +162,18 @@ class Document:
     def _is_wrong(self, positions: dict[int, int]) -> bool:
         """Whether the changes of each slider, made one after the other, differ from those of all at once."""
         wanted = self._tables(positions)
-        made: dict[str, Any] | str = self.tables
+        made: dict[str, Any] | str = self._widest
         for of in self.together:
             here = tuple(positions.get(index, self.sliders[index].start) for index in of)
             found = self._choice(of, here)
             if "error" in found:
                 made = str(found["error"])
                 break
-            made = changed(made, found["changes"])
+            try:
+                made = changed(made, found["changes"])
+            except LookupError:
+                # One slider takes away what the other changes.
+                return True
         return isinstance(made, str) != isinstance(wanted, str) or (not isinstance(wanted, str) and made != wanted)
 
     def _join(self, one: int, other: int) -> None:
@@ -181,16 +193,6 @@ class Document:
             )
         self.together = [of for of in self.together if of not in {first, second}]
         self.together.append(joined)
-
-
-def grouped(tables: dict[str, Any]) -> dict[str, Any]:
-    """Resolved tables with what the flows of a group have in common written once."""
-    groups: dict[str, dict[str, Any]] = {}
-    for flow in tables["flows"]:
-        common = {key: flow[key] for key in ("traffic", "transport")}
-        group = groups.setdefault(flow["group"], common | {"flows": []})
-        group["flows"].append({key: value for key, value in flow.items() if key not in common})
-    return {key: value for key, value in tables.items() if key != "flows"} | {"groups": list(groups.values())}
 
 
 def differences(own: Any, other: Any, place: str = "") -> Iterator[Change]:
@@ -217,6 +219,9 @@ def changed(tables: Any, changes: Sequence[Change]) -> Any:
 
     >>> changed({"a": [1, 2], "b": 3}, [("/a/1", {"set": 4}), ("/a", {"keep": 1})])
     {'a': [1], 'b': 3}
+
+    Raises:
+        LookupError: A place is not there.
     """
     for place, change in changes:
         steps = [step.replace("~1", "/").replace("~0", "~") for step in place.split("/")[1:]]
@@ -227,7 +232,13 @@ def changed(tables: Any, changes: Sequence[Change]) -> Any:
 def _changed(table: Any, steps: list[str], change: dict[str, Any]) -> Any:
     if not steps:
         return change["set"] if "set" in change else table[: change["keep"]]
-    key: Any = int(steps[0]) if isinstance(table, list) else steps[0]
+    match table:
+        case list():
+            key: Any = int(steps[0])
+        case dict():
+            key = steps[0]
+        case _:
+            raise LookupError(steps[0])
     copy = table.copy()
     copy[key] = _changed(table[key], steps[1:], change)
     return copy

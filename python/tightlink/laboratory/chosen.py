@@ -9,6 +9,7 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.factors import value_at
+from tightlink.laboratory.resolved import Resolved
 from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import _core
 from tightlink.scenario import Scenario
@@ -33,41 +34,42 @@ def prepared(scenario: Scenario, links: Iterable[str]) -> Scenario:
         queue = value_at(scenario, f"{key}.queue")
         table = {"kind": "drop-tail", "limit": queue}
         # The output ring of a processor takes the place of the queue.
-        if isinstance(queue, str) and _is_right(scenario, f"{key}.queue", table):
+        if isinstance(queue, str) and Resolved(scenario).is_right(f"{key}.queue", table):
             scenario = scenario.set(f"{key}.queue", table)
     return scenario
 
 
-def chosen(scenario: Scenario, *, coarse: bool = False) -> list[Slider]:
+def chosen(resolved: Resolved, *, coarse: bool = False) -> list[Slider]:
     """Sliders for a scenario; of each only values that are right where the others stay.
 
     Args:
-        scenario: Whose keys they move.
+        resolved: The scenario whose keys they move.
         coarse: Whether quantities have a third of their positions.
     """
-    of = partial(_slider, every=_COARSE if coarse else 1)
+    scenario = resolved.scenario
+    of = partial(_slider, resolved, every=_COARSE if coarse else 1)
     found: list[Slider] = []
     key = bottleneck(scenario)
     if key is not None:
-        found += of(scenario, f"{key}.rate", _around(units.RATE, units.format_rate))
-        found += of(scenario, f"{key}.delay", _around(units.TIME, units.format_time))
+        found += of(f"{key}.rate", _around(units.RATE, units.format_rate))
+        found += of(f"{key}.delay", _around(units.TIME, units.format_time))
         queue = value_at(scenario, f"{key}.queue")
         if isinstance(queue, dict):
             kinds = [queue if kind == queue["kind"] else {"kind": kind, "limit": queue["limit"]} for kind in _KINDS]
-            found += of(scenario, f"{key}.queue", lambda _: kinds)
-            found += of(scenario, f"{key}.queue.limit", _limits)
-        found += of(scenario, f"{key}.loss", lambda _: [units.fraction(text) for text in _LOSSES])
+            found += of(f"{key}.queue", lambda _: kinds)
+            found += of(f"{key}.queue.limit", _limits)
+        found += of(f"{key}.loss", lambda _: [units.fraction(text) for text in _LOSSES])
     for name in list(scenario.node)[:1]:
-        found += of(scenario, f"node.{name}.processor.per_packet", _around(units.TIME, units.format_time))
-        found += of(scenario, f"node.{name}.processor.input_ring", _limits)
+        found += of(f"node.{name}.processor.per_packet", _around(units.TIME, units.format_time))
+        found += of(f"node.{name}.processor.input_ring", _limits)
     controls = [name for name, _ in _core.congestion()]
     for name in list(scenario.traffic)[:_MOST_GROUPS]:
         flow = f"traffic.{name}"
-        found += of(scenario, f"{flow}.flows", _counts)
-        found += of(scenario, f"{flow}.tcp.congestion", lambda _: controls)
-        found += of(scenario, f"{flow}.tcp.window", _limits)
-        found += of(scenario, f"{flow}.rate", _around(units.RATE, units.format_rate))
-        found += of(scenario, f"{flow}.interval", _around(units.TIME, units.format_time))
+        found += of(f"{flow}.flows", _counts)
+        found += of(f"{flow}.tcp.congestion", lambda _: controls)
+        found += of(f"{flow}.tcp.window", _limits)
+        found += of(f"{flow}.rate", _around(units.RATE, units.format_rate))
+        found += of(f"{flow}.interval", _around(units.TIME, units.format_time))
     return found
 
 
@@ -78,8 +80,9 @@ def bottleneck(scenario: Scenario) -> str | None:
     return next((key for key in dict.fromkeys(keys) if isinstance(value_at(scenario, f"{key}.rate"), str)), None)
 
 
-def _slider(scenario: Scenario, key: str, values: Callable[[Any], Iterable[Any]], *, every: int) -> Iterator[Slider]:
+def _slider(resolved: Resolved, key: str, values: Callable[[Any], Iterable[Any]], *, every: int) -> Iterator[Slider]:
     """The slider of a key, unless there is nothing to change."""
+    scenario = resolved.scenario
     own = value_at(scenario, key)
     if own is None and not key.endswith(".flows"):
         return
@@ -89,19 +92,10 @@ def _slider(scenario: Scenario, key: str, values: Callable[[Any], Iterable[Any]]
             slider = Slider.of(key, slider.values[slider.start % every :: every], scenario)
     except ScenarioError:
         return
-    right = [
-        value for value in slider.values if value is slider.values[slider.start] or _is_right(scenario, key, value)
-    ]
+    own = slider.values[slider.start]
+    right = [value for value in slider.values if value is own or resolved.is_right(key, value)]
     if len(right) > 1:
         yield Slider.of(key, right, scenario)
-
-
-def _is_right(scenario: Scenario, key: str, value: object) -> bool:
-    try:
-        scenario.set(key, value).resolve()
-    except ScenarioError:
-        return False
-    return True
 
 
 def _around(kind: units.Kind, write: Callable[[float], str]) -> Callable[[Any], Iterator[str]]:

@@ -17,6 +17,7 @@ from tightlink.files import write_text
 from tightlink.laboratory.changes import Document
 from tightlink.laboratory.chosen import bottleneck, chosen, prepared
 from tightlink.laboratory.engine import engine
+from tightlink.laboratory.resolved import Resolved
 from tightlink.laboratory.sliders import Slider
 from tightlink.laboratory.text import rendered, settings
 from tightlink.lazy import _core
@@ -93,7 +94,8 @@ def document_of(scenario: Scenario, sliders: Sequence[str | Slider], text: str, 
         ScenarioError: A slider does not fit the scenario, or a browser cannot simulate it.
     """
     _check(scenario)
-    return Document(*_sliders(scenario, sliders, text, coarse=coarse))
+    resolved, made = _sliders(scenario, sliders, text, coarse=coarse)
+    return Document(resolved.scenario, made, resolved)
 
 
 def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
@@ -151,14 +153,15 @@ def _check(scenario: Scenario) -> None:
 
 def _sliders(
     scenario: Scenario, given: Sequence[str | Slider], text: str, *, coarse: bool
-) -> tuple[Scenario, list[Slider]]:
+) -> tuple[Resolved, list[Slider]]:
     """The scenario that sliders begin with, and these, with the values that buttons of the text set."""
     keys = [each.partition("=")[0].strip() if isinstance(each, str) else each.key for each in given]
     base = prepared(scenario, [key.partition(".queue.")[0] for key in keys if ".queue." in key])
     if not given and (slowest := bottleneck(scenario)) is not None:
         base = prepared(scenario, [slowest])
     parsed = [Slider.parse(each, base) if isinstance(each, str) else each for each in given]
-    made = parsed or chosen(base, coarse=coarse)
+    resolved = Resolved(base)
+    made = parsed or chosen(resolved, coarse=coarse)
     for key, value in (_meant(made, *entry) for button in settings(text) for entry in button):
         number = _slider(made, key, value)
         if number is None:
@@ -176,7 +179,7 @@ def _sliders(
         return min(tables, default=keys.index(slider.key)), slider.key.count(".")
 
     # A key comes before those in its table, and these right after it.
-    return base, sorted(made, key=place)
+    return resolved, sorted(made, key=place)
 
 
 def _meant(made: Sequence[Slider], key: str, value: object) -> tuple[str, object]:

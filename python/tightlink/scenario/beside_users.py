@@ -50,7 +50,7 @@ def check_beside_users(scenario: Scenario, network: Network) -> None:
     # Without processors, nothing has flow control.
     for key, _ in network.processors.values():
         raise ScenarioError(f"no processor {beside}", key=key)
-    for hop in network.hops:
+    for hop in network.wires.values():
         if limit_of(hop.wire).endswith(tuple(units.BDP.spellings)):
             expected = f"a number of packets or bytes {beside}, which has no one round trip"
             raise ScenarioError(expected, key=f"{hop.key}.queue", value=limit_of(hop.wire))

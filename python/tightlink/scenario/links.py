@@ -8,9 +8,8 @@ Example:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Final, Literal, Self, cast
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, cast
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
 
@@ -154,8 +153,7 @@ def both(written: dict[str, Any]) -> tuple[Wire, Wire]:
     return Wire.model_validate(forward), Wire.model_validate(reverse)
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A link between two named nodes, of a topology or by itself, before it is resolved."""
 
     name: str

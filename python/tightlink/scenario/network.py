@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, in_quotes
@@ -41,8 +43,7 @@ def given(value: T | None) -> T:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(NamedTuple):
     """One link, that is, one direction of a wire."""
 
     name: str
@@ -61,6 +62,30 @@ class Hop:
     def carries(self, size: int) -> Fraction:
         """Bit/s of packets of ``size`` bytes that it carries, framing aside."""
         return units.exact(self.rate) if self.packet_rate is None else units.exact(self.packet_rate) * 8 * size
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What links do not share with all others of their wire."""
+
+    #: Name, and the nodes where it begins and ends.
+    ends: list[tuple[str, int, int]]
+    #: The number of its wire.
+    wires: list[int]
+    #: Links whose transmitters pause.
+    paused: set[int]
+    #: Links that go down, or take another path, when another one does.
+    drawn_with: dict[int, dict[str, str]]
+
+    def specs(self, wires: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The links as the engine reads them, with what they have of their wires."""
+        return [self.spec(index, wires[number]) for index, number in enumerate(self.wires)]
+
+    def spec(self, index: int, wire: dict[str, Any]) -> dict[str, Any]:
+        """One of the links, with what it has of its wire."""
+        name, origin, target = self.ends[index]
+        ends = {"name": name, "from": origin, "to": target}
+        return {**ends, **wire, "flow_control": index in self.paused, **self.drawn_with.get(index, {})}
 
 
 class Network:
@@ -106,7 +131,7 @@ class Network:
             _, processor = self.processors.get(hop.origin, (None, None))
             if processor is not None and processor.output_ring is not None:
                 wire = hop.wire.model_copy(update={"queue": processor.output_ring})
-                self.hops[index] = replace(hop, wire=wire)
+                self.hops[index] = hop._replace(wire=wire)
 
     def _find_paused(self) -> set[int]:
         """The links whose transmitters pause: of a wire with flow control, or of a group, those that can be paused.
@@ -143,16 +168,18 @@ class Network:
         return self.nodes.get(node, self._aliases.get(node))
 
     def _add(self, span: Span) -> None:
-        origin, target = (given(self._find(end)) for end in span.ends)
+        first, second = span.ends
+        origin, target = given(self._find(first)), given(self._find(second))
         self._hop(span.name, span.key, origin, target, span.forward)
         if span.reverse is not None:
             self._hop(f"{span.name}.reverse", f"{span.key}.reverse", target, origin, span.reverse)
 
     def _hop(self, name: str, key: str, origin: int, target: int, wire: Wire) -> None:
         self.links[name] = len(self.hops)
-        if id(wire) not in self._lines:
-            self._lines[id(wire)] = _line(key, wire)
-        self.hops.append(Hop(name, key, origin, target, wire, *self._lines[id(wire)]))
+        line = self._lines.get(id(wire))
+        if line is None:
+            line = self._lines[id(wire)] = _line(key, wire)
+        self.hops.append(Hop(name, key, origin, target, wire, *line))
 
     def node(self, key: str, name: str, index: int, *, written: bool = True) -> int:
         """The node that ``name`` means for flow ``index``; ``key`` is where it was written, or its table."""
@@ -171,8 +198,15 @@ class Network:
 
     def members(self, key: str, names: str | list[str]) -> list[int]:
         """All nodes that one or several names of nodes and of groups mean; ``key`` is where they were written."""
-        listed = [names] if isinstance(names, str) else names
-        return [self.node(key, name, index) for name in listed for index in range(self._size(name))]
+        found: list[int] = []
+        for name in [names] if isinstance(names, str) else names:
+            stem = name.removesuffix("[*]")
+            size = self.groups.get(stem) if name.endswith("[*]") else None
+            elements = [name] if size is None else [f"{stem}[{index}]" for index in range(size)]
+            for index, element in enumerate(elements):
+                node = self.nodes.get(element)
+                found.append(self.node(key, name, index) if node is None else node)
+        return found
 
     def link(self, key: str, name: str, index: int) -> int:
         """The link that ``name`` means for flow ``index``; ``key`` is where it was written."""
@@ -206,26 +240,46 @@ class Network:
         names += [f"{group}[*]" for group in self.groups]
         return ScenarioError(expected, key=key, value=name, suggestion=in_quotes(name, names))
 
-    def specs(self) -> list[dict[str, Any]]:
-        """The links as the engine reads them; what depends on others is left to it (`tightlink._core.fill`)."""
-        # The links of a group share their wire, and what follows from it.
-        alike: dict[int, dict[str, Any]] = {}
-        found = []
-        for index, hop in enumerate(self.hops):
-            if id(hop.wire) not in alike:
-                alike[id(hop.wire)] = _properties(hop)
-            ends = {"name": hop.name, "from": hop.origin, "to": hop.target}
-            shared = {"drawn_with": self.hops[index - 1].name} if _is_drawn_once(hop, self.hops[index - 1]) else {}
-            found.append({**ends, **alike[id(hop.wire)], "flow_control": index in self.paused, **shared})
+    @cached_property
+    def wires(self) -> dict[int, Hop]:
+        """The first link of each wire, by the wire's identity: those of a group share theirs, and what follows."""
+        found: dict[int, Hop] = {}
+        for hop in self.hops:
+            found.setdefault(id(hop.wire), hop)
         return found
 
-    def check_marks(self, links: list[dict[str, Any]]) -> None:
-        """Refuse thresholds of marks that lie above their queue's limit, which is in packets or bytes by now."""
-        for hop, link in zip(self.hops, links, strict=True):
-            queue, limit = discipline(given(hop.wire.queue)), link["queue"]["limit"]
-            if isinstance(queue, Threshold) and isinstance(limit, dict) and _reaches(link["queue"]["mark"], limit):
-                expected = f"less than the limit, which is {queue.limit}: what does not fit is dropped, not marked"
-                raise ScenarioError(expected, key=f"{hop.key}.queue.mark", value=queue.mark)
+    @property
+    def smallest_mtu(self) -> int | None:
+        """The smallest MTU of a link, in bytes; nothing where none has any."""
+        return min((hop.mtu for hop in self.wires.values() if hop.mtu is not None), default=None)
+
+    def layout(self) -> Layout:
+        """Which links there are, without what they have of their wires."""
+        numbers = {wire: number for number, wire in enumerate(self.wires)}
+        drawn_with = {}
+        if any(_is_random(hop.wire) for hop in self.wires.values()):
+            for index, (before, hop) in enumerate(pairwise(self.hops), start=1):
+                if _is_drawn_once(hop, before):
+                    drawn_with[index] = {"drawn_with": before.name}
+        ends = [(hop.name, hop.origin, hop.target) for hop in self.hops]
+        return Layout(ends, [numbers[id(hop.wire)] for hop in self.hops], self.paused, drawn_with)
+
+    def specs(self) -> list[dict[str, Any]]:
+        """The links as the engine reads them; what depends on others is left to it (`tightlink._core.fill`)."""
+        return self.layout().specs(self.wire_specs())
+
+    def wire_specs(self) -> list[dict[str, Any]]:
+        """What links have of their wires, as the engine reads it."""
+        return [_properties(hop) for hop in self.wires.values()]
+
+
+def check_marks(hops: Iterable[Hop], links: Iterable[dict[str, Any]]) -> None:
+    """Refuse thresholds of marks that lie above their queue's limit, which is in packets or bytes by now."""
+    for hop, link in zip(hops, links, strict=True):
+        queue, limit = discipline(given(hop.wire.queue)), link["queue"]["limit"]
+        if isinstance(queue, Threshold) and isinstance(limit, dict) and _reaches(link["queue"]["mark"], limit):
+            expected = f"less than the limit, which is {queue.limit}: what does not fit is dropped, not marked"
+            raise ScenarioError(expected, key=f"{hop.key}.queue.mark", value=queue.mark)
 
 
 def _properties(hop: Hop) -> dict[str, Any]:
@@ -245,11 +299,14 @@ def _properties(hop: Hop) -> dict[str, Any]:
     }
 
 
+def _is_random(wire: Wire) -> bool:
+    return isinstance(wire.outages, RandomOutages) or isinstance(wire.delay, LeoDelay)
+
+
 def _is_drawn_once(hop: Hop, before: Hop) -> bool:
     """Whether a link goes down or takes another path when the one before it does, of which it is the reverse."""
-    at_random = isinstance(hop.wire.outages, RandomOutages) or isinstance(hop.wire.delay, LeoDelay)
     alike = hop.wire.outages == before.wire.outages and hop.wire.delay == before.wire.delay
-    return at_random and alike and hop.name == f"{before.name}.reverse"
+    return _is_random(hop.wire) and alike and hop.name == f"{before.name}.reverse"
 
 
 def _changes(hop: Hop) -> dict[str, Any]:

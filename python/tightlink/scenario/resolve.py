@@ -6,7 +6,7 @@ The result mirrors the engine's own definition of a scenario key by key: neither
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
@@ -16,7 +16,7 @@ from tightlink.scenario.beside_users import check_beside_users
 from tightlink.scenario.dscp import check_classes
 from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.memory import check_fits, outline
-from tightlink.scenario.network import Network, given, limit_of
+from tightlink.scenario.network import Network, check_marks, given, limit_of
 from tightlink.scenario.nodes import processor_spec
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import PROFILES
@@ -49,7 +49,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     check_fits(outline(scenario))
     network = Network(scenario)
     tables = filled(relative(scenario, network))
-    network.check_marks(tables["links"])
+    check_marks(network.hops, tables["links"])
     return tables
 
 
@@ -59,11 +59,7 @@ def filled(tables: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ScenarioError: There is no such product.
     """
-    if (
-        not tables.keys() & {"routing", "transfers"}
-        and not any(map(_depends_on_others, tables["links"]))
-        and not any(has_bdp(flow["transport"]["tcp"]) for flow in tables["flows"] if "tcp" in flow["transport"])
-    ):
+    if not tables.keys() & {"routing", "transfers"} and not depends_on_others(tables):
         return tables
     try:
         found: dict[str, Any] = json.loads(_core.fill(json.dumps(tables, allow_nan=False)))
@@ -74,13 +70,27 @@ def filled(tables: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _depends_on_others(link: dict[str, Any]) -> bool:
-    limit = link["queue"]["limit"]
-    return link["queue"]["kind"] == "red" or (isinstance(limit, dict) and "written" in limit)
+def depends_on_others(tables: dict[str, Any]) -> bool:
+    """Whether a queue or a window in the tables of `relative` depends on other links or on flows."""
+    queues = [link["queue"] for link in tables["links"]]
+    transports = [flow["transport"] for flow in tables["flows"]]
+    transports += [group["flow"]["transport"] for group in tables.get("transfers", ())]
+    return (
+        any(queue["kind"] == "red" for queue in queues)
+        or any("written" in queue["limit"] for queue in queues if isinstance(queue["limit"], dict))
+        or any(has_bdp(transport["tcp"]) for transport in transports if "tcp" in transport)
+    )
 
 
-def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
+def relative(
+    scenario: Scenario, network: Network, links: Callable[[Network], list[dict[str, Any]]] = Network.specs
+) -> dict[str, Any]:
     """The same, but for quantities that depend on others: these are left to the engine (`filled`).
+
+    Args:
+        scenario: With every default filled in.
+        network: Its network.
+        links: What is written of the network's links.
 
     Raises:
         ScenarioError: Something that takes the whole scenario to see.
@@ -107,7 +117,7 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
     paths = _Paths(network)
     _check_mtus(scenario, flows, network, paths)
     _check_saturated(flows, network, paths)
-    check_classes(((f"{hop.key}.queue", discipline(given(hop.wire.queue)).classes()) for hop in network.hops),
+    check_classes(((f"{hop.key}.queue", discipline(given(hop.wire.queue)).classes()) for hop in network.wires.values()),
                   [*flows, *(group["flow"] for group in transfers)])  # fmt: skip
     return {
         "profile": profile.name,
@@ -119,7 +129,7 @@ def relative(scenario: Scenario, network: Network) -> dict[str, Any]:
             else {"name": name}
             for name, index in network.nodes.items()
         ],
-        "links": network.specs(),
+        "links": links(network),
         "flows": flows,
         "users": users,
         "scatter": scatter,
@@ -158,7 +168,7 @@ class _Paths:
 
 
 def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Network, paths: _Paths) -> None:
-    smallest = min((hop.mtu for hop in network.hops if hop.mtu is not None), default=None)
+    smallest = network.smallest_mtu
     if smallest is None:
         return
     for flow in flows:

@@ -38,7 +38,7 @@ def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float)
     sizes = given(scatter.sizes)
     for kind, entry in sizes.items():
         check_packet(f"{key}.sizes.{kind}.size", entry.size, units.size(entry.size))
-    smallest = min((hop.mtu for hop in network.hops if hop.mtu is not None), default=None)
+    smallest = network.smallest_mtu
     if smallest is not None:
         check_whole(key, sizes, smallest, "the smallest MTU of a link")
     return {

@@ -103,7 +103,8 @@ def _at_an_arrival(transfers: Transfers, origins: list[int], targets: list[int])
         return Fraction(max(len(origins), len(targets)) if transfers.together else 1)
     if transfers.pairs != "incast":
         return Fraction(1)
-    many = [len(origins) - (target in origins) for target in targets]
+    senders = set(origins)
+    many = [len(senders) - (target in senders) for target in targets]
     return Fraction(sum(min(transfers.senders or each, each) for each in many), len(targets))
 
 

@@ -63,12 +63,13 @@ def check_mtu(key: str, tcp: Tcp, spec: Mapping[str, Any], network: Network) -> 
         spec: What `tcp_spec` made of it.
         network: Through which they go.
     """
-    smallest = min((hop for hop in network.hops if hop.mtu is not None), key=lambda hop: hop.mtu or 0, default=None)
-    if smallest is None or smallest.mtu is None or spec["payload_bytes"] + spec["header_bytes"] <= smallest.mtu:
+    smallest = network.smallest_mtu
+    if smallest is None or spec["payload_bytes"] + spec["header_bytes"] <= smallest:
         return
+    first = next(hop.name for hop in network.hops if hop.mtu == smallest)
     raise ScenarioError(
-        f"at most {smallest.mtu - spec['header_bytes']} B, as headers of {spec['header_bytes']} B come on top and link "
-        f"{smallest.name} has an MTU of {smallest.mtu} B",
+        f"at most {smallest - spec['header_bytes']} B, as headers of {spec['header_bytes']} B come on top and link "
+        f"{first} has an MTU of {smallest} B",
         key=f"{key}.payload",
         value=tcp.payload,
     )

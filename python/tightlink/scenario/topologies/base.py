@@ -168,10 +168,10 @@ def group_spans(
         written: What all have, or lists.
         ends: All of them.
     """
+    table = f"topology.{name}.{key}"
     wires = list(directions(written, len(ends)))
     for index, (first, second) in ends.items():
-        between = (f"{name}.{first}", f"{name}.{second}")
-        yield Span(f"{name}.{group}[{index}]", f"topology.{name}.{key}", between, *wires[index])
+        yield Span(f"{name}.{group}[{index}]", table, (f"{name}.{first}", f"{name}.{second}"), *wires[index])
 
 
 def table_of(table: Table | None) -> dict[str, Any]:
