@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -33,6 +34,12 @@ LONGEST: Final = (
     "test_measure_path.py", "test_links_in_a_row.py", "test_saturation.py", "test_effect_figures.py",
     "test_checksums.py",
 )  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let hundreds of commands compile once what each imports, even where Python is to write nothing beside sources."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from cyclopts import CycloptsError
 
-from tightlink import __version__
+import tightlink
 from tightlink.commands.misunderstood import misunderstood
 from tightlink.console import FAILED, WRONG
 from tightlink.errors import TightlinkError, not_installed
@@ -61,7 +61,8 @@ def _file_error(error: OSError) -> str:
 
 def _bug(error: BaseException) -> str:
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    where = f"Tightlink {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    system = f"{platform.system()} {platform.machine()}"
+    where = f"Tightlink {tightlink.__version__}, Python {platform.python_version()}, {system}"
     return (
         f"a bug of Tightlink ended this command: {what} ({where})\n"
         f"{TRACEBACK}=1 in the environment shows the traceback; please report it at {ISSUES}"

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
+import tightlink
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import FILES, PACKETS, JsonOf, Names, Set
 from tightlink.commands.run_output import check_shown, print_summary, write_shown
@@ -14,7 +15,6 @@ from tightlink.console import print_json, print_verbatim, print_why, say, warned
 from tightlink.diagnosis import why
 from tightlink.diagnosis.commands import option
 from tightlink.errors import ScenarioError, TightlinkError
-from tightlink.experiment import open as open_folder
 from tightlink.run import is_there, open_run
 from tightlink.scenario import Scenario, load, parse_option, understood
 from tightlink.scenario.memory import check_patience, needed
@@ -148,7 +148,8 @@ def _typed(
 
 
 def _replayed(folder: Path, name: str) -> Scenario:
-    return open_folder(folder).scenario(name)
+    found: Scenario = tightlink.experiment.open(folder).scenario(name)
+    return found
 
 
 def _with_seed(scenario: Scenario, seed: int) -> Scenario:
