@@ -10,6 +10,7 @@ from typing import Final
 
 from cyclopts import App, Group, Parameter
 
+import tightlink
 from tightlink.commands.completion import completion_of
 from tightlink.commands.failures import explained
 from tightlink.commands.help_examples import EXAMPLES, show_options_of_study
@@ -79,12 +80,6 @@ def _all_below(above: App) -> None:
             _all_below(above[name])
 
 
-def _version() -> str:
-    import tightlink
-
-    return str(tightlink.__version__)
-
-
 def default_text(default: object) -> str | None:
     """A default for the help: none of options that are off or not given."""
     if default in {None, False, ""}:
@@ -97,7 +92,7 @@ app = App(
     help="A laboratory for traffic at the bottleneck: what a network does when a link, a router or a "
     "window limits it, and what governs that.",
     help_epilogue="Begin with:\n  tightlink new examples examples\n  tightlink run examples/one-flow.toml",
-    version=_version,
+    version=lambda: str(tightlink.__version__),
     help_format="plaintext",
     help_formatter=HelpFormatter(),
     default_parameter=Parameter(show_default=default_text),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import tightlink
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import write_text
 from tightlink.laboratory.changes import Document
@@ -110,7 +111,7 @@ def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
         "duration": base.duration,
         "totals": TOTALS,
         "text": rendered(text, lambda key, value: _place(made, key, value)) if text else "",
-        "version": _version(),
+        "version": f"Tightlink {tightlink.__version__}, engine behaviour {_core.engine_behaviour}",
     }
 
 
@@ -235,12 +236,6 @@ def _is_written(table: Any, key: str) -> bool:
             return False
         table = table[part]
     return True
-
-
-def _version() -> str:
-    import tightlink
-
-    return f"Tightlink {tightlink.__version__}, engine behaviour {_core.engine_behaviour}"
 
 
 def script(*more: str) -> str:

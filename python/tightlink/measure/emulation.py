@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
+import tightlink
 from tightlink import units
 from tightlink.measure import metadata
 from tightlink.measure.burning import as_router, input_ring
@@ -107,7 +108,7 @@ class Emulation:
             "source": MEASUREMENT,
             "identity": identity,
             "scenario": written,
-            "version": _version(),
+            "version": tightlink.__version__,
             "warnings": self.warnings,
             "relay": {name: value for name, value in relayed.summary.items() if name not in {"links", "node"}},
             "host": self._known | metadata.between(self._load, metadata.load()),
@@ -126,9 +127,3 @@ def told(relayed: Mapping[str, Any]) -> str:
         f"{late['packets']} packets forwarded, half of them within {p50} after they were due, 99 % within {p99}, "
         f"all within {most}"
     )
-
-
-def _version() -> str:
-    import tightlink
-
-    return str(tightlink.__version__)

@@ -15,6 +15,7 @@ import time
 from dataclasses import asdict
 from typing import Any, Final, Literal
 
+import tightlink
 from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure import metadata
@@ -23,7 +24,7 @@ from tightlink.measure.forwarding_sender import Sending, Work, send
 from tightlink.measure.kernel_router import ETHERNET_BYTES, Did, KernelRouter
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
-from tightlink.measure.results import frame, version
+from tightlink.measure.results import frame
 from tightlink.measure.sending import Job, jobs
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.testbed import Bed
@@ -186,7 +187,7 @@ def _once(work: Work) -> Run:
         "source": MEASUREMENT,
         "identity": _identity(work, began),
         "scenario": work.plan.scenario.explicit().written(),
-        "version": version(),
+        "version": tightlink.__version__,
         "sender": dict(sending.facts),
         "link": {"names": list(work.plan.links), "device": "veth", "mtu_bytes": work.packet_bytes},
         "began": dt.datetime.fromtimestamp(began, dt.UTC).isoformat(timespec="milliseconds"),

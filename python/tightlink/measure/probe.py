@@ -49,6 +49,8 @@ MOST_DATAGRAMS: Final = 20_000_000
 _NAP_S: Final = 50e-6
 #: For what is outstanding when a flow stops.
 _DRAIN_S: Final = 1.0
+#: What of a TCP flow `prepare` tells its socket.
+_OF_SOCKETS: Final = ("congestion", "from_")
 
 
 def send_tcp(
@@ -77,17 +79,8 @@ def send_tcp(
     """
     spec = {
         "flows": [
-            {
-                "flow": flow.flow,
-                "to": written(flow.to),
-                "start_s": flow.start_s,
-                "stop_s": flow.stop_s,
-                "size_bytes": flow.size_bytes,
-                "window_bytes": flow.window_bytes,
-                "receiver_keeps_window": flow.receiver_keeps_window,
-                "segment_bytes": flow.segment_bytes,
-                "pattern": None if flow.pattern is None else _pattern(flow.pattern),
-            }
+            {name: value for name, value in vars(flow).items() if name not in _OF_SOCKETS}
+            | {"to": written(flow.to), "pattern": None if flow.pattern is None else _pattern(flow.pattern)}
             for flow in flows
         ],
         "begin_ns": begin_ns,
@@ -171,17 +164,7 @@ def send_udp(
         ValueError: A flow makes no sense.
     """
     spec = {
-        "flows": [
-            {
-                "flow": flow.flow,
-                "to": written(flow.to),
-                "start_s": flow.start_s,
-                "stop_s": flow.stop_s,
-                "payload_bytes": flow.payload_bytes,
-                "pattern": _pattern(flow.pattern),
-            }
-            for flow in flows
-        ],
+        "flows": [vars(flow) | {"to": written(flow.to), "pattern": _pattern(flow.pattern)} for flow in flows],
         "begin_ns": begin_ns,
         "most": most,
     }

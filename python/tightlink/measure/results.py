@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import bisect
 import datetime as dt
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, takewhile
 from typing import Any, Final
 
+import tightlink
 from tightlink.errors import TightlinkError
-from tightlink.lazy import pl
+from tightlink.lazy import np, pl
 from tightlink.measure import acknowledging, traced
 from tightlink.measure.hosts import Device
 from tightlink.measure.plan import Plan
@@ -109,7 +110,7 @@ def run(
         "source": MEASUREMENT,
         "identity": _identity(measured, device),
         "scenario": scenario.explicit().written(),
-        "version": version(),
+        "version": tightlink.__version__,
         "sender": {"name": measured.sender.name, **measured.sender.facts()},
         "link": {"names": list(measured.plan.links), "device": device, "mtu_bytes": mtu},
         "tcp_info": kernel,
@@ -140,13 +141,6 @@ def _identity(measured: Measured, device: str) -> str:
     """A hash of what it depends on, the time included: no measurement is like another."""
     inputs = [measured.plan.resolved, measured.plan.links, measured.sender.name, device, measured.began]
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
-
-
-def version() -> str:
-    """That of this program."""
-    import tightlink
-
-    return str(tightlink.__version__)
 
 
 def _numbers(measured: Measured) -> dict[int, int]:
@@ -201,7 +195,9 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
                 payload = row["bytes_delivered"] - UDP_HEADER * row["packets_delivered"]
                 row["goodput_bps"] = _BITS * payload / lasted
             elif "goodput_bps" not in row and "delivered_bytes" in sent.samples:
-                row["goodput_bps"] = _BITS * _delivered(*sent.samples["delivered_bytes"], row["stop_s"]) / lasted
+                row["goodput_bps"] = (
+                    _BITS * float(np.interp(row["stop_s"], *sent.samples["delivered_bytes"], left=0.0)) / lasted
+                )
         if "rtt_s" in sent.samples:
             row |= of_delays("rtt", pl.Series(sent.samples["rtt_s"][1], dtype=pl.Float64))
         _share_window(measured, packets, job, row)
@@ -226,17 +222,6 @@ def _share_window(measured: Measured, packets: pl.DataFrame, job: Job, row: dict
         at_window = row[f"limited_by_{name}"] or 0.0
         row["limited_by_network"] += at_window * full
         row[f"limited_by_{name}"] = at_window * (1 - full)
-
-
-def _delivered(times: Sequence[float], values: Sequence[float], until_s: float) -> float:
-    """What had been delivered at a time, between two samples in proportion."""
-    place = bisect.bisect_left(times, until_s)
-    if place == 0:
-        return 0.0
-    if place == len(times):
-        return values[-1]
-    (before, after), (low, high) = times[place - 1 : place + 1], values[place - 1 : place + 1]
-    return low + (high - low) * (until_s - before) / (after - before)
 
 
 def _link(measured: Measured, packets: pl.DataFrame, place: int) -> dict[str, Any]:
@@ -272,18 +257,12 @@ def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]
 
 
 def _times(interval_s: float, duration_s: float) -> list[float]:
-    count = 1
-    found = []
-    while (time := count * interval_s) < duration_s:
-        found.append(time)
-        count += 1
-    return found
+    return list(takewhile(lambda time: time < duration_s, (number * interval_s for number in count(1))))
 
 
 def _goodput(label: str, at: Sequence[float], values: Sequence[float], times: Sequence[float]) -> pl.DataFrame:
-    so_far = [_delivered(at, values, time) for time in times]
-    before = [0.0, *so_far[:-1]]
-    rates = [_BITS * (after - start) / times[0] for start, after in zip(before, so_far, strict=True)]
+    so_far = np.interp(times, at, values, left=0.0)
+    rates = _BITS * np.diff(so_far, prepend=0.0) / times[0]
     columns = {"time_s": times, "entity": label, "metric": "goodput_bps", "value": rates}
     return pl.DataFrame(columns, schema("series"))
 

@@ -106,14 +106,14 @@ class Probe:
         if self._tcp:
             listeners = [self._listening(bed, job) for job in self._tcp]
             windows = [job.window_bytes if _is_advertised(job) else None for job in self._tcp]
-            received = partial(_probe().receive_tcp, listeners, flows=len(listeners), windows=windows, **self._limits())
+            received = partial(probe.receive_tcp, listeners, flows=len(listeners), windows=windows, **self._limits())
             self._start("tcp received", received, urgent=True)
         for job in self._datagrams:
             end = self._open.enter_context(bed.socket(job.receiver, sockets.SOCK_DGRAM))
             with contextlib.suppress(OSError):
                 end.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, _LARGEST_BUFFER)
             end.bind(job.target)
-            self._start(f"udp received {job.index}", partial(_probe().receive_udp, end, **self._limits()))
+            self._start(f"udp received {job.index}", partial(probe.receive_udp, end, **self._limits()))
 
     def begin(self, begin_ns: int) -> None:
         """Start the senders; the scenario begins at a time of ``time.monotonic_ns()``."""
@@ -122,13 +122,13 @@ class Probe:
         given = {"begin_ns": begin_ns, **self._limits()}
         if tcp:
             flows = [_tcp_flow(job) for job in self._tcp]
-            sending = partial(_probe().send_tcp, flows, sample_s=self._sample_s, ends=tcp, **given)
-            self._start("tcp sent", sending, urgent=True)
+            to_send = partial(probe.send_tcp, flows, sample_s=self._sample_s, ends=tcp, **given)
+            self._start("tcp sent", to_send, urgent=True)
         if datagrams:
             patterns = [_udp_flow(job) for job in self._datagrams]
-            sending = partial(_probe().send_udp, patterns, ends=datagrams, **given)
             # What sends nearly all the time would leave nothing to others.
             rate = sum(map(_per_second, self._datagrams))
+            sending = partial(probe.send_udp, patterns, ends=datagrams, **given)
             self._start("udp sent", sending, urgent=rate < _MOST_URGENT)
 
     def step(self) -> None:
@@ -312,10 +312,6 @@ def _be_punctual() -> None:
         return
     with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, 0, _NICEST)
-
-
-def _probe() -> Any:
-    return probe
 
 
 def check_begin(start_s: float, began_s: float | None, *, error: str | None = None) -> None:
