@@ -120,8 +120,8 @@ class Resolved:
             return _Found(grouped(relative(explicit, network)), None)
         tables = relative(explicit, network, Network.wire_specs)
         if self._layout is None:
-            self._layout = network.layout()
-        elif network.layout() != self._layout:
+            self._layout = network.layout
+        elif network.layout != self._layout:
             return None
         return _Found(grouped(tables), None if depends_on_others(tables) else _is_right(explicit, network, tables))
 

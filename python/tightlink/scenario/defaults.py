@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -197,7 +196,7 @@ def _has_users(scenario: Scenario) -> bool:
 def _tcp(name: str, own: dict[str, Any], profile: Profile) -> dict[str, Any]:
     tcp = profile.tcp
     ours = ("_bytes", "_of_others", "_options")
-    values = {key: value for key, value in asdict(tcp).items() if not key.endswith(ours)}
+    values = {key: value for key, value in vars(tcp).items() if not key.endswith(ours)} | {"rto": dict(vars(tcp.rto))}
     values["initial_ssthresh"] = tcp.initial_ssthresh or own.get("window", tcp.window)
     control = control_name(own.get("congestion", tcp.congestion))
     values["ecn"] = tcp.ecn or reads_marks(control)

@@ -253,6 +253,7 @@ class Network:
         """The smallest MTU of a link, in bytes; nothing where none has any."""
         return min((hop.mtu for hop in self.wires.values() if hop.mtu is not None), default=None)
 
+    @cached_property
     def layout(self) -> Layout:
         """Which links there are, without what they have of their wires."""
         numbers = {wire: number for number, wire in enumerate(self.wires)}
@@ -266,7 +267,7 @@ class Network:
 
     def specs(self) -> list[dict[str, Any]]:
         """The links as the engine reads them; what depends on others is left to it (`tightlink._core.fill`)."""
-        return self.layout().specs(self.wire_specs())
+        return self.layout.specs(self.wire_specs())
 
     def wire_specs(self) -> list[dict[str, Any]]:
         """What links have of their wires, as the engine reads it."""

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,12 +73,18 @@ def read(path: Path) -> Any:
         reason = (getattr(error, "strerror", None) or "not UTF-8 text").lower()
         raise ScenarioError(f"cannot be read: {reason}", key="file", value=str(path), statement=True) from None
     try:
-        return nx.parse_graphml(text) if shape == "graphml" else nx.parse_gml(_several(text), label="id")
+        return _parsed(text, shape)
     except Exception as error:  # noqa: BLE001
         # networkx and the XML parser raise whatever they stumble over.
         reason = " ".join(str(error).split()) or type(error).__name__
         expected = f"a graph in {'GraphML' if shape == 'graphml' else 'GML'}: {reason}"
         raise ScenarioError(expected, key="file", value=str(path)) from None
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: str, shape: str) -> Any:
+    """The graph, which nobody changes; kept, as all runs of a sweep and all positions of a slider read it again."""
+    return nx.parse_graphml(text) if shape == "graphml" else nx.parse_gml(_several(text), label="id")
 
 
 def _several(text: str) -> str:
