@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from tightlink import plots
 from tightlink.analysis import measurements
 from tightlink.analysis.effects import designed
 from tightlink.analysis.effects.designed import Designed
@@ -13,19 +12,17 @@ from tightlink.analysis.responses import compared
 from tightlink.analysis.responses.clusters import Dendrogram
 from tightlink.analysis.responses.outliers import EFFECTS, counts, effective
 from tightlink.analysis.responses.ranks import Ranks
-from tightlink.commands.analyze_output import Algorithm, Condition, Figure, plain
-from tightlink.commands.options import Json, Names
-from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_text
+from tightlink.commands.analyze_output import Algorithm, Condition, Finding, finds, plain
+from tightlink.commands.options import Names
+from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError
-from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.report import charts
 
 _OUTLIERS_SHOWN: Final = 12
 
 
-@with_table_options
+@finds()
 def clusters(
     table: Path,
     *,
@@ -33,9 +30,7 @@ def clusters(
     condition: Condition = None,
     responses: Names = None,
     spread: Literal["condition", "all"] = "condition",
-    json_: Json = False,
-    output: Figure = None,
-) -> None:
+) -> Finding:
     """Cluster algorithms under each condition by all of their responses: which behave alike where.
 
     Parameters
@@ -50,19 +45,17 @@ def clusters(
     """
     from tightlink.analysis.responses import clusters as analysis
 
-    check_new(output)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.clusters(read.runs, condition=keys, algorithm=algorithm, responses=chosen, spread=spread)
-    if json_:
-        print_json([plain(each) | {"apart": each.apart} for each in found])
-    else:
-        _print_clusters(found)
-    if output is not None:
-        plots.write(charts.dendrograms(found, same=spread == "all"), output)
+    return Finding(
+        lambda: [plain(each) | {"apart": each.apart} for each in found],
+        lambda: _print_clusters(found),
+        lambda: charts.dendrograms(found, same=spread == "all"),
+    )
 
 
-@with_table_options
+@finds()
 def outliers(
     table: Path,
     *,
@@ -70,9 +63,7 @@ def outliers(
     condition: Condition = None,
     responses: Names = None,
     level: float = 0.05,
-    json_: Json = False,
-    output: Figure = None,
-) -> None:
+) -> Finding:
     """Find where an algorithm is unlike all others: an outlier by Grubbs' test, filtered by its relative effect.
 
     Parameters
@@ -86,21 +77,19 @@ def outliers(
     """
     from tightlink.analysis.responses import outliers as analysis
 
-    check_new(output)
     if not 0 < level < 1:
         raise ScenarioError("a probability between 0 and 1", key="--level", value=level)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.outliers(read.runs, condition=keys, algorithm=algorithm, responses=chosen, level=level)
-    if json_:
-        print_json({"counts": plain(analysis.counts(found)), "cells": plain(found)})
-    else:
-        _print_outliers(found)
-    if output is not None:
-        plots.write([charts.outlier_grid(found, least=least) for least in analysis.EFFECTS], output)
+    return Finding(
+        lambda: {"counts": counts(found), "cells": found},
+        lambda: _print_outliers(found),
+        lambda: [charts.outlier_grid(found, least=least) for least in EFFECTS],
+    )
 
 
-@with_table_options
+@finds()
 def ranks(
     table: Path,
     *,
@@ -108,9 +97,7 @@ def ranks(
     condition: Condition = None,
     responses: Names = None,
     best: Literal["largest", "smallest"] = "largest",
-    json_: Json = False,
-    output: Figure = None,
-) -> None:
+) -> Finding:
     """Rank algorithms in each response under each condition: mean rank, and how far it varies.
 
     Parameters
@@ -124,16 +111,14 @@ def ranks(
     """
     from tightlink.analysis.responses import ranks as analysis
 
-    check_new(output)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.ranks(read.runs, condition=keys, algorithm=algorithm, responses=chosen, best=best)
-    if json_:
-        print_json({"finding": found.sentence()} | plain(found))
-    else:
-        _print_ranks(found)
-    if output is not None:
-        plots.write(charts.rank_scatter(found), output)
+    return Finding(
+        lambda: {"finding": found.sentence()} | plain(found),
+        lambda: _print_ranks(found),
+        lambda: charts.rank_scatter(found),
+    )
 
 
 def read_compared(

@@ -17,12 +17,10 @@ from tightlink.analysis.effects.influence import influence
 from tightlink.analysis.effects.main import WEAK, main_effects
 from tightlink.analysis.effects.ten_steps import Steps, steps
 from tightlink.analysis.effects.two_level import TwoLevel, two_level
-from tightlink.commands.analyze_output import plain
-from tightlink.commands.options import Json, Names, Output
-from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_text
+from tightlink.commands.analyze_output import Finding, finds
+from tightlink.commands.options import Names
+from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError, closest, one_of
-from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.plots import labels
 from tightlink.report import charts
@@ -32,7 +30,7 @@ _GROUPS: Final = 6
 _EFFECTS: Final = 16
 
 
-@with_table_options
+@finds()
 def effects(
     table: Path,
     *,
@@ -41,9 +39,7 @@ def effects(
     by: Names = None,
     interactions: Annotated[bool, Parameter(negative="")] = False,
     draw_response: Annotated[str | None, Parameter(name="--draw")] = None,
-    json_: Json = False,
-    output: Output = None,
-) -> None:
+) -> Finding:
     """Find which factors move which responses, how far, and how many responses each moves.
 
     Parameters
@@ -61,10 +57,7 @@ def effects(
         Also find interactions of two factors, and what they cannot be told apart from.
     draw_response
         Draw main effects on this response, not the map of all.
-    output
-        File for a figure: .png, .svg or .pdf.
     """
-    check_new(output)
     apart = by or []
     read, merged = _read(table, factors, responses, apart)
     with measurements.of_file(table):
@@ -76,25 +69,30 @@ def effects(
         meant = closest(draw_response, read.responses)
         raise ScenarioError(one_of(read.responses), key="--draw", value=draw_response, suggestion=meant)
     groups = design.fraction.aliases(design.factors)
-    if json_:
-        said = {"design": design.sentence(), "orthogonal": design.orthogonal, "changes_with": merged}
-        told = {"aliases": groups, "effects": found, "influence": psi}
-        print_json(plain(said | told | ({} if pairs is None else {"interactions": pairs})))
-    else:
+
+    def words() -> None:
         _print_design(design, merged, groups)
         for name, part in _apart(found, apart):
             crossing = None if pairs is None else dict(_apart(pairs, apart))[name]
             _print_effects(name, part, crossing)
         _print_chance([*found["p"], *([] if pairs is None else pairs["p"])])
         _print_influence(psi, apart)
-    if output is not None:
-        _draw_effects(output, dict(_apart(found, apart)), draw_response)
+
+    facts = {"design": design.sentence(), "orthogonal": design.orthogonal, "changes_with": merged}
+    facts |= {"aliases": groups, "effects": found, "influence": psi}
+    return Finding(
+        lambda: facts | ({} if pairs is None else {"interactions": pairs}),
+        words,
+        lambda: [
+            charts.significance_map(part, title=name) if draw_response is None
+            else charts.main_effects(part, draw_response, title=name)
+            for name, part in _apart(found, apart)
+        ],
+    )  # fmt: skip
 
 
-@with_table_options
-def ten_steps(
-    table: Path, *, response: str | None = None, factors: Names = None, json_: Json = False, output: Output = None
-) -> None:
+@finds("a page with the ten figures")
+def ten_steps(table: Path, *, response: str | None = None, factors: Names = None) -> Finding:
     """Look at one response in ten steps: which effects are more than noise, and what they leave unexplained.
 
     Parameters
@@ -106,24 +104,20 @@ def ten_steps(
     factors
         Columns that were varied; without them, what the sweep varied, otherwise columns of
         two values.
-    output
-        File for a page with the ten figures: .png, .svg or .pdf.
     """
-    check_new(output)
     read, merged = _read(table, factors, None if response is None else [response], [])
     if response is None and len(read.responses) != 1:
         raise ScenarioError(one_of(read.responses), key="--response")
     with measurements.of_file(table):
         found = steps(read.runs, read.responses[0], read.factors)
-    if json_:
-        said = {"design": found.design.sentence(), "orthogonal": found.design.orthogonal, "changes_with": merged}
-        said |= {"levels": dict(zip(found.design.factors, found.design.levels, strict=True))}
-        said |= {"standing_out": found.half_normal.standing_out}
-        print_json(plain(said | {name: value for name, value in vars(found).items() if name != "design"}))
-    else:
-        _print_steps(found, merged)
-    if output is not None:
-        plots.write(plots.ten_steps.page(found), output)
+    facts = {"design": found.design.sentence(), "orthogonal": found.design.orthogonal, "changes_with": merged}
+    facts |= {"levels": dict(zip(found.design.factors, found.design.levels, strict=True))}
+    facts |= {"standing_out": found.half_normal.standing_out}
+    return Finding(
+        lambda: facts | {name: value for name, value in vars(found).items() if name != "design"},
+        lambda: _print_steps(found, merged),
+        lambda: plots.ten_steps.page(found),
+    )
 
 
 def _read(table: Path, factors: Names, responses: Names, by: list[str]) -> "tuple[Designed, dict[str, str]]":
@@ -218,14 +212,6 @@ def _print_influence(psi: "pl.DataFrame", by: list[str]) -> None:
     print_text()
     header = ["factor", *(f"Ψ {name}".strip() for name in shares)]
     print_table(header, [[factor, *(f"{part[factor]:.2f}" for part in shares.values())] for factor in order])
-
-
-def _draw_effects(file: Path, parts: "dict[str, pl.DataFrame]", response: str | None) -> None:
-    plots.write([
-        charts.significance_map(part, title=name) if response is None
-        else charts.main_effects(part, response, title=name)
-        for name, part in parts.items()
-    ], file)  # fmt: skip
 
 
 def _print_steps(found: "Steps", merged: dict[str, str]) -> None:

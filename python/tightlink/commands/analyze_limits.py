@@ -11,11 +11,8 @@ from tightlink.analysis import measurements
 from tightlink.analysis.estimates import Bracket, Estimate
 from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.analysis.limits.saturation import Law, Saturation, Slope
-from tightlink.commands.analyze_output import Figure, Table, draw, plain
-from tightlink.commands.options import Json
-from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_text
-from tightlink.files import check_new
+from tightlink.commands.analyze_output import Finding, Table, finds, panels, plain
+from tightlink.console import print_table, print_text
 
 if TYPE_CHECKING:
     from tightlink.commands.analyze_output import Panel
@@ -27,7 +24,7 @@ _LAWS: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
 _METRICS: Final = {"packets_per_s": "packet rate", "throughput_bps": "bit rate", "packet_bytes": "packet length"}
 
 
-@with_table_options
+@finds()
 def saturation(
     table: Table,
     *,
@@ -35,9 +32,7 @@ def saturation(
     throughput: str = "throughput_bps",
     largest: float | None = None,
     overhead: float | None = None,
-    json_: Json = False,
-    output: Figure = None,
-) -> None:
+) -> Finding:
     """Find the packet size below which a link is limited by packets, and the packet rate there.
 
     Parameters
@@ -56,23 +51,20 @@ def saturation(
     """
     from tightlink.analysis.limits.saturation import each
 
-    check_new(output)
     frame = measurements.read(table)
     with measurements.of_file(table):
         links = each(frame, size=size, throughput=throughput, largest_bytes=largest, overhead_bytes=overhead)
-    if json_:
-        answers = {name: {"finding": found.sentence()} | plain(found) for name, found in links.items()}
-        print_json(answers.get("", answers))
-    else:
-        for place, (name, found) in enumerate(links.items()):
-            _print_saturation(("\n" if place else "") + (f"{name}: " if name else ""), found)
-    if output is not None:
-        panels = (plots.throughput_over_size, plots.rate_over_size, plots.throughput_over_rate)
-        draw(output, {name: [partial(panel, found) for panel in panels] for name, found in links.items()})
+    answers = {name: {"finding": found.sentence()} | plain(found) for name, found in links.items()}
+    drawn = (plots.throughput_over_size, plots.rate_over_size, plots.throughput_over_rate)
+    return Finding(
+        lambda: answers.get("", answers),
+        lambda: _print_links(links),
+        lambda: panels({name: [partial(panel, found) for panel in drawn] for name, found in links.items()}),
+    )
 
 
-@with_table_options
-def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Figure = None) -> None:
+@finds()
+def regimes(table: Table, *, load: str = "load") -> Finding:
     """Find where a router's load stops following traffic, and whether packets or bytes govern that.
 
     Parameters
@@ -85,17 +77,20 @@ def regimes(table: Table, *, load: str = "load", json_: Json = False, output: Fi
     """
     from tightlink.analysis.limits.regimes import each
 
-    check_new(output)
     frame = measurements.read(table)
     with measurements.of_file(table):
         routers = each(frame, load=load)
-    if json_:
-        print_json({name: {"finding": found.sentence(), "governs": found.governs} | plain(found)
-                     for name, found in routers.items()})  # fmt: skip
-    else:
-        _print_regimes(routers)
-    if output is not None:
-        draw(output, {name: _panels(found) for name, found in routers.items()})
+    return Finding(
+        lambda: {name: {"finding": found.sentence(), "governs": found.governs} | plain(found)
+                 for name, found in routers.items()},
+        lambda: _print_regimes(routers),
+        lambda: panels({name: _panels(found) for name, found in routers.items()}),
+    )  # fmt: skip
+
+
+def _print_links(links: Mapping[str, Saturation]) -> None:
+    for place, (name, found) in enumerate(links.items()):
+        _print_saturation(("\n" if place else "") + (f"{name}: " if name else ""), found)
 
 
 def _print_saturation(title: str, found: Saturation) -> None:

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import plots, units
 from tightlink.analysis import measurements
@@ -14,17 +14,12 @@ from tightlink.analysis.markov import PiecewiseChain, from_log, from_users, mini
 from tightlink.analysis.markov.logs import NOT_BEGUN
 from tightlink.analysis.markov.perturbation import named
 from tightlink.analysis.markov.users import COMPLETED
-from tightlink.commands.analyze_output import Table, draw, plain
-from tightlink.commands.options import Json, Names, Output, option
-from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_text, say
+from tightlink.commands.analyze_output import Finding, Table, finds, panels
+from tightlink.commands.options import Names, option
+from tightlink.console import print_table, print_text, say
 from tightlink.errors import TightlinkError, one_of
-from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.run import Run, holds_run, open_run
-
-if TYPE_CHECKING:
-    from tightlink.commands.analyze_output import Panel
 
 _DIGITS: Final = 4
 #: Cut sets that are printed.
@@ -33,7 +28,7 @@ _MOST: Final = 8
 _SIZE: Final = (5.6, 3.6)
 
 
-@with_table_options
+@finds("a figure, evolution, arrivals, perturbation and sensitivity")
 def markov(
     source: Table,
     *,
@@ -42,9 +37,7 @@ def markov(
     label: str | None = None,
     start: str | None = None,
     target: str | None = None,
-    json_: Json = False,
-    output: Output = None,
-) -> None:
+) -> Finding:
     """Find which transitions between states, made less likely, keep most from the target: by a Markov chain a period.
 
     Parameters
@@ -61,10 +54,7 @@ def markov(
         State in which each begins (default: thinking; in a log the first).
     target
         State that is to be reached (default: completed).
-    output
-        File for a figure: evolution, arrivals, perturbation and sensitivity; .png, .svg or .pdf.
     """
-    check_new(output)
     cuts = sorted(float(option("--cut", time, units.TIME)) for time in cut or ())
     found = _read(source)
     try:
@@ -77,29 +67,29 @@ def markov(
         raise TightlinkError(f"{source}: {error}") from None
     sets = list(dict.fromkeys(one for piece in chains.pieces for one in minimal_cut_sets(piece.chain, begin, end)))
     words = [", ".join(map(named, one)) for one in sorted(sets, key=len)]
-    if json_:
-        pieces = [{"period": piece.name, "begin_s": piece.begin_s, "end_s": piece.end_s,
-                   "transitions": piece.table().drop("period")} for piece in chains.pieces]  # fmt: skip
-        facts = {
+    return Finding(
+        lambda: {
             "step_s": chains.step_s,
             "entities": chains.entities,
             "skipped": chains.skipped,
             "start": begin,
             "target": end,
-        }
-        tables = {"pieces": pieces, "ranked": table, "agreement": chains.agreement(), "cut_sets": words}
-        print_json(plain(facts | {"arrivals": chains.arrivals(end)} | tables))
-    else:
-        _print(chains, table, end, words)
-    if output is not None:
-        panels: dict[str, list[Panel]] = {
+            "arrivals": chains.arrivals(end),
+            "pieces": [{"period": piece.name, "begin_s": piece.begin_s, "end_s": piece.end_s,
+                        "transitions": piece.table().drop("period")} for piece in chains.pieces],
+            "ranked": table,
+            "agreement": chains.agreement(),
+            "cut_sets": words,
+        },
+        lambda: _print(chains, table, end, words),
+        lambda: panels({
             "evolution": [partial(plots.chain_evolution, chains), partial(plots.chain_arrivals, chains, end)],
             f"transitions and {end}": [
                 partial(plots.chain_perturbation, perturbed(chains, end)),
                 partial(plots.chain_sensitivity, table),
             ],
-        }
-        draw(output, panels, _SIZE)
+        }, _SIZE),
+    )  # fmt: skip
 
 
 def _read(source: Path) -> Run | pl.DataFrame:

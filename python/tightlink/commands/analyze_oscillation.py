@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tightlink import plots, units
 from tightlink.analysis import measurements
-from tightlink.commands.analyze_output import Table, draw, plain
-from tightlink.commands.options import Json, Names, Output, option
-from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_text
+from tightlink.commands.analyze_output import MOST, Finding, Table, finds, panels, print_constant
+from tightlink.commands.options import Names, option
+from tightlink.console import print_text
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
-from tightlink.files import check_new
 from tightlink.run import Run, holds_run, open_run
 
 if TYPE_CHECKING:
@@ -24,20 +22,15 @@ if TYPE_CHECKING:
     from tightlink.analysis.traffic.oscillations import Found
     from tightlink.commands.analyze_output import Panel
 
-#: Series that are drawn, and names that are listed; more cannot be read.
-_MOST: Final = 12
 
-
-@with_table_options
+@finds("a figure, series and spectra")
 def oscillation(
     table: Table,
     *,
     column: Names = None,
     begin: str = "0 s",
     end: str | None = None,
-    json_: Json = False,
-    output: Output = None,
-) -> None:
+) -> Finding:
     """Find what goes up and down with a period: windows, queues, losses; tested against noise without one.
 
     Parameters
@@ -51,12 +44,9 @@ def oscillation(
         Time before which nothing is looked at, such as the start of flows.
     end
         Time after which nothing is looked at (default: none).
-    output
-        File for a figure, series and spectra: .png, .svg or .pdf.
     """
     from tightlink.analysis.traffic.oscillations import summary
 
-    check_new(output)
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
     end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
     source = _read(table)
@@ -67,24 +57,25 @@ def oscillation(
     titled = {" ".join(name): each for name, each in found.items()}
     varying = {name: each for name, each in titled.items() if not each.spectrum.is_empty()}
     constant = [name for name in titled if name not in varying]
-    if json_:
-        rows = summary(found).to_dicts()
-        sentences = [each.sentence() for each in found.values()]
-        print_json([{"finding": sentence} | plain(row) for sentence, row in zip(sentences, rows, strict=True)])
-    else:
+
+    def words() -> None:
         for name, each in varying.items():
             print_text(f"{name}: {each.sentence()}")
-        if constant:
-            print_text(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
-    if output is not None:
-        panels: dict[str, list[Panel]] = {
-            name: [
-                partial(plots.oscillation_series, each, column=name.rpartition(" ")[2]),
-                partial(plots.oscillation_spectrum, each),
-            ]
-            for name, each in list((varying or titled).items())[:_MOST]
-        }
-        draw(output, panels)
+        print_constant(constant)
+
+    rows: dict[str, list[Panel]] = {
+        name: [
+            partial(plots.oscillation_series, each, column=name.rpartition(" ")[2]),
+            partial(plots.oscillation_spectrum, each),
+        ]
+        for name, each in list((varying or titled).items())[:MOST]
+    }
+    return Finding(
+        lambda: [{"finding": each.sentence()} | row
+                 for each, row in zip(found.values(), summary(found).to_dicts(), strict=True)],
+        words,
+        lambda: panels(rows),
+    )  # fmt: skip
 
 
 def _read(table: Path) -> Run | Mapping[str, pl.DataFrame]:

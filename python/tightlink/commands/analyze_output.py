@@ -1,17 +1,22 @@
-"""What the commands of ``tightlink analyze`` have in common: their options, JSON, files for figures."""
+"""What the commands of ``tightlink analyze`` have in common: their options, and the forms of what they find."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from cyclopts import Parameter
 
 from tightlink import plots
-from tightlink.commands.options import Names
+from tightlink.commands.options import Json, Names
+from tightlink.commands.table_options import offer, with_table_options
+from tightlink.console import print_json, print_text
+from tightlink.files import check_new
 
 if TYPE_CHECKING:
     Panel = Callable[..., Any]
@@ -20,14 +25,57 @@ if TYPE_CHECKING:
 Table: TypeAlias = Path
 Algorithm = Annotated[str, Parameter(help="Column of the algorithm.")]
 Condition = Annotated[Names, Parameter(help="Columns of the condition; without it, all other factors.")]
-Figure = Annotated[Path | None, Parameter(name=["--output", "-o"], help="File for a figure: .png, .svg or .pdf.")]
 
+#: Series that are drawn, and names that are listed; more cannot be read.
+MOST: Final = 12
 #: Of a figure of several panels, in inches.
 _PANEL: Final = (4.8, 3.4)
 
 
-def draw(file: Path, rows: Mapping[str, list[Panel]], size: tuple[float, float] = _PANEL) -> None:
-    """Rows of panels in one file, each row with its title; the size is that of a panel, in inches."""
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What an analysis found, in the forms that a command is asked for; each is made when it is."""
+
+    facts: Callable[[], Any]
+    """For JSON, as `plain` takes it."""
+    words: Callable[[], object]
+    """Prints it."""
+    figure: Callable[[], Any] | None
+    """As `tightlink.plots.write` takes it; nothing where there is nothing to draw."""
+
+
+def finds(shown: str = "a figure") -> Callable[[Callable[..., Finding]], Callable[..., None]]:
+    """Give a command that finds something --json and --output, and have it print or draw what it found.
+
+    Args:
+        shown: What the figure is called in the help.
+    """
+    output = Annotated[Path | None, Parameter(name=["--output", "-o"], help=f"File for {shown}: .png, .svg or .pdf.")]
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, default, annotation in (("json_", False, Json), ("output", None, output))
+    ]
+
+    def in_forms(command: Callable[..., Finding]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def shows(*args: Any, json_: bool = False, output: Path | None = None, **options: Any) -> None:
+            check_new(output)
+            found = command(*args, **options)
+            if json_:
+                print_json(plain(found.facts()))
+            else:
+                found.words()
+            if output is not None and found.figure is not None:
+                plots.write(found.figure(), output)
+
+        offer(shows, inspect.signature(command), options)
+        return with_table_options(shows)
+
+    return in_forms
+
+
+def panels(rows: Mapping[str, list[Panel]], size: tuple[float, float] = _PANEL) -> Any:
+    """Rows of panels as one figure, each row with its title; the size is that of a panel, in inches."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Drawing
 
@@ -40,7 +88,13 @@ def draw(file: Path, rows: Mapping[str, list[Panel]], size: tuple[float, float] 
                 axes[0].set_title(title)
             for panel, ax in zip(panels, axes, strict=True):
                 panel(ax=ax)
-    plots.write(figure, file)
+    return figure
+
+
+def print_constant(names: Sequence[str]) -> None:
+    """Say which series do not vary, if any."""
+    if names:
+        print_text(f"do not vary: {', '.join(names[:MOST])}{', …' if len(names) > MOST else ''}")
 
 
 def plain(thing: Any) -> Any:

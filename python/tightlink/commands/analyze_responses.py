@@ -3,17 +3,14 @@
 from pathlib import Path
 from typing import Final, Literal
 
-from tightlink import plots
 from tightlink.analysis import measurements
 from tightlink.analysis.effects import designed
 from tightlink.analysis.responses.correlation import Correlation
 from tightlink.analysis.responses.pca import Components
-from tightlink.commands.analyze_output import Figure, plain
-from tightlink.commands.options import Json, Names
-from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_text
+from tightlink.commands.analyze_output import Finding, finds, plain
+from tightlink.commands.options import Names
+from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError
-from tightlink.files import check_new
 from tightlink.report import charts
 
 _SHOWN: Final = 3
@@ -21,16 +18,14 @@ _SHOWN: Final = 3
 _NEARLY_ALL: Final = 0.99
 
 
-@with_table_options
+@finds()
 def correlation(
     table: Path,
     *,
     responses: Names = None,
     factors: Names = None,
     threshold: str = "0.65",
-    json_: Json = False,
-    output: Figure = None,
-) -> None:
+) -> Finding:
     """Find which responses say the same, in groups of mutual correlation, and one of each to keep.
 
     Parameters
@@ -46,30 +41,25 @@ def correlation(
     """
     from tightlink.analysis.responses import correlation as analysis
 
-    check_new(output)
     limit = _threshold(threshold)
     read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         found = analysis.correlation(read.runs, read.responses, threshold=limit)
-    if json_:
-        print_json({"finding": found.sentence(), "dimension": found.dimension} | plain(found))
-    else:
-        _print_correlation(found)
-    if output is not None:
-        panels = (charts.correlation_matrix, charts.correlation_histogram, charts.index_index)
-        plots.write([panel(found) for panel in panels], output)
+    return Finding(
+        lambda: {"finding": found.sentence(), "dimension": found.dimension} | plain(found),
+        lambda: _print_correlation(found),
+        lambda: [charts.correlation_matrix(found), charts.correlation_histogram(found), charts.index_index(found)],
+    )
 
 
-@with_table_options
+@finds()
 def pca(
     table: Path,
     *,
     responses: Names = None,
     factors: Names = None,
     by: str | None = None,
-    json_: Json = False,
-    output: Figure = None,
-) -> None:
+) -> Finding:
     """Find the principal components of standardised responses: how few numbers say nearly the same.
 
     Parameters
@@ -85,18 +75,16 @@ def pca(
     """
     from tightlink.analysis.responses import pca as analysis
 
-    check_new(output)
     read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         designed.present(read.runs, [by] if by is not None else [])
         found = analysis.components(read.runs, read.responses)
-    if json_:
-        print_json({"finding": found.sentence(), "above_one": found.above_one} | plain(found))
-    else:
-        _print_components(found)
-    if output is not None:
-        runs = charts.component_scores(found, by=by, arrows=True)
-        plots.write([charts.scree(found), charts.component_loadings(found), runs], output)
+    return Finding(
+        lambda: {"finding": found.sentence(), "above_one": found.above_one} | plain(found),
+        lambda: _print_components(found),
+        lambda: [charts.scree(found), charts.component_loadings(found),
+                 charts.component_scores(found, by=by, arrows=True)],
+    )  # fmt: skip
 
 
 def _threshold(text: str) -> float | Literal["gap"]:

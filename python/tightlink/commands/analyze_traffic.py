@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,12 +16,10 @@ from tightlink.analysis.traffic.over_time import Series, series_of
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import Spikes, spikes
 from tightlink.capture import capture, is_capture
-from tightlink.commands.analyze_output import Table, draw, plain
-from tightlink.commands.options import Json, Names, Output, option
-from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_text
+from tightlink.commands.analyze_output import MOST, Finding, Table, finds, panels, plain, print_constant
+from tightlink.commands.options import Names, option
+from tightlink.console import print_text
 from tightlink.errors import TightlinkError, did_you_mean, one_of
-from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.run import CAPTURE, holds_run, open_run
 
@@ -33,11 +32,9 @@ _OVER_TIME: Final = ("series", "users", "scatter")
 _USUAL: Final = ("throughput_bps", "packets_delivered", "packets", "bytes")
 #: Of the series of a capture file.
 _INTERVAL: Final = "10 ms"
-#: Series that are drawn; more cannot be read.
-_MOST: Final = 12
 
 
-@with_table_options
+@finds("a figure, variance over time scales and spikes")
 def traffic(
     table: Table,
     *,
@@ -45,9 +42,7 @@ def traffic(
     begin: str = "0 s",
     end: str | None = None,
     interval: str = _INTERVAL,
-    json_: Json = False,
-    output: Output = None,
-) -> None:
+) -> Finding:
     """Find bursts at all time scales, spikes, and cycles of a day and a week, in counts over time.
 
     Parameters
@@ -63,12 +58,9 @@ def traffic(
         Time after which nothing is looked at (default: none).
     interval
         Of the series of a capture file.
-    output
-        File for a figure, variance over time scales and spikes: .png, .svg or .pdf.
     """
     from tightlink.analysis.traffic.burstiness import LEAST_VALUES
 
-    check_new(output)
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
     end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
     frame = _over_time(table, interval)
@@ -77,34 +69,23 @@ def traffic(
     constant = [series.title for series in there if not _varies(series)]
     if not there:
         raise TightlinkError(f"{table}: nothing between {begin_s:g} s and {end_s:g} s: expected values over time there")
-    if json_:
-        print_json({name: plain(parts) for name, parts in found.items()})
-    else:
-        for name, parts in found.items():
-            for sentence in _sentences(parts):
-                print_text(f"{name}: {sentence}")
-        if constant:
-            print_text(f"do not vary: {', '.join(constant[:_MOST])}{', …' if len(constant) > _MOST else ''}")
-    if output is not None and found:
-        rows: dict[str, list[Panel]] = {
-            name: [
-                partial(plots.variance_time, parts["burstiness"]),
-                partial(plots.spikes_over_time, parts["spikes"], column=name.rpartition(" ")[2]),
-            ]
-            for name, parts in list(found.items())[:_MOST]
-        }
-        draw(output, rows)
+    rows: dict[str, list[Panel]] = {
+        name: [
+            partial(plots.variance_time, parts["burstiness"]),
+            partial(plots.spikes_over_time, parts["spikes"], column=name.rpartition(" ")[2]),
+        ]
+        for name, parts in list(found.items())[:MOST]
+    }
+    return Finding(lambda: found, lambda: _print_traffic(found, constant), (lambda: panels(rows)) if found else None)
 
 
-@with_table_options
+@finds("a figure, times between arrivals beside exponential ones")
 def arrivals(
     table: Table,
     *,
     column: str = "time_s",
     of: str = "packets",
-    json_: Json = False,
-    output: Output = None,
-) -> None:
+) -> Finding:
     """Test arrivals against a Poisson process: of packets at links, of flows, or of anything with a time.
 
     Parameters
@@ -115,10 +96,7 @@ def arrivals(
         Column of the time, in seconds.
     of
         Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s.
-    output
-        File for a figure, times between arrivals beside exponential ones: .png, .svg or .pdf.
     """
-    check_new(output)
     frame = _rows(table, of)
     found = {}
     for name, part in _places(frame):
@@ -126,18 +104,17 @@ def arrivals(
             found[name] = interarrivals(_numbers(part, column))
         except TightlinkError as error:
             raise TightlinkError(f"{table}: {name or column}: {error}") from None
-    if json_:
-        print_json([{"of": name, "finding": each.sentence()} | plain(each) for name, each in found.items()])
-    else:
-        for name, each in found.items():
-            print_text(f"{name}: {each.sentence()}" if name else each.sentence())
-    if output is not None:
-        shown = list(found.items())[:_MOST]
-        draw(output, {name: [partial(plots.interarrival_times, each)] for name, each in shown})
+    shown = list(found.items())[:MOST]
+    return Finding(
+        lambda: [{"of": name, "finding": each.sentence()} | plain(each) for name, each in found.items()],
+        lambda: print_text("\n".join(f"{name}: {each.sentence()}" if name else each.sentence()
+                                     for name, each in found.items())),
+        lambda: panels({name: [partial(plots.interarrival_times, each)] for name, each in shown}),
+    )  # fmt: skip
 
 
-@with_table_options
-def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False, output: Output = None) -> None:
+@finds("a figure, the share of flows that are larger")
+def sizes(table: Table, *, column: str = "bytes_delivered") -> Finding:
     """Find how heavy the tail of sizes is, and how much the largest flows carry.
 
     Parameters
@@ -146,32 +123,26 @@ def sizes(table: Table, *, column: str = "bytes_delivered", json_: Json = False,
         Folder of a run with flows, or a table with a row for each flow.
     column
         Column of the size.
-    output
-        File for a figure, the share of flows that are larger: .png, .svg or .pdf.
     """
-    check_new(output)
     try:
         found = tail(_numbers(_rows(table, "flows"), column))
     except TightlinkError as error:
         raise TightlinkError(f"{table}: {column}: {error}") from None
-    if json_:
-        print_json({"finding": found.sentence()} | plain(found))
-    else:
-        print_text(found.sentence())
-    if output is not None:
-        draw(output, {"": [partial(plots.size_tail, found, column=column)]})
+    return Finding(
+        lambda: {"finding": found.sentence()} | plain(found),
+        lambda: print_text(found.sentence()),
+        lambda: panels({"": [partial(plots.size_tail, found, column=column)]}),
+    )
 
 
-@with_table_options
+@finds("a figure, the correlation over the lag")
 def cross_correlation(
     table: Table,
     first: str,
     second: str,
     *,
     longest: str | None = None,
-    json_: Json = False,
-    output: Output = None,
-) -> None:
+) -> Finding:
     """Find which of two series follows the other, and by how much time.
 
     Parameters
@@ -184,12 +155,9 @@ def cross_correlation(
         The same of the other.
     longest
         Longest lag to look at (default: a quarter of the time).
-    output
-        File for a figure, the correlation over the lag: .png, .svg or .pdf.
     """
     from tightlink.analysis.traffic.cross_correlation import LEAST_VALUES, lag
 
-    check_new(output)
     longest_s = float("inf") if longest is None else float(option("--longest", longest, units.TIME))
     frame = _over_time(table)
     columns = dict.fromkeys(name.rpartition(" ")[2] for name in (first, second))
@@ -206,12 +174,18 @@ def cross_correlation(
         found = lag(one.values, other.values, one.interval_s, longest_s=longest_s)
     except TightlinkError as error:
         raise TightlinkError(f"{table}: {error}") from None
-    if json_:
-        print_json({"finding": found.sentence(first, second)} | plain(found))
-    else:
-        print_text(found.sentence(first, second))
-    if output is not None:
-        draw(output, {"": [partial(plots.correlation_over_lag, found)]})
+    return Finding(
+        lambda: {"finding": found.sentence(first, second)} | plain(found),
+        lambda: print_text(found.sentence(first, second)),
+        lambda: panels({"": [partial(plots.correlation_over_lag, found)]}),
+    )
+
+
+def _print_traffic(found: Mapping[str, dict[str, Any]], constant: Sequence[str]) -> None:
+    for name, parts in found.items():
+        for sentence in _sentences(parts):
+            print_text(f"{name}: {sentence}")
+    print_constant(constant)
 
 
 def _over_time(table: Path, interval: str = _INTERVAL) -> pl.DataFrame:

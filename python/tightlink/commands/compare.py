@@ -12,7 +12,7 @@ from tightlink.analysis.compare.comparison import compare as put_together
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.analysis.compare.words import MAIN, in_order, main_agreements
 from tightlink.checksums import write_table
-from tightlink.commands.analyze_output import draw, plain
+from tightlink.commands.analyze_output import panels, plain
 from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, say, warned
@@ -162,16 +162,17 @@ def _write(found: Comparison, output: Path, names: tuple[str, str], *, with_lab:
     figures.mkdir(parents=True)
     write_table(output / "comparison.parquet", found.values)
     write_table(output / "alone.parquet", found.alone)
-    panels: dict[str, list[Panel]] = {}
+    rows: dict[str, list[Panel]] = {}
     for name in main_agreements(found)[:_MOST_FIGURES]:
         table, _, metric = name.partition(".")
-        panels[name] = [partial(plots.compared_values, found, table, metric)]
-    if panels:
-        draw(figures / "agreement.svg", panels)
+        rows[name] = [partial(plots.compared_values, found, table, metric)]
+    if rows:
+        plots.write(panels(rows), figures / "agreement.svg")
     series = found.series.select("entity", "metric").unique(maintain_order=True).head(_MOST_FIGURES)
     if series.height:
-        draw(figures / "series.svg", {
+        rows = {
             f"{entity}: {metric}": [partial(plots.compared_series, found, entity, metric)]
             for entity, metric in series.iter_rows()
-        })  # fmt: skip
+        }
+        plots.write(panels(rows), figures / "series.svg")
     say(f"wrote {write_comparison(found, output, names, laboratories=offers)}")

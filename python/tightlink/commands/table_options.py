@@ -58,10 +58,15 @@ def _with(command: Callable[..., _T], more: Sequence[inspect.Parameter]) -> Call
         with columns_chosen(Choice(wide, columns or ()), csv=csv):
             return command(*args, **options)
 
+    offer(with_options, signature, options)
+    return with_options
+
+
+def offer(command: Callable[..., Any], signature: inspect.Signature, options: Sequence[inspect.Parameter]) -> None:
+    """Have a command show further options behind those of a signature."""
     *known, last = signature.parameters.values()
     # Whatever else is given stands behind all options.
     ends = (last, *options) if last.kind is not last.VAR_KEYWORD else (*options, last)
     own = signature.replace(parameters=[*known, *ends])
-    with_options.__signature__ = own  # type: ignore[attr-defined]  # inspect reads it
-    with_options.__annotations__ = command.__annotations__ | {each.name: each.annotation for each in options}
-    return with_options
+    command.__signature__ = own  # type: ignore[attr-defined]  # inspect reads it
+    command.__annotations__ = command.__annotations__ | {each.name: each.annotation for each in options}
