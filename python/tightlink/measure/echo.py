@@ -8,7 +8,6 @@ import socket
 import struct
 import threading
 import time
-from types import TracebackType
 from typing import Final, Self
 
 from tightlink.measure.testbed import Bed
@@ -45,9 +44,7 @@ class Echoes:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
         self._socket.close()

@@ -16,7 +16,6 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, Self
 
 import tightlink
@@ -75,9 +74,7 @@ class Emulation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -7,12 +7,11 @@ the sender was the slowest, `slowest` tells: what a slow sender got through is n
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-import json
 import os
 import socket as sockets
 import time
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Final, Literal
 
 import tightlink
@@ -24,7 +23,7 @@ from tightlink.measure.forwarding_sender import Sending, Work, send
 from tightlink.measure.kernel_router import ETHERNET_BYTES, Did, KernelRouter
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
-from tightlink.measure.results import frame
+from tightlink.measure.results import attempted, frame, identity
 from tightlink.measure.sending import Job, jobs
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.testbed import Bed
@@ -90,13 +89,7 @@ def forward(scenario: Scenario, *, tries: int = 1, watch: Watch | None = None) -
     """
     plan = Plan.of(scenario)
     work = Work(plan, _job(plan), _processors(), watch)
-    for left in reversed(range(tries)):
-        try:
-            return _once(work)
-        except InvalidMeasurementError:
-            if not left:
-                raise
-    raise AssertionError("there is at least one try")
+    return attempted(tries, partial(_once, work))
 
 
 def try_out() -> None:
@@ -185,7 +178,7 @@ def _once(work: Work) -> Run:
     forwarding = asdict(during) | {"pinned": pinned, "processors": work.processors}
     manifest = {
         "source": MEASUREMENT,
-        "identity": _identity(work, began),
+        "identity": identity(work.plan, "kernel", began),
         "scenario": work.plan.scenario.explicit().written(),
         "version": tightlink.__version__,
         "sender": dict(sending.facts),
@@ -294,9 +287,3 @@ def tables(plan: Plan, job: Job, sent: int, during: Did, after: Did) -> dict[str
         "load_reported": during.ran_s / lasted_s,
     }
     return {"flows": frame("flows", [flow]), "links": frame("links", [line]), "nodes": frame("nodes", [node])}
-
-
-def _identity(work: Work, began: float) -> str:
-    """A hash of what it depends on, the time included: no measurement is like another."""
-    inputs = [work.plan.resolved, work.plan.links, "kernel", began]
-    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()

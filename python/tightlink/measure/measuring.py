@@ -29,7 +29,7 @@ from tightlink.measure.echo import Echoes
 from tightlink.measure.hosts import QUEUE, Device, Hosts, lay_out, unread
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relay, relay_spec
-from tightlink.measure.results import Measured, run
+from tightlink.measure.results import Measured, attempted, run
 from tightlink.measure.sender_iperf3 import Iperf3
 from tightlink.measure.sender_iperf3 import warnings as of_iperf3
 from tightlink.measure.sender_probe import Probe
@@ -112,13 +112,7 @@ def measure(  # noqa: PLR0913
     """
     plan, wanted = check(scenario, sender=sender, links=links)
     spec = relay_spec(plan, device, late_s=late_s, burn=burn, beside=beside)
-    for left in reversed(range(tries)):
-        try:
-            return _once(plan, device, _Work(wanted, SENDERS[sender](), spec, echo_s, watch))
-        except InvalidMeasurementError:
-            if not left:
-                raise
-    raise AssertionError("there is at least one try")
+    return attempted(tries, lambda: _once(plan, device, _Work(wanted, SENDERS[sender](), spec, echo_s, watch)))
 
 
 def check(scenario: Scenario, *, sender: str = "probe", links: Sequence[str] = ()) -> tuple[Plan, Sequence[Job]]:

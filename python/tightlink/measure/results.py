@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
 from typing import Any, Final
@@ -16,7 +17,7 @@ from tightlink.lazy import np, pl
 from tightlink.measure import acknowledging, traced
 from tightlink.measure.hosts import Device
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import Relayed
+from tightlink.measure.relay import InvalidMeasurementError, Relayed
 from tightlink.measure.sending import Address, Job, Sender, Sent
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.traced import first_data_s, first_s, full_share, of_delays, of_flow, of_link
@@ -57,6 +58,28 @@ class Measured:
     def way_back(self, job: Job) -> list[tuple[str, str]]:
         """The same of its receiver's packets, such as ACKs."""
         return [self.plan.ends(link) for link in self.plan.route(job.receiver, job.sender).links]
+
+
+def attempted(tries: int, once: Callable[[], Run]) -> Run:
+    """What is measured, as often as it takes until the machine is not too busy.
+
+    Args:
+        tries: How often at most.
+        once: Measures it.
+
+    Raises:
+        InvalidMeasurementError: The machine was too busy each time.
+    """
+    for _ in range(tries - 1):
+        with contextlib.suppress(InvalidMeasurementError):
+            return once()
+    return once()
+
+
+def identity(plan: Plan, *how: object) -> str:
+    """A hash of what a measurement depends on, the time included: none is like another."""
+    inputs = [plan.resolved, plan.links, *how]
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
 def run(
@@ -108,7 +131,7 @@ def run(
     began = dt.datetime.fromtimestamp(measured.began, dt.UTC).isoformat(timespec="milliseconds")
     manifest = {
         "source": MEASUREMENT,
-        "identity": _identity(measured, device),
+        "identity": identity(measured.plan, measured.sender.name, device, measured.began),
         "scenario": scenario.explicit().written(),
         "version": tightlink.__version__,
         "sender": {"name": measured.sender.name, **measured.sender.facts()},
@@ -135,12 +158,6 @@ def run(
 def _refused(relayed: Relayed) -> list[str]:
     count = relayed.summary["refused"]
     return [f"hosts did not take {count} packets when they were due"] if count else []
-
-
-def _identity(measured: Measured, device: str) -> str:
-    """A hash of what it depends on, the time included: no measurement is like another."""
-    inputs = [measured.plan.resolved, measured.plan.links, measured.sender.name, device, measured.began]
-    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
 def _numbers(measured: Measured) -> dict[int, int]:
