@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import StrictBool, model_validator
+from pydantic import AfterValidator, StrictBool, model_validator
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
@@ -31,7 +31,7 @@ from tightlink.scenario.values import (
 _RED_MOST_PROBABILITY: Final = 0.5
 
 #: PIE and REM: updates more often than that would only take time.
-SHORTEST_UPDATE: Final = "10 us"
+_SHORTEST_UPDATE: Final = "10 us"
 
 #: REM: steps of the price, and the base of its probability, where numbers still tell packets apart.
 _LARGEST_STEP: Final = 1000
@@ -41,6 +41,16 @@ _STEP: Final = number(
 _LEAST_PHI: Final = 1.000_001
 _MOST_PHI: Final = 10.0
 _PHI: Final = "a number from 1.000001 to 10, such as 1.001"
+
+
+def _check_update(text: str) -> str:
+    if units.time(text) < units.time(_SHORTEST_UPDATE):
+        raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', value=text)
+    return text
+
+
+#: From one update of a probability or a price to the next.
+Update = Annotated[Period, AfterValidator(_check_update)]
 
 
 class Discipline(Table):
@@ -151,18 +161,12 @@ class Pie(Discipline):
     """Queue discipline."""
     target: Period = "15 ms"
     """Queueing delay that it aims at (QDELAY_REF)."""
-    update: Period = "15 ms"
+    update: Update = "15 ms"
     """Time from one update of the probability to the next (T_UPDATE)."""
     burst: Period = "150 ms"
     """How long a burst may pass a queue that was short (MAX_BURST)."""
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if units.time(self.update) < units.time(SHORTEST_UPDATE):
-            raise wrong(f'a time of at least "{SHORTEST_UPDATE}"', key="update", value=self.update)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -182,7 +186,7 @@ class Rem(Discipline):
     """An arrival is chosen with the probability 1 − phi^−price (φ)."""
     target: Backlog = "20 packets"
     """Packets waiting or in service that it aims at (b*)."""
-    interval: Period = "2 ms"
+    interval: Update = "2 ms"
     """Time from one update of the price to the next."""
     packet: Size = "1500 B"
     """Typical packet: bytes that come and wait are counted in it; on links in packets each is one."""
@@ -193,8 +197,6 @@ class Rem(Discipline):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if units.time(self.interval) < units.time(SHORTEST_UPDATE):
-            raise wrong(f'a time of at least "{SHORTEST_UPDATE}"', key="interval", value=self.interval)
         if not self.drop and not self.ecn:
             raise wrong("nothing here without ecn = true", key="drop", value=self.drop)
         return self

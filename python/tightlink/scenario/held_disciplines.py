@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, StrictBool, model_validator
 
 from tightlink import units
-from tightlink.scenario.disciplines import SHORTEST_UPDATE, Discipline, seconds
+from tightlink.scenario.disciplines import Discipline, Update, seconds
 from tightlink.scenario.dscp import CODE_POINTS, Dscp
 from tightlink.scenario.table import wrong
 from tightlink.scenario.values import Fraction, Overhead, Period, QueueLimit, Rate, Size, choice, number, whole
@@ -92,7 +92,7 @@ class FqPie(Discipline):
     """What fits in all queues together, the packet in service included."""
     target: Period = "15 ms"
     """Queueing delay of each flow that it aims at (QDELAY_REF)."""
-    update: Period = "15 ms"
+    update: Update = "15 ms"
     """Time from one update of the probabilities to the next (T_UPDATE)."""
     burst: Period = "150 ms"
     """How long a burst may pass a queue that was short (MAX_BURST)."""
@@ -102,12 +102,6 @@ class FqPie(Discipline):
     """What a queue may send in its turn."""
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if units.time(self.update) < units.time(SHORTEST_UPDATE):
-            raise wrong(f'a time of at least "{SHORTEST_UPDATE}"', key="update", value=self.update)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -190,7 +184,7 @@ class DualPi2(Discipline):
     """What fits in both queues together, the packet in service included."""
     target: Period = "15 ms"
     """Delay of the Classic queue that it aims at (target)."""
-    update: Period = "16 ms"
+    update: Update = "16 ms"
     """Time from one update of the probability to the next (Tupdate)."""
     alpha: Annotated[float, _GAIN] = 0.16
     """Weight of the delay's distance from its target in an update, per second (alpha)."""
@@ -217,8 +211,6 @@ class DualPi2(Discipline):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if units.time(self.update) < units.time(SHORTEST_UPDATE):
-            raise wrong(f'a time of at least "{SHORTEST_UPDATE}"', key="update", value=self.update)
         if units.time(self.max_threshold) < units.time(self.min_threshold):
             expected = f"a time of at least min_threshold, which is {self.min_threshold}"
             raise wrong(expected, key="max_threshold", value=self.max_threshold)
