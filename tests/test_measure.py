@@ -21,7 +21,7 @@ import tightlink as tl
 from in_real_time import measures, needs_links
 from programs import needs
 from tightlink import cli
-from tightlink.measure import machine, sender_iperf3
+from tightlink.measure import machine, results, sender_iperf3
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
@@ -376,3 +376,8 @@ def test_iperf3_errors_are_sentences() -> None:
 def test_what_is_missing_is_known() -> None:
     machine.missing.cache_clear()
     assert machine.missing("ping") in {None, "ping is not installed"}
+
+
+def test_a_flow_that_delivered_nothing_has_no_goodput() -> None:
+    assert results._delivered([], [], [0.1, 0.2]).tolist() == [0.0, 0.0]
+    assert results._delivered([0.1, 0.3], [0, 100], [0.05, 0.2, 0.4]).tolist() == [0.0, 50.0, 100.0]

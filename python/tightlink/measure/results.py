@@ -212,9 +212,8 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
                 payload = row["bytes_delivered"] - UDP_HEADER * row["packets_delivered"]
                 row["goodput_bps"] = _BITS * payload / lasted
             elif "goodput_bps" not in row and "delivered_bytes" in sent.samples:
-                row["goodput_bps"] = (
-                    _BITS * float(np.interp(row["stop_s"], *sent.samples["delivered_bytes"], left=0.0)) / lasted
-                )
+                (delivered,) = _delivered(*sent.samples["delivered_bytes"], [row["stop_s"]])
+                row["goodput_bps"] = _BITS * delivered / lasted
         if "rtt_s" in sent.samples:
             row |= of_delays("rtt", pl.Series(sent.samples["rtt_s"][1], dtype=pl.Float64))
         _share_window(measured, packets, job, row)
@@ -239,6 +238,11 @@ def _share_window(measured: Measured, packets: pl.DataFrame, job: Job, row: dict
         at_window = row[f"limited_by_{name}"] or 0.0
         row["limited_by_network"] += at_window * full
         row[f"limited_by_{name}"] = at_window * (1 - full)
+
+
+def _delivered(at: Sequence[float], values: Sequence[float], times: Sequence[float]) -> Any:
+    """What had been delivered at some times, between two samples in proportion."""
+    return np.interp(times, at, values, left=0.0) if at else np.zeros(len(times))
 
 
 def _link(measured: Measured, packets: pl.DataFrame, place: int) -> dict[str, Any]:
@@ -278,8 +282,7 @@ def _times(interval_s: float, duration_s: float) -> list[float]:
 
 
 def _goodput(label: str, at: Sequence[float], values: Sequence[float], times: Sequence[float]) -> pl.DataFrame:
-    so_far = np.interp(times, at, values, left=0.0)
-    rates = _BITS * np.diff(so_far, prepend=0.0) / times[0]
+    rates = _BITS * np.diff(_delivered(at, values, times), prepend=0.0) / times[0]
     columns = {"time_s": times, "entity": label, "metric": "goodput_bps", "value": rates}
     return pl.DataFrame(columns, schema("series"))
 
