@@ -380,4 +380,4 @@ def test_what_is_missing_is_known() -> None:
 
 def test_a_flow_that_delivered_nothing_has_no_goodput() -> None:
     assert results._delivered([], [], [0.1, 0.2]).tolist() == [0.0, 0.0]
-    assert results._delivered([0.1, 0.3], [0, 100], [0.05, 0.2, 0.4]).tolist() == [0.0, 50.0, 100.0]
+    assert results._delivered([1.0, 3.0], [0, 100], [0.5, 2.0, 4.0]).tolist() == [0.0, 50.0, 100.0]
