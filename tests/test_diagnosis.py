@@ -337,3 +337,25 @@ def test_users_are_told_of_by_links(rate: str, cause: str, where: str, says: str
 
 def _named(name: str) -> str:
     return str(next(case["scenario"] for case in CASES if case["name"].startswith(name)))
+
+
+def test_a_suggestion_replaces_what_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is changed again is named once, whole; other changes stay."""
+    monkeypatch.chdir(tmp_path)
+    Path("case.toml").write_text(BLOAT["scenario"], encoding="utf-8")
+    typed = ["run", "case.toml", "--set", "duration=3 s", "--set", "link.uplink.queue.limit=900 packets", "--seed", "7"]
+    assert cli.main([*typed, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["why"]["diagnoses"][0]["suggestions"][0]
+    assert first["changes"].keys() == {"link.uplink.queue"}
+    kept = 'tightlink run case.toml --set duration="3 s" --set seed=7 --set link.uplink.queue='
+    assert first["command"].startswith(kept)
+
+
+def test_a_limit_in_time_is_the_same_queue_for_all() -> None:
+    """Bytes are so many packets of one size, and other ones of another."""
+    run = tl.simulate(tl.loads(_named("a game behind an upload")).set("link.uplink.queue", "50 kB"))
+    said = [diagnosis.delay.text for diagnosis in run.why().diagnoses if diagnosis.delay is not None]
+    assert len(said) > 1
+    assert all("the queue of uplink (50 kB" in text for text in said), said

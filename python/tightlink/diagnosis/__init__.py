@@ -65,8 +65,8 @@ def why(run: Run, flow: str | None = None, *, command: str | None = None) -> Why
     Args:
         run: Simulated, measured or captured.
         flow: Name of a flow, or of a group such as "upload" for upload[0], upload[1], …; without it all flows.
-        command: What was typed to make the run, to which suggestions add their options; without it the command that
-            simulates the scenario's file.
+        command: What was typed to make the run, but for changes of the scenario, which suggestions add; without it
+            the command that simulates the scenario's file.
 
     Raises:
         TightlinkError: There is no such flow.

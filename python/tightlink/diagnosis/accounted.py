@@ -52,7 +52,7 @@ class Accounted:
 
     Args:
         run: A run of a scenario.
-        command: What was typed to make it, to which suggestions add their options, if it is known.
+        command: What was typed to make it, but for changes of the scenario, if it is known.
     """
 
     def __init__(self, run: Run, command: str | None = None) -> None:

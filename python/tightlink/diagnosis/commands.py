@@ -41,8 +41,8 @@ class Changed:
 
     Args:
         run: A run of a scenario.
-        typed: What was typed to simulate it, to which the changes are added; without it the scenario's file and what
-            was changed of it are named.
+        typed: What was typed to simulate it, but for changes of the scenario, which are added with those that are
+            suggested; without it the scenario's file is named.
         small: Whether resolving it takes no time to speak of: then every suggestion is tried as far as that.
     """
 
@@ -79,7 +79,7 @@ class Changed:
         if not self._in_file():
             return f"tl.sweep(run.scenario, {{{key!r}: {list(levels)!r}}})"
         begin = self._begin({key: None})
-        if not begin.startswith(f"{_RUN} {shlex.quote(self._scenario.file or '')}"):
+        if not begin.startswith(f"{_RUN} {self._file()}"):
             # A run that was typed by its name in a sweep's folder has no file that could be swept.
             return ""
         return f"{begin.replace(' run ', ' sweep ', 1)} {option(key, ','.join(levels), by='--vary')}"
@@ -99,7 +99,8 @@ class Changed:
 
     def _begin(self, changes: Mapping[str, object]) -> str:
         """What simulates the scenario as it is, but for keys that change."""
-        return self._typed if self._typed is not None else " ".join([_RUN, *self._known(changes)])
+        typed = f"{_RUN} {self._file()}" if self._typed is None else self._typed
+        return " ".join([typed, *self._known(changes)])
 
     def _measure(self, changes: Mapping[str, object]) -> str:
         """What measures the scenario once more, as it was measured."""
@@ -110,13 +111,16 @@ class Changed:
         ]
         if len(self._scenario.resolve()["links"]) > _ONE_WIRE:
             made += [f"--link {shlex.quote(link)}" for link in self._run.manifest.get("link", {}).get("names", ())]
-        return " ".join(["tightlink measure", *self._known(changes), *made])
+        return " ".join(["tightlink measure", self._file(), *self._known(changes), *made])
+
+    def _file(self) -> str:
+        return shlex.quote(self._scenario.file or "")
 
     def _known(self, changes: Mapping[str, object]) -> list[str]:
-        """The scenario's file, and what was changed of it already."""
-        before = {key: self._value(key) for key in self._scenario.changed if key not in changes}
-        known = [option(key, value) for key, value in before.items() if value is not None]
-        return [shlex.quote(self._scenario.file or ""), *known]
+        """What was changed of the scenario's file already, and is not changed once more."""
+        again = tuple(f"{key}." for key in changes)
+        before = {key: self._value(key) for key in self._scenario.changed if not f"{key}.".startswith(again)}
+        return [option(key, value) for key, value in before.items() if value is not None]
 
     def _value(self, key: str) -> object:
         """The value of a key that was changed when the scenario was loaded; nothing where it was removed."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink import units
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
 
@@ -98,6 +99,14 @@ class Link:
         if isinstance(limit, str):
             return None
         return float(limit["packets"]) if "packets" in limit else float(limit["bytes"]) / size
+
+    @property
+    def limit(self) -> str | None:
+        """What its queue takes, for reading, whatever the size of packets; nothing where that is unlimited."""
+        limit = self.spec["queue"]["limit"]
+        if isinstance(limit, str):
+            return None
+        return units.format_packets(limit["packets"]) if "packets" in limit else units.format_size(limit["bytes"])
 
     @property
     def discipline(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Delay
 from tightlink.diagnosis.window import DISCIPLINES
-from tightlink.diagnosis.words import amount, ms, times
+from tightlink.diagnosis.words import ms, times
 
 if TYPE_CHECKING:
     from tightlink.diagnosis.paths import Link, Path
@@ -101,7 +101,7 @@ def _limit(link: Link, path: Path) -> str:
         return "without a limit"
     # Of datagrams, which may be of any size, nobody says bandwidth-delay products.
     bdp = f", {times(limit / bdp_packets(link, path))} BDP" if path.tcp is not None else ""
-    return f"{amount(limit)} packets{bdp}"
+    return f"{link.limit}{bdp}"
 
 
 def bdp_packets(link: Link, path: Path) -> float:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.diagnosis import bounds
 from tightlink.diagnosis.answers import Suggestion
 from tightlink.diagnosis.queueing import bdp_packets
-from tightlink.diagnosis.words import amount
 
 if TYPE_CHECKING:
     from tightlink.diagnosis.answers import Cause, Delay
@@ -160,8 +159,7 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
     if link.discipline in _MANAGED or link.utilization < _BUSY:
         return
     limit, bdp = link.limit_packets(path.packet_bytes), bdp_packets(link, path)
-    text = "unlimited" if limit is None else f"{amount(limit)} packets"
-    codel = {"kind": "codel", "limit": text}
+    codel = {"kind": "codel", "limit": link.limit or "unlimited"}
     if not fills:
         fair = {"kind": "fq-codel"}
         yield "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": fair}
