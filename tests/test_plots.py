@@ -267,6 +267,9 @@ def test_a_name_has_its_colour_whatever_is_drawn_with_it(run: tl.Run) -> None:
     assert palette.colors(names)["cubic[0]"] == palette.colors(["cubic"])["cubic"]
     assert len(set(palette.colors(names).values())) == len(names)
     assert list(palette.colors(["10", "2"]).values()) == list(palette.SERIES[:2])
+    # Many links, most of which nobody draws, leave flows the colours that are told apart best.
+    flows, links = [f"f{place}" for place in range(1, 6)], [f"a{place}" for place in range(1, 12)]
+    assert {palette.colors([*flows, *links])[name] for name in flows} <= set(palette.SERIES[:-1])
     of_run = palette.colors(palette.entities(run))
     for entity, metric in (("web[1]", "cwnd_packets"), ("wire", "queue_packets")):
         assert plots.series(run, metric, entity).lines[0].get_color() == of_run[entity]

@@ -59,8 +59,8 @@ def colors(names: Iterable[str]) -> dict[str, str]:
 
     A congestion control has its own colour, and so has the flow or the group of flows that is called like it; any other
     name gets one that depends on the name alone. Of two names that would get the same, the second gets the next that
-    is free: give the names of all flows of a run, and every figure of the run agrees. Numbers have no colour of their
-    own and get what is free, in their order.
+    is free: give the names of all flows of a run, and every figure of the run agrees. The first names get what is told
+    apart best. Numbers have no colour of their own and get what is free, in their order.
 
     Args:
         names: What is drawn; beyond 24 of them colours repeat.
@@ -93,9 +93,9 @@ def _rank(name: str) -> tuple[int, int, str]:
     if member is not None:
         return (1, int(member["index"]), name)
     if _wanted(name) is None:
-        # Numbers stay in their order.
         return (3, 0, "")
-    return (0 if name.casefold() in _PLACES else 2, 0, name)
+    # Others stay in their order: what is named first, such as flows before links, keeps the vivid colours.
+    return (0, 0, name) if name.casefold() in _PLACES else (2, 0, "")
 
 
 def _wanted(name: str) -> int | None:
