@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +26,9 @@ SERIES: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 PALE: Final = f"{SERIES[0]}66"
 #: Axes and grids that read on light and dark grounds.
 NEUTRAL: Final = "#8a8f98"
+
+#: The first and the last shade of ordered levels, which are no series: they read on light and dark grounds.
+_SHADES: Final = ("#c9b0e8", "#7338b8")
 
 #: Of effects by their mark: blue for p < 0.01 and orange for p < 0.05, as in NIST 2010.
 SIGNIFICANT: Final[dict[str, str]] = {"**": SERIES[0], "*": SERIES[4]}
@@ -79,6 +82,20 @@ def colors(names: Iterable[str]) -> dict[str, str]:
         found[name] = NAMED[place]
         taken = taken | {place} if len(taken) < len(NAMED) - 1 else set()
     return {name: found[name] for name in listed}
+
+
+def shades(levels: Sequence[str]) -> dict[str, str]:
+    """Shades of one colour, that of no series, for levels from small to large: from light to dark.
+
+    >>> shades(["1 BDP", "2 BDP", "4 BDP"])
+    {'1 BDP': '#c9b0e8', '2 BDP': '#9e74d0', '4 BDP': '#7338b8'}
+    """
+    light, dark = ([int(end[place : place + 2], 16) for place in (1, 3, 5)] for end in _SHADES)
+    steps = max(1, len(levels) - 1)
+    return {
+        level: "#" + "".join(f"{round(a + (b - a) * place / steps):02x}" for a, b in zip(light, dark, strict=True))
+        for place, level in enumerate(levels)
+    }
 
 
 def entities(run: Run) -> list[str]:
