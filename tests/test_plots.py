@@ -305,3 +305,25 @@ def test_what_is_drawn_later_keeps_the_scale_of_the_axes() -> None:
         assert ax.get_ylabel() == title
         tops = [max(np.asarray(line.get_ydata())) for line in ax.lines]
         assert tops[0] / tops[1] == pytest.approx(first["goodput_bps"][1] / second["goodput_bps"][1])
+
+
+def test_a_line_has_a_gap_where_nothing_was_sampled() -> None:
+    """A flow that waits for its timer has no round trips, and no line across that time."""
+    waits = """
+    duration = "6 s"
+    observe.interval = "50 ms"
+    traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    [link.wire]
+    ends = ["a", "b"]
+    rate = "10 Mbit/s"
+    delay = "10 ms"
+    queue = "50 packets"
+    outages.schedule = [{ at = "2 s", for = "2 s" }]
+    """
+    run = tl.simulate(tl.loads(waits))
+    (drawn,) = plots.series(run, "rtt_s", "ftp").lines
+    missing = np.isnan(np.asarray(drawn.get_ydata(), dtype=float))
+    assert np.asarray(drawn.get_xdata())[missing] == pytest.approx([3.0], abs=1.0)
+    samples = run.series.filter(pl.col("metric") == "rtt_s").select("time_s", "entity", rtt_s="value")
+    spec = charts.linked([samples], "time_s", "entity").to_dict()
+    assert [row["rtt_s"] for rows in spec["datasets"].values() for row in rows].count(None) == 1

@@ -72,6 +72,7 @@ def section(run: Run) -> Section:
         caption.append(_OF_CAPTURES)
     elif rate is not None:
         caption += [_RATE_SAYS[rate].format(interval=_interval(run)), _bottleneck(run, panels[0], rate)]
+        caption.append(_beyond_window(panels))
     caption.append(_left_out(run, flows, links))
     chart = charts.linked(panels, "time_s", "entity", among=among)
     return Section("Over time", "", [Chart(chart, " ".join(part for part in caption if part))])
@@ -139,6 +140,15 @@ def _left_out(run: Run, flows: list[str], links: list[str]) -> str:
         said.append(f"{'Only the busiest' if drawn == 1 else f'The {drawn} busiest'} of {grouped(used.len())} links "
                     f"{'is' if drawn == 1 else 'are'} drawn.")  # fmt: skip
     return " ".join(said)
+
+
+def _beyond_window(panels: list[pl.DataFrame]) -> str:
+    """Why more is in flight than a congestion window, where that is seen."""
+    most = {column: panel[column].max() for panel in panels for column in panel.columns[2:]}
+    sent, window = most.get("in_flight_packets"), most.get("cwnd_packets")
+    if not (isinstance(sent, float) and isinstance(window, float) and sent > _SEEN * window):
+        return ""
+    return "In flight counts all beyond the last cumulative ACK: behind a hole it can exceed the congestion window."
 
 
 def _interval(run: Run) -> str:
