@@ -151,3 +151,9 @@ LIMITS: Final[dict[str, Limit]] = {
     "application": Limit("application", "#b9bec6"),
     "handshake": Limit("handshake", "#8c7a5b"),
 }
+
+
+def for_page() -> dict[str, object]:
+    """What `colors` and `LIMITS` are made of, for pages that draw what was not known when they were written."""
+    limits = {f"limited_by_{key}": limit.color for key, limit in LIMITS.items()}
+    return {"named": NAMED, "series": len(SERIES), "vivid": _VIVID, "places": _PLACES, "limits": limits}
