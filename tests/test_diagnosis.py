@@ -353,6 +353,25 @@ def test_a_suggestion_replaces_what_was_typed(
     assert first["command"].startswith(kept)
 
 
+def test_it_is_said_whose_bdp_it_is() -> None:
+    """Where round trips differ, that of the longest path is what a queue of "1 BDP" has."""
+    unlike = """
+    duration = "3 s"
+    link.wire = { ends = ["l", "r"], rate = "10 Mbit/s", delay = "5 ms", queue = "1 BDP" }
+    link.near = { ends = ["a", "l"], rate = "1 Gbit/s", delay = "1 ms" }
+    link.far = { ends = ["b", "l"], rate = "1 Gbit/s", delay = "50 ms" }
+    traffic.short = { kind = "bulk", from = "a", to = "r" }
+    traffic.long = { kind = "bulk", from = "b", to = "r" }
+    """
+    run = tl.simulate(tl.loads(unlike))
+    assert "packets, 1 BDP of long)" in run.why("long").sentence
+    short = run.why("short")
+    assert " BDP of short)" in short.sentence
+    assert short.suggestions[0].text.startswith("a queue of one BDP of short (")
+    alone = tl.simulate(tl.loads(unlike.replace("50 ms", "1 ms")))
+    assert "BDP of" not in str(alone.why())
+
+
 def test_a_limit_in_time_is_the_same_queue_for_all() -> None:
     """Bytes are so many packets of one size, and other ones of another."""
     run = tl.simulate(tl.loads(_named("a game behind an upload")).set("link.uplink.queue", "50 kB"))
