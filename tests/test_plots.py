@@ -22,6 +22,8 @@ from tightlink.analysis.limits import bifurcation, regimes, saturation
 from tightlink.plots import labels, palette
 from tightlink.report import charts
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
 
 @pytest.fixture(scope="module")
 def run(mixed: str) -> tl.Run:
@@ -267,14 +269,19 @@ def test_a_name_has_its_colour_whatever_is_drawn_with_it(run: tl.Run) -> None:
     assert palette.colors(names)["cubic[0]"] == palette.colors(["cubic"])["cubic"]
     assert len(set(palette.colors(names).values())) == len(names)
     assert list(palette.colors(["10", "2"]).values()) == list(palette.SERIES[:2])
-    # Many links, most of which nobody draws, leave flows the colours that are told apart best.
-    flows, links = [f"f{place}" for place in range(1, 6)], [f"a{place}" for place in range(1, 12)]
-    assert {palette.colors([*flows, *links])[name] for name in flows} <= set(palette.SERIES[:-1])
-    of_run = palette.colors(palette.entities(run))
+    entities = palette.entities(run)
+    of_run = palette.colors(entities, entities)
     for entity, metric in (("web[1]", "cwnd_packets"), ("wire", "queue_packets")):
         assert plots.series(run, metric, entity).lines[0].get_color() == of_run[entity]
         drawn = {line.get_label(): line.get_color() for line in plots.series(run, metric).lines}
         assert drawn[entity] == of_run[entity]
+
+
+def test_links_that_nobody_draws_leave_flows_their_colours() -> None:
+    run = tl.simulate(tl.load(EXAMPLES / "parking-lot.toml", set={"duration": "2 s"}))
+    assert run.links.height > 2 * len(palette.SERIES)
+    found = palette.colors(run.flows["label"], palette.entities(run))
+    assert set(found.values()) <= set(palette.SERIES[:-1])
 
 
 def test_an_overview_draws_fast_and_slow_flows_in_one_scale() -> None:

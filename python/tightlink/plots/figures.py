@@ -193,7 +193,7 @@ def _lines(
     if by is None:
         yield "", {}, frame
         return
-    colors = palette.colors([*among, *frame[by].unique(maintain_order=True)])
+    colors = palette.colors(frame[by].unique(maintain_order=True), among)
     for (name,), part in frame.group_by(by, maintain_order=True):
         yield str(name), {"color": colors[str(name)]}, part
 

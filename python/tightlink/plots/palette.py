@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink.lazy import pl
 from tightlink.run import Run
 
 #: Colours of series, in the order in which they are used.
@@ -54,30 +55,32 @@ _PLACES: Final[dict[str, int]] = (
     | {"prague": 8, "copa": 20, "vivace": 22, "ledbat++": 23}
     | {"tcp": 0, "udp": 4, "icmp": 3}
 )
+#: A link is drawn that is at least so busy, of what the busiest is.
+NEARLY: Final = 0.5
 _MEMBER: Final = re.compile(r"(?P<group>.*)\[(?P<index>\d+)\]")
 
 
-def colors(names: Iterable[str]) -> dict[str, str]:
+def colors(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, str]:
     """A colour for each name: the same in every figure, unless another name of the figure has it already.
 
     A congestion control has its own colour, and so has the flow or the group of flows that is called like it; any other
     name gets one that depends on the name alone. Of two names that would get the same, the second gets the next that
-    is free: give the names of all flows of a run, and every figure of the run agrees. The first names get what is told
-    apart best. Numbers have no colour of their own and get what is free, in their order.
+    is free: give the names of all flows of a run, and every figure of the run agrees. Numbers have no colour of their
+    own and get what is free, in their order.
 
     Args:
         names: What is drawn; beyond 24 of them colours repeat.
+        among: Names that get their colours before, one after the other, such as `entities` of a run, drawn or not.
 
     >>> colors(["bbr[0]", "bbr[1]"])["bbr[0]"] == colors(["bbr"])["bbr"]
     True
     >>> len(set(colors(f"flow[{place}]" for place in range(24)).values()))
     24
     """
-    listed = list(dict.fromkeys(str(name) for name in names))
+    listed = list(dict.fromkeys(map(str, names)))
     found: dict[str, str] = {}
     taken: set[int] = set()
-    # Those with places of their own first, then first members of groups: what is added later changes less.
-    for name in sorted(listed, key=_rank):
+    for name in dict.fromkeys([*map(str, among), *ranked(listed)]):
         place = next(place for place in _order(_wanted(name)) if place not in taken)
         found[name] = NAMED[place]
         taken = taken | {place} if len(taken) < len(NAMED) - 1 else set()
@@ -98,11 +101,25 @@ def shades(levels: Sequence[str]) -> dict[str, str]:
     }
 
 
+def ranked(names: Iterable[str]) -> list[str]:
+    """Names in the order in which they get their colours: what is added later changes less.
+
+    Those with places of their own come first, then first members of groups.
+    """
+    return sorted(dict.fromkeys(names), key=_rank)
+
+
 def entities(run: Run) -> list[str]:
-    """What a run draws by name, flows and links: they share their colours in all of its figures."""
+    """What a run draws by name, flows and links, which share their colours in all of its figures.
+
+    Links that are not nearly as busy as the busiest come last: most are not drawn, and would take the colours that are
+    told apart best.
+    """
     named = [*run.flows["label"]] if "flows" in run.tables else []
     sampled = [*run.series["entity"].unique(maintain_order=True)] if "series" in run.tables else []
-    return list(dict.fromkeys([*named, *run.links["link"], *sampled]))
+    busy = run.links.filter(pl.col("utilization") >= NEARLY * pl.col("utilization").max())["link"]
+    idle = [name for name in run.links["link"] if name not in set(busy)]
+    return [*ranked([*named, *busy]), *ranked(name for name in [*sampled, *idle] if name not in {*named, *busy})]
 
 
 def _rank(name: str) -> tuple[int, int, str]:

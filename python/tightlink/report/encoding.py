@@ -116,7 +116,7 @@ def color(
         legend: Whether there is one; where names stand beside what they name, none is needed.
     """
     names = [str(name) for name in frame[column].unique(maintain_order=True).drop_nulls()]
-    colors = palette.shades(names) if ordered else palette.colors([*(among or ()), *names])
+    colors = palette.shades(names) if ordered else palette.colors(names, among or ())
     scale = alt.Scale(domain=names, range=[colors[name] for name in names])
     beside = alt.Legend(title=title or None, columns=legend_columns(names)) if legend and len(names) > 1 else None
     return alt.Color(column, type="nominal", scale=scale, legend=beside)

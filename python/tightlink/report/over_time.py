@@ -16,8 +16,6 @@ from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, Run
 #: Lines of one panel: as many have colours of their own.
 MOST_LINES: Final = len(palette.NAMED)
 _MOST_LINKS: Final = 4
-#: Links that are at least so busy, beside the busiest, are drawn too.
-_NEARLY: Final = 0.5
 #: A rate that is so much above another is seen to be.
 _SEEN: Final = 1.01
 #: What is drawn of flows and of links and processors, a panel each, in order; of the rates the first that there is.
@@ -66,7 +64,7 @@ def section(run: Run) -> Section:
     if not panels:
         return Section("Over time", "", [Text("Nothing passed that could be drawn.")])
     entities = palette.entities(run)
-    among = entities if len(entities) <= MOST_LINES else [*flows, *links]
+    among = entities if len(entities) <= MOST_LINES else palette.ranked([*flows, *links])
     caption = []
     if run.source == CAPTURE:
         caption.append(_OF_CAPTURES)
@@ -105,7 +103,7 @@ def _links(run: Run) -> list[str]:
     links = run.links
     busy = "bytes_out" if links["utilization"].is_null().all() else "utilization"
     ranked = links.filter(pl.col(busy) > 0).sort(busy, descending=True, maintain_order=True)
-    near = ranked.filter(pl.col(busy) >= _NEARLY * pl.col(busy).max())["link"].head(_MOST_LINKS).to_list()
+    near = ranked.filter(pl.col(busy) >= palette.NEARLY * pl.col(busy).max())["link"].head(_MOST_LINKS).to_list()
     loads = run.series.filter((pl.col("metric") == "load") & (pl.col("value") > 0))
     return [*near, *loads["entity"].unique(maintain_order=True).head(_MOST_LINKS)]
 

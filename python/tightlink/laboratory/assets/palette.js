@@ -54,15 +54,17 @@ function rank(name) {
   return own(name) === undefined ? [2, 0, ""] : [0, 0, name];
 }
 
-/** A colour for each name, by the same rules as `palette.colors` in Python. @param {string[]} names */
-export function colors(names) {
-  const listed = [...new Set(names)];
+/** Names in the order in which they get their colours. @param {string[]} names */
+export const ranked = (names) => [...new Set(names)].map((name) => ({ name, key: rank(name) }))
+  .sort(({ key: a }, { key: b }) => a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : Number(a[2] > b[2])))
+  .map(({ name }) => name);
+
+/** A colour for each name, by the same rules as `palette.colors` in Python. @param {string[]} names @param {string[]} [among] */
+export function colors(names, among = []) {
   /** @type {Map<string, string>} */
   const found = new Map();
   let taken = new Set();
-  const ranked = listed.map((name) => ({ name, key: rank(name) }));
-  ranked.sort(({ key: a }, { key: b }) => a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : Number(a[2] > b[2])));
-  for (const { name } of ranked) {
+  for (const name of new Set([...among, ...ranked(names)])) {
     const first = wanted(name) ?? 0;
     const vivid = Array.from({ length: palette.vivid }, (_, step) => (first + step) % palette.vivid);
     const place = [first, ...vivid, ...palette.named.keys()].find((each) => !taken.has(each)) ?? 0;

@@ -1,7 +1,7 @@
 // Charts over simulated time, which share their axis, their zoom and their cursor.
 import { rows } from "./engine.js";
 import { element, quantity } from "./format.js";
-import { colors, isDark } from "./palette.js";
+import { colors, isDark, ranked } from "./palette.js";
 
 /** @typedef {import("./engine.js").Result} Result */
 /** @typedef {{label: string, metric: string, color: string, dash?: number[], values: Float64Array, pale?: boolean}} Drawn */
@@ -12,6 +12,8 @@ export const MOST = 8;
 const LEFT = 76;
 /** A gap is so many times as long as half of the distances between samples, or longer. */
 const LONG = 5;
+/** A link has a colour before others that is at least so busy, of what the busiest is (plots/palette.py). */
+const NEARLY = 0.5;
 /** More lines than that are told apart by the key above the charts, not by a legend below each. */
 const LEGEND = 6;
 
@@ -27,8 +29,10 @@ let painted = { result: null, dark: false, found: new Map() };
 /** The colours of a run's flows and links. @param {Result} result */
 export function paints(result) {
   if (painted.result !== result || painted.dark !== isDark()) {
-    const names = [...rows(result.tables.flows).map(({ label }) => label), ...rows(result.tables.links).map(({ link }) => link)];
-    painted = { result, dark: isDark(), found: colors(names) };
+    const links = rows(result.tables.links), most = Math.max(...links.map(({ utilization }) => utilization));
+    const named = (/** @type {boolean} */ busy) => links.filter(({ utilization }) => (utilization >= NEARLY * most) === busy).map(({ link }) => link);
+    const flows = rows(result.tables.flows).map(({ label }) => label);
+    painted = { result, dark: isDark(), found: colors([], [...ranked([...flows, ...named(true)]), ...ranked(named(false))]) };
   }
   return painted.found;
 }

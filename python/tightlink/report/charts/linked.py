@@ -95,7 +95,7 @@ def linked(
 def _color(names: Sequence[str], by: str, among: Iterable[str] | None) -> alt.Color:
     """One legend for all panels, in as many rows as it needs."""
     drawn = list(dict.fromkeys(names))
-    colors = palette.colors([*(among or ()), *drawn])
+    colors = palette.colors(drawn, among or ())
     legend = None
     if len(drawn) > 1:
         columns = legend_columns(drawn)
