@@ -85,6 +85,8 @@ def run(
     scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:
         scenario = _with_seed(scenario, seed)
+        # As a change of the scenario it is understood by a sweep, too.
+        changes["seed"] = seed
 
     check_threads(threads)
     if show_config:
@@ -107,7 +109,7 @@ def run(
             say(f"wrote {output}")
     write_shown(result, report, plot)
 
-    found = why(result, command=_typed(file, replay, controls))
+    found = why(result, command=(_typed(file, replay, controls), changes))
     if json_:
         tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
         print_json({"manifest": result.manifest, "why": found.to_dict()} | tables)
