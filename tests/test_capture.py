@@ -436,11 +436,15 @@ def test_random_damage(tmp_path: Path) -> None:
 def test_report(tmp_path: Path) -> None:
     file = tmp_path / "a.pcapng"
     file.write_bytes(pcapng(noise(8)))
-    assert cli.main(["capture", str(file), "-o", str(tmp_path / "run"), "--interval", "100 ms"]) == 0
-    page = run_report(tmp_path / "run").read_text()
-    for title in ("Why is it slow?", "Flows", "Protocols", "Sizes of packets", "Interfaces"):
-        assert f">{title}<" in page
-    assert "its receiver closed its window" in page
+    shown = tmp_path / "shown.html"
+    written = ["-o", str(tmp_path / "run"), "--report", str(shown)]
+    assert cli.main(["capture", str(file), "--interval", "100 ms", *written]) == 0
+    for page in (run_report(tmp_path / "run").read_text(), shown.read_text()):
+        for title in ("Why is it slow?", "Flows", "Protocols", "Sizes of packets", "Interfaces"):
+            assert f">{title}<" in page
+        assert "its receiver closed its window" in page
+        # Whoever gets the page by mail sees of which capture it is.
+        assert f"{file}: " in page
 
 
 def test_a_report_of_one(tmp_path: Path) -> None:

@@ -337,3 +337,44 @@ def test_users_are_told_of_by_links(rate: str, cause: str, where: str, says: str
 
 def _named(name: str) -> str:
     return str(next(case["scenario"] for case in CASES if case["name"].startswith(name)))
+
+
+def test_a_suggestion_replaces_what_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is changed again is named once, whole; other changes stay."""
+    monkeypatch.chdir(tmp_path)
+    Path("case.toml").write_text(BLOAT["scenario"], encoding="utf-8")
+    typed = ["run", "case.toml", "--set", "duration=3 s", "--set", "link.uplink.queue.limit=900 packets", "--seed", "7"]
+    assert cli.main([*typed, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["why"]["diagnoses"][0]["suggestions"][0]
+    assert first["changes"].keys() == {"link.uplink.queue"}
+    kept = 'tightlink run case.toml --set duration="3 s" --set seed=7 --set link.uplink.queue='
+    assert first["command"].startswith(kept)
+
+
+def test_it_is_said_whose_bdp_it_is() -> None:
+    """Where round trips differ, that of the longest path is what a queue of "1 BDP" has."""
+    unlike = """
+    duration = "3 s"
+    link.wire = { ends = ["l", "r"], rate = "10 Mbit/s", delay = "5 ms", queue = "1 BDP" }
+    link.near = { ends = ["a", "l"], rate = "1 Gbit/s", delay = "1 ms" }
+    link.far = { ends = ["b", "l"], rate = "1 Gbit/s", delay = "50 ms" }
+    traffic.short = { kind = "bulk", from = "a", to = "r" }
+    traffic.long = { kind = "bulk", from = "b", to = "r" }
+    """
+    run = tl.simulate(tl.loads(unlike))
+    assert "packets, 1 BDP of long)" in run.why("long").sentence
+    short = run.why("short")
+    assert " BDP of short)" in short.sentence
+    assert short.suggestions[0].text.startswith("a queue of one BDP of short (")
+    alone = tl.simulate(tl.loads(unlike.replace("50 ms", "1 ms")))
+    assert "BDP of" not in str(alone.why())
+
+
+def test_a_limit_in_time_is_the_same_queue_for_all() -> None:
+    """Bytes are so many packets of one size, and other ones of another."""
+    run = tl.simulate(tl.loads(_named("a game behind an upload")).set("link.uplink.queue", "50 kB"))
+    said = [diagnosis.delay.text for diagnosis in run.why().diagnoses if diagnosis.delay is not None]
+    assert len(said) > 1
+    assert all("the queue of uplink (50 kB" in text for text in said), said

@@ -15,6 +15,7 @@ from browser_digests import Engines, tasks
 from programs import needs_browser, needs_engine_for_browsers
 from tightlink import studies, units
 from tightlink.laboratory import write
+from tightlink.plots import palette
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -440,18 +441,41 @@ def test_memory_stays_bounded(one: tuple[Path, Any], chromium: Page) -> None:
     assert sizes[-1] < 64 * 2**20
 
 
-def test_charts_are_vectors_and_pictures(one: tuple[Path, Any], chromium: Page) -> None:
+def test_colours_are_those_of_reports(one: tuple[Path, Any], chromium: Page) -> None:
+    opened(chromium, one[0])
+    names = [
+        "up[0]",
+        "up[1]",
+        "Bbr",
+        "bbr[0]",
+        "cubic[12]",
+        "10",
+        "2",
+        "-1",
+        "wire",
+        "wire.reverse",
+        "é",
+        "a[3].reverse",
+    ]
+    for listed in (names, names[::-1], [f"f{place}" for place in range(30)], [f"g[{place}]" for place in range(30)]):
+        found = chromium.run(f"JSON.stringify([...colors({json.dumps(listed)})])")
+        assert dict(json.loads(found)) == palette.colors(listed)
+
+
+def test_charts_are_vectors_and_pictures(one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:
     opened(chromium, one[0])
     root = ET.fromstring(chromium.run(f"{LAB}.laboratory.vectors()"))
     texts = [each.text for each in root.iter(f"{SVG}text")]
     for title in ("Congestion window (solid) and packets in flight (dashed)", "Packets waiting at links", "Goodput"):
         assert title in texts
     assert "2 Mbit/s" in texts
-    lines = [each.get("d", "") for each in root.iter(f"{SVG}path") if each.get("stroke") == "#0b63a5"]
+    # A flow and a link have the colours that reports give them.
+    painted = palette.colors(palette.entities(tl.simulate(tl.loads(one_flow))))
+    lines = [each.get("d", "") for each in root.iter(f"{SVG}path") if each.get("stroke") in painted.values()]
     # The window, what is in flight, the queue, goodput, utilization and delay, each as samples joined by lines.
     assert len(lines) == 6
     assert all(line.count("L") > 300 for line in lines)
-    assert any(each.get("fill") == "#0b63a5" for each in root.iter(f"{SVG}rect"))
+    assert any(each.get("fill") == palette.LIMITS["network"].color for each in root.iter(f"{SVG}rect"))
     # What records is gone, and the page draws as before.
     assert chromium.run("Path2D.name") == "Path2D"
     assert chromium.run("Object.keys(document.querySelector('#chart-queue canvas').getContext('2d')).length") == 0

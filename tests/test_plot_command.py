@@ -33,6 +33,15 @@ def test_a_run_has_the_figures_of_its_report(run: Path, said: Said) -> None:
     assert {"overview", "over-time", "delay", "delay-2"} <= set(names)
 
 
+def test_figures_of_a_sweep_say_what_is_in_them(tmp_path: Path, one_flow: str) -> None:
+    """Two rows of charts of one factor have one heading and no captions."""
+    base = tl.loads(one_flow).set("duration", "1 s")
+    tl.sweep(base, {"link.bottleneck.queue": ["5 packets", "50 packets"]}, output=tmp_path / "sweep")
+    titles = {each.name: each.title for each in figures(tmp_path / "sweep")}
+    assert len(set(titles.values())) == len(titles) > 1
+    assert "p95 RTT" in titles["effect-of-link-bottleneck-queue-2"]
+
+
 @pytest.mark.parametrize("ending", _BEGINS)
 @pytest.mark.parametrize("name", ["overview", "delay"])
 def test_each_format(run: Path, said: Said, tmp_path: Path, name: str, ending: str) -> None:

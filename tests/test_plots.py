@@ -22,6 +22,8 @@ from tightlink.analysis.limits import bifurcation, regimes, saturation
 from tightlink.plots import labels, palette
 from tightlink.report import charts
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
 
 @pytest.fixture(scope="module")
 def run(mixed: str) -> tl.Run:
@@ -267,11 +269,19 @@ def test_a_name_has_its_colour_whatever_is_drawn_with_it(run: tl.Run) -> None:
     assert palette.colors(names)["cubic[0]"] == palette.colors(["cubic"])["cubic"]
     assert len(set(palette.colors(names).values())) == len(names)
     assert list(palette.colors(["10", "2"]).values()) == list(palette.SERIES[:2])
-    of_run = palette.colors(palette.entities(run))
+    entities = palette.entities(run)
+    of_run = palette.colors(entities, entities)
     for entity, metric in (("web[1]", "cwnd_packets"), ("wire", "queue_packets")):
         assert plots.series(run, metric, entity).lines[0].get_color() == of_run[entity]
         drawn = {line.get_label(): line.get_color() for line in plots.series(run, metric).lines}
         assert drawn[entity] == of_run[entity]
+
+
+def test_links_that_nobody_draws_leave_flows_their_colours() -> None:
+    run = tl.simulate(tl.load(EXAMPLES / "parking-lot.toml", set={"duration": "2 s"}))
+    assert run.links.height > 2 * len(palette.SERIES)
+    found = palette.colors(run.flows["label"], palette.entities(run))
+    assert set(found.values()) <= set(palette.SERIES[:-1])
 
 
 def test_an_overview_draws_fast_and_slow_flows_in_one_scale() -> None:
@@ -302,3 +312,25 @@ def test_what_is_drawn_later_keeps_the_scale_of_the_axes() -> None:
         assert ax.get_ylabel() == title
         tops = [max(np.asarray(line.get_ydata())) for line in ax.lines]
         assert tops[0] / tops[1] == pytest.approx(first["goodput_bps"][1] / second["goodput_bps"][1])
+
+
+def test_a_line_has_a_gap_where_nothing_was_sampled() -> None:
+    """A flow that waits for its timer has no round trips, and no line across that time."""
+    waits = """
+    duration = "6 s"
+    observe.interval = "50 ms"
+    traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    [link.wire]
+    ends = ["a", "b"]
+    rate = "10 Mbit/s"
+    delay = "10 ms"
+    queue = "50 packets"
+    outages.schedule = [{ at = "2 s", for = "2 s" }]
+    """
+    run = tl.simulate(tl.loads(waits))
+    (drawn,) = plots.series(run, "rtt_s", "ftp").lines
+    missing = np.isnan(np.asarray(drawn.get_ydata(), dtype=float))
+    assert np.asarray(drawn.get_xdata())[missing] == pytest.approx([3.0], abs=1.0)
+    samples = run.series.filter(pl.col("metric") == "rtt_s").select("time_s", "entity", rtt_s="value")
+    spec = charts.linked([samples], "time_s", "entity").to_dict()
+    assert [row["rtt_s"] for rows in spec["datasets"].values() for row in rows].count(None) == 1

@@ -141,7 +141,10 @@ def test_other_folders_are_left_alone(run: tl.Run, tmp_path: Path) -> None:
         run.save(tmp_path)
     with pytest.raises(tl.TightlinkError, match="expected a folder"):
         run.save(tmp_path / "notes.txt")
-    with pytest.raises(tl.TightlinkError, match="no run is there"):
+    with pytest.raises(tl.TightlinkError, match=r"no run is there \(no manifest.json\)$"):
+        tl.open_run(tmp_path)
+    (tmp_path / "runs.parquet").touch()
+    with pytest.raises(tl.TightlinkError, match=r"but that of many: tightlink\.experiment\.open opens it"):
         tl.open_run(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(tl.TightlinkError, match=r"manifest\.json: damaged: it is not valid JSON"):

@@ -14,6 +14,7 @@ import tightlink as tl
 from tightlink import cli, report
 from tightlink.experiment.metrics import listed, metrics
 from tightlink.experiment.summary import summary
+from tightlink.plots import palette
 from tightlink.report.changes import changes, sentence
 
 COMPETING = """
@@ -81,6 +82,16 @@ def test_goodput_of_each_group_over_the_varied_key_is_one_chart(tmp_path: Path) 
     assert first["y"]["title"] == "goodput (Mbit/s)"
     assert specs[1]["layer"][0]["encoding"]["x"]["title"] == "p95 queueing delay (ms)"
     assert specs[1]["layer"][0]["encoding"]["y"]["title"] == "throughput (Mbit/s)"
+    # A colour means one thing on the page: levels have none of a flow's, nor has what is of all flows.
+    shades = specs[1]["layer"][0]["encoding"]["color"]["scale"]["range"]
+    assert shades == list(palette.shades(levels).values())
+    charts = [spec["layer"][0]["encoding"] for spec in specs]
+    alone = {chart["color"]["value"] for chart in charts if "value" in chart["color"]}
+    assert alone == {palette.NEUTRAL}
+    assert not {*shades, *alone} & set(first["color"]["scale"]["range"])
+    # Delays stand beside each other: their axes are of one kind.
+    kinds = {chart["y"]["scale"]["type"] for chart in charts[2:] if chart["y"]["title"].startswith("p95 ")}
+    assert len(kinds) == 1
 
 
 def test_levels_that_are_words_have_charts_too(tmp_path: Path) -> None:

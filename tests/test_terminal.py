@@ -86,6 +86,16 @@ def test_sentences_are_folded_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch
         assert out.getvalue() == wanted
 
 
+def test_lines_are_folded_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of `study --claims`: each is indented where it goes on."""
+    monkeypatch.setenv("COLUMNS", "20")
+    out = io.StringIO()
+    monkeypatch.setattr(out, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout", out)
+    console.print_text("claim.one\n  The buffer is too large\nclaim.two\n", indent=2)
+    assert out.getvalue().split("\n")[:4] == ["claim.one", "  The buffer is too", "  large", "claim.two"]
+
+
 #: Commands of the documentation that need no file but examples, write none, and take no long time.
 _QUICK: Final = re.compile(
     r"^\$ tightlink ((?:run examples/(?!router)|capture examples|list|packetize|maxflow examples|analyze \w+ examples)[^|;>]*?)"

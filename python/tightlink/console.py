@@ -170,9 +170,9 @@ def _wrapped(text: str, out: TextIO, indent: int = 0) -> str:
     width = terminal_width(out)
     if width is None:
         return text
-    if 0 < indent < width / 2:
-        return text[:indent] + f"\n{' ' * indent}".join(fold(text[indent:], width - indent))
-    return "\n".join(part for line in text.split("\n") for part in fold(line, width))
+    kept = indent if indent < width / 2 else 0
+    lines = (line[:kept] + f"\n{' ' * kept}".join(fold(line[kept:], width - kept)) for line in text.split("\n"))
+    return "\n".join(lines)
 
 
 def say(text: str) -> None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from tightlink.diagnosis import Why
 
 _MANIFEST: Final = "manifest.json"
+#: What the folder of a sweep or a study has instead.
+_TABLE_OF_RUNS: Final = "runs.parquet"
 _SCENARIO: Final = "scenario.toml"
 #: Key of a stored manifest for the checksum of the scenario's file.
 _OF_SCENARIO: Final = "scenario_checksum"
@@ -306,7 +308,9 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
     with _advising(path):
         manifest = _manifest(path)
         if manifest is None:
-            raise TightlinkError(f"{path}: no run is there (no {_MANIFEST})")
+            several = (path / _TABLE_OF_RUNS).exists()
+            ending = ", but that of many: tightlink.experiment.open opens it" if several else ""
+            raise TightlinkError(f"{path}: no run is there (no {_MANIFEST}){ending}")
         checksum = manifest.pop(_OF_SCENARIO, None)
         return Run(None if checksum is None else _scenario(path / _SCENARIO, checksum), manifest, _Saved(path))
 

@@ -385,6 +385,8 @@ def _bare(number: str, kind: Kind) -> str | None:
         return None
     if kind is RATE:
         return f'"{format_rate(value if value >= _SLOWEST_BARE else value * 10**6)}"'
+    if kind is PACKETS:
+        return f'"{format_packets(int(value))}"' if value.is_integer() else f'"{kind.example}"'
     return f'"{number} {kind.bare}"' if kind.bare else f'"{kind.example}"'
 
 

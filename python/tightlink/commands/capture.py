@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from tightlink.capture import capture as read
 from tightlink.commands.capture_output import show
 from tightlink.commands.options import JsonOf, Output
+from tightlink.commands.run_output import check_shown, write_shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_why, say, warned, watching
 from tightlink.errors import ScenarioError
@@ -27,6 +28,7 @@ def capture(
     connections: int | None = None,
     packets: Annotated[bool, Parameter(negative="")] = False,
     only: str | None = None,
+    report: Path | None = None,
     json_: JsonOf = False,
 ) -> int:
     """Read a capture (pcap or pcapng) and print its flows, protocols and interfaces; or a trace of ns-2.
@@ -49,11 +51,14 @@ def capture(
         Keep a row for every packet, and what was found of it; needs --output.
     only
         Packets to read: of an address such as 10.0.0.1, a port such as :443, or a flow by its name and what comes back.
+    report
+        File to write the report to, one HTML file.
     json_
         Print manifest, flows, connections, links, interfaces and protocols as JSON; of a trace flows and links.
     """
     if packets and output is None:
         raise ScenarioError("--output beside it: they are written, not printed", key="--packets", value=True)
+    check_shown(report, None)
     try:
         with watching(f"reading {file}") as watch:
             run = read(
@@ -65,6 +70,7 @@ def capture(
     if output is not None:
         run.save(output)
         say(f"wrote {output}")
+    write_shown(run, report, None)
     if json_:
         print_json(_json(run))
     else:

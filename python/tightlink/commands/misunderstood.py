@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal, get_args, get_origin
 
 from cyclopts import CoercionError, MissingArgumentError, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
@@ -48,7 +48,9 @@ def misunderstood(error: CycloptsError) -> str:
         case UnusedCliTokensError(unused_tokens=[first, *_]):
             return f'"{first}": one word too many; {command} --help tells what is expected'
         case MissingArgumentError(keyword=str(option)):
-            return f"{option}: expected a value after it"
+            argument = error.argument
+            file = argument is not None and Path in (argument.hint, *get_args(argument.hint))
+            return f"{option}: expected {'the name of a file or folder' if file else 'a value'} after it"
         case MissingArgumentError(argument=argument) if argument is not None:
             name = argument.name if argument.index is None else argument.name.removeprefix("--").upper()
             return f"{name} is missing; {command} --help tells what is expected"

@@ -13,7 +13,6 @@ from tightlink.commands.run_output import check_shown, print_summary, write_show
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
 from tightlink.diagnosis import why
-from tightlink.diagnosis.commands import option
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import is_there, open_run
 from tightlink.scenario import Scenario, load, parse_option, understood
@@ -86,6 +85,8 @@ def run(
     scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:
         scenario = _with_seed(scenario, seed)
+        # As a change of the scenario it is understood by a sweep, too.
+        changes["seed"] = seed
 
     check_threads(threads)
     if show_config:
@@ -108,7 +109,7 @@ def run(
             say(f"wrote {output}")
     write_shown(result, report, plot)
 
-    found = why(result, command=_typed(file, replay, changes, seed, controls))
+    found = why(result, command=(_typed(file, replay, controls), changes))
     if json_:
         tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
         print_json({"manifest": result.manifest, "why": found.to_dict()} | tables)
@@ -135,16 +136,11 @@ def _say_threads(wanted: int | None, used: int) -> None:
         say(f"--threads {wanted}: {used} used, as more are not faster here (--show-config says why)")
 
 
-def _typed(
-    file: Path, replay: Path | None, changes: dict[str, object], seed: int | None, controls: list[Path] | None
-) -> str:
-    """What was typed to run a scenario, without what only says where results go: to it, changes can be added."""
+def _typed(file: Path, replay: Path | None, controls: list[Path] | None) -> str:
+    """What was typed to run a scenario, but for its changes and for what only says where results go."""
     words = ["tightlink run", shlex.quote(str(file))]
     words += [] if replay is None else [f"--replay {shlex.quote(str(replay))}"]
-    words += [f"--controls {shlex.quote(str(path))}" for path in controls or []]
-    words += [option(key, value) for key, value in changes.items()]
-    # As a change of the scenario it is understood by a sweep, too.
-    return " ".join(words if seed is None else [*words, option("seed", seed)])
+    return " ".join([*words, *(f"--controls {shlex.quote(str(path))}" for path in controls or [])])
 
 
 def _replayed(folder: Path, name: str) -> Scenario:

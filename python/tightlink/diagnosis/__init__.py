@@ -26,6 +26,7 @@ from tightlink.diagnosis.words import named, percent
 from tightlink.errors import TightlinkError, closest
 
 if TYPE_CHECKING:
+    from tightlink.diagnosis.commands import Typed
     from tightlink.run import Run
 
 __all__ = ["CAUSES", "Cause", "Delay", "Diagnosis", "Suggestion", "Why", "percent", "why"]
@@ -59,14 +60,14 @@ CAUSES: Final = {
 _MOST_FLOWS: Final = 5000
 
 
-def why(run: Run, flow: str | None = None, *, command: str | None = None) -> Why:
+def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> Why:
     """Why the flows of a run are as fast as they are.
 
     Args:
         run: Simulated, measured or captured.
         flow: Name of a flow, or of a group such as "upload" for upload[0], upload[1], …; without it all flows.
-        command: What was typed to make the run, to which suggestions add their options; without it the command that
-            simulates the scenario's file.
+        command: What was typed to make the run, and the changes of the scenario that were typed beside it, to which
+            suggestions add theirs; without it the command that simulates the scenario's file.
 
     Raises:
         TightlinkError: There is no such flow.
@@ -101,7 +102,7 @@ def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:
     return () if found is None else (found,)
 
 
-def _diagnoses(run: Run, rows: list[dict[str, Any]], command: str | None) -> list[Diagnosis]:
+def _diagnoses(run: Run, rows: list[dict[str, Any]], command: Typed | None) -> list[Diagnosis]:
     if "connections" in run.tables:
         from tightlink.diagnosis.captured import of_captured
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.diagnosis.answers import Diagnosis
 from tightlink.diagnosis.bounds import saturated_links
 from tightlink.diagnosis.causes import causes
-from tightlink.diagnosis.commands import Changed
+from tightlink.diagnosis.commands import Changed, Typed
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.queueing import delay, together
@@ -52,10 +52,10 @@ class Accounted:
 
     Args:
         run: A run of a scenario.
-        command: What was typed to make it, to which suggestions add their options, if it is known.
+        command: What was typed to make it, and the changes of the scenario beside it, if that is known.
     """
 
-    def __init__(self, run: Run, command: str | None = None) -> None:
+    def __init__(self, run: Run, command: Typed | None = None) -> None:
         self._paths = Paths(run)
         self._changed = Changed(run, command, small=self._paths.small)
         self._kernel = Kernel(run)

@@ -59,7 +59,7 @@ def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
     facts = [f"{percent(link.utilization)} busy"] if whole else []
     facts += [f"shared by {flows} flows"] if flows > 1 else []
     said = f" ({', '.join(facts)})" if facts else ""
-    return f"link {link.name} is saturated{'' if whole else ' meanwhile'}{said}"
+    return f"link {link.name} is saturated{'' if whole else ' while data is sent'}{said}"
 
 
 def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:

@@ -99,8 +99,9 @@ def _causes(row: Mapping[str, Any], *, at_receiver: bool) -> Iterator[Cause]:
         if lost > _MANY_LOST:
             yield _losses(lost)
     elif queue:
-        also = f", and overflows: {small_percent(lost)} of the segments are retransmitted" if lost > _MANY_LOST else ""
-        text = f"a link of the path is saturated: packets wait in a queue{also}"
+        text = "a link of the path is saturated: packets wait in a queue"
+        if lost > _MANY_LOST:
+            text += f", which overflows: {small_percent(lost)} of the segments are retransmitted"
         yield Cause("saturated_link", None, "likely", "", text)
     elif lost > _MANY_LOST:
         yield _losses(lost)

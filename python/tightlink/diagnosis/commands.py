@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.errors import ScenarioError
 
@@ -36,17 +36,21 @@ _MEASURED_BY: Final = (("--sender", "sender", "name", "probe"), ("--device", "li
 _ONE_WIRE: Final = 2
 
 
+#: A command without its changes of the scenario, and these.
+Typed: TypeAlias = tuple[str, Mapping[str, object]]
+
+
 class Changed:
     """The changes of a run's scenario that can be suggested.
 
     Args:
         run: A run of a scenario.
-        typed: What was typed to simulate it, to which the changes are added; without it the scenario's file and what
-            was changed of it are named.
+        typed: What was typed to simulate it, and the changes of the scenario that were typed beside it; without it the
+            scenario's file and what was changed of it are named.
         small: Whether resolving it takes no time to speak of: then every suggestion is tried as far as that.
     """
 
-    def __init__(self, run: Run, typed: str | None = None, *, small: bool = True) -> None:
+    def __init__(self, run: Run, typed: Typed | None = None, *, small: bool = True) -> None:
         self._run = run
         self._scenario = run.scenario
         self._typed = typed
@@ -79,7 +83,7 @@ class Changed:
         if not self._in_file():
             return f"tl.sweep(run.scenario, {{{key!r}: {list(levels)!r}}})"
         begin = self._begin({key: None})
-        if not begin.startswith(f"{_RUN} {shlex.quote(self._scenario.file or '')}"):
+        if not begin.startswith(f"{_RUN} {self._file()}"):
             # A run that was typed by its name in a sweep's folder has no file that could be swept.
             return ""
         return f"{begin.replace(' run ', ' sweep ', 1)} {option(key, ','.join(levels), by='--vary')}"
@@ -99,7 +103,8 @@ class Changed:
 
     def _begin(self, changes: Mapping[str, object]) -> str:
         """What simulates the scenario as it is, but for keys that change."""
-        return self._typed if self._typed is not None else " ".join([_RUN, *self._known(changes)])
+        typed = f"{_RUN} {self._file()}" if self._typed is None else self._typed[0]
+        return " ".join([typed, *self._known(changes)])
 
     def _measure(self, changes: Mapping[str, object]) -> str:
         """What measures the scenario once more, as it was measured."""
@@ -110,13 +115,17 @@ class Changed:
         ]
         if len(self._scenario.resolve()["links"]) > _ONE_WIRE:
             made += [f"--link {shlex.quote(link)}" for link in self._run.manifest.get("link", {}).get("names", ())]
-        return " ".join(["tightlink measure", *self._known(changes), *made])
+        return " ".join(["tightlink measure", self._file(), *self._known(changes), *made])
+
+    def _file(self) -> str:
+        return shlex.quote(self._scenario.file or "")
 
     def _known(self, changes: Mapping[str, object]) -> list[str]:
-        """The scenario's file, and what was changed of it already."""
-        before = {key: self._value(key) for key in self._scenario.changed if key not in changes}
-        known = [option(key, value) for key, value in before.items() if value is not None]
-        return [shlex.quote(self._scenario.file or ""), *known]
+        """What was changed of the scenario's file already, and is not changed once more."""
+        again = tuple(f"{key}." for key in changes)
+        before = self._typed[1] if self._typed else {key: self._value(key) for key in self._scenario.changed}
+        kept = {key: value for key, value in before.items() if not f"{key}.".startswith(again)}
+        return [option(key, value) for key, value in kept.items() if value is not None]
 
     def _value(self, key: str) -> object:
         """The value of a key that was changed when the scenario was loaded; nothing where it was removed."""

@@ -17,10 +17,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink import units
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
 
@@ -32,6 +33,8 @@ _BITS: Final = 8
 #: A window that lacks so little of a packet fills the path, too.
 _ROUNDED: Final = 0.2
 _SIDES: Final = ("path", "reverse_path")
+#: Base round trips that differ by less are one for who reads of them.
+ALIKE: Final = 1.2
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
 
@@ -100,6 +103,14 @@ class Link:
         return float(limit["packets"]) if "packets" in limit else float(limit["bytes"]) / size
 
     @property
+    def limit(self) -> str | None:
+        """What its queue takes, for reading, whatever the size of packets; nothing where that is unlimited."""
+        limit = self.spec["queue"]["limit"]
+        if isinstance(limit, str):
+            return None
+        return units.format_packets(limit["packets"]) if "packets" in limit else units.format_size(limit["bytes"])
+
+    @property
     def discipline(self) -> str:
         """Kind of its queue, such as drop-tail."""
         return str(self.spec["queue"]["kind"])
@@ -160,6 +171,8 @@ class Path:
     processors: tuple[Processor, ...]
     written_window: str | None
     """The receiver's window as the scenario writes it."""
+    unequal: frozenset[str] = frozenset()
+    """Links that flows with other base round trips share."""
 
     @property
     def tcp(self) -> Mapping[str, Any] | None:
@@ -254,7 +267,9 @@ class Paths:
 
         Of packets that are sprayed over several it is the one with the busiest link.
         """
-        flow = self._flows[label]
+        return replace(self._path(self._flows[label]), unequal=self._unequal)
+
+    def _path(self, flow: Mapping[str, Any]) -> Path:
         forward, reverse = (max(self._side(flow, side), key=self._busy) for side in _SIDES)
         nodes = [self._network.hops[index].origin for index in forward]
         return Path(
@@ -269,6 +284,18 @@ class Paths:
     def small(self) -> bool:
         """Whether resolving the scenario again takes no time to speak of."""
         return len(self._network.hops) + len(self._resolved["flows"]) < _SMALL
+
+    @cached_property
+    def _unequal(self) -> frozenset[str]:
+        """The links whose flows have unlike base round trips, and so each a bandwidth-delay product of its own."""
+        if not self.small:
+            return frozenset()
+        bases: dict[str, list[float]] = {}
+        for flow in self._resolved["flows"]:
+            path = self._path(flow)
+            for link in path.forward if path.tcp is not None else ():
+                bases.setdefault(link.name, []).append(path.base_rtt_s)
+        return frozenset(link for link, each in bases.items() if max(each) > ALIKE * min(each))
 
     def _window(self, group: str) -> str | None:
         tcp = getattr(self._explicit.traffic[group], "tcp", None)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Delay
+from tightlink.diagnosis.paths import ALIKE
 from tightlink.diagnosis.window import DISCIPLINES
-from tightlink.diagnosis.words import amount, ms, times
+from tightlink.diagnosis.words import ms, times
 
 if TYPE_CHECKING:
     from tightlink.diagnosis.paths import Link, Path
@@ -18,8 +19,6 @@ _LITTLE: Final = 0.1
 #: A percentile that is no larger than that is not said beside the mean.
 _ABOVE: Final = 1.05
 _NOTHING_S: Final = 0.0001
-#: Base delays of flows that differ by more are said as a range.
-_ALIKE: Final = 1.2
 #: A second queue is named that adds so much of what the first does.
 _SECOND: Final = 0.3
 
@@ -71,7 +70,7 @@ def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
         where: The links that bound their rates, if these are several.
     """
     means, bases = ([getattr(each, name) for each in delays] for name in ("mean_s", "base_s"))
-    if not where and max(bases) <= _ALIKE * min(bases):
+    if not where and max(bases) <= ALIKE * min(bases):
         return middle
     what = "base RTTs" if middle.round_trip else "base delays"
     most = f"those of {where}" if where else f"that of {middle.where}"
@@ -100,8 +99,13 @@ def _limit(link: Link, path: Path) -> str:
     if limit is None:
         return "without a limit"
     # Of datagrams, which may be of any size, nobody says bandwidth-delay products.
-    bdp = f", {times(limit / bdp_packets(link, path))} BDP" if path.tcp is not None else ""
-    return f"{amount(limit)} packets{bdp}"
+    bdp = f", {times(limit / bdp_packets(link, path))} {bdp_of(link, path)}" if path.tcp is not None else ""
+    return f"{link.limit}{bdp}"
+
+
+def bdp_of(link: Link, path: Path) -> str:
+    """How the bandwidth-delay product at a link is called: whose it is, where flows have others."""
+    return f"BDP of {path.spec['label']}" if link.name in path.unequal else "BDP"
 
 
 def bdp_packets(link: Link, path: Path) -> float:

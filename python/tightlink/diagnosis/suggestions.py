@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import bounds
 from tightlink.diagnosis.answers import Suggestion
-from tightlink.diagnosis.queueing import bdp_packets
-from tightlink.diagnosis.words import amount
+from tightlink.diagnosis.queueing import bdp_of, bdp_packets
 
 if TYPE_CHECKING:
     from tightlink.diagnosis.answers import Cause, Delay
@@ -91,7 +90,8 @@ def _open_window(path: Path, _: Cause) -> _Tried:
 
 def _lengthen_queue(path: Path, cause: Cause) -> _Tried:
     link = next(each for each in path.forward if each.name == cause.where)
-    return f"a plain queue of one BDP ({_packets(link, path)})", {f"{link.key}.queue": _packets(link, path)}
+    text, packets = _one_bdp(link, path)
+    return f"a plain {text}", {f"{link.key}.queue": packets}
 
 
 def _ignore_losses(path: Path, _: Cause) -> _Tried | None:
@@ -160,15 +160,15 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
     if link.discipline in _MANAGED or link.utilization < _BUSY:
         return
     limit, bdp = link.limit_packets(path.packet_bytes), bdp_packets(link, path)
-    text = "unlimited" if limit is None else f"{amount(limit)} packets"
-    codel = {"kind": "codel", "limit": text}
+    codel = {"kind": "codel", "limit": link.limit or "unlimited"}
     if not fills:
         fair = {"kind": "fq-codel"}
         yield "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": fair}
     elif limit is not None and limit <= _LONG * bdp:
         return
     elif path.tcp is not None and bdp >= _SHORTEST:
-        yield f"a queue of one BDP ({_packets(link, path)})", {f"{link.key}.queue": _packets(link, path)}
+        text, packets = _one_bdp(link, path)
+        yield f"a {text}", {f"{link.key}.queue": packets}
     yield "CoDel", {f"{link.key}.queue": codel}
 
 
@@ -198,5 +198,6 @@ def _window(path: Path) -> tuple[str, str]:
     return f"a window of one BDP ({path.full_packets} packets)", f"{path.full_packets} packets"
 
 
-def _packets(link: Link, path: Path) -> str:
-    return f"{math.ceil(bdp_packets(link, path))} packets"
+def _one_bdp(link: Link, path: Path) -> tuple[str, str]:
+    packets = f"{math.ceil(bdp_packets(link, path))} packets"
+    return f"queue of one {bdp_of(link, path)} ({packets})", packets

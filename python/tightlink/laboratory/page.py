@@ -22,6 +22,7 @@ from tightlink.laboratory.resolved import Resolved
 from tightlink.laboratory.sliders import Slider
 from tightlink.laboratory.text import rendered, settings
 from tightlink.lazy import _core
+from tightlink.plots import palette
 from tightlink.scenario import Scenario, toml
 from tightlink.scenario.overrides import override
 from tightlink.scenario.scatter import Scatter
@@ -33,6 +34,7 @@ _ASSETS: Final = Path(__file__).with_name("assets")
 _MODULES: Final = (
     "format",
     "engine",
+    "palette",
     "plots",
     "bands",
     "totals",
@@ -110,6 +112,7 @@ def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
         "document": document.to_dict(),
         "duration": base.duration,
         "totals": TOTALS,
+        "palette": palette.for_page(),
         "text": rendered(text, lambda key, value: _place(made, key, value)) if text else "",
         "version": f"Tightlink {tightlink.__version__}, engine behaviour {_core.engine_behaviour}",
     }

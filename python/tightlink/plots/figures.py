@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import np, pl
 from tightlink.plots import labels, palette
+from tightlink.plots.gaps import gaps
 from tightlink.plots.style import LEGEND, axes
 from tightlink.run import Run
 
@@ -76,7 +77,8 @@ def series(
     across, up = _axis(wide, "time_s", ax.get_xlabel()), _axis(wide, metric, ax.get_ylabel())
     for name, color, part in _lines(wide, "entity", palette.entities(run)):
         label = {} if isinstance(entity, str) else {"label": name}
-        ax.plot(_values(part, "time_s", across), _values(part, metric, up), **(label | _styled(color, style)))
+        drawn = pl.concat([part.drop("entity"), gaps(part, "time_s", metric)]).sort("time_s")
+        ax.plot(_values(drawn, "time_s", across), _values(drawn, metric, up), **(label | _styled(color, style)))
     return _labelled(ax, across.title, up.title, legend=not isinstance(entity, str))
 
 
@@ -191,7 +193,7 @@ def _lines(
     if by is None:
         yield "", {}, frame
         return
-    colors = palette.colors([*among, *frame[by].unique(maintain_order=True)])
+    colors = palette.colors(frame[by].unique(maintain_order=True), among)
     for (name,), part in frame.group_by(by, maintain_order=True):
         yield str(name), {"color": colors[str(name)]}, part
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink.lazy import pl
 from tightlink.run import Run
 
 #: Colours of series, in the order in which they are used.
@@ -26,6 +27,9 @@ SERIES: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 PALE: Final = f"{SERIES[0]}66"
 #: Axes and grids that read on light and dark grounds.
 NEUTRAL: Final = "#8a8f98"
+
+#: The first and the last shade of ordered levels, which are no series: they read on light and dark grounds.
+_SHADES: Final = ("#c9b0e8", "#7338b8")
 
 #: Of effects by their mark: blue for p < 0.01 and orange for p < 0.05, as in NIST 2010.
 SIGNIFICANT: Final[dict[str, str]] = {"**": SERIES[0], "*": SERIES[4]}
@@ -51,10 +55,12 @@ _PLACES: Final[dict[str, int]] = (
     | {"prague": 8, "copa": 20, "vivace": 22, "ledbat++": 23}
     | {"tcp": 0, "udp": 4, "icmp": 3}
 )
+#: A link is drawn that is at least so busy, of what the busiest is.
+NEARLY: Final = 0.5
 _MEMBER: Final = re.compile(r"(?P<group>.*)\[(?P<index>\d+)\]")
 
 
-def colors(names: Iterable[str]) -> dict[str, str]:
+def colors(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, str]:
     """A colour for each name: the same in every figure, unless another name of the figure has it already.
 
     A congestion control has its own colour, and so has the flow or the group of flows that is called like it; any other
@@ -64,28 +70,56 @@ def colors(names: Iterable[str]) -> dict[str, str]:
 
     Args:
         names: What is drawn; beyond 24 of them colours repeat.
+        among: Names that get their colours before, one after the other, such as `entities` of a run, drawn or not.
 
     >>> colors(["bbr[0]", "bbr[1]"])["bbr[0]"] == colors(["bbr"])["bbr"]
     True
     >>> len(set(colors(f"flow[{place}]" for place in range(24)).values()))
     24
     """
-    listed = list(dict.fromkeys(str(name) for name in names))
+    listed = list(dict.fromkeys(map(str, names)))
     found: dict[str, str] = {}
     taken: set[int] = set()
-    # Those with places of their own first, then first members of groups: what is added later changes less.
-    for name in sorted(listed, key=_rank):
+    for name in dict.fromkeys([*map(str, among), *ranked(listed)]):
         place = next(place for place in _order(_wanted(name)) if place not in taken)
         found[name] = NAMED[place]
         taken = taken | {place} if len(taken) < len(NAMED) - 1 else set()
     return {name: found[name] for name in listed}
 
 
+def shades(levels: Sequence[str]) -> dict[str, str]:
+    """Shades of one colour, that of no series, for levels from small to large: from light to dark.
+
+    >>> shades(["1 BDP", "2 BDP", "4 BDP"])
+    {'1 BDP': '#c9b0e8', '2 BDP': '#9e74d0', '4 BDP': '#7338b8'}
+    """
+    light, dark = ([int(end[place : place + 2], 16) for place in (1, 3, 5)] for end in _SHADES)
+    steps = max(1, len(levels) - 1)
+    return {
+        level: "#" + "".join(f"{round(a + (b - a) * place / steps):02x}" for a, b in zip(light, dark, strict=True))
+        for place, level in enumerate(levels)
+    }
+
+
+def ranked(names: Iterable[str]) -> list[str]:
+    """Names in the order in which they get their colours: what is added later changes less.
+
+    Those with places of their own come first, then first members of groups.
+    """
+    return sorted(dict.fromkeys(names), key=_rank)
+
+
 def entities(run: Run) -> list[str]:
-    """What a run draws by name, flows and links: they share their colours in all of its figures."""
+    """What a run draws by name, flows and links, which share their colours in all of its figures.
+
+    Links that are not nearly as busy as the busiest come last: most are not drawn, and would take the colours that are
+    told apart best.
+    """
     named = [*run.flows["label"]] if "flows" in run.tables else []
     sampled = [*run.series["entity"].unique(maintain_order=True)] if "series" in run.tables else []
-    return list(dict.fromkeys([*named, *run.links["link"], *sampled]))
+    busy = run.links.filter(pl.col("utilization") >= NEARLY * pl.col("utilization").max())["link"]
+    idle = [name for name in run.links["link"] if name not in set(busy)]
+    return [*ranked([*named, *busy]), *ranked(name for name in [*sampled, *idle] if name not in {*named, *busy})]
 
 
 def _rank(name: str) -> tuple[int, int, str]:
@@ -93,9 +127,9 @@ def _rank(name: str) -> tuple[int, int, str]:
     if member is not None:
         return (1, int(member["index"]), name)
     if _wanted(name) is None:
-        # Numbers stay in their order.
         return (3, 0, "")
-    return (0 if name.casefold() in _PLACES else 2, 0, name)
+    # Others stay in their order: what is named first, such as flows before links, keeps the vivid colours.
+    return (0, 0, name) if name.casefold() in _PLACES else (2, 0, "")
 
 
 def _wanted(name: str) -> int | None:
@@ -134,3 +168,9 @@ LIMITS: Final[dict[str, Limit]] = {
     "application": Limit("application", "#b9bec6"),
     "handshake": Limit("handshake", "#8c7a5b"),
 }
+
+
+def for_page() -> dict[str, object]:
+    """What `colors` and `LIMITS` are made of, for pages that draw what was not known when they were written."""
+    limits = {f"limited_by_{key}": limit.color for key, limit in LIMITS.items()}
+    return {"named": NAMED, "series": len(SERIES), "vivid": _VIVID, "places": _PLACES, "limits": limits}

@@ -46,7 +46,7 @@ def lead(run: Run) -> str:
     began = f"{run.manifest['began'][:19].replace('T', ' ')} UTC" if run.manifest["began"] else "never"
     passed = f"{several(packets, 'packet')} in {rounded(lasts, units.format_time)}, {rate} on average"
     found = f"{several(run.manifest['connections'], 'connection')}, {several(run.flows.height, 'flow')}"
-    return f"{passed}, captured from {began} on: {found}."
+    return f"{run.manifest['file']}: {passed}, captured from {began} on: {found}."
 
 
 def sections(run: Run) -> list[Section]:

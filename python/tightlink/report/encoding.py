@@ -97,7 +97,13 @@ def channel(  # noqa: PLR0913
 
 
 def color(
-    frame: pl.DataFrame, column: str, among: Iterable[str] | None = None, *, title: str = "", legend: bool = True
+    frame: pl.DataFrame,
+    column: str,
+    among: Iterable[str] | None = None,
+    *,
+    ordered: bool = False,
+    title: str = "",
+    legend: bool = True,
 ) -> Any:
     """The colours of the series of a chart by their names, in the order in which the column has them.
 
@@ -105,11 +111,12 @@ def color(
         frame: With the column.
         column: Names of the series.
         among: All names that share their colours, such as the flows of a run of which this chart has some.
+        ordered: Whether the names are levels from small to large, which get shades of one colour.
         title: Above the legend.
         legend: Whether there is one; where names stand beside what they name, none is needed.
     """
     names = [str(name) for name in frame[column].unique(maintain_order=True).drop_nulls()]
-    colors = palette.colors([*(among or ()), *names])
+    colors = palette.shades(names) if ordered else palette.colors(names, among or ())
     scale = alt.Scale(domain=names, range=[colors[name] for name in names])
     beside = alt.Legend(title=title or None, columns=legend_columns(names)) if legend and len(names) > 1 else None
     return alt.Color(column, type="nominal", scale=scale, legend=beside)

@@ -95,8 +95,16 @@ def _of_sections(sections: Iterable[Section]) -> Iterator[Figure]:
         for block in section.blocks:
             if isinstance(block, Chart | Row):
                 charts = block.chart if isinstance(block, Chart) else block.charts
-                said = block.caption.partition(". ")[0].removesuffix(".")
+                said = block.caption.partition(". ")[0].removesuffix(".") or _upwards(block)
                 yield Figure(name, f"{section.title}: {said}".removesuffix(": "), partial(_same, charts))
+
+
+def _upwards(block: Chart | Row) -> str:
+    """What is drawn upwards in charts that have no caption, which tells the rows of a section apart."""
+    charts = [block.chart] if isinstance(block, Chart) else block.charts
+    encodings = (getattr(chart, "layer", [chart])[0].to_dict(validate=False).get("encoding", {}) for chart in charts)
+    titles = (encoding.get("y", {}).get("title") or "" for encoding in encodings)
+    return ", ".join(dict.fromkeys(title.partition(" (")[0] for title in titles if isinstance(title, str) and title))
 
 
 def _same(charts: Any) -> Any:

@@ -16,8 +16,6 @@ from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, Run
 #: Lines of one panel: as many have colours of their own.
 MOST_LINES: Final = len(palette.NAMED)
 _MOST_LINKS: Final = 4
-#: Links that are at least so busy, beside the busiest, are drawn too.
-_NEARLY: Final = 0.5
 #: A rate that is so much above another is seen to be.
 _SEEN: Final = 1.01
 #: What is drawn of flows and of links and processors, a panel each, in order; of the rates the first that there is.
@@ -66,12 +64,13 @@ def section(run: Run) -> Section:
     if not panels:
         return Section("Over time", "", [Text("Nothing passed that could be drawn.")])
     entities = palette.entities(run)
-    among = entities if len(entities) <= MOST_LINES else [*flows, *links]
+    among = entities if len(entities) <= MOST_LINES else palette.ranked([*flows, *links])
     caption = []
     if run.source == CAPTURE:
         caption.append(_OF_CAPTURES)
     elif rate is not None:
         caption += [_RATE_SAYS[rate].format(interval=_interval(run)), _bottleneck(run, panels[0], rate)]
+        caption.append(_beyond_window(panels))
     caption.append(_left_out(run, flows, links))
     chart = charts.linked(panels, "time_s", "entity", among=among)
     return Section("Over time", "", [Chart(chart, " ".join(part for part in caption if part))])
@@ -104,7 +103,7 @@ def _links(run: Run) -> list[str]:
     links = run.links
     busy = "bytes_out" if links["utilization"].is_null().all() else "utilization"
     ranked = links.filter(pl.col(busy) > 0).sort(busy, descending=True, maintain_order=True)
-    near = ranked.filter(pl.col(busy) >= _NEARLY * pl.col(busy).max())["link"].head(_MOST_LINKS).to_list()
+    near = ranked.filter(pl.col(busy) >= palette.NEARLY * pl.col(busy).max())["link"].head(_MOST_LINKS).to_list()
     loads = run.series.filter((pl.col("metric") == "load") & (pl.col("value") > 0))
     return [*near, *loads["entity"].unique(maintain_order=True).head(_MOST_LINKS)]
 
@@ -139,6 +138,15 @@ def _left_out(run: Run, flows: list[str], links: list[str]) -> str:
         said.append(f"{'Only the busiest' if drawn == 1 else f'The {drawn} busiest'} of {grouped(used.len())} links "
                     f"{'is' if drawn == 1 else 'are'} drawn.")  # fmt: skip
     return " ".join(said)
+
+
+def _beyond_window(panels: list[pl.DataFrame]) -> str:
+    """Why more is in flight than a congestion window, where that is seen."""
+    most = {column: panel[column].max() for panel in panels for column in panel.columns[2:]}
+    sent, window = most.get("in_flight_packets"), most.get("cwnd_packets")
+    if not (isinstance(sent, float) and isinstance(window, float) and sent > _SEEN * window):
+        return ""
+    return "In flight counts all beyond the last cumulative ACK: behind a hole it can exceed the congestion window."
 
 
 def _interval(run: Run) -> str:

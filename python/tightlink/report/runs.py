@@ -129,6 +129,9 @@ def _said(column: pl.Series) -> bool:
 def _links(run: Run) -> Section:
     links = run.links.sort("utilization", descending=True, nulls_last=True, maintain_order=True)
     shown = links if links["packets_lost"].sum() else links.drop("packets_lost")
+    if "flows" in run.tables:
+        # The section on delay has them, beside those of flows.
+        shown = shown.drop([f"queueing_delay_{how}_s" for how in ("p50", "p95", "p99", "max")], strict=False)
     return Section("Links", "", [_table(shown.select(name for name in shown.columns if _said(shown[name])), "links")])
 
 

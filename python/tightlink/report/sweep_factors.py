@@ -6,20 +6,22 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tightlink.analysis.effects.influence import influence
-from tightlink.analysis.effects.main import in_words, main_effects
+from tightlink.analysis.effects.main import in_si, in_words, main_effects
 from tightlink.analysis.effects.two_level import two_level
 from tightlink.console import quantity
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
-from tightlink.plots import labels
+from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table, Text
 from tightlink.report.changes import changes, is_delay
+from tightlink.report.charts.levels import is_wide
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from tightlink.report.encoding import Kind
     from tightlink.report.sweep import Found
 
 _TWO: Final = 2
@@ -91,16 +93,22 @@ def _large(found: Found, factor: str, main: str) -> list[alt.LayerChart]:
     if delay is None or "throughput_bps" not in levels.columns:
         return [first]
     name = labels.shortest([factor])[factor]
-    points = levels.select(pl.Series(name, map(in_words, levels[factor].to_list())), "throughput_bps", delay)
-    return [first, charts.delay_throughput(points, delay=delay, by=name, height=_TALL)]
+    values = levels[factor].to_list()
+    points = levels.select(pl.Series(name, map(in_words, values)), "throughput_bps", delay)
+    ordered = in_si(values) is not None
+    return [first, charts.delay_throughput(points, delay=delay, by=name, ordered=ordered, height=_TALL)]
 
 
 def _drawn(found: Found, levels: pl.DataFrame, factor: str, metric: str, height: int) -> alt.LayerChart:
     """A metric over the levels of a factor, a line for each traffic group where there are a few."""
     columns = found.groups.get(metric, {})
     lines = {group: column for group, column in columns.items() if levels[column].is_not_nan().any()}
+    kind = _kind_of_delays(found, levels) if is_delay(metric) else None
     if not 1 < len(lines) <= _MOST_LINES:
-        return charts.over_levels(levels, factor, metric, half_width=_known(levels, metric), height=height)
+        # Beside the colours of traffic groups what is of all has that of none.
+        paint = palette.NEUTRAL if len(found.groups.get(found.metrics[0], {})) > 1 else palette.SERIES[0]
+        half_width = _known(levels, metric)
+        return charts.over_levels(levels, factor, metric, half_width=half_width, paint=paint, kind=kind, height=height)
     parts = [
         levels.select(
             factor, pl.lit(group).alias("traffic"), pl.col(column).alias(metric),
@@ -109,7 +117,19 @@ def _drawn(found: Found, levels: pl.DataFrame, factor: str, metric: str, height:
         for group, column in lines.items()
     ]  # fmt: skip
     each = pl.concat(parts)
-    return charts.over_levels(each, factor, metric, half_width=_known(each, metric), by="traffic", height=height)
+    half_width = _known(each, metric)
+    return charts.over_levels(each, factor, metric, half_width=half_width, by="traffic", kind=kind, height=height)
+
+
+def _kind_of_delays(found: Found, levels: pl.DataFrame) -> Kind | None:
+    """The kind of the axes of all delays, which stand beside each other: where one is logarithmic, all are."""
+    for metric in filter(is_delay, found.metrics):
+        columns = [metric, *found.groups.get(metric, {}).values()]
+        values = pl.concat([levels[column].cast(pl.Float64).alias(metric) for column in columns]).drop_nulls()
+        values = values.filter(values.is_finite())
+        if is_wide(metric, values.min(), values.max()):
+            return "log"
+    return None
 
 
 def _known(frame: pl.DataFrame, metric: str) -> str | None:

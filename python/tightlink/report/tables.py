@@ -163,16 +163,25 @@ def _given(given: Format) -> Callable[[Any], str]:
             return _NONE
         if callable(given):
             return str(given(value))
-        return given.format(value) if "{" in given else format(value, given)
+        return given.format(value) if "{" in given else _zero(format(value, given))
 
     return write
+
+
+def _zero(text: str) -> str:
+    """A number as it is written: what is rounded to zero has no sign.
+
+    >>> _zero("-0.0000"), _zero("-0.0001")
+    ('0.0000', '-0.0001')
+    """
+    return text.removeprefix("-") if not text.strip("-0.") else text
 
 
 def _number(value: float | None, factor: float, decimals: int) -> str:
     if value is None or not math.isfinite(value):
         return _NONE
     scaled = value * factor
-    return "0" if scaled == 0 else grouped(f"{scaled:.{decimals}f}")
+    return "0" if scaled == 0 else grouped(_zero(f"{scaled:.{decimals}f}"))
 
 
 def _word(value: Any) -> str:

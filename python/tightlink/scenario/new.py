@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tightlink.scenario.networks import ReadyNetwork
 
 _LINK: Final = "access"
-_COMMENT_WIDTH: Final = 100
+_COMMENT_WIDTH: Final = 80
 
 
 def network(name: str) -> Scenario:

@@ -1,19 +1,11 @@
 // What held each flow back, over time: a band for each flow, with the share of each interval that each limit took.
 import { element, words } from "./format.js";
-import { MOST, describe, flowsOf, isDark, options } from "./plots.js";
+import { isDark, limitColor } from "./palette.js";
+import { MOST, describe, flowsOf, options } from "./plots.js";
 
 /** @typedef {import("./engine.js").Result} Result */
 
-/** @type {Record<string, string>} */
-const PAINTS = {
-  limited_by_handshake: "#9aa2ac", limited_by_application: "#b9c2cc", limited_by_receiver_window: "#8a5fbf", limited_by_network: "#0b63a5",
-  limited_by_pacing: "#008c9e", limited_by_sender_rate: "#c77700", limited_by_congestion_window: "#d1495b",
-};
-const OTHERS = ["#2f8f5b", "#b0478f", "#6b7280"];
 const HEIGHT = 22;
-
-/** @param {string} limit @param {string[]} all */
-const paint = (limit, all) => PAINTS[limit] ?? OTHERS[all.indexOf(limit) % OTHERS.length];
 
 export class Bands {
   /** @param {HTMLElement} place @param {import("./plots.js").Charts} charts */
@@ -45,7 +37,7 @@ export class Bands {
       return;
     }
     this.shape = shape;
-    this.caption.replaceChildren("Limited by ", ...limits.map((limit) => element("span", { className: "key" }, element("i", { style: `background:${paint(limit, limits)}` }), words(limit))));
+    this.caption.replaceChildren("Limited by ", ...limits.map((limit) => element("span", { className: "key" }, element("i", { style: `background:${limitColor(limit)}` }), words(limit))));
     this.plot?.destroy();
     this.charts.plots.delete("limits");
     this.plot = null;
@@ -84,7 +76,7 @@ export class Bands {
       const top = plot.valToPos(flows.length - row - 0.12, "y", true);
       const height = plot.valToPos(flows.length - row - 0.88, "y", true) - top;
       /** Rectangles that may go on. @type {{left: number, right: number, from: number, share: number, color: string}[]} */
-      const open = of.map(({ metric }) => ({ left: 0, right: 0, from: 0, share: 0, color: paint(metric, limits) }));
+      const open = of.map(({ metric }) => ({ left: 0, right: 0, from: 0, share: 0, color: limitColor(metric) }));
       const fill = (/** @type {typeof open[number]} */ { left, right, from, share, color }) => {
         ctx.fillStyle = color;
         if (share > 0) ctx.fillRect(left, top + from * height, right - left, share * height);

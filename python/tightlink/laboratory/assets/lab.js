@@ -1,7 +1,8 @@
 // The page: a scenario, its sliders, and what every packet of it does.
 import { element, quantity, time } from "./format.js";
 import { Engine, Stopped, result, unpacked } from "./engine.js";
-import { Charts, isDark } from "./plots.js";
+import { isDark, usePalette } from "./palette.js";
+import { Charts } from "./plots.js";
 import { Bands } from "./bands.js";
 import { showTotals, spoken } from "./totals.js";
 import { Packets } from "./packets.js";
@@ -10,7 +11,7 @@ import { csvOf, pictureOf, save, tomlOf, vectorsOf } from "./exports.js";
 import { Controls } from "./controls.js";
 
 /**
- * @typedef {{title: string, duration: string, version: string, text: string, template: string, totals: import("./totals.js").Shown,
+ * @typedef {{title: string, duration: string, version: string, text: string, template: string, totals: import("./totals.js").Shown, palette: import("./palette.js").Palette,
  *   sliders: {key: string, texts: string[], literals: (string | null)[], start: number, choice: boolean, errors: Record<string, string>}[]}} Given
  * @typedef {import("./engine.js").Result} Result
  */
@@ -33,6 +34,7 @@ const REST = 300;
  *   state; where the sliders begin; who is told of each run
  */
 async function openLab(root, given, scenario, packed, worker, more = {}) {
+  usePalette(given.palette);
   root.classList.add("lab");
   const section = (/** @type {string} */ name, /** @type {string} */ title) => element("section", { className: name, ariaLabel: title });
   const panel = section("panel", "sliders");

@@ -1,6 +1,8 @@
 // Single packets of the time that the charts show: a time-sequence graph of one flow, and the bottleneck at work.
+import { rows } from "./engine.js";
 import { element, time } from "./format.js";
-import { color, describe, isDark, options } from "./plots.js";
+import { color, isDark } from "./palette.js";
+import { describe, options, paints } from "./plots.js";
 
 /** @typedef {{event: number, time: number, link: number, kind: number, flow: number, seq: number, size: number, more: number}} Packet */
 
@@ -172,6 +174,8 @@ export class Packets {
     this.canvas.style.width = `${wide}px`;
     const ctx = this.canvas.getContext("2d");
     ctx.scale(ratio, ratio);
+    const run = this.now();
+    const paint = run ? paints(run) : new Map(), flows = run ? rows(run.tables.flows).map(({ label }) => label) : [];
     const { link, packets } = this.state();
     const { delay_s: delay, rate_bps: rate } = this.links[link] ?? { delay_s: 0, rate_bps: 1 };
     const middle = high / 2, box = wide * 0.5, ink = isDark() ? "#a0a8b2" : "#59616b";
@@ -191,7 +195,7 @@ export class Packets {
     ctx.fillText("on the wire", box + 16, middle - 22);
     const size = Math.min(16, box / Math.max(20, Math.min(waiting.length, WAITING)));
     const block = (/** @type {number} */ x, /** @type {number} */ y, /** @type {any} */ packet) => {
-      ctx.fillStyle = color(packet.flow);
+      ctx.fillStyle = paint.get(flows[packet.flow]) ?? ink;
       ctx.globalAlpha = packet.kind === ACK ? 0.55 : 1;
       ctx.fillRect(x, y - (packet.kind === ACK ? 4 : 9), size - 2, packet.kind === ACK ? 8 : 18);
       ctx.globalAlpha = 1;

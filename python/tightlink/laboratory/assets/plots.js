@@ -1,27 +1,41 @@
 // Charts over simulated time, which share their axis, their zoom and their cursor.
+import { rows } from "./engine.js";
 import { element, quantity } from "./format.js";
+import { colors, isDark, ranked } from "./palette.js";
 
 /** @typedef {import("./engine.js").Result} Result */
 /** @typedef {{label: string, metric: string, color: string, dash?: number[], values: Float64Array, pale?: boolean}} Drawn */
 
 /** Lines of one chart, at most: more cannot be told apart. */
 export const MOST = 8;
-export const COLORS = ["#0b63a5", "#d1495b", "#2f8f5b", "#8a5fbf", "#c77700", "#008c9e", "#b0478f", "#6b7280"];
-const DARK = ["#6db3ee", "#ff8a94", "#5cc98d", "#b99aec", "#f0b04f", "#4fc7d6", "#e58ac6", "#aab2bd"];
 /** What axes take at the left, in pixels: the same everywhere, so that times stand below each other. */
 const LEFT = 76;
+/** A gap is so many times as long as half of the distances between samples, or longer. */
+const LONG = 5;
+/** A link has a colour before others that is at least so busy, of what the busiest is (plots/palette.py). */
+const NEARLY = 0.5;
 /** More lines than that are told apart by the key above the charts, not by a legend below each. */
 const LEGEND = 6;
 
-const scheme = matchMedia("(prefers-color-scheme: dark)");
-export const isDark = () => scheme.matches;
-/** @param {number} index */
-export const color = (index) => (isDark() ? DARK : COLORS)[index % COLORS.length];
 const ink = () => (isDark() ? "#a0a8b2" : "#59616b");
 const grid = () => (isDark() ? "#2b3137" : "#e6e9ed");
 
 /** Flows that are drawn: the first ones. @param {Result} result */
 export const flowsOf = (result) => [...new Set(result.lines.filter((line) => line.flow).map((line) => line.entity))];
+
+/** @type {{result: Result | null, dark: boolean, found: Map<string, string>}} */
+let painted = { result: null, dark: false, found: new Map() };
+
+/** The colours of a run's flows and links. @param {Result} result */
+export function paints(result) {
+  if (painted.result !== result || painted.dark !== isDark()) {
+    const links = rows(result.tables.links), most = Math.max(...links.map(({ utilization }) => utilization));
+    const named = (/** @type {boolean} */ busy) => links.filter(({ utilization }) => (utilization >= NEARLY * most) === busy).map(({ link }) => link);
+    const flows = rows(result.tables.flows).map(({ label }) => label);
+    painted = { result, dark: isDark(), found: colors([], [...ranked([...flows, ...named(true)]), ...ranked(named(false))]) };
+  }
+  return painted.found;
+}
 
 /** Links that are drawn: those where packets waited longest, in the order of the scenario. @param {Result} result */
 export function linksOf(result) {
@@ -40,9 +54,10 @@ export function linksOf(result) {
  * @returns {Drawn[]}
  */
 function lines(result, metric, entities, more = {}) {
-  return entities.slice(0, MOST).flatMap((entity, index) => {
+  const paint = paints(result);
+  return entities.slice(0, MOST).flatMap((entity) => {
     const line = result.lines.find((each) => each.entity === entity && each.metric === metric);
-    return line ? [{ label: entity, metric, color: color(index), values: line.values, ...more }] : [];
+    return line ? [{ label: entity, metric, color: paint.get(entity) ?? ink(), values: line.values, ...more }] : [];
   });
 }
 
@@ -88,8 +103,20 @@ export function ticks(result, metric) {
   return [...when].map((index) => result.times[index]);
 }
 
-/** @param {Float64Array} values */
-const gaps = (values) => (values.some(Number.isNaN) ? Array.from(values, (value) => (Number.isNaN(value) ? null : value)) : values);
+/**
+ * What a line goes over, and where it is interrupted: nothing was sampled for five times as long as usual (plots/gaps.py).
+ * @param {Float64Array} values
+ */
+function gaps(values) {
+  if (!values.some(Number.isNaN)) return values;
+  const there = [...values.keys()].filter((place) => !Number.isNaN(values[place]));
+  const apart = there.slice(1).map((place, index) => place - there[index]);
+  const usual = [...apart].sort((a, b) => a - b)[apart.length >> 1];
+  /** @type {(number | null | undefined)[]} */
+  const found = Array.from(values, (value) => (Number.isNaN(value) ? undefined : value));
+  apart.forEach((distance, index) => distance > LONG * usual && found.fill(null, there[index] + 1, there[index + 1]));
+  return found;
+}
 
 /**
  * Axes and cursor of a chart over time.
@@ -179,7 +206,8 @@ export class Charts {
     this.pinned = pinned;
     this.wide = this.width;
     const flows = flowsOf(result);
-    const named = flows.slice(0, MOST).map((flow, index) => element("span", { className: "key" }, element("i", { style: `background:${color(index)}` }), flow));
+    const paint = paints(result);
+    const named = flows.slice(0, MOST).map((flow) => element("span", { className: "key" }, element("i", { style: `background:${paint.get(flow)}` }), flow));
     this.key.replaceChildren(...(flows.length > 1 ? ["Flows", ...named, flows.length > MOST ? ` and ${flows.length - MOST} more` : ""] : []));
     for (const chart of CHARTS) {
       const drawn = chart.of(result);
@@ -194,8 +222,8 @@ export class Charts {
     box.hidden = drawn.length === 0;
     const { end, cut } = ceiling(drawn);
     this.ends.set(chart.id, end);
-    /** @type {HTMLElement} */ (box.firstElementChild).textContent = cut ? `${chart.title} (peaks cut off)` : chart.title;
-    const shape = JSON.stringify([this.wide, isDark(), drawn.map(({ label, metric, pale }) => [label, metric, pale])]);
+    /** @type {HTMLElement} */ (box.firstElementChild).textContent = cut ? `${chart.title} (peaks cut off: what waited behind a hole counts when the hole is filled)` : chart.title;
+    const shape = JSON.stringify([this.wide, isDark(), drawn.map(({ label, metric, pale, color }) => [label, metric, pale, color])]);
     const data = [this.result?.times, ...drawn.map(({ values }) => gaps(values))];
     const known = this.plots.get(chart.id);
     if (known && this.shapes.get(chart.id) === shape) {
@@ -212,7 +240,7 @@ export class Charts {
     // Lines of one pixel: wider ones take a browser without a graphics processor several times as long.
     made.series.push(...drawn.map((line) => ({
       label: line.metric === "in_flight_packets" ? `${line.label} in flight` : line.label, stroke: line.pale ? `${line.color}77` : line.color,
-      width: 1, dash: line.pale ? [2, 3] : line.dash, points: { show: false }, spanGaps: true,
+      width: 1, dash: line.pale ? [2, 3] : line.dash, points: { show: false },
       value: (/** @type {any} */ _, /** @type {number | null} */ value) => (value == null ? "–" : write(value)),
     })));
     if (drawn.length > LEGEND) made.legend = { show: false };

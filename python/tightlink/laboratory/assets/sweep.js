@@ -2,7 +2,8 @@
 import { element, quantity } from "./format.js";
 import { result, Stopped } from "./engine.js";
 import { METRICS } from "./totals.js";
-import { color, describe, options } from "./plots.js";
+import { color } from "./palette.js";
+import { describe, options } from "./plots.js";
 
 /** @typedef {import("./lab.js").Given} Given */
 

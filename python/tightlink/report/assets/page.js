@@ -207,8 +207,8 @@
           line.x.forEach((value, place) => { if (Math.abs(value - x) < Math.abs(line.x[best] - x)) best = place; });
           return { name, x: line.x[best], y: line.y[best] };
         });
-        // The nearest samples may be outside of what is zoomed in to.
-        const within = ({ x }) => sx(x) >= -1 && sx(x) <= width + 1;
+        // The nearest samples may be outside of what is zoomed in to; where a line is interrupted, there is none.
+        const within = ({ x, y }) => y !== null && sx(x) >= -1 && sx(x) <= width + 1;
         near.splice(0, near.length, ...near.filter(within));
         if (near.length === 0) return;
         const time = near.reduce((best, point) => (Math.abs(point.x - x) < Math.abs(best.x - x) ? point : best)).x;

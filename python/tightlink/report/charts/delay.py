@@ -65,6 +65,7 @@ def delay_throughput(  # noqa: PLR0913
     rate: str = "throughput_bps",
     by: str = "label",
     among: Iterable[str] | None = None,
+    ordered: bool = False,
     title: str = "",
     height: int = 320,
     width: Width = "container",
@@ -80,6 +81,7 @@ def delay_throughput(  # noqa: PLR0913
         rate: Column up, such as the throughput.
         by: Column of the names, which have their colours and stand at their points if they are few.
         among: All names that share their colours, such as all flows of a run.
+        ordered: Whether the names are levels from small to large, whose colours are shades of one.
         title: Above the chart.
         height: In pixels.
         width: In pixels, or as wide as there is room.
@@ -94,7 +96,7 @@ def delay_throughput(  # noqa: PLR0913
     encoding: dict[str, Any] = {
         "x": channel(alt.X, shown, delay, axes[delay], domain=ends[delay]),
         "y": channel(alt.Y, shown, rate, axes[rate], domain=ends[rate]),
-        "color": color(shown, by, among),
+        "color": color(shown, by, among, ordered=ordered),
     }
     points, singles = (
         [(row[delay] / axes[delay].factor / ends[delay][1],
@@ -120,6 +122,9 @@ def delay_throughput(  # noqa: PLR0913
         told = names | {"rows": "mean of so many rows"}
         dots = alt.Chart(means).mark_point(filled=True, size=_MEAN, opacity=1.0)
         layers.append(dots.encode(**encoding, tooltip=tooltip(means, told)))
+    if ordered:
+        # The palest of the shades is no colour for a text.
+        encoding["color"] = alt.ColorValue("currentColor")
     layers += _names(means.with_columns(pl.Series("side", sides, dtype=pl.Int64)), by, encoding)
     # Where delay is long and throughput small, fewest points are.
     corner = alt.Chart(shown.head(1)).mark_text(align="right", fontSize=11, opacity=0.7, color="currentColor")

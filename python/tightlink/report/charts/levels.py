@@ -8,7 +8,7 @@ from tightlink.analysis.effects.levels import geometric
 from tightlink.analysis.effects.main import in_si, in_words
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
-from tightlink.report.encoding import Width, axis_of, channel, color, finished, steps
+from tightlink.report.encoding import Kind, Width, axis_of, channel, color, finished, steps
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
 #: Levels up to which each has its tick.
@@ -30,6 +30,8 @@ def over_levels(  # noqa: PLR0913
     *,
     half_width: str | None = None,
     by: str | None = None,
+    paint: str = palette.SERIES[0],
+    kind: Kind | None = None,
     title: str = "",
     height: int = 240,
     width: Width = "container",
@@ -45,6 +47,8 @@ def over_levels(  # noqa: PLR0913
         response: Column of the means.
         half_width: Column of half their confidence intervals.
         by: Column that tells lines apart, such as the traffic group.
+        paint: Colour of all where ``by`` tells nothing apart.
+        kind: Kind of the axis upwards; without it, logarithmic for times over a wide range.
         title: Above the chart.
         height: In pixels.
         width: In pixels, or as wide as there is room.
@@ -68,7 +72,7 @@ def over_levels(  # noqa: PLR0913
         low=(pl.col(response) - spread).clip(lower_bound=least) * up.factor,
         high=(pl.col(response) + spread) * up.factor,
     ).with_columns(pl.col(response) * up.factor)  # fmt: skip
-    encoding: dict[str, Any] = {"color": alt.ColorValue(palette.SERIES[0]) if by is None else color(rows, by)}
+    encoding: dict[str, Any] = {"color": alt.ColorValue(paint) if by is None else color(rows, by)}
     meta: dict[str, Any] = {}
     if numbers is None:
         encoding |= _side_by_side(rows, name, by)
@@ -81,7 +85,8 @@ def over_levels(  # noqa: PLR0913
         encoding["x"] = _along(along, x.title, sorted({value * x.factor for value in numbers[1]}))
         meta = {"hover": {"x": along, "y": response, "by": by, "x_title": x.title, "y_title": up.title}}
     rows = rows.with_columns(pl.col(pl.Float64).fill_nan(None))
-    kind: Any = "log" if _wide(rows, response) else "linear"
+    if kind is None:
+        kind = "log" if is_wide(response, rows["low"].min(), rows[response].max()) else "linear"
     both = pl.concat_list("low", "high").explode()
     ends = rows.select(both.alias(response), both.alias("low"))
     y, interval = (channel(alt.Y, ends, column, up, kind=kind, nice=steps(height)) for column in (response, "low"))
@@ -101,7 +106,9 @@ def over_levels(  # noqa: PLR0913
 
 
 def _along(column: str, title: str, levels: list[float]) -> Any:
-    scale = alt.Scale(type="log" if geometric(levels) else "linear", zero=False, nice=False, padding=_PADDING)
+    # A logarithmic scale has no zero to leave out.
+    kind: dict[str, Any] = {"type": "log"} if geometric(levels) else {"type": "linear", "zero": False}
+    scale = alt.Scale(**kind, nice=False, padding=_PADDING)
     x = alt.X(column, type="quantitative", title=title, scale=scale)
     if len(levels) <= _MOST_TICKS:
         x = x.axis(values=levels, format="~s" if max(map(abs, levels)) >= _LARGE else "~g")
@@ -115,9 +122,12 @@ def _side_by_side(rows: pl.DataFrame, name: str, by: str | None) -> dict[str, An
     return {"x": x} if by is None else {"x": x, "xOffset": alt.XOffset(by, type="nominal", sort=None)}
 
 
-def _wide(rows: pl.DataFrame, response: str) -> bool:
-    """Whether a response is a time that goes over so wide a range that the small ones would not be seen."""
-    low, high = rows["low"].min(), rows[response].max()
+def is_wide(response: str, low: Any, high: Any) -> bool:
+    """Whether a response is a time that goes over so wide a range that the small ones would not be seen.
+
+    >>> is_wide("rtt_p95_s", 0.01, 0.5), is_wide("rtt_p95_s", 0.01, 0.1), is_wide("loss", 0.01, 0.5)
+    (True, False, False)
+    """
     if not (response.endswith("_s") and isinstance(low, float) and isinstance(high, float)):
         return False
     return low > 0 and high > _WIDE * low

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
+from tightlink.plots.gaps import gaps
 from tightlink.report.encoding import axis_of, from_zero, largest, legend_columns, scaled, steps, thinned
 from tightlink.report.thin import thin
 
@@ -70,9 +71,10 @@ def linked(
         y = next(column for column in frame.columns if column not in {x, by})
         kept = thin(frame, x, y, by=by, most=min(_MOST_A_LINE, _MOST // max(frame[by].n_unique(), 1)))
         notes.append(thinned(frame, kept, by))
+        kept = pl.concat([kept, gaps(frame, x, y, by=by).select(kept.columns)]).sort(x, maintain_order=True)
         up = axis_of(kept, y, None)
         lines = alt.Chart(scaled(kept, {x: along, y: up}), name=f"panel_{place}")
-        lines = lines.mark_line(strokeWidth=1.4, strokeJoin="round", clip=True).encode(
+        lines = lines.mark_line(strokeWidth=1.4, strokeJoin="round", strokeCap="round", clip=True).encode(
             x=across(x, along.title if place == len(panels) - 1 else None),
             y=alt.Y(y, type="quantitative", title=None, scale=alt.Scale(zero=from_zero(kept, y), nice=steps(height)),
                     axis=alt.Axis(minExtent=_EXTENT, maxExtent=_EXTENT)),
@@ -93,7 +95,7 @@ def linked(
 def _color(names: Sequence[str], by: str, among: Iterable[str] | None) -> alt.Color:
     """One legend for all panels, in as many rows as it needs."""
     drawn = list(dict.fromkeys(names))
-    colors = palette.colors([*(among or ()), *drawn])
+    colors = palette.colors(drawn, among or ())
     legend = None
     if len(drawn) > 1:
         columns = legend_columns(drawn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from tightlink.lazy import alt, pl
@@ -32,6 +32,8 @@ _DASHES: Final[dict[str, Any]] = {
     "symbolStrokeWidth": 1.6,
     "symbolStrokeColor": palette.NEUTRAL,
 }
+#: How opaque a curve is that has the colour of its points.
+_PALE: Final = 0.6
 _PREFIX: Final = "limited_by_"
 
 
@@ -41,6 +43,7 @@ def points(  # noqa: PLR0913
     y: str,
     *,
     by: str | None = None,
+    among: Iterable[str] | None = None,
     curves: pl.DataFrame | None = None,
     curve: str | None = None,
     title: str = "",
@@ -60,8 +63,9 @@ def points(  # noqa: PLR0913
         x: Column along.
         y: Column up.
         by: Column that tells kinds of points apart.
+        among: All kinds that share their colours, such as those of other charts beside this one.
         curves: Frame with the same x and y, one row a point of a curve.
-        curve: Column of ``curves`` that names them.
+        curve: Column of ``curves`` that names them; those called like points have their colours.
         title: Above the chart.
         x_title: Below the axis; without it, from the column's name.
         y_title: Beside the axis; without it, from the column's name.
@@ -87,14 +91,18 @@ def points(  # noqa: PLR0913
     dots = alt.Chart(shown).mark_point(filled=True, size=46, opacity=0.85, clip=cut)
     dots = dots.encode(
         **encoding,
-        color=alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by),
+        color=alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by, among),
         tooltip=tooltip(shown, names),
     )
     layers = [dots]
     if curves is not None:
         lines = alt.Chart(scaled(curves, axes)).mark_line(color=palette.NEUTRAL, strokeWidth=1.4, clip=cut)
         lines = lines.encode(**encoding, tooltip=tooltip(curves.select(curve), {}) if curve else alt.TooltipValue(None))
-        if curve is not None:
+        if curve is not None and by is not None and set(curves[curve]) <= set(frame[by]):
+            paint = color(shown, by, among)
+            paint.shorthand = curve
+            lines = lines.encode(color=paint, opacity=alt.OpacityValue(_PALE))
+        elif curve is not None:
             lines = lines.encode(strokeDash=alt.StrokeDash(curve, type="nominal", legend=alt.Legend(**_DASHES)))
         layers.insert(0, lines)
     return finished(alt.LayerChart(layer=layers), title, height, width, {})

@@ -24,6 +24,10 @@ from tightlink.studies.study import Report
 
 #: Graphs in the figures: as many as can be told apart.
 _DRAWN: Final = ("one link", "ring", "lattice", "random", "scale-free")
+#: All graphs of the report: each has one colour in all of its figures.
+_ALL: Final = (
+    *_DRAWN, "torus", "tree", "small world", "random regular", "autonomous systems", "Abilene",
+)  # fmt: skip
 _LOAD: Final = "load / λc of the theory"
 _ORDER: Final = "order parameter η"
 _CRITICAL: Final = "λc (packets/s from each node)"
@@ -86,8 +90,8 @@ def _of_graphs(found: Collection[Measured]) -> dict[str, Any]:
         "η at 1.5 λc": ".3f", "fluid model": ".3f", "λc, equal paths sharing": ".1f",
     }  # fmt: skip
     drawn = charts.points(
-        points, "load", "order", by="graph", curves=lines, curve="model", x_title=_LOAD, y_title=_ORDER, height=380,
-        x_domain=(0.7, 2.02),
+        points, "load", "order", by="graph", among=_ALL, curves=lines, curve="model", x_title=_LOAD, y_title=_ORDER,
+        height=380, x_domain=(0.7, 2.02),
     )  # fmt: skip
     return {"order": drawn, "critical": Table.of(heads, rows)}
 
@@ -115,7 +119,7 @@ def _of_rounding(found: Rounding) -> dict[str, Any]:
     return {
         "scaled": [_scaled(case, found) for case in found.in_time],
         "sizes": charts.points(
-            table.select("family", "nodes", "critical"), "nodes", "critical", by="family", curves=theory,
+            table.select("family", "nodes", "critical"), "nodes", "critical", by="family", among=_ALL, curves=theory,
             curve="family", x_scale="log", y_scale="log", x_title="nodes", y_title=_CRITICAL, height=300,
         ),
         "widths": Table.headed(table, heads),
@@ -143,8 +147,8 @@ def _of_fluctuations(found: Collection[Measured], limited: Limited) -> dict[str,
     scaled = scaling.scaled(table, 1.0, limited.collapsed.height.value, limited.collapsed.width.value)
     return {
         "susceptibility": charts.points(
-            pl.concat(parts).filter(pl.col("load") <= 1.2), "load", "susceptibility", by="graph", x_title=_LOAD,
-            y_title="χ / its level above λc", height=300, y_domain=(-0.1, 2.0),
+            pl.concat(parts).filter(pl.col("load") <= 1.2), "load", "susceptibility", by="graph", among=_ALL,
+            x_title=_LOAD, y_title="χ / its level above λc", height=300, y_domain=(-0.1, 2.0),
         ),
         "limited": [
             charts.line(
@@ -215,7 +219,7 @@ def _over(found: pl.DataFrame, name: str, words: str) -> Any:
     ends = np.geomspace(float(found[name].to_numpy().min()), float(found[name].to_numpy().max()), 20)
     law = pl.DataFrame({name: ends, "critical": CAPACITY * 63 / ends, "law": "C (n − 1) / B, n = 64"})
     return charts.points(
-        found.select("graph", "family", name, "critical", "theory"), name, "critical", by="family", curves=law,
-        curve="law", x_scale="log", y_scale="log", height=320, x_domain=(50, 1200), y_domain=(50, 1200), title=words,
-        x_title="largest betweenness of a link (pairs)", y_title=_CRITICAL,
+        found.select("graph", "family", name, "critical", "theory"), name, "critical", by="family", among=_ALL,
+        curves=law, curve="law", x_scale="log", y_scale="log", height=320, x_domain=(50, 1200), y_domain=(50, 1200),
+        title=words, x_title="largest betweenness of a link (pairs)", y_title=_CRITICAL,
     )  # fmt: skip

@@ -136,23 +136,26 @@ def _tests(evaluation: Evaluation) -> Iterator[Section]:
     summary = evaluation.summary
     for test in evaluation.tests:
         own = summary.filter(pl.col("test") == test.name)
-        blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own, evaluation.kind))]
+        blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own, evaluation.kind, test))]
         if test.name == charts.QUEUES:
             blocks[1:1] = charts.planes_of_queues(evaluation, test)
         yield Section(test.title, "", blocks)
 
 
-def _table(own: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+def _table(own: pl.DataFrame, kind: Kind, test: Test) -> pl.DataFrame:
     """A row for each measure and setting, a column for each control or queue."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
+    never = {headline.measure: headline.never for headline in test.headlines}
     order = {name: place for place, name in enumerate(own["measure"].unique(maintain_order=True))}
     for row in own.iter_rows(named=True):
-        rows.setdefault((row["measure"], row["setting"]), {})[row[kind]] = _cell(row)
+        rows.setdefault((row["measure"], row["setting"]), {})[row[kind]] = told(
+            row["measure"], _mean(row), never.get(row["measure"], "never")
+        )
     listed = sorted(rows.items(), key=lambda each: order[each[0][0]])
     return pl.DataFrame([
         {"measure": titled(measure), "setting": setting, **cells} for (measure, setting), cells in listed
     ])  # fmt: skip
 
 
-def _cell(row: dict[str, Any]) -> str:
-    return told(row["measure"], Mean(row["value"], row["half_width"], row["replications"], row["never"]))
+def _mean(row: dict[str, Any]) -> Mean:
+    return Mean(row["value"], row["half_width"], row["replications"], row["never"])

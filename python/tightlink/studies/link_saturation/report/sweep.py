@@ -23,6 +23,9 @@ PAYLOAD_AXIS: Final[dict[str, Any]] = {"x_title": "payload (B)", "x_domain": (0,
 BITS: Final = (0, 105 * MBIT)
 RATES: Final = (0, 35_000)
 _LAWS: Final = {"ideal": "ideal law", "cost": "cost per packet and byte"}
+#: What a throughput counts, and all that is drawn: each has one colour in all charts.
+_COUNTED: Final = {"with headers": FRAME, "goodput": PAYLOAD}
+_DRAWN: Final = ("simulated", "document", *_COUNTED)
 
 
 def labelled(parts: Mapping[str, pl.DataFrame], label: str) -> pl.DataFrame:
@@ -32,7 +35,7 @@ def labelled(parts: Mapping[str, pl.DataFrame], label: str) -> pl.DataFrame:
 
 def over_payload(frame: pl.DataFrame, y: str, by: str, **keys: Any) -> Any:
     """A chart of points over the payload."""
-    return charts.points(frame, "payload_bytes", y, by=by, **PAYLOAD_AXIS | keys)
+    return charts.points(frame, "payload_bytes", y, by=by, among=_DRAWN, **PAYLOAD_AXIS | keys)
 
 
 def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
@@ -56,9 +59,9 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
     }  # fmt: skip
     shares = {interface.SMALLEST_BYTES: "share.payload", interface.CRITICAL_BYTES: "plateau.frame"}
     bits = {words: table.select("payload_bytes", throughput_bps=reading.throughput)
-            for words, reading in (("simulated, with headers", FRAME), ("simulated, goodput", PAYLOAD))}  # fmt: skip
+            for words, reading in _COUNTED.items()}  # fmt: skip
     over = {words: table.select("packets_per_s", pl.col(reading.throughput).alias("throughput_bps"), "payload_bytes")
-            for words, reading in (("goodput", PAYLOAD), ("with headers", FRAME))}  # fmt: skip
+            for words, reading in _COUNTED.items()}  # fmt: skip
     heads = {
         "payload B": "datagram_bytes", "packets/s": ("packets_per_s", ",.0f"),
         "goodput Mbit/s": (pl.col("goodput_bps") / MBIT, ".2f"),
@@ -85,7 +88,7 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
         ),
         "over-rate": charts.points(
             labelled(over, "counted as"), "packets_per_s", "throughput_bps", by="counted as",
-            title="Throughput over packet rate", x_domain=RATES, y_domain=BITS,
+            among=_DRAWN, title="Throughput over packet rate", x_domain=RATES, y_domain=BITS,
         ),
         "sizes": Table.headed(table.filter(pl.col("datagram_bytes").is_in(shown)), heads),
     }  # fmt: skip
