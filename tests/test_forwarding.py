@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tightlink as tl
-from in_real_time import needs_router
+from in_real_time import needs_router, tried_again
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure import forwarding, kernel_router
 from tightlink.measure.forwarding import forward, slowest, tables
@@ -133,6 +133,7 @@ def test_threads_of_the_kernel_that_cannot_be_seen_are_said() -> None:
         kernel_router._thread("none")
 
 
+@tried_again
 @needs_router
 def test_the_kernel_forwards_every_packet_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts are counts, however busy the machine is."""
@@ -148,6 +149,7 @@ def test_the_kernel_forwards_every_packet_once(monkeypatch: pytest.MonkeyPatch) 
     assert run.manifest["link"]["device"] == "veth"
 
 
+@tried_again
 @needs_router
 def test_the_line_behind_the_kernel_is_as_fast_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the router had its processor is not asked: a token bucket makes up for it."""
@@ -160,6 +162,7 @@ def test_the_line_behind_the_kernel_is_as_fast_as_it_says(monkeypatch: pytest.Mo
     assert run.nodes["dropped_output_ring"][0] > 0
 
 
+@tried_again
 @needs_router
 def test_trains_are_cut_to_packets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "_check", lambda *_, **__: None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from in_real_time import needs_router
+from in_real_time import needs_router, tried_again
 from tightlink.measure import forwarding
 from tightlink.measure.kernel_router import ETHERNET_BYTES
 from tightlink.studies.link_saturation import STUDY, live
@@ -123,6 +123,7 @@ def test_the_study_measures_it_where_the_machine_can(monkeypatch: pytest.MonkeyP
     assert all(each.alone for each in answered(None))
 
 
+@tried_again
 @needs_router
 def test_a_point_live(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "_check", lambda *_, **__: None)
