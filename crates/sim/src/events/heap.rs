@@ -19,7 +19,7 @@ pub struct Heap {
 /// Levels that an event sinks at most where a heap is faster than a calendar (`make bench`: one to three where packets
 /// come in bursts, however many events are pending, eight and more where they do not).
 const SHALLOW: i32 = 5;
-/// So much more is not of a moment.
+/// With so much excess a calendar takes over: it is not of a moment.
 const DEEP: i32 = 1 << 14;
 
 impl Heap {

@@ -1,4 +1,4 @@
-//! Random networks for users and scattered datagrams, on a grid as in `common/networks.rs`.
+//! Random networks for users and scattered datagrams, on the grid of `common/networks`.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -9,21 +9,8 @@ use tightlink_sim::scenario::{
     QueueLimit, Recovery, ScatterSpec, SizeShare, UserSite, UsersSpec,
 };
 
-use crate::engine::common::networks::{ALL_OTHERS, with_queues};
+use crate::engine::common::networks::{ALL_OTHERS, Grid, grid, with_queues};
 use crate::engine::common::{WantedEcn, set_ecn, wanted_ecn};
-
-/// What one step of the grid is: `bytes` take `seconds` at `rate_bps`.
-#[derive(Clone, Copy, Debug)]
-struct Grid {
-    rate_bps: f64,
-    bytes: u32,
-    seconds: f64,
-}
-
-/// All times are exact: instants that should be equal are.
-const BINARY: Grid = Grid { rate_bps: 1_048_576.0, bytes: 128, seconds: 1.0 / 1024.0 };
-/// Sums are rounded: instants that should be equal nearly are.
-const DECIMAL: Grid = Grid { rate_bps: 1e6, bytes: 125, seconds: 1e-3 };
 
 /// Both directions of a wire, in steps of the grid.
 #[derive(Clone, Debug)]
@@ -266,7 +253,7 @@ fn datagrams(
 
 fn networks(groups: std::ops::Range<usize>, scattered: std::ops::Range<usize>) -> impl Strategy<Value = Scenario> {
     let profile = select(vec![Profile::Ns2, Profile::Rfc, Profile::Linux]);
-    let frame = (profile, select(vec![BINARY, DECIMAL]), 0_u64..1000, 500_u32..2500, prop::option::of(30_u32..300));
+    let frame = (profile, grid(), 0_u64..1000, 500_u32..2500, prop::option::of(30_u32..300));
     let groups = prop::collection::vec((sites(), interfaces(), habits(), manner()), groups);
     (frame, wires(), groups, prop::collection::vec(calls(), scattered)).prop_map(
         |((profile, grid, seed, steps, interval), wires, groups, scattered)| {

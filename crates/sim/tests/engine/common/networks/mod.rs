@@ -16,11 +16,11 @@ pub use shapes::{deltas, dumbbells, dumbbells_of_equals, sprayed};
 
 /// What one step of the grid is.
 #[derive(Clone, Copy, Debug)]
-struct Grid {
-    rate_bps: f64,
-    bytes: u32,
+pub struct Grid {
+    pub rate_bps: f64,
+    pub bytes: u32,
     /// How long `bytes` take at `rate_bps`.
-    seconds: f64,
+    pub seconds: f64,
 }
 
 /// All times are exact: instants that should be equal are.
@@ -28,7 +28,7 @@ const BINARY: Grid = Grid { rate_bps: 1_048_576.0, bytes: 128, seconds: 1.0 / 10
 /// Sums are rounded: instants that should be equal nearly are, as in most scenarios that people write.
 const DECIMAL: Grid = Grid { rate_bps: 1e6, bytes: 125, seconds: 1e-3 };
 
-fn grid() -> impl Strategy<Value = Grid> {
+pub fn grid() -> impl Strategy<Value = Grid> {
     prop_oneof![Just(BINARY), Just(DECIMAL)]
 }
 
