@@ -90,8 +90,8 @@ def test_a_router_at_an_end_keeps_its_processor() -> None:
     ("text", "says"),
     [
         (
-            WIRE.replace('"10 ms"', '"10 ms", queue = { kind = "cake", rate = "1 Mbit/s", ack_filter = "normal", limit = "20 packets" }') + FTP,
-            "x.toml: link.wire.queue.ack_filter: CAKE's ACK filter cannot be had in real time: ",
+            CHAIN.replace('"10 ms"', '"10 ms", flow_control = true') + FTP + 'node.y.processor = { per_packet = "100 us" }\n',
+            "x.toml: link.middle.flow_control: flow control cannot be had in real time: ",
         ),
         (
             CHAIN.replace('"1 ms"', '"1 ms", loss = "1 %"') + FTP,

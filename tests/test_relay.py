@@ -387,13 +387,6 @@ def test_a_trace_is_a_link_of_its_own(tmp_path: Path) -> None:
         (["--delay", "2 ms"], '--delay = "2 ms": expected --trace with it'),
         (["--trace", "no.trace", "--", "true"], '"no.trace": expected a file that can be read: no such file'),
         (["--burn"], "there is no processor time to spend: no router of the scenario has a processor"),
-        (
-            [
-                "--set",
-                "link.wire.queue={ kind = 'cake', rate = '1 Mbit/s', limit = '9 packets', ack_filter = 'normal' }",
-            ],
-            "CAKE's ACK filter cannot be had in real time",
-        ),
     ],
 )
 def test_bad_options_are_one_sentence(

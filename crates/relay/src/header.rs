@@ -49,6 +49,40 @@ impl Kind {
     }
 }
 
+/// What an IP header says.
+struct Internet<'a> {
+    /// Source and destination.
+    addresses: &'a [u8],
+    protocol: u8,
+    /// From the next header on; nothing of a later fragment.
+    transport: Option<&'a [u8]>,
+    /// Bytes from there to the end of the packet, padding of a frame left out.
+    transport_bytes: usize,
+}
+
+impl<'a> Internet<'a> {
+    fn of(packet: &'a [u8]) -> Option<Self> {
+        let number = |at: usize| Some(u16::from_be_bytes(packet.get(at..at + 2)?.try_into().ok()?));
+        let (addresses, protocol, begin, end, later) = match packet.first()? >> 4 {
+            4 => {
+                let begin = usize::from(packet[0] & 15) * 4;
+                let later = number(6)? & 0x1fff != 0;
+                (packet.get(12..20)?, *packet.get(9)?, begin, usize::from(number(2)?), later)
+            }
+            6 => (packet.get(8..40)?, *packet.get(6)?, 40, 40 + usize::from(number(4)?), false),
+            _ => return None,
+        };
+        let transport = if later { None } else { packet.get(begin..) };
+        Some(Self { addresses, protocol, transport, transport_bytes: end.saturating_sub(begin) })
+    }
+}
+
+/// The TCP segment in an IP packet, if it begins in it.
+pub(crate) fn segment(packet: &[u8]) -> Option<&[u8]> {
+    let Internet { protocol, transport, transport_bytes, .. } = Internet::of(packet)?;
+    transport.filter(|_| protocol == TCP)?.get(..transport_bytes)
+}
+
 /// Whose a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -75,34 +109,20 @@ impl Header {
     }
 
     fn read(packet: &[u8]) -> Option<Self> {
-        let version = packet.first()? >> 4;
-        // Addresses, protocol, where the next header begins, where the packet ends, whether it is a later fragment.
-        let (addresses, width, protocol, begin, end, later) = match version {
-            4 => {
-                let begin = usize::from(packet[0] & 15) * 4;
-                let end = usize::from(u16::from_be_bytes(packet.get(2..4)?.try_into().ok()?));
-                let later = u16::from_be_bytes(packet.get(6..8)?.try_into().ok()?) & 0x1fff != 0;
-                (packet.get(12..20)?, 4, *packet.get(9)?, begin, end, later)
-            }
-            6 => {
-                let end = 40 + usize::from(u16::from_be_bytes(packet.get(4..6)?.try_into().ok()?));
-                (packet.get(8..40)?, 16, *packet.get(6)?, 40, end, false)
-            }
-            _ => return None,
-        };
+        let Internet { addresses, protocol, transport, transport_bytes } = Internet::of(packet)?;
+        let width = addresses.len() / 2;
         let mut key = [0; KEY_BYTES];
-        key[0] = version;
+        key[0] = packet[0] >> 4;
         key[1] = protocol;
         key[2..2 + width].copy_from_slice(&addresses[..width]);
         key[18..18 + width].copy_from_slice(&addresses[width..]);
-        let transport = if later { None } else { packet.get(begin..) };
         let mut kind = Kind::Other;
         match protocol {
             TCP | UDP => {
                 if let Some(ports) = transport.and_then(|bytes| bytes.get(..4)) {
                     key[34..38].copy_from_slice(ports);
                 }
-                kind = if protocol == UDP { Kind::Udp } else { tcp_kind(transport, end.saturating_sub(begin)) };
+                kind = if protocol == UDP { Kind::Udp } else { tcp_kind(transport, transport_bytes) };
             }
             ICMP | ICMPV6 => kind = Kind::Icmp,
             _ => {}

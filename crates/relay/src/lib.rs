@@ -10,6 +10,7 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod acknowledgement;
 pub mod buffer;
 pub mod direction;
 pub mod error;

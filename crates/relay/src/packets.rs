@@ -7,6 +7,7 @@ use tightlink_sim::network::server::Service;
 use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::time::Time;
 
+use crate::acknowledgement::Acknowledgement;
 use crate::buffer::{Buffer, Place};
 use crate::header::{Congestion, Header, bleach, congestion, dscp, mark};
 use crate::record::{Outcome, Record, Sink};
@@ -141,12 +142,13 @@ impl Packets {
         bytes.and_then(|bytes| bytes.get_mut(self.header_bytes..)).unwrap_or_default()
     }
 
-    /// The packet that a link knows by its flow and its sequence number.
+    /// The packet that a link knows by its flow: the port, and what is left of its number.
     #[must_use]
     pub fn id(&self, packet: &Packet) -> Id {
-        let port = packet.flow() as usize;
+        let port = (packet.flow() >> NUMBER_BITS) as usize;
         let gone = self.ports[port].gone;
-        Id { port, number: gone + u64::from(packet.seq().wrapping_sub(gone as u32)) }
+        let since = packet.flow().wrapping_sub(gone as u32) & NUMBER_MASK;
+        Id { port, number: gone + u64::from(since) }
     }
 
     /// The size of a packet.
@@ -202,9 +204,16 @@ impl Packets {
         transit.record.offer_s = at.seconds();
         let (size, [flow, source, destination]) = (transit.record.size, transit.record.header.numbers());
         let bytes = self.bytes_mut(id);
-        let packet = Packet::new(Kind::Segment, id.port as u32, id.number as u32, size, 0.0);
+        let name = (id.port as u32) << NUMBER_BITS | id.number as u32 & NUMBER_MASK;
+        let packet = Packet::new(Kind::Segment, name, 0, size, 0.0);
         let packet = match congestion(bytes) {
-            Congestion::NotCapable => packet,
+            Congestion::NotCapable => match Acknowledgement::of(bytes) {
+                Some(Acknowledgement { number, ace, options }) => {
+                    let ack = Packet::new(Kind::Ack, name, number, size, 0.0).with_ace(ace);
+                    if options { ack.with_options(0, 0) } else { ack }
+                }
+                None => packet,
+            },
             Congestion::Capable => packet.capable(),
             // CE may have been either: it goes with those that a scalable control sends (RFC 9331 §5.1).
             Congestion::Scalable | Congestion::Experienced => packet.scalable(),
@@ -216,7 +225,10 @@ impl Packets {
     pub fn serve(&mut self, id: Id, packet: &Packet, service: &Service) {
         let Some(Transit { record, .. }) = self.get(id) else { return };
         (record.start_s, record.departure_s) = (service.start.seconds(), service.departure.seconds());
-        // What is not capable never was, or the link clears the field.
+        // What is not capable never was, or the link clears the field; of an ACK the mark is what it says itself.
+        if packet.kind() == Kind::Ack {
+            return;
+        }
         if packet.is_marked() || !packet.is_capable() {
             let bytes = self.bytes_mut(id);
             if packet.is_marked() { mark(bytes) } else { bleach(bytes) }
@@ -332,6 +344,10 @@ impl Packets {
         }
     }
 }
+
+/// A link knows packets by a number of 32 bits, of which the port has eight: no more than the others can count are kept.
+const NUMBER_BITS: u32 = 24;
+const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
 
 /// In the place of a link, of packets that cross none: nothing is told of them.
 const NO_LINK: u16 = u16::MAX;

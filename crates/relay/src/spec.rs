@@ -5,8 +5,6 @@ use std::net::IpAddr;
 
 use serde::Deserialize;
 use tightlink_sim::network::processor::ProcessorSpec;
-use tightlink_sim::network::queue::QueueSpec;
-use tightlink_sim::network::queue::cake::AckFilter;
 use tightlink_sim::scenario::{LinkSpec, Profile, QueueLimit};
 
 use crate::RelayError;
@@ -136,11 +134,6 @@ impl RelaySpec {
         let refuse = |text: String| Err(RelayError::Spec(text));
         for link in &self.links {
             let name = &link.name;
-            if let QueueSpec::Cake(cake) = &link.queue
-                && cake.ack_filter != AckFilter::None
-            {
-                return refuse(format!("link {name}: the ACK filter of a queue of kind cake cannot be emulated"));
-            }
             if link.flow_control {
                 return refuse(format!("link {name}: flow control cannot be emulated"));
             }

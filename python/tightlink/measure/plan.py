@@ -153,8 +153,6 @@ def _check_links(resolved: Mapping[str, Any], network: Network, both: Sequence[i
     known: dict[tuple[int, int], str] = {}
     for place in both:
         link, hop = resolved["links"][place], network.hops[place]
-        if link["queue"].get("ack_filter", "none") != "none":
-            raise refused("CAKE's ACK filter cannot be had in real time", key=f"{hop.key}.queue.ack_filter")
         if link["flow_control"]:
             raise refused("flow control cannot be had in real time", key=f"{hop.key}.flow_control")
         beside = known.setdefault((hop.origin, hop.target), hop.name)

@@ -162,7 +162,7 @@ pub fn simulate(chain: &Chain) -> Simulated {
         let number = *first.entry((flow, seq)).or_insert(*uid) as u32;
         let Stream { ends: (from, to), .. } = chain.streams[*flow as usize];
         let (way, link) = (chain.way((from, to)), *link as usize);
-        let packet = Packet { at: *time, size: *size, number, flow: flow + 1, to: to as u8 + 1 };
+        let packet = Packet { at: *time, size: *size, number, flow: flow + 1, to: to as u8 + 1, ack: false };
         let told = &mut found.told[link];
         match event {
             Event::Enqueue => {
@@ -258,7 +258,7 @@ proptest! {
 #[test]
 fn a_packet_is_known_at_each_link() {
     let chain = Chain { links: vec![Given::plain(); 3], streams: Vec::new() };
-    let packet = Packet { at: Time::new(0.1), size: 1000, number: 7, flow: 1, to: 4 };
+    let packet = Packet { at: Time::new(0.1), size: 1000, number: 7, flow: 1, to: 4, ack: false };
     let (_, records, ..) = relayed(&chain, vec![vec![packet], vec![], vec![], vec![]], vec![0.0]);
     let places: Vec<_> = records.iter().map(|record| (record.uid, record.link, record.outcome)).collect();
     assert_eq!(places, [(0, 0, Outcome::Passed), (0, 2, Outcome::Passed), (0, 4, Outcome::Delivered)]);
@@ -268,7 +268,7 @@ fn a_packet_is_known_at_each_link() {
 #[test]
 fn a_packet_for_nobody_goes_nowhere() {
     let chain = Chain { links: vec![Given::plain(); 2], streams: Vec::new() };
-    let packet = Packet { at: Time::new(0.1), size: 1000, number: 7, flow: 1, to: 9 };
+    let packet = Packet { at: Time::new(0.1), size: 1000, number: 7, flow: 1, to: 9, ack: false };
     let (world, records, ..) = relayed(&chain, vec![vec![packet], vec![], vec![]], vec![0.0]);
     assert_eq!((world.sent.iter().map(Vec::len).sum::<usize>(), records.len()), (0, 0));
 }

@@ -15,6 +15,9 @@ use tightlink_relay::record::{Outcome, Record};
 use tightlink_relay::relay;
 use tightlink_relay::spec::{BetweenSpec, RouteSpec};
 use tightlink_relay::summary::Summary;
+use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::network::queue::cake::{AckFilter, CakeSpec, Cells, Isolation, Overhead, Tins};
+use tightlink_sim::scenario::QueueLimit;
 use tightlink_sim::time::Time;
 use world::{Packet, Virtual, cases};
 
@@ -82,7 +85,8 @@ proptest! {
 
 /// A packet of 1000 bytes every millisecond, from the first port.
 fn stream(packets: u32) -> Vec<Vec<Packet>> {
-    let packet = |number| Packet { at: Time::new(f64::from(number) / 1000.0), size: 1000, number, flow: 0, to: 0 };
+    let packet =
+        |number| Packet { at: Time::new(f64::from(number) / 1000.0), size: 1000, number, flow: 0, to: 0, ack: false };
     vec![(0..packets).map(packet).collect(), Vec::new()]
 }
 
@@ -116,6 +120,7 @@ fn hosts_may_differ_in_their_delays() {
         number,
         flow: 1 + number % 3,
         to: 0,
+        ack: false,
     });
     let (mut world, mut records) = (Virtual::new(vec![packets.collect(), Vec::new()]), Vec::new());
     relay::run(&spec, &mut world, &mut records).unwrap();
@@ -126,6 +131,41 @@ fn hosts_may_differ_in_their_delays() {
         // 8 µs on the line.
         let expected_s = f64::from(packet.number) / 1000.0 + 8e-6 + [0.005, 0.020, 0.030][packet.flow as usize - 1];
         assert!((packet.at.seconds() - expected_s).abs() < 1e-12, "{packet:?}");
+    }
+}
+
+/// CAKE's filter reads what real ACKs say, across the end of their numbers; other packets stay.
+#[test]
+fn superfluous_acks_are_dropped() {
+    let (first, flow) = (u32::MAX - 3, 1);
+    for (ack_filter, expected) in [(AckFilter::Normal, vec![0, 8, 9]), (AckFilter::Aggressive, vec![0, 9])] {
+        let mut spec = spec(&Given { rates_bps: [8e5; 2], ..Given::plain() });
+        spec.links[0].queue = QueueSpec::Cake(CakeSpec {
+            limit: QueueLimit::Packets(1000),
+            target_s: 0.005,
+            interval_s: 0.1,
+            ecn: true,
+            rate_bps: None,
+            overhead: Overhead { bytes: 0, smallest_bytes: 0, cells: Cells::None },
+            isolation: Isolation::Flows,
+            tins: Tins::Besteffort,
+            ack_filter,
+        });
+        // An ACK takes 0.4 ms: the first leaves at once, all others come while it is on the line.
+        let packets = (0..20).map(|place| Packet {
+            at: Time::new(f64::from(place) * 1e-5),
+            size: 40,
+            number: first.wrapping_add(place / 2),
+            flow: flow + place % 2,
+            to: 0,
+            ack: place % 2 == 0,
+        });
+        let (mut world, mut records) = (Virtual::new(vec![packets.collect(), Vec::new()]), Vec::new());
+        relay::run(&spec, &mut world, &mut records).unwrap();
+        let sent = |ack: bool| world.sent[1].iter().filter(move |packet| packet.ack == ack);
+        assert_eq!(sent(true).map(|packet| packet.number.wrapping_sub(first)).collect::<Vec<_>>(), expected);
+        assert_eq!(sent(false).count(), 10);
+        assert_eq!(outcomes(&records, 0, Outcome::Management), 10 - expected.len());
     }
 }
 

@@ -443,6 +443,7 @@ pub fn simulate(given: &Given) -> Simulated {
                 number: first[&(record.flow, record.seq)] as u32,
                 flow: record.flow + 1,
                 to: 0,
+                ack: false,
             })
             .collect()
     };

@@ -23,20 +23,28 @@ pub struct Packet {
     pub flow: u32,
     /// The last byte of the address to which it goes.
     pub to: u8,
+    /// A TCP acknowledgement of its number, without data or options, of 40 bytes.
+    pub ack: bool,
 }
 
-/// Where its number and its flow stand among its bytes.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// Where its number and its flow stand among its bytes: of a TCP segment its acknowledgement number and its ports.
 const NUMBER: std::ops::Range<usize> = 28..32;
 const PORTS: std::ops::Range<usize> = 20..24;
 
 /// Its bytes, with an IP header if it is anybody's.
 fn bytes(packet: Packet) -> Vec<u8> {
     let mut bytes = vec![0; packet.size as usize];
-    bytes[NUMBER].copy_from_slice(&packet.number.to_le_bytes());
+    bytes[NUMBER].copy_from_slice(&packet.number.to_be_bytes());
     bytes[PORTS].copy_from_slice(&packet.flow.to_le_bytes());
     if packet.flow > 0 {
         // From 0.0.0.1, 0.0.0.2 and so on, over UDP.
-        (bytes[0], bytes[9], bytes[15], bytes[19]) = (0x45, 17, packet.flow as u8, packet.to);
+        (bytes[0], bytes[9], bytes[15], bytes[19]) = (0x45, UDP, packet.flow as u8, packet.to);
+    }
+    if packet.ack {
+        bytes[2..4].copy_from_slice(&(packet.size as u16).to_be_bytes());
+        (bytes[9], bytes[32], bytes[33]) = (TCP, 5 << 4, 16);
     }
     bytes
 }
@@ -85,10 +93,10 @@ impl World for Virtual {
     }
 
     fn send(&mut self, port: usize, packet: &[u8]) -> Result<bool, RelayError> {
-        let number = |place: std::ops::Range<usize>| u32::from_le_bytes(packet[place].try_into().unwrap());
-        let (size, flow) = (packet.len() as u32, number(PORTS));
+        let number = u32::from_be_bytes(packet[NUMBER].try_into().unwrap());
+        let flow = u32::from_le_bytes(packet[PORTS].try_into().unwrap());
         let to = if flow > 0 { packet[19] } else { 0 };
-        let sent = Packet { at: self.now, size, number: number(NUMBER), flow, to };
+        let sent = Packet { at: self.now, size: packet.len() as u32, number, flow, to, ack: packet[9] == TCP };
         assert_eq!(packet, bytes(sent));
         self.sent[port].push(sent);
         Ok(true)

@@ -60,5 +60,10 @@ fn says_less(old: &Waiting, new: &Waiting) -> bool {
     let (old, new) = (&old.packet, &new.packet);
     old.kind() == Kind::Ack
         && old.options().is_none()
-        && (old.seq() < new.seq() || old.seq() == new.seq() && new.options().is_some())
+        && (is_before(old.seq(), new.seq()) || old.seq() == new.seq() && new.options().is_some())
+}
+
+/// Sequence numbers are compared modulo 2³² (RFC 9293 §3.4), as those of real segments are, which begin anywhere.
+fn is_before(old: u32, new: u32) -> bool {
+    (1..1 << 31).contains(&new.wrapping_sub(old))
 }
