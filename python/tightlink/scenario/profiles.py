@@ -165,7 +165,7 @@ LINUX: Final = Profile(
         # bictcp_update: 5 % per round trip while W_max is 0; delay_min ahead.
         control_options={
             "cubic": {"growth_before_loss": 0.05, "by_least_rtt": 1.0},
-            "bbr": {"batches": 1.0},
+            "bbr": {"batches": 1.0, "policers": 1.0},
         },
         max_ssthresh="100 packets",  # RFC 3742 §3; Linux has none
         delayed_acks=True,

@@ -4,9 +4,10 @@
 //!
 //! Beyond the draft, as in Linux: it paces 1 % below the bandwidth, so that queues drain. Packets leave one by one, so the
 //! send quantum is a packet; with `batches` its window has the room that Linux's has for segments that leave together, and for
-//! ACKs that come together. Without: Linux's long-term bandwidth of policers.
+//! ACKs that come together; with `policers` it looks for token buckets, as Linux does.
 
 use super::aggregation::Aggregation;
+use super::long_term::LongTerm;
 use super::rate_sample::{DeliveryRounds, LostPacket, RateSample, WindowedMax};
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::random::Stream;
@@ -83,13 +84,26 @@ pub struct Bbr {
     total_delivered: f64,
     /// ACKs that come together; none: no room is made for them.
     aggregation: Option<Aggregation>,
+    /// Whether a token bucket polices the flow; none: it is not asked.
+    long_term: Option<LongTerm>,
 }
 
 impl Bbr {
+    /// The rate of a policer, in packets per second, where there is one.
+    fn policed_rate(&self) -> Option<f64> {
+        self.long_term.and_then(|long_term| long_term.rate())
+    }
+
+    /// What the path is taken to deliver, in packets per second.
+    fn path_rate(&self) -> f64 {
+        self.policed_rate().unwrap_or_else(|| self.bandwidth.get())
+    }
+
     fn gains(&self) -> (f64, f64) {
         match self.state {
             State::Startup => (HIGH_GAIN, HIGH_GAIN),
             State::Drain => (1.0 / HIGH_GAIN, HIGH_GAIN),
+            State::ProbeBw(_) if self.policed_rate().is_some() => (1.0, CWND_GAIN),
             State::ProbeBw(place) => (CYCLE[place], CWND_GAIN),
             State::ProbeRtt => (1.0, 1.0),
         }
@@ -97,15 +111,15 @@ impl Bbr {
 
     /// §4.2.3.2, BBRInflight.
     fn inflight(&self, gain: f64) -> f64 {
-        self.inflight_with(gain, 0.0)
+        self.inflight_with(gain, self.bandwidth.get(), 0.0)
     }
 
-    /// The same with room for ACKs that come together.
-    fn inflight_with(&self, gain: f64, allowance: f64) -> f64 {
+    /// The same at a rate in packets per second, with room for ACKs that come together.
+    fn inflight_with(&self, gain: f64, rate: f64, allowance: f64) -> f64 {
         if self.rtprop_s.is_infinite() {
             return self.initial_window + allowance;
         }
-        let product = gain * self.bandwidth.get() * self.rtprop_s;
+        let product = gain * rate * self.rtprop_s;
         if self.aggregation.is_none() {
             return product + QUANTA;
         }
@@ -117,10 +131,16 @@ impl Bbr {
     }
 
     /// §4.1.1.3, BBRUpdateBtlBw.
-    fn update_bandwidth(&mut self, sample: &RateSample) {
+    fn update_bandwidth(&mut self, sample: &RateSample, random: &mut Stream) {
         self.rounds.update(sample);
         if self.rounds.begins {
             self.conserves = false;
+        }
+        let probes = matches!(self.state, State::ProbeBw(_));
+        if let Some(long_term) = &mut self.long_term
+            && long_term.update(sample, self.rounds.begins, probes)
+        {
+            self.enter_probe_bw(sample.now, random);
         }
         if sample.rate >= self.bandwidth.get() || !sample.app_limited {
             self.bandwidth.update(self.rounds.count, sample.rate);
@@ -131,7 +151,7 @@ impl Bbr {
     fn check_cycle(&mut self, sample: &RateSample) {
         let State::ProbeBw(place) = self.state else { return };
         let elapsed = sample.now.since(self.cycle_at) > self.rtprop_s;
-        let gain = CYCLE[place];
+        let (gain, _) = self.gains();
         let over = if gain > 1.0 {
             elapsed && (sample.newly_lost > 0.0 || sample.in_flight_before >= self.inflight(gain))
         } else {
@@ -223,7 +243,7 @@ impl Bbr {
 
     /// §4.2.1, BBRSetPacingRate.
     fn set_rate(&mut self, gain: f64) {
-        let rate = gain * self.bandwidth.get() * PACING_MARGIN;
+        let rate = gain * self.path_rate() * PACING_MARGIN;
         if rate > 0.0 && (self.filled || rate > self.rate) {
             self.rate = rate;
         }
@@ -231,9 +251,9 @@ impl Bbr {
 
     /// §4.2.3.6, BBRSetCwnd, with §4.2.3.4 and §4.2.3.5.
     fn set_window(&mut self, window: &mut Window, sample: &RateSample, gain: f64) {
-        let allowance =
-            self.aggregation.filter(|_| self.filled).map_or(0.0, |found| found.allowance(self.bandwidth.get()));
-        let target = self.inflight_with(gain, allowance);
+        let rate = self.path_rate();
+        let allowance = self.aggregation.filter(|_| self.filled).map_or(0.0, |found| found.allowance(rate));
+        let target = self.inflight_with(gain, rate, allowance);
         if self.recovering {
             window.cwnd = (window.cwnd - sample.newly_lost).max(1.0);
         }
@@ -269,14 +289,21 @@ impl CongestionControl for Bbr {
     const SAMPLES_DELIVERY: bool = true;
     const PHASES: &'static [&'static str] = &["startup", "drain", "probe-bw", "probe-rtt"];
 
-    const OPTIONS: &'static [ControlOption] = &[ControlOption::switch(
-        "batches",
-        false,
-        "Room in the window for packets and ACKs that come together, as in Linux.",
-    )];
+    const OPTIONS: &'static [ControlOption] = &[
+        ControlOption::switch(
+            "batches",
+            false,
+            "Room in the window for packets and ACKs that come together, as in Linux.",
+        ),
+        ControlOption::switch(
+            "policers",
+            false,
+            "Keep to the rate at which two stretches lose a fifth, as in Linux: a token bucket may police it.",
+        ),
+    ];
 
     fn new(options: &Options<'_>) -> Self {
-        let [batches] = options.values();
+        let [batches, policers] = options.values();
         Self {
             state: State::Startup,
             rounds: DeliveryRounds::default(),
@@ -300,6 +327,7 @@ impl CongestionControl for Bbr {
             newly_delivered: 0.0,
             total_delivered: 0.0,
             aggregation: (batches > 0.0).then(Aggregation::default),
+            long_term: (policers > 0.0).then(LongTerm::default),
         }
     }
 
@@ -330,10 +358,10 @@ impl CongestionControl for Bbr {
             self.conserves = false;
             window.cwnd = window.cwnd.max(self.window_before);
         }
-        self.update_bandwidth(sample);
+        self.update_bandwidth(sample, random);
+        let rate = self.path_rate();
         if let Some(aggregation) = &mut self.aggregation {
-            let (now_s, bandwidth) = (sample.now.seconds(), self.bandwidth.get());
-            aggregation.update(now_s, sample.newly_delivered, bandwidth, window.cwnd, self.rounds.begins);
+            aggregation.update(sample.now.seconds(), sample.newly_delivered, rate, window.cwnd, self.rounds.begins);
         }
         self.check_cycle(sample);
         self.check_full(sample, random);
@@ -360,6 +388,9 @@ impl CongestionControl for Bbr {
         (self.enters, self.conserves) = (false, false);
         // The path may be another: Startup looks anew for its bandwidth (Linux: bbr_set_state).
         self.full_bandwidth = 0.0;
+        if let Some(long_term) = &mut self.long_term {
+            long_term.end_round(matches!(self.state, State::ProbeBw(_)));
+        }
         window.cwnd
     }
 
@@ -367,6 +398,9 @@ impl CongestionControl for Bbr {
     fn on_spurious(&mut self, window: &mut Window) {
         self.full_bandwidth = 0.0;
         self.full_rounds = 0;
+        if let Some(long_term) = &mut self.long_term {
+            long_term.reset();
+        }
         (self.recovering, self.enters, self.conserves) = (false, false, false);
         window.cwnd = window.cwnd.max(self.window_before);
     }
@@ -404,25 +438,6 @@ mod tests {
     use super::*;
     use crate::congestion::tests::fresh;
 
-    /// An ACK that tells of nothing, of packets that were sent before recovery.
-    const NOTHING: RateSample = RateSample {
-        now: Time::ZERO,
-        sent: Time::ZERO,
-        rate: 0.0,
-        delivered: 0.0,
-        prior_delivered: 0.0,
-        total_delivered: 100.0,
-        rtt_s: None,
-        newly_delivered: 0.0,
-        newly_lost: 0.0,
-        lost: 0.0,
-        sent_in_flight: 0.0,
-        in_flight: 0.0,
-        in_flight_before: 0.0,
-        app_limited: false,
-        recovering: false,
-    };
-
     /// Linux's bbr_set_cwnd_to_recover_or_restore: what is in flight without what was found lost, and for a round trip no more.
     #[test]
     fn recovery_begins_with_what_is_in_flight() {
@@ -432,7 +447,14 @@ mod tests {
         bbr.on_loss(&window, &Loss { now: Time::new(1.0), in_use: 146.0 });
         let mut found_lost = |at_s: f64, newly_lost: f64, in_flight: f64| {
             let now = Time::new(at_s);
-            let sample = RateSample { now, newly_lost, in_flight, newly_delivered: 1.0, recovering: true, ..NOTHING };
+            let sample = RateSample {
+                now,
+                newly_lost,
+                in_flight,
+                newly_delivered: 1.0,
+                recovering: true,
+                ..RateSample::NOTHING
+            };
             bbr.on_sample(&mut window, &sample, &[], &mut Stream::new(1, "test", 0, "congestion"));
             window.cwnd
         };

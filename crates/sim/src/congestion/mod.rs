@@ -22,6 +22,7 @@ pub mod hybla;
 pub mod illinois;
 pub mod ledbat;
 pub mod ledbat_plus_plus;
+mod long_term;
 pub mod options;
 pub mod prague;
 pub mod prices;

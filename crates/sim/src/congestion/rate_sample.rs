@@ -120,6 +120,28 @@ impl<const N: usize> WindowedMax<N> {
 }
 
 #[cfg(test)]
+impl RateSample {
+    /// Of an ACK that tells of nothing, of packets that were sent before recovery.
+    pub(crate) const NOTHING: Self = Self {
+        now: Time::ZERO,
+        sent: Time::ZERO,
+        rate: 0.0,
+        delivered: 0.0,
+        prior_delivered: 0.0,
+        total_delivered: 100.0,
+        rtt_s: None,
+        newly_delivered: 0.0,
+        newly_lost: 0.0,
+        lost: 0.0,
+        sent_in_flight: 0.0,
+        in_flight: 0.0,
+        in_flight_before: 0.0,
+        app_limited: false,
+        recovering: false,
+    };
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
