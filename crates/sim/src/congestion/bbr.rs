@@ -91,7 +91,7 @@ pub struct Bbr {
 impl Bbr {
     /// The rate of a policer, in packets per second, where there is one.
     fn policed_rate(&self) -> Option<f64> {
-        self.long_term.and_then(|long_term| long_term.rate())
+        self.long_term.as_ref().and_then(LongTerm::rate)
     }
 
     /// What the path is taken to deliver, in packets per second.
