@@ -53,6 +53,22 @@ def test_what_is_marked_is_not_lost(profile: str, congestion: str, kind: str) ->
     assert link["queue_mean_packets"] < 75
 
 
+@pytest.mark.parametrize("control", ["dctcp", "prague", "prices"])
+def test_a_control_that_reads_marks_is_warned_where_nothing_makes_any(control: str) -> None:
+    scenario = tl.loads(BASE.format(profile="rfc")).set_all({CONTROL: control, "duration": "1 s"})
+    (warning,) = tl.simulate(scenario).warnings
+    assert warning.startswith(f"{control} of ftp reads congestion marks, and no queue on its way makes any: ")
+    assert tl.simulate(scenario, threads=2).warnings == [warning]
+    for kind, table in KINDS.items():
+        marks = {"kind": kind, "limit": "150 packets", **table} | ({} if kind == "threshold" else {"ecn": True})
+        assert tl.simulate(scenario.set(QUEUE, marks)).warnings == []
+        if kind != "threshold":
+            assert tl.simulate(scenario.set(QUEUE, marks | {"ecn": False})).warnings == [warning]
+    # On the way back nobody reads them.
+    back = {"link.wire.reverse.queue": {"kind": "dualpi2", "limit": "150 packets"}}
+    assert tl.simulate(scenario.set_all(back)).warnings == [warning]
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "threshold"])
 def test_marks_replace_drops(kind: str) -> None:
     lost = {

@@ -1,9 +1,10 @@
 //! What must be read before the tables of a run are trusted.
 
+use crate::congestion::CONTROLS;
 use crate::epochs::EpochSimulation;
 use crate::hosts::Ends;
 use crate::network::link::Link;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, TransportSpec};
 use crate::tables::Finished;
 
 /// What is to be read of a run of flows.
@@ -11,7 +12,36 @@ use crate::tables::Finished;
 pub fn of_flows(run: &impl Finished) -> Vec<String> {
     let mut found = narrow(run);
     found.extend(unfinished(run));
+    found.extend(unmarked(run));
     found
+}
+
+/// Groups whose congestion control reads marks, where no queue on the way of one of its flows makes any.
+fn unmarked(run: &impl Finished) -> Vec<String> {
+    let scenario = run.scenario();
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
+        let named = (flow.group.as_str(), tcp.congestion.kind.as_str());
+        if reads_marks(named.1)
+            && !found.contains(&named)
+            && !run.paths().each(index as u32, false).flatten().any(|link| scenario.links[link as usize].queue.marks())
+        {
+            found.push(named);
+        }
+    }
+    found.into_iter().map(|(label, control)| no_marks(label, control)).collect()
+}
+
+fn reads_marks(control: &str) -> bool {
+    CONTROLS.iter().any(|known| known.name == control && known.reads_marks)
+}
+
+fn no_marks(label: &str, control: &str) -> String {
+    format!(
+        "{control} of {label} reads congestion marks, and no queue on its way makes any: it answers losses alone; queues of \
+         kind dualpi2 and threshold mark, and those of other kinds that have ecn = true"
+    )
 }
 
 /// Open-loop transfers of which so many were not complete that the 99th percentile of all of them is not known.
@@ -63,7 +93,13 @@ pub fn of_epochs(run: &EpochSimulation<'_>) -> Vec<String> {
     for (label, size) in users.chain(scatter) {
         (0..scenario.links.len() as u32).for_each(|link| narrow.check(link, size, label));
     }
-    of_flows.into_iter().chain(narrow.found).collect()
+    let marks = scenario.links.iter().any(|link| link.queue.marks());
+    let shares = scenario.users.iter().flat_map(|users| users.controls.iter().map(|share| (&users.label, share)));
+    let unmarked = shares
+        .map(|(label, share)| (label, &share.congestion.kind))
+        .filter(|(_, control)| !marks && reads_marks(control))
+        .map(|(label, control)| no_marks(label, control));
+    of_flows.into_iter().chain(narrow.found).chain(unmarked).collect()
 }
 
 /// Queues that have no room for packets of some size.

@@ -167,6 +167,10 @@ impl Store for Cobalt {
     type Spec = CodelSpec;
     const HELP: &'static str = "CoDel, and BLUE against flows that do not answer (CAKE's)";
 
+    fn marks(spec: &Self::Spec) -> bool {
+        spec.ecn
+    }
+
     fn new(spec: &CodelSpec, site: Site<'_>) -> Self {
         let CodelSpec { limit, target_s, interval_s, ecn } = *spec;
         let law = Law { target_s, interval_s, packet_s: 0.0, ecn };

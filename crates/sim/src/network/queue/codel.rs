@@ -151,6 +151,10 @@ impl Store for Codel {
     type Spec = CodelSpec;
     const HELP: &'static str = "drops or marks packets that wait too long for too long (RFC 8289)";
 
+    fn marks(spec: &Self::Spec) -> bool {
+        spec.ecn
+    }
+
     fn new(spec: &CodelSpec, _: Site<'_>) -> Self {
         let CodelSpec { limit, target_s, interval_s, ecn } = *spec;
         let law = Law { target_s, interval_s, ecn };

@@ -209,6 +209,10 @@ impl Store for DualPi2 {
     type Spec = DualPi2Spec;
     const HELP: &'static str = "one queue for L4S and one for Classic traffic, coupled (RFC 9332)";
 
+    fn marks(_spec: &Self::Spec) -> bool {
+        true
+    }
+
     fn new(spec: &DualPi2Spec, _: Site<'_>) -> Self {
         let credit = first_credit(spec.scheduler);
         let (l4s, classic) = (Side::default(), Side::default());

@@ -21,6 +21,10 @@ impl Store for FqCobalt {
     type Spec = FqCodelSpec;
     const HELP: &'static str = "flows take turns, with COBALT over the queue of each";
 
+    fn marks(spec: &Self::Spec) -> bool {
+        spec.ecn
+    }
+
     fn new(spec: &FqCodelSpec, site: Site<'_>) -> Self {
         let FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn } = *spec;
         let queues = FlowQueues::new(limit, (flows, quantum_bytes), Control::default(), site);

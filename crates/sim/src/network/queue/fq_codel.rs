@@ -38,6 +38,10 @@ impl Store for FqCodel {
     type Spec = FqCodelSpec;
     const HELP: &'static str = "flows take turns, with CoDel over the queue of each (RFC 8290)";
 
+    fn marks(spec: &Self::Spec) -> bool {
+        spec.ecn
+    }
+
     fn new(spec: &FqCodelSpec, site: Site<'_>) -> Self {
         let FqCodelSpec { limit, target_s, interval_s, flows, quantum_bytes, ecn } = *spec;
         let queues = FlowQueues::new(limit, (flows, quantum_bytes), Control::default(), site);

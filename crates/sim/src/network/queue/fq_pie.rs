@@ -79,6 +79,10 @@ impl Store for FqPie {
     type Spec = FqPieSpec;
     const HELP: &'static str = "flows take turns, with PIE over the queue of each (Linux's fq_pie)";
 
+    fn marks(spec: &Self::Spec) -> bool {
+        spec.ecn
+    }
+
     fn new(spec: &FqPieSpec, site: Site<'_>) -> Self {
         let FqPieSpec { limit, target_s, update_s, burst_s, flows, quantum_bytes, ecn } = *spec;
         let law = Law { target_s, update_s, burst_s };

@@ -145,6 +145,11 @@ pub trait Discipline {
     /// One line of help.
     const HELP: &'static str;
 
+    /// Whether it may mark packets instead of dropping them.
+    fn marks(_spec: &Self::Spec) -> bool {
+        false
+    }
+
     /// An empty queue.
     fn new(spec: &Self::Spec, site: Site<'_>) -> Self;
 
@@ -196,6 +201,11 @@ pub trait Store {
     type Spec;
     /// One line of help.
     const HELP: &'static str;
+
+    /// Whether it may mark packets instead of dropping them.
+    fn marks(_spec: &Self::Spec) -> bool {
+        false
+    }
 
     /// An empty queue.
     fn new(spec: &Self::Spec, site: Site<'_>) -> Self;
@@ -270,6 +280,15 @@ macro_rules! queues {
                 match self {
                     $(Self::$type(_) => false,)+
                     $(Self::$held_type(_) => true,)+
+                }
+            }
+
+            /// Whether it may mark packets instead of dropping them.
+            #[must_use]
+            pub fn marks(&self) -> bool {
+                match self {
+                    $(Self::$type(spec) => <$module::$type as Discipline>::marks(spec),)+
+                    $(Self::$held_type(spec) => <$held_module::$held_type as Store>::marks(spec),)+
                 }
             }
 

@@ -157,6 +157,10 @@ impl Discipline for Pie {
     type Spec = PieSpec;
     const HELP: &'static str = "a controller of the queueing delay drops or marks arrivals (RFC 8033)";
 
+    fn marks(spec: &Self::Spec) -> bool {
+        spec.ecn
+    }
+
     fn new(spec: &PieSpec, site: Site<'_>) -> Self {
         let PieSpec { target_s, update_s, burst_s, .. } = *spec;
         let law = Law { target_s, update_s, burst_s };

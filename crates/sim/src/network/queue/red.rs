@@ -199,6 +199,10 @@ impl Discipline for Red {
     type Spec = RedSpec;
     const HELP: &'static str = "random early detection: the longer the average queue, the likelier a drop or mark";
 
+    fn marks(spec: &Self::Spec) -> bool {
+        spec.ecn
+    }
+
     fn new(spec: &RedSpec, site: Site<'_>) -> Self {
         Self(Box::new(State {
             spec: *spec,

@@ -97,6 +97,10 @@ impl Discipline for Rem {
     type Spec = RemSpec;
     const HELP: &'static str = "random exponential marking: arrivals are marked or dropped by the price of the link";
 
+    fn marks(spec: &Self::Spec) -> bool {
+        spec.ecn
+    }
+
     fn new(spec: &RemSpec, site: Site<'_>) -> Self {
         Self(Box::new(State {
             spec: *spec,

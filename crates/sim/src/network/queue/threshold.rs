@@ -28,6 +28,10 @@ impl Discipline for Threshold {
     type Spec = ThresholdSpec;
     const HELP: &'static str = "first in, first out; arrivals above a threshold are marked (DCTCP's switch)";
 
+    fn marks(_spec: &Self::Spec) -> bool {
+        true
+    }
+
     fn new(spec: &ThresholdSpec, _: Site<'_>) -> Self {
         Self { spec: *spec }
     }

@@ -169,6 +169,10 @@ impl Store for Cake {
     type Spec = CakeSpec;
     const HELP: &'static str = "shaper, classes, fair queueing over hosts and flows, COBALT, ACK filter (Linux's cake)";
 
+    fn marks(spec: &Self::Spec) -> bool {
+        spec.ecn
+    }
+
     fn new(spec: &CakeSpec, site: Site<'_>) -> Self {
         let law = |rate_bps: Option<f64>| {
             let packet_s = rate_bps.map_or(0.0, |rate_bps| 8.0 * LARGE_BYTES / rate_bps);
