@@ -8,7 +8,7 @@ from tightlink import units
 from tightlink.analysis.traffic.captured import size_classes, throughput
 from tightlink.console import rounded
 from tightlink.lazy import pl
-from tightlink.plots.labels import several
+from tightlink.numbers import several
 from tightlink.report import charts, diagnosis, over_time
 from tightlink.report.blocks import Block, Chart, Details, Section, Table
 from tightlink.report.encoding import round_above
