@@ -43,7 +43,7 @@ def influence(
         x=alt.X("psi", type="quantitative", scale=alt.Scale(domain=[0, 1], padding=8), axis=alt.Axis(labelExpr=PERCENT),
                 title="influence Ψ: share of responses"),
         y=alt.Y("factor", type="nominal", sort=[short[factor] for factor in factors], title=None,
-                axis=alt.Axis(grid=True, labelOverlap=False)),
+                axis=alt.Axis(grid=True, labelOverlap=False, labelLimit=260)),
         color=alt.Color("by", scale=alt.Scale(domain=kinds, range=palette.SERIES), **told),
         shape=alt.Shape("by", scale=alt.Scale(domain=kinds, range=SHAPES), **told),
         tooltip=[alt.Tooltip("factor", type="nominal"), *([alt.Tooltip("by", type="nominal", title=of)] if by else []),
