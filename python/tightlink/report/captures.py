@@ -107,16 +107,19 @@ def _protocols(run: Run) -> Section:
     if rates["time_s"].n_unique() > 1:
         ends = _from_zero(rates["throughput_bps"])
         chart = charts.line(rates, "time_s", "throughput_bps", by="protocol", y_domain=ends)
-        blocks.append(Chart(chart, f"Throughput of each interval of {run.manifest['interval']}.{_finer(run, rates)}"))
+        blocks.append(
+            Chart(chart, f"Throughput of each interval of {run.manifest['interval']}.{_finer(rates['time_s'])}")
+        )
     return Section("Protocols", "", blocks)
 
 
-def _finer(run: Run, rates: pl.DataFrame) -> str:
+def _finer(times: pl.Series) -> str:
     """What to ask for where a line has few points."""
-    if rates["time_s"].n_unique() >= _FEW_POINTS:
+    points = times.unique().sort()
+    if points.len() >= _FEW_POINTS:
         return ""
-    wanted = units.format_time(10 ** math.floor(math.log10(run.manifest["end_s"] / _FEW_POINTS)))
-    return f' For a finer line read the file with `--interval "{wanted}"`.'
+    wanted = units.format_time(10 ** math.floor(math.log10((points[-1] - points[0]) / _FEW_POINTS)))
+    return f' For a finer line, read the file with --interval "{wanted}".'
 
 
 def _from_zero(values: pl.Series) -> tuple[float, float] | None:
