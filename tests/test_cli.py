@@ -35,7 +35,7 @@ def test_a_summary_and_nothing_written(file: Path, capsys: pytest.CaptureFixture
         *("flow", "goodput", "sent", "dropped", "retransmitted", "one-way delay mean"),
         *("one-way delay p95", "jitter", "limited by"),
     ]
-    assert lines[1].split()[:5] == ["ftp", "1.912", "Mbit/s", "2385", "0"]
+    assert lines[1].split()[:5] == ["ftp", "1.912", "Mbit/s", "2,385", "0"]
     assert "bottleneck.reverse" in out
     assert "\x1b" not in out
     assert err == ""

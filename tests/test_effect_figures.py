@@ -67,7 +67,7 @@ def test_the_map_of_the_report() -> None:
     data = next(iter(chart["datasets"].values()))
     effects = _effects().to_dicts()
     raised, lowered = (
-        f"{100 * abs(effects[place]['relative_effect']):.{digits}f}\u202f%" for place, digits in ((0, 0), (3, 1))
+        f"{100 * abs(effects[place]['relative_effect']):.{digits}f} %" for place, digits in ((0, 0), (3, 1))
     )
     assert [row["text"] for row in data] == [f"+{raised} **", "", "", f"−{lowered} *"]
     # The larger the effect, the stronger the colour; and below each factor stand its levels.
@@ -93,7 +93,7 @@ def test_main_effects_say_their_numbers(tmp_path: Path) -> None:
     one, other = effects.row(0, named=True), effects.row(2, named=True)
     assert (other["factor"], other["response"], other["mark"]) == ("net.b.queue", "goodput_bps", "")
     drawn = Drawn(charts.main_effects(effects, "goodput_bps"), tmp_path)
-    numbers = [f"+{one['effect'] / 1e6:.3g} **", f"+{100 * one['relative_effect']:.0f}\u202f%"]
+    numbers = [f"+{one['effect'] / 1e6:.3g} **", f"+{100 * one['relative_effect']:.0f} %"]
     numbers += [f"{other['effect'] / 1e6:+.3g}".replace("-", "−")]
     assert [text for text in drawn.texts if text in numbers] == numbers
     assert {"mean goodput (Mbit/s)", "not significant"} <= set(drawn.texts)

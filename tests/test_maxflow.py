@@ -277,7 +277,7 @@ def file(tmp_path: File) -> File:
 def test_the_command(file: File, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["plan", "maxflow", str(file)]) == 0
     out = capsys.readouterr().out
-    assert ["bit/s", "18", "Mbit/s", "9000", "out_old,", "out_new"] in [line.split() for line in out.splitlines()]
+    assert ["bit/s", "18", "Mbit/s", "9,000", "out_old,", "out_new"] in [line.split() for line in out.splitlines()]
     assert "as bit/s proposes  18 Mbit/s  18 Mbit/s  nothing" in out
     assert "in_old → out_old → last" in out
     assert out.splitlines()[-1] == "No processor is in the way: the links alone limit."
@@ -289,10 +289,10 @@ def test_the_command_says_when_bits_are_the_wrong_question(
     monkeypatch.setattr(module, "_processors_of", lambda _: {"old": MILLISECOND})
     assert cli.main(["plan", "maxflow", str(file), "--no-simulate"]) == 0
     out = capsys.readouterr().out
-    assert ["both", "10", "Mbit/s", "5000", "out_new,", "processor", "old"] in [
+    assert ["both", "10", "Mbit/s", "5,000", "out_new,", "processor", "old"] in [
         line.split() for line in out.splitlines()
     ]
-    assert "The answer in bit/s is wrong here: it asks 5000 packets/s of processor old, which carries 1000." in out
+    assert "The answer in bit/s is wrong here: it asks 5,000 packets/s of processor old, which carries 1,000." in out
     assert "simulated" not in out
 
 

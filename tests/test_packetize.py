@@ -162,8 +162,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert err == ""
     row = next(line for line in out.splitlines() if line.startswith("1472 B"))
-    assert row.split() == ["1472", "B", "150", "1150", "71.25", "%", "2.19", "%", "1.534", "Mbit/s", "6", "2.96", "%", "clear"]  # fmt: skip
-    assert "clear from 100 B of payload; recommended 1472 B, packets of 1500 B: 1150 packets/s" in out
+    assert row.split() == ["1472", "B", "150", "1,150", "71.25", "%", "2.19", "%", "1.534", "Mbit/s", "6", "2.96", "%", "clear"]  # fmt: skip
+    assert "clear from 100 B of payload; recommended 1472 B, packets of 1500 B: 1,150 packets/s" in out
     assert "below 100 B the largest frame is more than the ring's 75 packets" in out
     assert "supposes that packets are lost independently" in out
 
@@ -171,9 +171,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_no_length_is_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(arguments(bitrate="64 kbit/s", background_pps="3960", headers="40 B", max_delay="20 ms")) == 3
     out = capsys.readouterr().out
-    assert "no length keeps clear:\nbelow 201 B the router sees 4000 packets/s or more\n" in out
+    assert "no length keeps clear:\nbelow 201 B the router sees 4,000 packets/s or more\n" in out
     assert "above 160 B a packet takes longer than 20 ms to fill" in out
-    assert "would help against too many packets: less than 3950 packets/s of others" in out
+    assert "would help against too many packets: less than 3,950 packets/s of others" in out
     assert "would help: 25.13 ms to fill a packet" in out
     assert "bit rate" not in out
 

@@ -160,7 +160,7 @@ def test_lines_are_thinned_and_the_caption_says_so(tmp_path: Path) -> None:
     assert max(columns["queue_packets"]) == 99
     assert len(columns["time_s"]) <= 2002
     assert columns["time_s"] == sorted(columns["time_s"])
-    assert re.search(r"Queue\. <span class=\"note\">Drawn: \d+ of 10\u202f000 points, every peak among them\.", text)
+    assert re.search(r"Queue\. <span class=\"note\">Drawn: [\d,]+ of 10,000 points, every peak among them\.", text)
 
 
 def test_thinning_keeps_every_line() -> None:
@@ -251,7 +251,7 @@ def test_tables_line_up() -> None:
     assert re.findall(r"<td.*?>(.*?)</td>", text) == [
         "a",
         "72.5",
-        "2\u202f479\u202f400",
+        "2,479,400",
         "yes",
         "–",
         "100.0",
@@ -293,9 +293,7 @@ def test_the_report_of_users(small_users: str, tmp_path: Path) -> None:
     assert found[:6] == ["Why is it slow?", "Users over time", "Responses", "Transfers", "Links", "Scenario"]
     completed, sent = (int(run.users[name].sum()) for name in ("transfers_completed", "packets_sent"))
     lost = 1 - int(run.users["packets_delivered"].sum()) / sent
-    assert f"6 sources completed {completed} transfers; of {sent} packets {percent(lost)} were lost" in text.replace(
-        "\u202f", ""
-    )
+    assert f"6 sources completed {completed} transfers; of {sent:,} packets {percent(lost)} were lost" in text
     assert len(_specs(text)) == 5
     assert "<td>packets_entering</td><td>y3</td>" in text
     assert ">begin</th>" in text

@@ -118,7 +118,7 @@ def test_linked_panels_keep_peaks_and_say_what_is_thinned() -> None:
     spec = charts.linked([many], "time_s", "entity").to_dict()
     (rows,) = spec["datasets"].values()
     assert max(row["cwnd_packets"] for row in rows) == 99
-    assert re.fullmatch(r"Drawn: \d+ of 5000 points, every peak among them\.", spec["usermeta"]["note"])
+    assert re.fullmatch(r"Drawn: \d+ of 5,000 points, every peak among them\.", spec["usermeta"]["note"])
 
 
 def test_delay_has_a_plane_and_a_table(several: tl.Run) -> None:

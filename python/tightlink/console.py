@@ -21,6 +21,7 @@ from tightlink import units
 from tightlink.csv_text import as_csv
 from tightlink.diagnosis import Why
 from tightlink.errors import ScenarioError, closest, escaped_in_text, one_of, visible
+from tightlink.numbers import NONE, grouped
 from tightlink.progress import Progress, TimeLeft, Watch, shown
 from tightlink.text_table import Choice, TextTable, fold, layout
 
@@ -77,6 +78,7 @@ def print_table(
     *,
     words: Sequence[int] = (),
     drop: Sequence[str] = (),
+    as_is: bool = False,
 ) -> None:
     """Print a table with its first column and those of words to the left and the others to the right.
 
@@ -88,9 +90,13 @@ def print_table(
         out: Where to; without it standard output.
         words: Places of columns of text.
         drop: Names of columns to leave out where a terminal is too narrow, the least important one first.
+        as_is: Whether numbers stand as they are, as somebody asked for these.
     """
     out = out or sys.stdout
     header, *rows = [[visible(cell, keep="") for cell in line] for line in (header, *rows)]
+    rows = [
+        [_cell(cell, number=not as_is and place not in {0, *words}) for place, cell in enumerate(row)] for row in rows
+    ]
     width = terminal_width(out)
     asked = _ASKED.get() or _Asked()
     asked.names |= dict.fromkeys(TextTable(header, ()).names)
@@ -110,6 +116,10 @@ def print_table(
     console.print(Text("\n".join(shown.lines)), soft_wrap=True)
     for note in notes:
         console.print(Text("\n".join(fold(note, width))), style="dim", soft_wrap=True)
+
+
+def _cell(text: str, *, number: bool) -> str:
+    return grouped(text) if number and text.removeprefix("-").replace(".", "", 1).isdecimal() else text
 
 
 def print_names(header: tuple[str, str], names: Sequence[tuple[str, str]], *, as_json: bool) -> None:
@@ -222,8 +232,8 @@ def watching(text: str = "starting") -> Iterator[Watch | None]:
 def rounded(value: float | None, write: Callable[[float], str]) -> str:
     """A number rounded for reading, or a dash where there is none."""
     if value is None or not math.isfinite(value):
-        return "-"
-    return write(float(f"{value:.{_DIGITS}g}"))
+        return NONE
+    return grouped(write(float(f"{value:.{_DIGITS}g}")))
 
 
 def is_share(column: str) -> bool:
@@ -247,10 +257,10 @@ def quantity(column: str, value: float | None) -> str:
         return rounded(value, units.format_time)
     if is_share(column):
         if value is None or not math.isfinite(value):
-            return "-"
+            return NONE
         # Rounded once: 3.1348 % is not 3.135 % first. Loads may be above 100 %.
         whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
-        return units.format_fraction(round(value, _DIGITS - whole))
+        return grouped(units.format_fraction(round(value, _DIGITS - whole)))
     if value is not None and value.is_integer():
-        return str(int(value))
+        return grouped(int(value))
     return rounded(value, lambda number: f"{number:g}")

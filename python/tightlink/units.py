@@ -15,7 +15,6 @@ Example:
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -308,25 +307,6 @@ def format_packets(count: int) -> str:
 def format_fraction(value: float) -> str:
     """Write a fraction as a percentage: ``format_fraction(0.01)`` is "1 %"."""
     return f"{_plain(Decimal(repr(float(value))) * 100)} %"
-
-
-def format_interval(value: float, half_width: float, write: Callable[[float], str]) -> str:
-    """Write a mean and half its confidence interval in one unit, the latter with two digits: "8.46 ± 0.10 Mbit/s".
-
-    >>> format_interval(8.463e6, 97.86e3, format_rate), format_interval(46.1, 62.3, format_time)
-    ('8.463 ± 0.098 Mbit/s', '46 ± 62 s')
-    >>> format_interval(0.059, 540e-6, format_time), format_interval(0.0345, 0.00292, format_fraction)
-    ('59.00 ± 0.54 ms', '3.45 ± 0.29 %')
-    """
-    larger = write(max(abs(value), half_width))
-    number, _, unit = larger.partition(" ")
-    if not half_width or not float(number):
-        return write(value)
-    # Units are powers of ten apart; the number itself may have been rounded.
-    scale = 10.0 ** round(math.log10(float(number) / max(abs(value), half_width)))
-    half = half_width * scale
-    decimals = max(0, 1 - math.floor(math.log10(half)))
-    return f"{value * scale:.{decimals}f} ± {half:.{decimals}f} {unit}".rstrip()
 
 
 def exact(value: float) -> Fraction:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.lazy import NDArray, np, stats
+from tightlink.numbers import grouped
 
 #: Intervals hold the middle 95 % of what resampling gives.
 CONFIDENCE: Final = 0.95
@@ -78,8 +79,13 @@ class Bracket:
 
     def __str__(self) -> str:
         if self.low is None:
-            return "nowhere" if self.high is None else f"below {self.high:,.0f}"
-        return f"above {self.low:,.0f}" if self.high is None else f"between {self.low:,.0f} and {self.high:,.0f}"
+            return "nowhere" if self.high is None else f"below {_whole(self.high)}"
+        low = _whole(self.low)
+        return f"above {low}" if self.high is None else f"between {low} and {_whole(self.high)}"
+
+
+def _whole(number: float) -> str:
+    return grouped(f"{number:.0f}")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """``tightlink analyze clusters``, ``outliers`` and ``ranks``: algorithms under many conditions."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
@@ -17,6 +16,7 @@ from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError
 from tightlink.lazy import pl
+from tightlink.numbers import NONE, percent
 from tightlink.report import charts
 
 _OUTLIERS_SHOWN: Final = 12
@@ -151,7 +151,7 @@ def _print_clusters(found: "Sequence[Dendrogram]") -> None:
     print_text(f"apart from a cluster of all others: {counted} of {len(found)} conditions\n")
     print_table(["condition", "largest distance", "clusters below 70 % of it"], [
         [each.condition, f"{each.height:.2f}",
-         "identical" if each.identical else "; ".join(" ".join(group) for group in each.clusters) or "-"]
+         "identical" if each.identical else "; ".join(" ".join(group) for group in each.clusters) or NONE]
         for each in found
     ], words=[2])  # fmt: skip
 
@@ -166,7 +166,7 @@ def _print_outliers(found: "pl.DataFrame") -> None:
     rows = []
     for name in table["algorithm"].unique(maintain_order=True):
         cells = [table.filter(algorithm=name, least_effect=least) for least in EFFECTS]
-        rows.append([name, *(f"{cell['above'].item()} + {cell['below'].item()} −" if cell.height else "-"
+        rows.append([name, *(f"{cell['above'].item()} + {cell['below'].item()} −" if cell.height else NONE
                              for cell in cells)])  # fmt: skip
     print_table(header, rows)
     largest = effective(found, 0).sort(pl.col("relative_effect").abs(), descending=True).head(_OUTLIERS_SHOWN)
@@ -180,13 +180,13 @@ def _print_outliers(found: "pl.DataFrame") -> None:
 
 def _effect(relative: float) -> str:
     """In percent; where the others have nothing, there is nothing to compare with."""
-    return f"{100 * relative:+.0f} %".replace("-", "−") if math.isfinite(relative) else "-"
+    return percent(relative, signed=True)
 
 
 def _print_ranks(found: "Ranks") -> None:
     print_text(found.sentence() + "\n")
     print_table(["algorithm", "mean rank", "its standard deviation", "leads in", "cells"], [
-        [row["algorithm"], f"{row['rank_mean']:.2f}", "-" if row["rank_sd"] is None else f"{row['rank_sd']:.2f}",
+        [row["algorithm"], f"{row['rank_mean']:.2f}", NONE if row["rank_sd"] is None else f"{row['rank_sd']:.2f}",
          str(row["first"]), str(row["cells"])]
         for row in found.summary.iter_rows(named=True)
     ])  # fmt: skip

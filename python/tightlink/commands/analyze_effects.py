@@ -22,6 +22,7 @@ from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.lazy import pl
+from tightlink.numbers import NONE, grouped
 from tightlink.plots import labels
 from tightlink.report import charts
 
@@ -199,7 +200,7 @@ def _short(text: str, names: Mapping[str, str]) -> str:
 def _effect(name: str, row: dict[str, Any], names: Mapping[str, str]) -> str:
     """An effect in words: its sign and mark, how large it is beside the mean, what else it may be."""
     relative = row["relative_effect"]
-    share = f" ({100 * relative:+.3g} %)".replace("-", "−") if math.isfinite(relative) else ""
+    share = f" ({grouped(f'{100 * relative:+.3g} %')})" if math.isfinite(relative) else ""
     others = f" or {_short(row['aliases'], names)}" if row.get("aliases") else ""
     return f"{row['sign']}{_short(name, names)}{row['mark']}{share}{others}"
 
@@ -224,9 +225,9 @@ def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
     rows = [
         [
             _short(row["term"], short),
-            f"{row['effect'] * up.factor:+.4g}".replace("-", "−"),
+            grouped(f"{row['effect'] * up.factor:+.4g}"),
             "yes" if row["term"] in standing_out else "",
-            f"{left[row['term']] * up.factor:.4g}" if row["term"] in left else "-",
+            f"{left[row['term']] * up.factor:.4g}" if row["term"] in left else NONE,
             _short(row["aliases"], short),
         ]
         for row in found.effects.head(_EFFECTS).iter_rows(named=True)

@@ -1,7 +1,7 @@
 """``tightlink analyze fairness``: algorithms beside the standard TCP that competes with them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tightlink import plots
 from tightlink.analysis import measurements
@@ -13,6 +13,7 @@ from tightlink.commands.options import Json, Output
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table
 from tightlink.files import check_new
+from tightlink.numbers import NONE, percent
 from tightlink.report import charts
 
 if TYPE_CHECKING:
@@ -66,14 +67,10 @@ def fairness(
 def _print_shares(parts: "pl.DataFrame", fairness: "pl.DataFrame") -> None:
     share = {(name, flows): value for name, flows, value in parts.select("algorithm", "flows", "share").rows()}
 
-    def percent(name: str, flows: str) -> str:
-        value: Any = share.get((name, flows))
-        return "-" if value is None else f"{100 * value:.1f} %"
-
     header = ["algorithm", "its share", "standard TCP beside it", "own / standard", "ahead", "behind", "sign test"]
     print_table(header, [
-        [row["algorithm"], percent(row["algorithm"], ALTERNATIVE), percent(row["algorithm"], STANDARD),
-         "-" if row["ratio"] is None else f"{row['ratio']:.2f}", str(row["ahead"]), str(row["behind"]),
+        [row["algorithm"], *(percent(share.get((row["algorithm"], flows)), 1) for flows in (ALTERNATIVE, STANDARD)),
+         NONE if row["ratio"] is None else f"{row['ratio']:.2f}", str(row["ahead"]), str(row["behind"]),
          f"p = {row['p']:.2g}"]
         for row in fairness.iter_rows(named=True)
     ])  # fmt: skip

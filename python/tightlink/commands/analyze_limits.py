@@ -13,6 +13,7 @@ from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.analysis.limits.saturation import Law, Saturation, Slope
 from tightlink.commands.analyze_output import Finding, Table, finds, panels, plain
 from tightlink.console import print_table, print_text
+from tightlink.numbers import NONE, grouped, percent
 
 if TYPE_CHECKING:
     from tightlink.commands.analyze_output import Panel
@@ -139,7 +140,7 @@ def _print_regimes(routers: Mapping[str, Regimes]) -> None:
         rows = []
         for metric, r2 in explained.r2.items():
             spread = found.spreads.get(metric)
-            apart = f"{spread.variation:.0%}".replace("%", " %") if spread else "-"
+            apart = percent(spread.variation) if spread else NONE
             rows.append([_METRICS[metric], _share(r2), _share(explained.importance[metric]), apart])
         print_table(["load explained by", "R² alone", "share of R²", "onsets vary by"], rows)
         per_packet, per_byte = explained.per_packet_s.times(1e6), explained.per_byte_s.times(1e9)
@@ -152,8 +153,8 @@ def _length(length: Length, *, lossy: bool) -> list[str]:
         _bracket(length.onset),
         _bracket(length.onset_bps, 1e-6),
         _bracket(length.decline),
-        "-" if length.level is None else f"{length.level.value:.0%}".replace("%", " %"),
-        f"{length.sure:.0%}".replace("%", " %"),
+        NONE if length.level is None else percent(length.level.value),
+        percent(length.sure),
     ]
     return [*cells, _bracket(length.loss_onset_bps, 1e-6)] if lossy else cells
 
@@ -179,11 +180,11 @@ def _estimate(estimate: Estimate) -> str:
 
 def _number(value: float) -> str:
     rounded = float(f"{value:.{_DIGITS}g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= _WHOLE else f"{rounded:.{_DIGITS}g}"
+    return grouped(f"{rounded:.0f}" if abs(rounded) >= _WHOLE else f"{rounded:.{_DIGITS}g}")
 
 
 def _bracket(bracket: Bracket | None, factor: float = 1.0) -> str:
     if bracket is None:
-        return "-"
+        return NONE
     low, high = (None if end is None else _number(end * factor) for end in (bracket.low, bracket.high))
     return f"below {high}" if low is None else f"above {low}" if high is None else f"{low} to {high}"

@@ -19,6 +19,7 @@ from tightlink.commands.options import Names, option
 from tightlink.console import print_table, print_text, say
 from tightlink.errors import TightlinkError, one_of
 from tightlink.lazy import pl
+from tightlink.numbers import NONE, grouped
 from tightlink.run import Run, holds_run, open_run
 
 _DIGITS: Final = 4
@@ -148,7 +149,7 @@ def _print(chains: PiecewiseChain, table: pl.DataFrame, target: str, sets: list[
     within: list[float] = chains.agreement()["within"].to_list()
     reached, band = chains.arrivals(target), 100 * sum(within) / len(within)
     print_text(
-        f"{chains.entities:,} state sequences in steps of {_number(chains.step_s)} s; "
+        f"{grouped(chains.entities)} state sequences in steps of {_number(chains.step_s)} s; "
         f"{target} {reached:.{_DIGITS}g} times each; seen within the band at {band:.0f} % of the times\n"
     )
     header = ["transition", *(piece.name for piece in chains.pieces)]
@@ -160,7 +161,7 @@ def _print(chains: PiecewiseChain, table: pl.DataFrame, target: str, sets: list[
     header = ["degraded", f"{target}: % less for 1 %", "left without (%)", "long run", "slowest mode", "cut set of"]
     print_table(header, [
         [row["transition"], _number(row["elasticity"]), _number(100 * row["remaining"]), _number(row["long_run"]),
-         _number(row["slowest"]), "-" if row["cut"] is None else str(row["cut"])]
+         _number(row["slowest"]), NONE if row["cut"] is None else str(row["cut"])]
         for row in table.iter_rows(named=True)
     ], drop=["slowest mode", "left without (%)"])  # fmt: skip
     more = f"; and {len(sets) - _MOST} more" if len(sets) > _MOST else ""
@@ -168,4 +169,4 @@ def _print(chains: PiecewiseChain, table: pl.DataFrame, target: str, sets: list[
 
 
 def _number(value: float) -> str:
-    return f"{value:.{_DIGITS}g}" if math.isfinite(value) else "-"
+    return f"{value:.{_DIGITS}g}" if math.isfinite(value) else NONE

@@ -11,6 +11,7 @@ from tightlink.commands.analyze_output import Finding, finds, plain
 from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
 from tightlink.errors import ScenarioError
+from tightlink.numbers import NONE, percent
 from tightlink.report import charts
 
 _SHOWN: Final = 3
@@ -103,7 +104,7 @@ def _print_correlation(found: "Correlation") -> None:
     print_text(found.sentence() + "\n")
     partners = dict(found.places.select("response", "partners").rows())
     print_table(["response", "group", "partners", "least |r| in the group", "represented by"], [
-        [name, str(number), str(partners[name]), "-" if group.weakest is None else f"{group.weakest:.2f}",
+        [name, str(number), str(partners[name]), NONE if group.weakest is None else f"{group.weakest:.2f}",
          group.representative if group.representative != name else "itself"]
         for number, group in enumerate(found.groups, 1) for name in group.responses
     ], words=[4])  # fmt: skip
@@ -118,7 +119,7 @@ def _print_components(found: "Components") -> None:
     print_text()
     some = found.variances.head(found.needed(_NEARLY_ALL))
     print_table(["component", "variance", "share", "up to it"], [
-        [row["component"], f"{row['variance']:.3f}", _percent(row["share"]), _percent(row["cumulated"])]
+        [row["component"], f"{row['variance']:.3f}", percent(row["share"], 1), percent(row["cumulated"], 1)]
         for row in some.iter_rows(named=True)
     ])  # fmt: skip
     shown = found.variances["component"].to_list()[:_SHOWN]
@@ -128,7 +129,3 @@ def _print_components(found: "Components") -> None:
         [name, *(f"{values[place]:.2f}" for values in correlations.values())]
         for place, name in enumerate(found.responses)
     ])  # fmt: skip
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.console import print_table, print_text, quantity, rounded
+from tightlink.numbers import NONE
 from tightlink.run import TRACE, Run
 
 if TYPE_CHECKING:
@@ -83,12 +84,12 @@ def _flow(row: dict[str, Any]) -> list[str]:
     return [
         row["label"],
         row["transport"],
-        row["state"] or "-",
+        row["state"] or NONE,
         rounded(row["start_s"], units.format_time),
         rounded(lasts, units.format_time),
         str(row["packets_sent"]),
         rounded(row["goodput_bps"], units.format_rate),
-        "-" if row["packets_retransmitted"] is None else str(row["packets_retransmitted"]),
+        NONE if row["packets_retransmitted"] is None else str(row["packets_retransmitted"]),
         rounded(row["rtt_median_s"], units.format_time),
         rounded(row["rtt_max_s"], units.format_time),
     ]
@@ -107,7 +108,7 @@ def _interface(row: dict[str, Any], known: list[str]) -> list[str]:
         str(row["bytes_out"]),
         rounded(row["duration_s"], units.format_time),
         rounded(row["throughput_bps"], units.format_rate),
-        "-" if row["capture_drops"] is None else str(row["capture_drops"]),
+        NONE if row["capture_drops"] is None else str(row["capture_drops"]),
         *(quantity(name, row[name]) for name in known),
     ]
 
@@ -119,7 +120,7 @@ def _traced(row: dict[str, Any]) -> list[str]:
         rounded(row["start_s"], units.format_time),
         str(row["packets_sent"]),
         str(row["packets_dropped"]),
-        "-" if row["packets_retransmitted"] is None else str(row["packets_retransmitted"]),
+        NONE if row["packets_retransmitted"] is None else str(row["packets_retransmitted"]),
         rounded(row["throughput_bps"], units.format_rate),
         rounded(row["one_way_delay_mean_s"], units.format_time),
         rounded(row["jitter_mean_s"], units.format_time),

@@ -8,6 +8,7 @@ from tightlink.commands.options import Json, Output, option
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json
 from tightlink.errors import ScenarioError
+from tightlink.numbers import NONE
 
 if TYPE_CHECKING:
     from tightlink.analysis.path.answer import PathAnswer
@@ -164,7 +165,7 @@ def _show(answer: "PathAnswer") -> None:
         ("rtt", answer.rtt_s, units.format_time),
         ("queue", answer.queue_packets, lambda packets: f"{packets:.3g} packets"),
     ):
-        cells = ["-"] * 3 if value is None else [rounded(each, write) for each in (value.value, value.low, value.high)]
+        cells = [NONE] * 3 if value is None else [rounded(each, write) for each in (value.value, value.low, value.high)]
         sure = "not known" if value is None else "no" if answer.doubts_of(name) else "yes"
         rows.append([name, *cells, sure])
     print_table([f"path to {answer.host}", "value", "from", "to", "sure"], rows)

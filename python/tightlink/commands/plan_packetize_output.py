@@ -12,6 +12,7 @@ from tightlink import units
 from tightlink.analysis.limits.packetize import Bottleneck, Bound, Constraint, Packetization, Stream
 from tightlink.analysis.limits.remedies import Need, Remedy, remedies
 from tightlink.console import print_table, print_text, rounded
+from tightlink.numbers import grouped
 
 #: Lengths that are shown beside those that matter.
 _USUAL: Final = (20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960)
@@ -181,7 +182,7 @@ def _assumptions(answer: Answer) -> list[str]:
 
 
 def _count(value: float | Fraction) -> str:
-    return f"{float(value):.6g}"
+    return grouped(f"{float(value):.6g}")
 
 
 def _percent(value: float) -> str:

@@ -16,6 +16,7 @@ from tightlink.analysis.path.prediction import Prediction, transfer_s
 from tightlink.analysis.path.residuals import agreement, beside, by_flows
 from tightlink.commands.plan_path_upgrades import show_upgrades
 from tightlink.console import print_table, print_text, rounded
+from tightlink.numbers import NONE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -270,7 +271,7 @@ def _rate(bps: float) -> str:
 
 
 def _signed(bps: float) -> str:
-    return f"−{_rate(-bps)}" if bps < 0 else _rate(bps)
+    return _rate(bps)
 
 
 def _percent(value: float) -> str:
@@ -298,4 +299,4 @@ def _size(count: int) -> str:
 
 
 def _r2(estimate: Estimate | None) -> str:
-    return "-" if estimate is None else f"{estimate:.3f}"
+    return NONE if estimate is None else f"{estimate:.3f}"

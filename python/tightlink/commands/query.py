@@ -53,7 +53,7 @@ def query(
     if json_:
         print_json([dict(zip(header, row, strict=True)) for row in rows], default=str)
     elif header:
-        print_table(header, [[shown(value) for value in row] for row in rows])
+        print_table(header, [[shown(value) for value in row] for row in rows], as_is=True)
 
 
 def _of_runs(folder: Path, words: Collection[str]) -> "DuckDBPyConnection":

@@ -9,6 +9,7 @@ from typing import Any, Final
 from tightlink.console import print_table, print_text, quantity, say
 from tightlink.files import check_new
 from tightlink.lazy import pl
+from tightlink.numbers import NONE, percent
 from tightlink.run import Run
 from tightlink.tables import TOTALS, counted, measured
 
@@ -97,8 +98,8 @@ def limit(row: dict[str, Any]) -> str:
     shares = {name: row[name] or 0.0 for name in row if name.startswith("limited_by_")}
     name = max(shares, key=lambda key: shares[key], default=None)
     if name is None or shares[name] <= 0:
-        return "-"
-    return f"{name.removeprefix('limited_by_').replace('_', ' ')} {shares[name]:.0%}".replace("%", " %")
+        return NONE
+    return f"{name.removeprefix('limited_by_').replace('_', ' ')} {percent(shares[name])}"
 
 
 def _print(title: str, key: str, columns: Mapping[str, str], rows: Sequence[dict[str, Any]]) -> None:

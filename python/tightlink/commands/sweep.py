@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from tightlink import units
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set  # cyclopts evaluates them
@@ -28,6 +27,7 @@ from tightlink.experiment.plan import Plan
 from tightlink.experiment.running import run
 from tightlink.experiment.summary import summary, width_of
 from tightlink.laboratory.engine import check_engine
+from tightlink.numbers import NONE, interval
 from tightlink.plots.labels import shortest
 from tightlink.progress import duration
 from tightlink.report.sweep import Found, copied, write_sweep
@@ -211,7 +211,7 @@ def _columns(frame: pl.DataFrame, keys: list[str]) -> dict[str, str]:
 def _cell(metric: str, value: float | None, half_width: float | None) -> str:
     if value is None or half_width is None or not (math.isfinite(value) and math.isfinite(half_width)):
         return quantity(metric, value)
-    return units.format_interval(value, half_width, lambda number: quantity(metric, number))
+    return interval(value, half_width, lambda number: quantity(metric, number))
 
 
 def _warned(experiment: Experiment, plan: Plan) -> int:
@@ -238,5 +238,5 @@ def _warned(experiment: Experiment, plan: Plan) -> int:
 def shown(value: object) -> str:
     """A value of a table for people."""
     if value is None:
-        return "-"
+        return NONE
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -5,7 +5,7 @@ from pathlib import Path
 from tightlink.commands.options import Set
 from tightlink.console import WRONG, print_text, say
 from tightlink.errors import ScenarioError
-from tightlink.plots.labels import several
+from tightlink.numbers import several
 from tightlink.scenario import load, parse_option
 
 

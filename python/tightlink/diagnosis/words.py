@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tightlink import units
+from tightlink.numbers import grouped
 
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 #: More names than this are counted, not listed.
@@ -69,7 +70,7 @@ def amount(number: float) -> str:
     >>> amount(167.2), amount(3.04)
     ('167', '3')
     """
-    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"  # noqa: PLR2004
+    return grouped(f"{number:.0f}" if number >= 10 else f"{number:.2g}")  # noqa: PLR2004
 
 
 def times(number: float) -> str:
@@ -78,7 +79,7 @@ def times(number: float) -> str:
     >>> times(6.02), times(0.094)
     ('6', '0.09')
     """
-    return f"{number:.0f}" if number >= 9.5 else f"{number:.1g}" if number < 1 else f"{number:.2g}"  # noqa: PLR2004
+    return grouped(f"{number:.0f}") if number >= 9.5 else f"{number:.1g}" if number < 1 else f"{number:.2g}"  # noqa: PLR2004
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:

@@ -14,7 +14,7 @@ Example:
     >>> print_table([goodput, sent], sys.stdout)
     claim                                  document          here                verdict
     The flow carries 1.9 Mbit/s  1.9 ± 0.038 Mbit/s  1.912 Mbit/s                  holds
-    2097 packets are sent                      2097          2096  document contradicted
+    2097 packets are sent                     2,097         2,096  document contradicted
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from tightlink.checksums import DamagedError, of_text, parsed_json, read_json
 from tightlink.console import print_table as print_plain
 from tightlink.errors import TightlinkError, visible
 from tightlink.files import write_text
+from tightlink.numbers import NONE, grouped
 
 #: What a claim can expect and observe.
 Value: TypeAlias = bool | int | float | str | None
@@ -133,7 +134,7 @@ class Claim:
 
     def _text(self, value: Value, tolerance: str = "") -> str:
         if value is None:
-            return "–"
+            return NONE
         numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
         text = (self._rounded(value) if isinstance(value, float) else number(value)) + tolerance
         return f"{text} {self.unit}" if self.unit and numeric else text
@@ -310,21 +311,21 @@ def number(value: Value, digits: int = _DIGITS) -> str:
     """A value for people: whole numbers in full, others with some significant digits.
 
     >>> number(2385.0), number(1.91191919), number(31415.9), number(True), number(1e-7)
-    ('2385', '1.912', '31416', 'yes', '1e-07')
+    ('2,385', '1.912', '31,416', 'yes', '1e-07')
     """
     match value:
         case bool():
             return "yes" if value else "no"
         case float() if value.is_integer() and abs(value) < 10**_ALL_DIGITS:
-            return str(int(value))
+            return grouped(int(value))
         case float() if digits <= math.log10(abs(value)) < _ALL_DIGITS:
-            return f"{value:.0f}"
+            return grouped(f"{value:.0f}")
         case float():
-            return f"{value:.{digits}g}"
-        case None:
-            return "–"
+            return grouped(f"{value:.{digits}g}")
+        case int():
+            return grouped(value)
         case _:
-            return str(value)
+            return NONE if value is None else str(value)
 
 
 def _print_rich(claims: Sequence[Claim], out: TextIO) -> None:

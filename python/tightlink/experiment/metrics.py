@@ -39,6 +39,9 @@ _MEANS: Final = re.compile(r"(one_way_delay|rtt|jitter)_(mean|p50|p95|p99)_s|lim
 _OF_FLOWS: Final = tuple(
     column.name for column in TABLES["flows"] if _MEANS.fullmatch(column.name) or _LARGEST.fullmatch(column.name)
 )
+_BY_APPLICATION: Final = "limited_by_application"
+#: Share of its time from which on a flow is its application's.
+_MOSTLY: Final = 0.5
 #: Columns of links, of which the busiest one is taken: exact quantiles, whatever flows send through it.
 _OF_LINK: Final = ("utilization", "queue_mean_packets", *(
     column.name for column in TABLES["links"] if column.name.startswith("queueing_delay_")
@@ -167,7 +170,7 @@ def _of_completions(table: pl.DataFrame) -> dict[str, float]:
 def _of_flows(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
     values = {name: float(flows[name].sum()) for name in _SUMS}
     values["loss"] = _loss(values["packets_dropped"], values["packets_sent"])
-    values["jain"] = _jain(flows, each=each)
+    values["jain"] = _jain(competing(flows), each=each)
     return values | {name: _together_of(flows, name) for name in _OF_FLOWS if name in flows.columns}
 
 
@@ -195,6 +198,20 @@ def _together_of(flows: pl.DataFrame, name: str) -> float:
     """The largest value of several flows, or the mean of their values."""
     value = flows[name].max() if _LARGEST.fullmatch(name) else flows[name].mean()
     return float(value) if isinstance(value, int | float) else math.nan
+
+
+def competing(flows: pl.DataFrame) -> pl.DataFrame:
+    """The flows that compete for what a bottleneck has: not those that get what little their applications send.
+
+    Fairness is between these (RFC 5166 section 2.3). Where it is not known what limits a flow, it competes.
+
+    >>> flows = pl.DataFrame({"label": ["ftp", "voice", "web"], "limited_by_application": [0.0, 1.0, None]})
+    >>> competing(flows)["label"].to_list()
+    ['ftp', 'web']
+    """
+    if _BY_APPLICATION not in flows.columns:
+        return flows
+    return flows.filter(pl.col(_BY_APPLICATION).fill_null(0.0) <= _MOSTLY)
 
 
 def _jain(flows: pl.DataFrame, *, each: bool) -> float:
@@ -245,14 +262,12 @@ def listed() -> list[tuple[str, str]]:
     )
     taken = {name: "largest" if _LARGEST.fullmatch(name) else "mean" for name in (*_OF_FLOWS, *_OF_GROUPS)}
     means = {name: f"{how} over the flows: {helps[name]}" for name, how in taken.items()}
-    loss, evenness = (
-        "packets dropped / packets sent",
-        "Jain's index of the goodputs of several flows: 1 if all are equal",
-    )
+    loss = "packets dropped / packets sent"
+    evenness = "Jain's index of the goodputs of {}: 1 if all are equal"
     return [
         *((name, f"sum over the flows: {helps[name]}") for name in _SUMS),
         ("loss", loss),
-        ("jain", evenness),
+        ("jain", evenness.format("flows that the application does not limit for most of their time")),
         *((name, means[name]) for name in _OF_FLOWS),
         *((name, f"of the busiest link: {of_links[name]}") for name in _OF_LINK),
         *((name, f"of open-loop transfers; of several groups with GROUP. in front: {of_transfers[name]}")
@@ -261,7 +276,7 @@ def listed() -> list[tuple[str, str]]:
           for name in _OF_SIZES),
         ("GROUP.goodput_bps", f"of 2 to {MOST_GROUPS} traffic groups: sum over the group's flows"),
         ("GROUP.share", "share of the goodput of all flows that the traffic group has"),
-        ("GROUP.jain", f"of the traffic group: {evenness}"),
+        ("GROUP.jain", f"of the traffic group: {evenness.format('its flows')}"),
         ("GROUP.loss", f"of the traffic group: {loss}"),
         *((f"GROUP.{name}", f"of the traffic group: {means[name]}") for name in _OF_GROUPS),
     ]  # fmt: skip

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from tightlink.errors import ScenarioError
+from tightlink.numbers import grouped
 
 #: Runs of an experiment, unless somebody asks for more.
 MOST_RUNS: Final = 100_000
@@ -46,7 +47,7 @@ def counted(number: int) -> str:
     ('100,000', 'more than 10^30')
     """
     text = str(number) if number < 10**_MOST_DIGITS else ""
-    return f"{number:,}" if text else f"more than 10^{_digits(number) - 1}"
+    return grouped(number) if text else f"more than 10^{_digits(number) - 1}"
 
 
 def _digits(number: int) -> int:

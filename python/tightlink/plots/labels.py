@@ -36,9 +36,6 @@ _SHARES_OF_GROUPS: Final = ("share", "loss")
 _OWN: Final = {"packet_bytes": "packet size (B)", "packets_per_s": "packet rate (packets/s)"}
 #: From here on a value is written in the next larger unit.
 _LEAST: Final = 1.0
-_NARROW_SPACE: Final = "\u202f"
-#: Numbers of four digits stand without a space.
-_SPACED: Final = 10_000
 _WORDS: Final = {
     "cwnd": "congestion window",
     "ssthresh": "slow-start threshold",
@@ -169,27 +166,6 @@ def apart(heights: Mapping[str, float], least: float) -> dict[str, float]:
         while len(stacks) > 1 and bottom(stacks[-1]) < bottom(stacks[-2]) + least * len(stacks[-2]):
             stacks[-2:] = [stacks[-2] + stacks[-1]]
     return {name: bottom(stack) + place * least for stack in stacks for place, name in enumerate(stack)}
-
-
-def grouped(number: str | int) -> str:
-    """A number with its thousands apart.
-
-    >>> grouped("1234567.25"), grouped("-2385")
-    ('1\u202f234\u202f567.25', '-2385')
-    """
-    whole, point, rest = str(number).partition(".")
-    if abs(int(whole or 0)) >= _SPACED:
-        whole = f"{int(whole):,}".replace(",", _NARROW_SPACE)
-    return whole + point + rest
-
-
-def several(number: int, word: str) -> str:
-    """A number of things.
-
-    >>> several(1, "flow"), several(0, "packet")
-    ('1 flow', '0 packets')
-    """
-    return f"{grouped(number)} {word}" if number == 1 else f"{grouped(number)} {word}s"
 
 
 def _scale(scales: tuple[tuple[str, float], ...], largest: float | None) -> tuple[str, float]:

@@ -47,12 +47,13 @@ _LIGHTER: Final = tuple(_mixed(color, 255, 0.4) for color in SERIES)
 NAMED: Final = (*SERIES, *_DARKER, *_LIGHTER)
 #: Grey is what a name gets last.
 _VIVID: Final = len(SERIES) - 1
-#: Names that have a place of their own among `NAMED`: congestion controls, all apart, and protocols.
+#: Names that have a place of their own among `NAMED`: congestion controls, all apart, and protocols. Those that
+#: are often compared, such as the eight of NIST 2010, are told apart by the colour-blind, too (`tests/test_colors.py`).
 _PLACES: Final[dict[str, int]] = (
-    {"cubic": 0, "bbr": 1, "reno": 2, "highspeed": 3, "compound": 4, "fast": 5, "bic": 6, "scalable": 7}
-    | {"bbr3": 9, "westwood": 10, "vegas": 11, "dctcp": 12, "ledbat": 13, "yeah": 14, "prices": 15}
-    | {"htcp": 16, "hybla": 17, "veno": 18, "illinois": 19, "fast-at": 21}
-    | {"prague": 8, "copa": 20, "vivace": 22, "ledbat++": 23}
+    {"cubic": 0, "bbr": 1, "reno": 2, "highspeed": 3, "compound": 4, "fast": 5, "vegas": 6, "prices": 7}
+    | {"fast-at": 8, "htcp": 9, "westwood": 10, "prague": 11, "scalable": 12, "ledbat": 13, "bbr3": 14, "bic": 15}
+    | {"dctcp": 16, "hybla": 17, "veno": 18, "illinois": 19}
+    | {"copa": 20, "yeah": 21, "vivace": 22, "ledbat++": 23}
     | {"tcp": 0, "udp": 4, "icmp": 3}
 )
 #: A link is drawn that is at least so busy, of what the busiest is.

@@ -9,6 +9,7 @@ from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.analysis.path.residuals import NEAR
 from tightlink.lazy import Axes, pl
+from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import line
 from tightlink.plots.style import LEGEND, axes
@@ -33,7 +34,7 @@ def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | No
     # (o − s) / o = ±NEAR.
     for place, share in enumerate((NEAR, -NEAR)):
         ax.plot(ends, [end / (1 - share) for end in ends], "--", color=palette.NEUTRAL, linewidth=0.8, zorder=1,
-                label=f"±{NEAR:.0%}".replace("%", " %") if place == 0 else None)  # fmt: skip
+                label=f"±{percent(NEAR)}" if place == 0 else None)  # fmt: skip
     ax.scatter([value * scale.factor for value in after], [value * scale.factor for value in before],
                s=18, color=palette.SERIES[0], linewidths=0, zorder=2)  # fmt: skip
     first, second = found.titles

@@ -23,6 +23,7 @@ from typing import Any, Final
 from tightlink.analysis.effects.main import in_words
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
+from tightlink.numbers import grouped
 from tightlink.plots import labels
 
 #: Shares of a whole, of which differences count as they are; others as shares of the largest mean.
@@ -165,4 +166,4 @@ def _alike(one: float, other: float) -> tuple[str, str]:
         texts = f"{one:.{decimals}f}", f"{other:.{decimals}f}"
         if texts[0] != texts[1] and all(float(text) for text, value in zip(texts, (one, other), strict=True) if value):
             break
-    return labels.grouped(texts[0]), labels.grouped(texts[1])
+    return grouped(texts[0]), grouped(texts[1])

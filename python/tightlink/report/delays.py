@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from tightlink.lazy import pl
+from tightlink.numbers import grouped, several
 from tightlink.plots import palette
-from tightlink.plots.labels import grouped, several, words
+from tightlink.plots.labels import words
 from tightlink.report import charts, traced
 from tightlink.report.blocks import Block, Chart, Row, Section, Table
 from tightlink.report.over_time import MOST_LINES

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from tightlink.lazy import alt, pl
+from tightlink.numbers import grouped
 from tightlink.plots import labels, palette
-from tightlink.plots.labels import grouped
 
 if TYPE_CHECKING:
     Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
@@ -130,7 +130,7 @@ def legend_columns(names: Sequence[str]) -> Any:
 def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
     """All columns of a row, in words."""
     return [
-        alt.Tooltip(name, type="quantitative", title=titles.get(name, labels.words(name)), format=".4~g")
+        alt.Tooltip(name, type="quantitative", title=titles.get(name, labels.words(name)), format=",.4~r")
         if dtype.is_float()
         else alt.Tooltip(name, type="nominal", title=titles.get(name, labels.words(name)))
         for name, dtype in frame.schema.items()

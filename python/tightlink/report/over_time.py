@@ -7,8 +7,8 @@ from typing import Final
 from tightlink import units
 from tightlink.console import rounded
 from tightlink.lazy import pl
+from tightlink.numbers import grouped
 from tightlink.plots import palette
-from tightlink.plots.labels import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Text
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, Run

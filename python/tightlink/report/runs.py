@@ -8,7 +8,7 @@ from tightlink import units
 from tightlink.console import rounded
 from tightlink.diagnosis import percent
 from tightlink.lazy import pl
-from tightlink.plots.labels import grouped, several
+from tightlink.numbers import grouped, several
 from tightlink.report import captures, charts, delays, diagnosis, over_time, transfers, users
 from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table

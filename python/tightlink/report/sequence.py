@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import pl
-from tightlink.plots.labels import grouped
+from tightlink.numbers import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section
 from tightlink.report.traced import data_packets

@@ -9,11 +9,12 @@ from typing import Final
 
 from tightlink.analysis.compare.comparison import GIVEN, RUNS_TABLE, Comparison
 from tightlink.analysis.compare.pairs import SIDES
-from tightlink.analysis.compare.words import agreements, in_order, main_agreements, percent, summarized, written
+from tightlink.analysis.compare.words import agreements, in_order, main_agreements, summarized, written
 from tightlink.analysis.path.residuals import NEAR
 from tightlink.console import quantity
 from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
+from tightlink.numbers import percent
 from tightlink.plots import labels
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Row, Section, Table, Text

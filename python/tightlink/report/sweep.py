@@ -19,7 +19,7 @@ from tightlink.experiment.summary import summary, width_of
 from tightlink.laboratory.embedded import Offer
 from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import pl
-from tightlink.plots.labels import several
+from tightlink.numbers import several
 from tightlink.report import sweep_factors
 from tightlink.report.blocks import Block, Details, Section, Table, Text
 from tightlink.report.changes import changes, sentence

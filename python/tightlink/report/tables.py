@@ -6,7 +6,7 @@ Example:
     >>> print(html(frame, {"goodput_bps": "{:.0f} bit/s"}))
     <table><thead><tr><th>flow</th><th class="number">goodput</th><th class="number">packets sent</th></tr></thead>
     <tbody>
-    <tr><td>ftp</td><td class="number">1911919 bit/s</td><td class="number">2385</td></tr>
+    <tr><td>ftp</td><td class="number">1,911,919 bit/s</td><td class="number">2,385</td></tr>
     </tbody></table>
 """
 
@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.numbers import NONE, grouped, interval
 from tightlink.plots import labels
-from tightlink.plots.labels import grouped
 from tightlink.report.blocks import Format
 from tightlink.report.encoding import largest
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 _DIGITS: Final = 4
-_NONE: Final = "–"
 #: How wide a table may be, in pixels: a page on a screen of 1300, and on paper with letters two thirds as large.
 ROOM: Final = 1080
 #: Width of a letter and of the room beside a column, in pixels.
@@ -131,7 +130,8 @@ def _column(frame: pl.DataFrame, name: str, given: Format | None, half: str | No
 
 
 def _cell(write: Callable[[Any], str], value: Any, half_width: float | None) -> str:
-    return write(value) if not half_width or math.isnan(half_width) else f"{write(value)} ± {write(half_width)}"
+    known = value is not None and half_width and math.isfinite(half_width)
+    return interval(value, half_width, write) if known and half_width else write(value)
 
 
 def _writer(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, Callable[[Any], str]]:
@@ -144,7 +144,7 @@ def _writer(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, 
         return labels.plain(name), _word
     axis = labels.axis(name, largest(frame, name))
     if dtype.is_integer() and axis.factor == 1.0:
-        return axis.title, lambda value: _NONE if value is None else grouped(str(value))
+        return axis.title, lambda value: NONE if value is None else grouped(value)
     top = abs((largest(frame, name) or 0.0) * axis.factor)
     most = max(0, _DIGITS - 1 - (math.floor(math.log10(top)) if top > 0 else 0))
     decimals = _needed([value * axis.factor for value in frame[name].drop_nulls().to_list()], most)
@@ -160,34 +160,25 @@ def _needed(values: list[float], most: int) -> int:
 def _given(given: Format) -> Callable[[Any], str]:
     def write(value: Any) -> str:
         if value is None:
-            return _NONE
+            return NONE
         if callable(given):
             return str(given(value))
-        return given.format(value) if "{" in given else _zero(format(value, given))
+        return grouped(given.format(value) if "{" in given else format(value, given))
 
     return write
 
 
-def _zero(text: str) -> str:
-    """A number as it is written: what is rounded to zero has no sign.
-
-    >>> _zero("-0.0000"), _zero("-0.0001")
-    ('0.0000', '-0.0001')
-    """
-    return text.removeprefix("-") if not text.strip("-0.") else text
-
-
 def _number(value: float | None, factor: float, decimals: int) -> str:
     if value is None or not math.isfinite(value):
-        return _NONE
+        return NONE
     scaled = value * factor
-    return "0" if scaled == 0 else grouped(_zero(f"{scaled:.{decimals}f}"))
+    return "0" if scaled == 0 else grouped(f"{scaled:.{decimals}f}")
 
 
 def _word(value: Any) -> str:
     match value:
         case None:
-            return _NONE
+            return NONE
         case bool():
             return "yes" if value else "no"
         case _:

@@ -7,7 +7,7 @@ from typing import Final
 
 from tightlink.diagnosis.words import times
 from tightlink.lazy import pl
-from tightlink.plots.labels import grouped, several
+from tightlink.numbers import grouped, several
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Table
 from tightlink.run import Run

@@ -7,7 +7,7 @@ from typing import Any, Final
 from tightlink.analysis.responses.nist import RESPONSES, over_time, responses
 from tightlink.diagnosis import percent
 from tightlink.lazy import pl
-from tightlink.plots.labels import grouped
+from tightlink.numbers import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table
 from tightlink.run import Run

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink import units
+from tightlink.numbers import several
 
 #: Networks with more nodes, after groups have become one each, are not drawn: nobody could tell them apart.
 MOST_NODES: Final = 60
@@ -61,7 +62,7 @@ def drawing(resolved: Mapping[str, Any]) -> str:
         drawn.setdefault(ends, _Line(ends, _told(link), link["rate_bps"]))
     order = list(dict.fromkeys(names))
     if not order or len(order) > MOST_NODES:
-        return f"<p>A network of {len(nodes):,} nodes and {len(lines):,} links.</p>"
+        return f"<p>A network of {several(len(nodes), 'node')} and {several(len(lines), 'link')}.</p>"
     flows = list(dict.fromkeys((names[flow["from"]], names[flow["to"]]) for flow in resolved["flows"]))
     return _svg(order, list(drawn.values()), flows)
 

@@ -30,6 +30,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.errors import TightlinkError, closest
+from tightlink.numbers import grouped
 from tightlink.reduce import mean_of, median_of
 from tightlink.studies import words
 
@@ -157,18 +158,20 @@ def evaluate(text: str, observed: Mapping[str, object]) -> Any:
     return _Evaluation([_known(name, known) for name in names], text).of(tree.body)
 
 
-def fill(template: str, observed: Mapping[str, object]) -> str:
+def fill(template: str, observed: Mapping[str, object], *, thousands: bool = False) -> str:
     """A sentence whose expressions in braces are replaced by what they come to.
 
     ``{EXPRESSION:FORMAT}`` says how: as `format` does, as a "list", or as "percent", "ms", "kbit", "mbit" or "per_s",
-    and a number of decimals.
+    and a number of decimals; with ``thousands`` numbers are written as everywhere in a report (`tightlink.numbers`).
     """
 
     def written(found: re.Match[str]) -> str:
         value, (kind, _, decimals) = evaluate(found[1], observed), (found[2] or "").partition(" ")
         if kind in _FORMATS:
-            return _FORMATS[kind](value, *([int(decimals)] if decimals else []))
-        return format(value, found[2] or "")
+            text = _FORMATS[kind](value, *([int(decimals)] if decimals else []))
+        else:
+            text = format(value, found[2] or "")
+        return grouped(text) if thousands and isinstance(value, int | float) else text
 
     return _FIELD.sub(written, template)
 

@@ -85,7 +85,7 @@ def _draw(figures: Mapping[str, Any], folder: Path) -> list[Path]:
 def _paragraphs(text: str, names: Mapping[str, object]) -> Iterator[str]:
     """Paragraphs and quotations, each in one line but for the items of a list."""
     parts = (part.strip().replace("\n> ", " ") for part in re.split(r"\n\s*\n", text.strip()))
-    return (fill(_ITEM.sub(" ", part), names) for part in parts if part)
+    return (fill(_ITEM.sub(" ", part), names, thousands=True) for part in parts if part)
 
 
 def _section(part: str, names: Mapping[str, object], blocks: Mapping[str, Any]) -> Section | None:
@@ -106,7 +106,7 @@ def _section(part: str, names: Mapping[str, object], blocks: Mapping[str, Any]) 
             found.append(block)
         else:
             missing += 1
-    return None if missing and not found else Section(fill(title, names), finding, found)
+    return None if missing and not found else Section(fill(title, names, thousands=True), finding, found)
 
 
 def _given(name: str, blocks: Mapping[str, Any]) -> Any:

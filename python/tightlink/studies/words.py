@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tightlink.numbers import grouped
+
 MS: Final = 1e-3
 KBIT: Final = 1e3
 MBIT: Final = 1e6
@@ -62,4 +64,4 @@ def per_s(rate: float) -> str:
     >>> per_s(4049.69)
     '4,050\xa0packets/s'
     """
-    return f"{rate:,.0f}{_TIED}packets/s"
+    return f"{grouped(f'{rate:.0f}')}{_TIED}packets/s"

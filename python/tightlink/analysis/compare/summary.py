@@ -19,6 +19,7 @@ import math
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
+from tightlink.experiment.metrics import competing
 from tightlink.lazy import pl
 from tightlink.reduce import jain, largest
 from tightlink.run import Run
@@ -76,7 +77,7 @@ def _of_flows(first: Run, second: Run) -> Iterator[_Row]:
     if delay is not None:
         yield delay, _DELAYS[delay], _delay(sides[0], delay), _delay(sides[1], delay)
     yield "loss", "all flows", _loss(sides[0]), _loss(sides[1])
-    yield "jain", "all flows", _fairness(sides[0]), _fairness(sides[1])
+    yield "jain", "flows that compete", _fairness(sides[0]), _fairness(sides[1])
 
 
 def _known(frame: pl.DataFrame, column: str) -> bool:
@@ -102,8 +103,8 @@ def _loss(frame: pl.DataFrame) -> float | None:
 
 
 def _fairness(frame: pl.DataFrame) -> float | None:
-    """Jain's index of the goodputs of several flows."""
-    goodputs = frame["goodput_bps"].drop_nulls().to_list()
+    """Jain's index of the goodputs of several flows that compete."""
+    goodputs = competing(frame)["goodput_bps"].drop_nulls().to_list()
     return jain(goodputs) if len(goodputs) > 1 else None
 
 

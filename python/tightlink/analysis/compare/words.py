@@ -1,8 +1,8 @@
 """A comparison as text: values with their units, changes in per cent, agreements with their intervals.
 
 Example:
-    >>> percent(0.1234, 1), percent(-0.5, 1, signed=True), percent(None, 1)
-    ('12.3 %', '−50.0 %', '–')
+    >>> _change("goodput_bps", 2e6, 1e6, -0.5), _change("utilization", 0.8, 0.9, 0.125)
+    ('−50.0 %', '+10.0 points')
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.console import is_share, quantity
 from tightlink.lazy import pl
+from tightlink.numbers import NONE, percent
 from tightlink.text_table import TextTable, layout
 
 #: What columns are called where words of the column do not say it.
@@ -31,15 +32,6 @@ MAIN: Final = (
     *("one_way_delay_mean_s", "one_way_delay_p95_s", "jitter_mean_s", "rtt_mean_s"),
     *("utilization", "queue_mean_packets", "queueing_delay_p95_s", "load_true"),
 )
-
-
-def percent(share: float | None, digits: int, *, signed: bool = False) -> str:
-    """A share in per cent; a dash for none, and zero without digits."""
-    if share is None:
-        return "–"
-    if share == 0:
-        return "0 %"
-    return f"{100 * share:{'+' if signed else ''}.{digits}f} %".replace("-", "−")
 
 
 def written(rows: pl.DataFrame) -> pl.DataFrame:
@@ -86,14 +78,10 @@ def _values(rows: pl.DataFrame) -> list[pl.Series]:
 
 
 def _change(metric: str, first: float | None, second: float | None, change: float | None) -> str:
-    """A change in per cent; of shares, which are in per cent themselves, in points.
-
-    >>> _change("goodput_bps", 2e6, 1e6, -0.5), _change("utilization", 0.8, 0.9, 0.125)
-    ('−50.0 %', '+10.0 points')
-    """
+    """A change in per cent; of shares, which are in per cent themselves, in points."""
     if not is_share(metric) or first is None or second is None:
         return percent(change, 1, signed=True)
-    return f"{100 * (second - first):+.1f} points".replace("-", "−")
+    return f"{percent(second - first, 1, signed=True).removesuffix(' %')} points"
 
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
@@ -114,8 +102,8 @@ def agreements(found: Comparison, names: Iterable[str]) -> pl.DataFrame:
         {
             "metric": name,
             "points": each.points,
-            "R², origin": f"{each.origin:.3f}" if each.origin else "–",
-            "R², free": f"{each.free:.3f}" if each.free else "–",
+            "R², origin": f"{each.origin:.3f}" if each.origin else NONE,
+            "R², free": f"{each.free:.3f}" if each.free else NONE,
             "slope": None if each.slope is None else round(each.slope, 3),
             # Agreements have (o − s) / o, as SLAC 2000; a change is that of the second against the first.
             "change, median": percent(-each.median, 1, signed=True),

@@ -26,6 +26,7 @@ from tightlink.analysis.limits.governing import ALIKE, Explained, Metric, explai
 from tightlink.analysis.limits.piecewise import Fitted, Shape, best, probes
 from tightlink.analysis.measurements import MeasurementError, checked, in_si, sizes_and_rates
 from tightlink.lazy import Array, NDArray, np, pl
+from tightlink.numbers import percent
 
 Region: TypeAlias = Literal["stable", "unstable", "highly unstable"]
 
@@ -132,7 +133,7 @@ class Regimes:
         where = f"load stops following at {seen} of {len(self.lengths)} packet lengths"
         if not seen:
             where = f"no saturation seen up to {most:,.0f} packets/s"
-        share = f"{self.explained.sure:.0%}".replace("%", " %")
+        share = percent(self.explained.sure)
         if self.governs is not None:
             unit = "bit/s" if self.governs == "throughput_bps" else "packets/s"
             place = f", {self.onset} {unit}" if self.onset is not None else ""

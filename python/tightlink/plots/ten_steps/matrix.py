@@ -7,6 +7,7 @@ from typing import Final
 
 from tightlink.analysis.effects.ten_steps import Steps
 from tightlink.lazy import Axes
+from tightlink.numbers import grouped
 from tightlink.plots import palette
 from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
@@ -50,7 +51,7 @@ def interaction_matrix(found: Steps, *, names: Mapping[str, str] | None = None, 
                     for end in ("mean_low", "mean_high")]  # fmt: skip
             color = palette.SERIES[0] if one == two else palette.SERIES[1]
             ax.plot([column + _LEFT, column + _RIGHT], ends, color=color, marker="o", markersize=2.5, linewidth=1.2)
-            text = f"{cell['effect'] * up.factor:+.3g}".replace("-", "−")
+            text = grouped(f"{cell['effect'] * up.factor:+.3g}")
             ax.text(column + 0.5, row + 0.05, text, ha="center", va="top", fontsize=7)
     count = len(factors)
     ax.set_xticks([place + 0.5 for place in range(count)], [shown[factor] for factor in factors])

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tightlink.analysis.effects.ten_steps import Steps
 from tightlink.lazy import Axes
+from tightlink.numbers import grouped, percent
 from tightlink.plots import labels, palette
 from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
@@ -52,8 +53,8 @@ def means(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | No
 
 
 def _in_numbers(row: Mapping[str, Any], factor: float) -> str:
-    lines = [f"{row['effect'] * factor:+.3g} {row['mark']}".rstrip()]
+    lines = [grouped(f"{row['effect'] * factor:+.3g} {row['mark']}".rstrip())]
     if math.isfinite(row["relative_effect"]):
-        share = 100 * row["relative_effect"]
-        lines.append(f"{share:+.{0 if abs(share) >= _WHOLE else 1}f} %")
-    return "\n".join(lines).replace("-", "−")
+        share = row["relative_effect"]
+        lines.append(percent(share, 0 if 100 * abs(share) >= _WHOLE else 1, signed=True))
+    return "\n".join(lines)

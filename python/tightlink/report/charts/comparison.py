@@ -130,8 +130,8 @@ def outlier_grid(
         color=alt.Color("algorithm", type="nominal", scale=alt.Scale(domain=list(named.values()), range=shades),
                         legend=alt.Legend(title=None, symbolType="square") if algorithms else None),
         tooltip=[alt.Tooltip("condition", type="nominal"), alt.Tooltip("response", type="nominal"),
-                 alt.Tooltip("algorithm", type="nominal"), alt.Tooltip("value", type="quantitative", format=".4~g"),
-                 alt.Tooltip("others_mean", type="quantitative", format=".4~g", title="mean of the others"),
+                 alt.Tooltip("algorithm", type="nominal"), alt.Tooltip("value", type="quantitative", format=",.4~r"),
+                 alt.Tooltip("others_mean", type="quantitative", format=",.4~r", title="mean of the others"),
                  alt.Tooltip("effect", type="quantitative", format="+.0%"),
                  alt.Tooltip("p", type="quantitative", format=".2~g")],
     )  # fmt: skip

@@ -14,6 +14,8 @@ from tightlink.report.encoding import Width, finished
 
 _ROOM: Final = 1.08
 _STROKE: Final = 1.6
+#: Letters of the longest name that lies below its leg; longer ones stand.
+_NUMBER: Final = 2
 #: Letters in a line of a title.
 _TITLE: Final = 22
 #: Of a small chart on paper: least, and for each algorithm, in pixels.
@@ -21,11 +23,14 @@ _SMALL: Final = 150
 _EACH: Final = 18
 
 
-def dendrograms(found: Sequence[Dendrogram], *, same: bool = False, height: int = 130) -> list[alt.LayerChart]:
+def dendrograms(
+    found: Sequence[Dendrogram], *, names: Mapping[str, str] | None = None, same: bool = False, height: int = 130
+) -> list[alt.LayerChart]:
     """A dendrogram for each condition; hovering a join shows its distance and what it joins.
 
     Args:
         found: The dendrograms.
+        names: What to call the algorithms; without it, by their numbers in NIST 2010 where all are of its eight.
         same: Whether all have the same axis, for distances that can be compared (`clusters` with spread "all").
         height: Of each chart, in pixels.
 
@@ -37,7 +42,7 @@ def dendrograms(found: Sequence[Dendrogram], *, same: bool = False, height: int 
         >>> [layer.mark.type for layer in chart.layer]
         ['line', 'rule']
     """
-    called = numbered({name: None for each in found for name in each.order})
+    called = numbered({name: None for each in found for name in each.order}) if names is None else names
     top = max(each.height for each in found) if same else None
     paper = max(_SMALL, _EACH * len(called))
     return [
@@ -84,9 +89,10 @@ def _chart(
     colors = [palette.NEUTRAL, *(palette.SERIES[(number - 1) % len(palette.SERIES)] for number in clusters)]
     scale = alt.Scale(domain=[0, *clusters], range=colors)
     shown = [called[name] for name in found.order]
+    long = max(map(len, shown)) > _NUMBER
     # Of the ticks that are given, Vega draws as many as it is told, or as it chooses.
     axis = alt.Axis(values=list(range(len(shown))), tickCount=len(shown), labelExpr=_chosen(shown), ticks=False,
-                    grid=False, labelOverlap=False)  # fmt: skip
+                    grid=False, labelOverlap=False, labelAngle=-90 if long else 0)  # fmt: skip
     end = _ROOM * (found.height if top is None else top) or 1.0
     x = alt.X("place", type="quantitative", scale=alt.Scale(domain=[-0.6, len(shown) - 0.4], nice=False), axis=axis,
               title=None)  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, Final
 from tightlink.analysis.effects.main import STRONG, WEAK
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import alt, pl
+from tightlink.numbers import grouped, percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
 from tightlink.report.encoding import Width, finished, largest
@@ -159,7 +160,9 @@ def significance_map(
     across = _with_levels(effects, names or labels.shortest(factors), few=few)
     plain = labels.told_apart(responses)
     size = pl.col("relative_effect").abs().fill_nan(1.0).clip(0.0, 1.0)
-    share = pl.col("relative_effect").map_elements(_percent, return_dtype=pl.String)
+    share = pl.col("relative_effect").map_elements(
+        lambda share: percent(abs(share), _digits(share)), return_dtype=pl.String
+    )
     cells = effects.select(
         *_SHOWN,
         across=pl.col("factor").replace_strict(across, return_dtype=pl.String),
@@ -224,11 +227,11 @@ def _in_numbers(row: Mapping[str, Any], factor: float) -> str:
     if effect is None:
         number = "" if math.isnan(share) else f"× {1 + share:.3g}"
     else:
-        number = f"{effect * factor:+.3g}" if math.isfinite(effect) else ""
+        number = grouped(f"{effect * factor:+.3g}") if math.isfinite(effect) else ""
     lines = [f"{number} {row['mark']}".strip()]
     if math.isfinite(share):
-        lines.append(f"{'+' if share >= 0 else '-'}{_percent(share)}")
-    return "\n".join(lines).replace("-", "−")
+        lines.append(percent(share, _digits(share), signed=True))
+    return "\n".join(lines)
 
 
 def _with_levels(effects: pl.DataFrame, short: Mapping[str, str], *, few: bool) -> dict[str, str]:
@@ -239,9 +242,9 @@ def _with_levels(effects: pl.DataFrame, short: Mapping[str, str], *, few: bool) 
     }
 
 
-def _percent(share: float) -> str:
-    """The size of an effect beside the mean, without its sign; nothing where the mean is zero."""
-    return "" if math.isnan(share) else f"{100 * abs(share):.{1 if abs(share) < _SMALL else 0}f}\u202f%"
+def _digits(share: float) -> int:
+    """How many decimals an effect beside the mean has in per cent."""
+    return 1 if abs(share) < _SMALL else 0
 
 
 def _tips(rows: pl.DataFrame) -> list[Any]:

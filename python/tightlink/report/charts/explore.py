@@ -177,8 +177,8 @@ def _scatter(found: Explored, shade: Any) -> Any:
     x = alt.X("x", type="quantitative", scale=alt.Scale(zero=False), axis=axis, title=None)
     y = alt.Y("y", type="quantitative", scale=alt.Scale(zero=False), axis=axis, title=None)
     one = _chosen(found).transform_filter(f"datum.axis == {_ACROSS}")
-    told = [alt.Tooltip("name", type="nominal", title="run"), alt.Tooltip("x", type="quantitative", format=".4~g"),
-            alt.Tooltip("y", type="quantitative", format=".4~g")]  # fmt: skip
+    told = [alt.Tooltip("name", type="nominal", title="run"), alt.Tooltip("x", type="quantitative", format=",.4~r"),
+            alt.Tooltip("y", type="quantitative", format=",.4~r")]  # fmt: skip
     dots = one.mark_point(filled=True, size=44).encode(
         x=x, y=y, order=alt.Order("shown", type="quantitative"), tooltip=told,
         color=alt.condition("datum.shown == 1", shade, alt.value(palette.NEUTRAL)),

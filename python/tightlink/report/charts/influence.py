@@ -9,7 +9,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.charts.components import SHAPES
 from tightlink.report.charts.marks import PERCENT
-from tightlink.report.encoding import Width, finished
+from tightlink.report.encoding import Width, finished, legend_columns
 
 #: Of a factor, in pixels.
 _ROW: Final = 22
@@ -37,13 +37,13 @@ def influence(
         by=pl.concat_str(by, separator=", ") if by else pl.lit(""),
     )
     kinds = shown["by"].unique(maintain_order=True).to_list()
-    legend = alt.Legend(title=of, symbolFillColor="transparent", symbolStrokeWidth=1.6) if by else None
-    told: dict[str, Any] = {"type": "nominal", "legend": legend}
+    legend = alt.Legend(title=of, symbolFillColor="transparent", symbolStrokeWidth=1.6, columns=legend_columns(kinds))
+    told: dict[str, Any] = {"type": "nominal", "legend": legend if by else None}
     marks = alt.Chart(shown).mark_point(size=60, strokeWidth=1.6, opacity=1).encode(
         x=alt.X("psi", type="quantitative", scale=alt.Scale(domain=[0, 1], padding=8), axis=alt.Axis(labelExpr=PERCENT),
                 title="influence Ψ: share of responses"),
         y=alt.Y("factor", type="nominal", sort=[short[factor] for factor in factors], title=None,
-                axis=alt.Axis(grid=True, labelOverlap=False)),
+                axis=alt.Axis(grid=True, labelOverlap=False, labelLimit=260)),
         color=alt.Color("by", scale=alt.Scale(domain=kinds, range=palette.SERIES), **told),
         shape=alt.Shape("by", scale=alt.Scale(domain=kinds, range=SHAPES), **told),
         tooltip=[alt.Tooltip("factor", type="nominal"), *([alt.Tooltip("by", type="nominal", title=of)] if by else []),

@@ -94,7 +94,7 @@ def over_levels(  # noqa: PLR0913
     tips = [
         alt.Tooltip("level", type="nominal", title=name),
         *([] if by is None else [alt.Tooltip(by, type="nominal")]),
-        *(alt.Tooltip(column, type="quantitative", title=text, format=".4~g") for column, text in shown.items()),
+        *(alt.Tooltip(column, type="quantitative", title=text, format=",.4~r") for column, text in shown.items()),
     ]
     base = alt.Chart(rows)
     layers = [base.mark_point(filled=True, size=40, opacity=1).encode(**encoding, y=y, tooltip=tips)]

@@ -25,7 +25,7 @@ from tightlink.report.encoding import (
 _BAR: Final = 24
 _THIN_BAR: Final = 15
 _MOST_THICK: Final = 12
-PERCENT: Final = "format(datum.value * 100, '.3~g') + '\u202f%'"
+PERCENT: Final = "format(datum.value * 100, '.3~g') + ' %'"
 _DASHES: Final[dict[str, Any]] = {
     "title": None,
     "symbolType": "stroke",

@@ -7,15 +7,19 @@ own numbers and charts.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import polars as pl
 
 from tightlink import plots
+from tightlink.diagnosis.words import listed
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import alt
+from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
 from tightlink.report import Section, Table, charts
 from tightlink.scenario import PARAMETERS
@@ -32,6 +36,7 @@ from tightlink.studies.congestion_control.setup.one_link import CASES, NEWCOMER_
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
+from tightlink.studies.words import capitalized, mbit
 
 #: What is shown of an experiment in which all sources have the same control.
 _SHOWN: Final = (
@@ -45,29 +50,41 @@ _PRICED: Final = (
 )  # fmt: skip
 _NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
 _NUMBERED: Final = {name: f"{parameter.id} {parameter.name}" for name, parameter in PARAMETERS.items()}
+_COLORS: Final[Any] = {"range": list(palette.SERIES)}
+#: Sections whose findings are those of the study.
+_LEADING: Final = ("sensitivity", "alone", "oscillation", "newcomers")
+#: Controls that leave newcomers least, which it names.
+_FEWEST: Final = 3
+#: Parameters that the finding names.
+_GOVERNING: Final = 4
 #: What fills a section: what its text names, its blocks, and its figures for papers.
 Filling: TypeAlias = tuple[Mapping[str, object], Mapping[str, Any], Mapping[str, Any]]
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """Lead, sections, figures and tables."""
-    lead, *parts = re.split(r"^## (\w+)\n# ", Path(__file__).with_suffix(".md").read_text("utf-8"), flags=re.MULTILINE)
+    text = Path(__file__).with_suffix(".md").read_text("utf-8")
+    lead, *parts = re.split(r"^## (\w+)\n# ", text, flags=re.MULTILINE)
     texts = dict(zip(parts[::2], parts[1::2], strict=True))
     mixing = {each.name: each.mixing for each in observed["chosen"].experiments}
     found = {**observed["found"], **({} if observed["costs"] is None else {"costs": observed["costs"]})}
     sections: list[Section] = []
+    findings: list[str] = []
     figures: dict[str, Any] = {}
     for name, each in found.items():
         kind = "sensitivity" if isinstance(each, Sensitivity) else name if name in texts else mixing[name]
         names, blocks, on_paper = _FILLINGS[kind](each, claims)
-        sections += page(f"\n\n## {texts[kind]}", Names(names, _names(getattr(each, "found", None))), blocks).sections
+        known = Names(names, _names(getattr(each, "found", None)), _own(observed, name))
+        sections += page(f"\n\n## {texts[kind]}", known, blocks).sections
+        if kind in _LEADING:
+            findings.append(sections[-1].finding)
         figures |= {f"{name}-{of}": figure for of, figure in on_paper.items()}
     names = {
         "chosen": observed["chosen"],
         "sizes": _sizes(observed["chosen"]),
         "became": _what_became_of_it(observed["chosen"]),
-        "failed": sum(claim.holds is False for claim in claims.values()),
-        "claims": len(claims),
+        "findings": "\n\n".join(f"**{first}**{rest}" for first, rest in map(_main_clause, findings)),
+        **_verdicts_in_words(claims),
     }
     first = page(lead, names, {})
     tables = {name: observed[name] for name in ("responses", "costs")}
@@ -78,6 +95,27 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         lambda folder: [file for name, figure in figures.items() for file in plots.save(figure, folder, name)],
         {name: table for name, table in tables.items() if table is not None},
     )
+
+
+def _own(observed: Mapping[str, Any], name: str) -> dict[str, object]:
+    """What was observed of an experiment, by its names within it."""
+    found = ((key.removeprefix("experiment-").partition("."), value) for key, value in observed.items())
+    return {key: value for (whole, _, key), value in found if whole == name}
+
+
+def _main_clause(finding: str) -> tuple[str, str]:
+    """A finding up to its first colon or semicolon, and the rest."""
+    end = min(place for place in (*map(finding.find, ":;"), len(finding)) if place >= 0)
+    return finding[:end], finding[end:]
+
+
+def _verdicts_in_words(claims: Mapping[str, Claim]) -> dict[str, object]:
+    """How many claims of the document hold, and what each experiment contradicts."""
+    said = [claim for claim in claims.values() if claim.origin == "document"]
+    against = Counter(claim.id.partition(".")[0] for claim in said if claim.holds is False)
+    where = listed([f"{count} of {name}" for name, count in against.most_common()]) if against else "none"
+    verdicts = [claim.holds for claim in said]
+    return {"said": len(said), "held": verdicts.count(True), "open": verdicts.count(None), "contradicted": where}
 
 
 def _names(found: Evidence | None) -> dict[str, object]:
@@ -111,12 +149,16 @@ def _what_became_of_it(chosen: Chosen) -> str:
 def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
     """Effects as a map, what the document's responses are read as, and influence beside the document's."""
     second = found.effects.filter(pl.col("row") == CONGESTION)
+    leading = found.leading
     signs = [claim.holds for claim in claims.values() if claim.id.startswith(f"{found.found.name}.Y")]
     names = {
         "signs": len(signs),
         "decided": len(signs) - signs.count(None),
         "held": signs.count(True),
         "alone": bool(found.alone),
+        "governing": capitalized(listed([document.TITLE_OF[name] for name in leading[:_GOVERNING]])),
+        "leading_there": len(document.LEADING),
+        "shared": len(set(leading) & set(document.LEADING)),
     }
     verdicts = charts.verdict_map(_verdicts(found, claims), list(_NUMBERED.values()))
     blocks = {
@@ -128,7 +170,10 @@ def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
         "correlation": charts.correlation_matrix(found.correlation),
         "index-index": charts.index_index(found.correlation),
         "groups": pl.DataFrame([
-            {"group": ", ".join(group.responses), "representative": group.representative}
+            {
+                "group": ", ".join(map(labels.plain, group.responses)),
+                "representative": labels.plain(group.representative),
+            }
             for group in found.correlation.groups
         ]),
     }  # fmt: skip
@@ -150,7 +195,12 @@ def _readings(second: pl.DataFrame) -> pl.DataFrame:
     """A row for each of the document's responses."""
     readings = Readings(second)
     rows = [
-        {"document": number, "class": document.CLASS_OF[number], "response": response, "agreement": agreement}
+        {
+            "document": number,
+            "class": document.CLASS_OF[number],
+            "response": labels.plain(response),
+            "agreement": agreement,
+        }
         for number, (response, agreement) in ((each, readings.response(each)) for each in document.effects())
     ]
     return pl.DataFrame(rows)
@@ -182,10 +232,14 @@ def _influence(found: Sensitivity) -> pl.DataFrame:
 def _alone(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
     """What happened, control by control; nothing on sources' states of stored responses, which have none over time."""
     third = len(one.by_congestion) // 3
+    apart = Counter(tree.apart for tree in one.dendrograms if tree.apart is not None)
     heavy = one.table.filter(pl.col("condition").is_in(one.by_congestion[-third:]))
     blocks = {
         "means": heavy.group_by("algorithm", maintain_order=True).agg(pl.col(_SHOWN).mean()),
-        "dendrograms": charts.dendrograms(one.dendrograms),
+        "dendrograms": charts.dendrograms(
+            [replace(tree, condition=one.titled(tree)) for tree in one.dendrograms],
+            names={name: name for name in one.found.experiment.algorithms},
+        ),
         "components": charts.component_scores(one.components, by="algorithm", tell=["condition"], around="group"),
         # Of condition-response summaries the document has three.
         **{f"outliers-{least}": charts.outlier_grid(one.outliers, least=least / 100) for least in (0, 10, 30)},
@@ -193,14 +247,15 @@ def _alone(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
         "explored": charts.explore(one.explored, algorithm="algorithm"),
     }
     on_paper = {
-        "dendrograms": blocks["dendrograms"],
+        "dendrograms": charts.dendrograms(one.dendrograms),
         "scree": charts.scree(one.components),
         "loadings": charts.component_loadings(one.components),
         "components": charts.component_scores(one.components, by="algorithm", around="group"),
         "biplot": charts.component_scores(one.components, by="algorithm", arrows=True),
         "outliers": blocks["outliers-10"],
     }
-    return {"third": third}, blocks, on_paper
+    alone = listed([f"{name} in {count}" for name, count in apart.most_common()]) if apart else "none in any"
+    return {"third": third, "set_apart": alone}, blocks, on_paper
 
 
 def _half(one: Mixed, _: Mapping[str, Claim]) -> Filling:
@@ -260,7 +315,7 @@ def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     points = alt.Chart(shown.filter(pl.col("control") == "fast")).mark_point(filled=True, size=60).encode(
         x=alt.X("queued:Q", title="flows × alpha (packets)").scale(type="log"),
         y=alt.Y("buffer_packets:Q", title="buffer (packets)").scale(type="log"),
-        color=alt.Color("label:N", title=""),
+        color=alt.Color("label:N", title="", scale=_COLORS),
         shape=alt.Shape("label:N", title=""),
         tooltip=["alpha_packets", "flows", "buffer_packets", "swing", "period_s", "loss"],
     )  # fmt: skip
@@ -279,11 +334,12 @@ def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     points = alt.Chart(table).mark_tick(thickness=2).encode(
         x=alt.X("share:Q", title="newcomer's goodput over an equal share"),
         y=alt.Y("control:N", title="", sort=ordered["control"].to_list()),
-        color=alt.Color("delay:N", title="one-way delay"),
+        color=alt.Color("delay:N", title="one-way delay", scale=_COLORS),
         tooltip=table.columns,
     )  # fmt: skip
     equal = alt.Chart(pl.DataFrame({"share": [1.0]})).mark_rule(strokeDash=[4, 3], color="gray").encode(x="share:Q")
     names = {**CASES["newcomers"].levels, "settings": ordered["settings"][0], "watched": NEWCOMER_S}
+    names["least_shares"] = [f"{share:.2f}" for share in ordered["mean"].head(_FEWEST)]
     blocks = {"shares": (points + equal).properties(width="container", height=220), "by-control": ordered}
     return names, blocks, {}
 
@@ -294,7 +350,7 @@ def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     points = alt.Chart(alone).mark_point(filled=True, size=60).encode(
         x=alt.X("full_s:Q", title="time to a full link (s)").scale(type="log"),
         y=alt.Y("control:N", title=""),
-        color=alt.Color("initial_ssthresh:N", title="initial threshold"),
+        color=alt.Color("initial_ssthresh:N", title="initial threshold", scale=_COLORS),
         shape=alt.Shape("delay:N", title="one-way delay"),
         tooltip=table.columns,
     )  # fmt: skip
@@ -307,9 +363,10 @@ def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     congested = table.filter(pl.col("load") == "congested").pivot(
         "initial_ssthresh", index=["control", "delay"], values="goodput_bps", aggregate_function="mean"
     )
+    rates = Table(congested, formats=dict.fromkeys(congested.columns[2:], lambda bps: mbit(bps, 1)))
     names = {**CASES["increase"].levels, "rate": RATE, "watched": WATCHED_S["alone"]}
     full = points.properties(width="container", height=220)
-    return names, {"full": full, "by-control": of_control, "congested": congested}, {}
+    return names, {"full": full, "by-control": of_control, "congested": rates}, {}
 
 
 def _costs(costs: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:

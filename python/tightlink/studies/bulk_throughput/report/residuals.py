@@ -12,6 +12,7 @@ from tightlink import plots
 from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.path.residuals import Agreement, agreement, share_within
 from tightlink.lazy import alt
+from tightlink.numbers import NONE
 from tightlink.report import Format, Row, Section, Table, Text, charts
 from tightlink.studies.bulk_throughput.observe.linux import WITHIN, outside
 from tightlink.studies.bulk_throughput.setup.paths import DOCUMENT_R2, KILOBYTES, SITES, Place
@@ -70,7 +71,7 @@ def over_windows(place: Place, frame: pl.DataFrame, *, by: str = "flows") -> alt
 
 
 def _interval(estimate: Estimate | None) -> str:
-    return "–" if estimate is None else f"{estimate:.3f}"
+    return NONE if estimate is None else f"{estimate:.3f}"
 
 
 def measured(title: str, found: pl.DataFrame, where: str) -> Section:

@@ -18,6 +18,7 @@ from tightlink.analysis.responses.nist import RESPONSES
 from tightlink.analysis.responses.outliers import outliers
 from tightlink.analysis.responses.pca import Components, components
 from tightlink.experiment.claims import Claim
+from tightlink.numbers import percent
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control.observe.anchors import unlike
 from tightlink.studies.congestion_control.observe.evidence import BESIDE, CONGESTION, Evidence
@@ -62,11 +63,20 @@ class Homogeneous:
 
     @cached_property
     def dendrograms(self) -> list[Dendrogram]:
-        """One for each condition, over the responses of the network and the throughputs of all groups of transfers."""
+        """One for each condition, over the responses of the network and the throughputs of all groups of transfers.
+
+        From the condition with the smallest loss of standard TCP to that with the largest.
+        """
         table = self.found.table
         own = table.filter(pl.col("period") == CONGESTION, ~pl.col("response").is_in(BESIDE))
-        return list(clusters(own.select("condition", "algorithm", "response", "value"), condition="condition",
-                             algorithm="algorithm"))  # fmt: skip
+        found = clusters(own.select("condition", "algorithm", "response", "value"), condition="condition",
+                         algorithm="algorithm")  # fmt: skip
+        return sorted(found, key=lambda tree: self.by_congestion.index(int(tree.condition)))
+
+    def titled(self, tree: Dendrogram) -> str:
+        """The condition of a dendrogram, with what standard TCP loses under it."""
+        own = self.table.filter(pl.col("algorithm") == STANDARD, pl.col("condition") == int(tree.condition))
+        return f"{tree.condition}: {percent(own['loss'].item(), 2)} lost"
 
     @cached_property
     def heights(self) -> dict[int, float]:

@@ -68,6 +68,12 @@ class Sensitivity:
         return pl.concat([rows, weighted.select(rows.columns)])
 
     @property
+    def leading(self) -> list[str]:
+        """As many parameters as lead in the document, the most influential first."""
+        own = self.influence.filter(pl.col("row") == "weighted").sort("psi", descending=True, maintain_order=True)
+        return [IDS[factor] for factor in own["factor"].head(len(document.LEADING))]
+
+    @property
     def influence_there(self) -> Mapping[str, float]:
         """The document's Ψ by parameter, of the same rows."""
         rows = document.influence()
@@ -228,12 +234,11 @@ def _order(found: Sensitivity) -> dict[str, object]:
         float(stats.spearmanr(list(theirs.values()), [each.get(name, 0.0) for name in theirs]).statistic)
         for each in (own, joint)
     )
-    leading = sorted(own, key=lambda name: -own[name])[: len(document.LEADING)]
     return {
         "order": by_lenth,
         "order.joint": by_joint,
-        "leading": ", ".join(leading),
-        "leading.same": set(leading) == set(document.LEADING),
+        "leading": ", ".join(found.leading),
+        "leading.same": set(found.leading) == set(document.LEADING),
     }
 
 

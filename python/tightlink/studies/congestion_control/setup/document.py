@@ -28,6 +28,8 @@ WITHOUT_EFFECT: Final[list[str]] = _TABLE["without_effect"]
 SIX: Final[list[str]] = _TABLE["six"]
 #: Names of our parameters by the document's.
 NAME_OF: Final = {parameter.id: name for name, parameter in PARAMETERS.items()}
+#: What it calls them, in a sentence.
+TITLE_OF: Final = {parameter.id: parameter.name.replace(" & ", " and ").lower() for parameter in PARAMETERS.values()}
 
 
 @cache

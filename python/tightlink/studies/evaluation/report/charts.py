@@ -19,7 +19,6 @@ from tightlink.studies.evaluation.setup.path import Path
 #: The buffer that tells controls apart.
 _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)
 _HEIGHT: Final = 130
-_RAMP_S: Final = 30
 _SHARES: Final = (0.0, 1.0)
 _FLOATS: Final = {"time_s": pl.Float64, "throughput_bps": pl.Float64}
 
@@ -61,8 +60,10 @@ def _ramp_up(evaluation: Evaluation, control: str) -> alt.Chart:
         evaluation.curves[control, "ramp-up", name].with_columns(from_=pl.lit(short))
         for name, short in zip(alone.THRESHOLDS, ("slow start", "from 100"), strict=True)
     ]
-    frame = pl.concat(parts).filter(pl.col("time_s") <= _RAMP_S)
-    return _line(frame, "time_s", "utilization", "ramp-up (%)", by="from_", x_domain=(0, _RAMP_S), y_domain=_SHARES)
+    return _line(
+        pl.concat(parts), "time_s", "utilization", "ramp-up (%)", by="from_", x_domain=(0, alone.DURATION_S),
+        y_domain=_SHARES,
+    )  # fmt: skip
 
 
 def _convergence(evaluation: Evaluation, control: str) -> alt.Chart:

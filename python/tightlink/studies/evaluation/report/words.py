@@ -15,6 +15,7 @@ from typing import Final
 
 from tightlink import units
 from tightlink.console import rounded
+from tightlink.numbers import interval
 from tightlink.studies.evaluation.observe import Mean
 
 _DIGITS: Final = 3
@@ -47,7 +48,7 @@ def with_width(measure: str, value: float, half_width: float | None) -> str:
     """
     if half_width is None or half_width <= _NONE * abs(value):
         return written(measure, value)
-    return units.format_interval(value, half_width, lambda number: written(measure, number))
+    return interval(value, half_width, lambda number: written(measure, number))
 
 
 def told(measure: str, mean: Mean, never: str = "never") -> str:

@@ -15,13 +15,14 @@ import polars as pl
 from tightlink.analysis.traffic.trace import smoothed
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import alt
+from tightlink.numbers import grouped, several
 from tightlink.plots.palette import SERIES
 from tightlink.reduce import largest, smallest
 from tightlink.report import Format, Table, charts
 from tightlink.run import Run
 from tightlink.studies.one_flow.observe.cases import GOOD, KEEP, Measured
 from tightlink.studies.one_flow.setup import CASES, STOP_S, WINDOW, Case
-from tightlink.studies.words import KBIT, MS, ms, percent
+from tightlink.studies.words import KBIT, MS, kbit, ms, percent
 
 #: The small figures, how they are headed, and what turns their units into those of the head.
 METRICS: Final = {
@@ -110,7 +111,8 @@ def counted(measured: Measured) -> str:
     """What was counted of a case, in words."""
     lost = f" ({percent(measured.loss, 1)})" if measured.dropped else ""
     return (
-        f"{measured.sent} packets, {measured.dropped} dropped{lost}, {measured.kilobytes:.1f} KB, "
+        f"{several(measured.sent, 'packet')}, {grouped(measured.dropped)} dropped{lost}, "
+        f"{grouped(f'{measured.kilobytes:.1f}')} KB, "
         f"latency {ms(measured.latency_s)}"
     )
 
@@ -144,7 +146,7 @@ def tables(
         "over-tcp": Table.of({"case": ""} | both | steady, over_tcp),
         "over-udp": Table.of(sent | steady, over_udp),
         "quality": Table.of(dict.fromkeys(kinds, ""), quality).frame,
-        "limits": charts.bars_stacked(bars, "case", title="What limited each flow, with ns-2's window of 20 packets"),
+        "limits": charts.bars_stacked(bars, "case", title="What limits, with a window of 20 packets"),
         "opened": _opened(tcp, runs),
     }
 
@@ -166,12 +168,16 @@ def really_limits(tcp: Mapping[str, Measured], runs: Mapping[str, Run]) -> str:
     return "\n".join(f"- **{case.title}**: {_sentence(case, tcp[case.name], runs)}" for case in CASES)
 
 
+def _kbit(bits: float) -> str:
+    return grouped(kbit(bits))
+
+
 def _sentence(case: Case, own: Measured, runs: Mapping[str, Run]) -> str:
     """What really limits a case, from its run with the window opened."""
     long = runs[f"opened-100s/{case.name}"]
     flow, link = long.flows.row(0, named=True), long.links.row(0, named=True)
-    rate, before = flow["goodput_bps"] / KBIT, _goodput(runs[f"window-20-100s/{case.name}"]) / KBIT
-    lost = f"{flow['packets_dropped']} of {flow['packets_sent']} packets"
+    rate, before = _kbit(flow["goodput_bps"]), _kbit(_goodput(runs[f"window-20-100s/{case.name}"]))
+    lost = f"{grouped(flow['packets_dropped'])} of {several(flow['packets_sent'], 'packet')}"
     if own.dropped:
         return (
             f"the queue. It overflows before the window reaches {WINDOW} packets, so opening the window changes "
@@ -180,22 +186,22 @@ def _sentence(case: Case, own: Measured, runs: Mapping[str, Run]) -> str:
     if link["utilization"] > _FULL:
         return (
             f"the link, with either window. Opened, the flow keeps the link {percent(link['utilization'], 1)} busy, "
-            f"carries {rate:.0f} kbit/s (before: {before:.0f}), and pays with {lost} lost at the queue, which holds "
+            f"carries {rate} (before: {before}), and pays with {lost} lost at the queue, which holds "
             f"{link['queue_mean_packets']:.1f} packets on average instead of {own.queue_mean:.1f}."
         )
     brief = runs[f"opened/{case.name}"].flows.row(0, named=True)
     careful = runs[f"opened-ssthresh-20/{case.name}"].flows.row(0, named=True)
     text = (
-        f"the window. Opened, it carries {rate:.0f} kbit/s instead of {before:.0f}; the headers leave "
-        f"{case.payload_share * case.rate_bps / KBIT:.0f}, and what now limits it is the congestion window, halved "
+        f"the window. Opened, it carries {rate} instead of {before}; the headers leave "
+        f"{_kbit(case.payload_share * case.rate_bps)}, and what now limits it is the congestion window, halved "
         f"at each of the losses ({lost}) because the queue of {case.queue_packets} packets is shorter than the path"
     )
     if brief["goodput_bps"] < own.flow["goodput_bps"]:
         text += (
-            f". In the first 10 s alone it is worse off, {brief['goodput_bps'] / KBIT:.0f} kbit/s: ns-2 opens the "
+            f". In the first 10 s alone it is worse off, {_kbit(brief['goodput_bps'])}: ns-2 opens the "
             f"slow-start threshold with the window, slow start overshoots, {brief['packets_dropped']} packets are "
             f"lost and {brief['timeouts']} timeouts follow; with the threshold left at {WINDOW} packets it is "
-            f"{careful['goodput_bps'] / KBIT:.0f} kbit/s"
+            f"{_kbit(careful['goodput_bps'])}"
         )
     return f"{text}."
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from tightlink.analysis.limits.regimes import Regimes
 from tightlink.experiment.claims import Claim
+from tightlink.numbers import NONE
 from tightlink.reduce import largest, smallest
 from tightlink.report import Format, Table, Text
 from tightlink.studies.claims_table import figure
@@ -203,9 +204,9 @@ def _of_variants(found: Routers) -> dict[str, Any]:
         long = tables[name].filter(pl.col("packet_bytes") == LENGTHS[-1]).sort("offered_packets_per_s")
         rows.append((
             title,
-            str(own.onset).removeprefix("between ") if own.onset is not None else "–",
+            str(own.onset).removeprefix("between ") if own.onset is not None else NONE,
             "bit/s" if own.governs == "throughput_bps" else "packets/s",
-            _METRICS.get(own.governs or "", "–"),
+            _METRICS.get(own.governs or "", NONE),
             100 * largest(tables[name]["load"]),
             "yes" if any(length.decline is not None for length in own.lengths) else "no",
             largest(long["throughput_bps"]) / MBIT,
@@ -250,7 +251,7 @@ def _of_videos(found: Videos) -> dict[str, Any]:
         rows.append((
             others,
             f"{said.smallest} to {said.longest} B" if said.smallest else "none",
-            f"{said.recommended} B" if said.recommended else "–",
+            f"{said.recommended} B" if said.recommended else NONE,
             ", ".join(f"{size} B" for size in lossless) or "none",
         ))  # fmt: skip
     alone = found.lost.filter((pl.col("background_per_s") == 0) & (pl.col("frames sent") == "at once"))

@@ -1,0 +1,84 @@
+"""Numbers as people read them: in terminals, reports, comparisons and claims, written in one way.
+
+Thousands have commas, what is below zero has a minus sign, and what there is not is a dash. A mean has as many
+decimals as half of its confidence interval, which has two digits. What programs read is not written by this.
+
+Example:
+    >>> grouped(1_234_567), grouped("-0.25"), interval(0.98631, 0.0347), NONE
+    ('1,234,567', '−0.25', '0.986 ± 0.035', '–')
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Final
+
+#: What stands where there is no number.
+NONE: Final = "–"
+#: Sign, whole part, decimals, and what follows: an exponent, a unit.
+_NUMBER: Final = re.compile(r"([-+−]?)(\d+)((?:\.\d+)?)(.*)", re.DOTALL)
+
+
+def grouped(number: str | float) -> str:
+    """A number, or one that is written already and may have a unit, with its thousands apart and a minus sign.
+
+    What is rounded to zero has no sign.
+
+    >>> grouped("1234567.25"), grouped(-2385), grouped("-1500 ms"), grouped("-0.00 %"), grouped("1e-07")
+    ('1,234,567.25', '−2,385', '−1,500 ms', '0.00 %', '1e-07')
+    """
+    match = _NUMBER.fullmatch(str(number))
+    if match is None:
+        return str(number)
+    sign, whole, decimals, rest = match.groups()
+    if not (whole + decimals).strip("0."):
+        sign = ""
+    return f"{'−' if sign == '-' else sign}{int(whole):,}{decimals}{rest}"
+
+
+def several(number: int, word: str) -> str:
+    """A number of things.
+
+    >>> several(1, "flow"), several(0, "packet")
+    ('1 flow', '0 packets')
+    """
+    return f"{grouped(number)} {word}" if number == 1 else f"{grouped(number)} {word}s"
+
+
+def percent(share: float | None, digits: int = 0, *, signed: bool = False) -> str:
+    """A share in per cent; nothing at all has no decimals.
+
+    >>> percent(0.1234, 1), percent(-0.5, 1, signed=True), percent(0.0, 1, signed=True), percent(None)
+    ('12.3 %', '−50.0 %', '0 %', '–')
+    """
+    if share is None or not math.isfinite(share):
+        return NONE
+    return grouped(f"{100 * share:{'+' if signed else ''}.{digits if share else 0}f} %")
+
+
+def interval(value: float, half_width: float, write: Callable[[float], str] = str) -> str:
+    """A mean and half its confidence interval in one unit, the latter with two digits: "8.46 ± 0.10 Mbit/s".
+
+    Args:
+        value: The mean.
+        half_width: Half of its interval.
+        write: Writes a number with the unit that suits it, powers of ten apart; without it there is none. What
+            it writes in another way, as with an exponent, stands as it is.
+
+    >>> interval(8.463e6, 97.86e3, lambda bps: f"{bps / 1e6:.4g} Mbit/s"), interval(46.1, 62.3), interval(4210.0, 130.0)
+    ('8.463 ± 0.098 Mbit/s', '46 ± 62', '4,210 ± 130')
+    """
+    text, _, unit = write(max(abs(value), half_width)).partition(" ")
+    number = _NUMBER.fullmatch(text.replace(",", ""))
+    if number is None or number[4]:
+        return f"{write(value)} ± {write(half_width)}"
+    if not half_width or not float(number[0]):
+        return write(value)
+    # Units are powers of ten apart; the number itself may have been rounded.
+    scale = 10.0 ** round(math.log10(float(number[0]) / max(abs(value), half_width)))
+    half = half_width * scale
+    decimals = 1 - math.floor(math.log10(half))
+    mean, width = (grouped(f"{round(each, decimals):.{max(0, decimals)}f}") for each in (value * scale, half))
+    return f"{mean} ± {width} {unit}".rstrip()
