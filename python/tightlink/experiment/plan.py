@@ -39,6 +39,7 @@ from tightlink.experiment.factors import Factor
 from tightlink.experiment.precision import FEWEST, Precision
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.scenario import Scenario, load
+from tightlink.scenario.table import plain
 from tightlink.scenario.toml import parse, read
 
 #: Keys of the file of an experiment, beside those of `Settings`.
@@ -133,7 +134,7 @@ class Plan:
             factors = [Factor.of(key, given) for key, given in vary.items()]
         else:
             factors = list(vary)
-        return cls(scenario, factors, Settings(**settings))
+        return cls(scenario, factors, Settings(**{name: plain(value) for name, value in settings.items()}))
 
     @classmethod
     def load(

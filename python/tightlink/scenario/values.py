@@ -243,16 +243,17 @@ Ecn = Annotated[
 ]
 
 
-def _is_control(value: object) -> TypeGuard[type[CongestionControl]]:
+def is_control(value: object) -> TypeGuard[type[CongestionControl]]:
+    """Whether a value is a class of a congestion control, which stands for its name."""
     return isinstance(value, type) and issubclass(value, CongestionControl)
 
 
 def _check_congestion(value: object) -> str | dict[str, object]:
     if isinstance(value, dict) and "kind" in value:
-        return value | {"kind": value["kind"].name} if _is_control(value["kind"]) else value
+        return value | {"kind": value["kind"].name} if is_control(value["kind"]) else value
     if isinstance(value, str):
         return value
-    if _is_control(value):
+    if is_control(value):
         return value.name
     raise wrong("the name of a congestion control, or a table with its name as kind and its options", value=value)
 

@@ -1,0 +1,64 @@
+"""What is typed first in Python works, or one sentence says what was meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tightlink as tl
+
+#: The package without its types, of which the tests are that values of other types are taken or refused in a sentence.
+untyped: Any = tl
+
+
+@pytest.fixture
+def scenario(one_flow: str) -> tl.Scenario:
+    return tl.loads(one_flow).set("duration", "1 s")
+
+
+@pytest.mark.parametrize("count", [np.int64(2), np.uint8(2)])
+def test_numbers_of_numpy_are_numbers(scenario: tl.Scenario, count: Any) -> None:
+    link = untyped.Link(ends=np.array(["a", "b"]), rate="2 Mbit/s", loss=np.float32(0.5))
+    assert repr(link) == "Link(ends=('a', 'b'), rate='2 Mbit/s', loss=0.5)"
+    assert repr(tl.Bulk(from_="a", to="b", flows=count)) == "Bulk(from_='a', to='b', flows=2)"
+    assert untyped.LossPattern(packets=np.arange(3, 5)).packets == [3, 4]
+    assert tl.simulate(scenario, seed=count).manifest["seed"] == 2
+    changed = scenario.set("traffic.ftp.flows", count)
+    assert "flows = 2" in changed.to_toml()
+    with pytest.raises(tl.ScenarioError, match='did you mean "2 packets"'):
+        scenario.set("link.bottleneck.queue", count)
+
+
+class Halving(tl.CongestionControl):
+    """A control that is a level."""
+
+
+@pytest.mark.parametrize(
+    ("key", "levels", "stored"),
+    [
+        ("traffic.ftp.flows", np.arange(1, 3), [1, 2]),
+        ("traffic.ftp.flows", pl.Series([1, 2]), [1, 2]),
+        ("traffic.ftp.tcp.congestion", [Halving, "cubic"], ["halving", "cubic"]),
+        ("link.bottleneck.queue", [tl.DropTail(limit="9 packets")], ["{'kind': 'drop-tail', 'limit': '9 packets'}"]),
+    ],
+    ids=["numpy", "polars", "controls", "tables"],
+)
+def test_levels_are_stored_as_a_file_has_them(scenario: tl.Scenario, key: str, levels: Any, stored: list[Any]) -> None:
+    found = tl.sweep(scenario, {key: levels}, replications=np.int64(1))
+    assert found.runs.collect()[key].to_list() == stored
+
+
+def test_keys_are_given_by_name() -> None:
+    with pytest.raises(TypeError, match=r"^Link takes its keys by name only, such as Link\(ends=…\)$"):
+        untyped.Link("a", "b")
+    with pytest.raises(TypeError, match=r"^Codel .* such as Codel\(limit=…\)$"):
+        untyped.Codel("20 packets")
+
+
+def test_a_scenario_is_not_changed_in_place(scenario: tl.Scenario) -> None:
+    with pytest.raises(tl.TightlinkError, match=r"^Scenario.duration cannot be changed: scenario.set\(key, value\) "):
+        scenario.duration = "2 s"  # type: ignore[misc]
+    assert scenario.duration == "1 s"
