@@ -59,8 +59,8 @@ def test_analyses_complete_and_are_those_of_their_modules() -> None:
     assert all(callable(getattr(tl.analyze, name)) for name in dir(tl.analyze))
     named = set(re.findall(r"`(\w+)`", str(tl.analyze.__doc__)))
     assert named == set(tl.analyze.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'pcb'"):
-        _ = tl.analyze.pcb
+    with pytest.raises(AttributeError, match="no attribute 'pcb'; did you mean pca"):
+        tl.analyze.pcb  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_importing_the_package_loads_none_of_it() -> None:
@@ -278,4 +278,6 @@ def test_a_prompt_shows_what_is_said(one_flow: str) -> None:
 
 def test_a_misspelled_name_is_told() -> None:
     with pytest.raises(AttributeError, match=r"did you mean tl\.simulate"):
-        tl.simulat  # noqa: B018
+        tl.simulat  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'run'; did you mean tl\.simulate"):
+        tl.run  # noqa: B018
