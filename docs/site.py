@@ -162,14 +162,14 @@ def _module(module: str) -> str:
     options = "    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n"
     parts = [f"::: tightlink.{module}\n{options}      members: false"]
     if module == "analyze":
-        from tightlink.analyze import _PLACES
+        from tightlink import analyze
 
         places: dict[str, list[str]] = {}
-        for place, name in _PLACES.values():
-            places.setdefault(f"tightlink.analysis.{place}", []).append(name)
+        for name in analyze.__all__:
+            places.setdefault(getattr(analyze, name).__module__, []).append(name)
         for place, names in places.items():
-            listed = ", ".join(dict.fromkeys(names))
-            parts.append(f"::: {place}\n    options:\n      show_root_full_path: true\n      members: [{listed}]")
+            parts.append(f"::: {place}\n    options:\n      show_root_full_path: true\n      members: false")
+            parts += [f"::: tightlink.analyze.{name}\n    options:\n      heading_level: 3" for name in names]
         return "\n\n".join(parts)
     exported = getattr(importlib.import_module(f"tightlink.{module}"), "__all__", None)
     if exported is None:

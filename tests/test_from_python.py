@@ -47,7 +47,7 @@ class Halving(tl.CongestionControl):
     ids=["numpy", "polars", "controls", "tables"],
 )
 def test_levels_are_stored_as_a_file_has_them(scenario: tl.Scenario, key: str, levels: Any, stored: list[Any]) -> None:
-    found = tl.sweep(scenario, {key: levels}, replications=np.int64(1))
+    found = untyped.sweep(scenario, {key: levels}, replications=np.int64(1))
     assert found.runs.collect()[key].to_list() == stored
 
 
@@ -62,3 +62,12 @@ def test_a_scenario_is_not_changed_in_place(scenario: tl.Scenario) -> None:
     with pytest.raises(tl.TightlinkError, match=r"^Scenario.duration cannot be changed: scenario.set\(key, value\) "):
         scenario.duration = "2 s"  # type: ignore[misc]
     assert scenario.duration == "1 s"
+
+
+def test_a_class_of_a_control_is_its_name() -> None:
+    assert tl.Tcp(congestion=Halving) == tl.Tcp(congestion="halving")
+
+
+def test_levels_are_by_key(scenario: tl.Scenario) -> None:
+    with pytest.raises(tl.TightlinkError, match="vary: expected levels by key"):
+        untyped.sweep(scenario, [("traffic.ftp.flows", [1, 2])])

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 
 import tightlink as tl
 from tightlink import cli
+from tightlink.scenario.described import tables_in
 from tightlink.scenario.drawing import MOST_NODES, drawing
 from tightlink.scenario.table import Table
 
@@ -83,6 +84,14 @@ def test_help_has_each_key_with_its_meaning(table: type[Table]) -> None:
             assert said, name
             assert len(said[2].split()) > 1, said[0]
             assert not field.is_required() or said[2].endswith("required."), said[0]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: str(table.__name__))
+def test_tables_of_tables_are_public(table: type[Table]) -> None:
+    """Who checks types writes what a key takes as an object, not as a dictionary."""
+    for field in table.model_fields.values():
+        below = (getattr(each, "__origin__", each) for each in tables_in(field.annotation, named=True))
+        assert set(below) <= set(TABLES)
 
 
 def test_help_shows_units() -> None:

@@ -260,7 +260,7 @@ def _check_congestion(value: object) -> str | dict[str, object]:
 
 #: What it names, and its options, are checked when the scenario is resolved: the engine knows them.
 Congestion = Annotated[
-    str | dict[str, str | float | bool],
+    str | dict[str, str | float | bool] | type[CongestionControl],
     BeforeValidator(_check_congestion),
     WithJsonSchema(
         {"anyOf": [{"type": "string"}, {"type": "object", "required": ["kind"]}], "examples": ["reno", "cubic"]}
