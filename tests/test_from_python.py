@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import tightlink as tl
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: The package without its types, of which the tests are that values of other types are taken or refused in a sentence.
 untyped: Any = tl
@@ -71,3 +74,37 @@ def test_a_class_of_a_control_is_its_name() -> None:
 def test_levels_are_by_key(scenario: tl.Scenario) -> None:
     with pytest.raises(tl.TightlinkError, match="vary: expected levels by key"):
         untyped.sweep(scenario, [("traffic.ftp.flows", [1, 2])])
+
+
+def test_results_are_found_wherever_python_works(
+    scenario: tl.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    tl.simulate(scenario).save("run")
+    run = tl.open_run("run")
+    found = tl.sweep(scenario, {"traffic.ftp.flows": [1, 2]}, output="sweep")
+    again = tl.experiment.open("sweep")
+    monkeypatch.chdir("elsewhere")
+    assert run.flows.height == 1
+    for each in (found, again):
+        assert each.run("1/0").flows.height == 2
+        assert each.flows.collect().height == 3
+        assert repr(each) == "<Experiment in sweep: 2 runs over traffic.ftp.flows>"
+
+
+def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Scenario, tmp_path: Path) -> None:
+    noisy = scenario.set("link.bottleneck.loss", "1 %")
+    found = tl.sweep(noisy, {"link.bottleneck.delay": ["10 ms", "20 ms"]}, replications=3)
+    columns = ["cell", "link.bottleneck.delay", "runs", "goodput_bps"]
+    assert found.summary.select("cell", *found.varied, "runs").rows() == [("0", "10 ms", 3), ("1", "20 ms", 3)]
+    first = found.runs.collect().filter(pl.col("run").str.starts_with("0/"))["goodput_bps"]
+    # Student's t of two degrees of freedom.
+    half_width = 4.302653 * float(np.std(first.to_numpy(), ddof=1)) / 3**0.5
+    row = found.summary.row(0, named=True)
+    assert [row[name] for name in columns[2:]] == [3, pytest.approx(first.mean())]
+    assert row["goodput_half_width_bps"] == pytest.approx(half_width)
+    page = found.report(tmp_path / "delays.html").read_text(encoding="utf-8")
+    assert "<title>Sweep delays" in page
+    copies = tl.sweep(scenario, {"link.bottleneck.delay": ["10 ms"]}, replications=2).summary
+    assert copies["goodput_half_width_bps"].to_list() == [None]

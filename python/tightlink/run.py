@@ -416,7 +416,7 @@ class _Saved:
     """Tables in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder = folder.absolute()
 
     @property
     def names(self) -> list[str]:
