@@ -119,6 +119,13 @@ class Run:
             self._frames[name] = self._source.read(name)
         return self._frames[name]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # For other processes: the engine's memory stays where it is, and folders are found from anywhere.
+        source = self._source
+        if isinstance(source, Simulated):
+            source = Framed({name: self.table(name) for name in self.tables})
+        return Run, (self._scenario, self.manifest, source)
+
     def unread(self) -> Run:
         """The same run with none of its tables in memory: what is read of it goes with it."""
         return Run(self._scenario, self.manifest, self._source)
@@ -241,7 +248,8 @@ class Run:
             sequence: Name of a flow whose sequence numbers are drawn over time; the run needs its packets.
 
         Raises:
-            TightlinkError: There is no such flow, or it has no packets, or the file cannot be written.
+            TightlinkError: There is no such flow, or it has no packets.
+            OSError: The file cannot be written.
         """
         target = Path(path)
         return _above("report").write_run(self, target, name=target.stem, sequence=sequence)  # type: ignore[no-any-return]
@@ -254,12 +262,16 @@ class Run:
 
         Raises:
             TightlinkError: The folder holds something else; nothing is written.
+            OSError: It cannot be written.
         """
         target = Path(folder)
         if is_there(target, self.manifest, self.tables):
             return target
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        except OSError as error:
+            raise of_file(error, target) from None
         try:
             self._source.write(temporary)
             manifest = self.manifest
