@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 import tightlink as tl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 #: The package without its types, of which the tests are that values of other types are taken or refused in a sentence.
@@ -108,3 +111,49 @@ def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Sce
     assert "<title>Sweep delays" in page
     copies = tl.sweep(scenario, {"link.bottleneck.delay": ["10 ms"]}, replications=2).summary
     assert copies["goodput_half_width_bps"].to_list() == [None]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: untyped.Bulk(from_="a", to="b", tcp="bbr"), 'tcp = "bbr": expected a table; .*{ congestion = "bbr" }'),
+        (lambda: untyped.Scenario(duration="1 s", observe="1 s"), 'observe = "1 s": .* mean { interval = "1 s" }'),
+        (lambda: untyped.Scenario(duration="1 s", link=[]), r"link = \[\]: expected a table of names, such as { a = … }"),
+        (lambda: untyped.simulate({"duration": "1 s"}), "not dict; tl.Scenario.from_dict makes one"),
+        (lambda: untyped.compare(tl.loads('duration = "1 s"'), "a"), "expected a run, .* of one, not Scenario"),
+        (lambda: untyped.evaluate("bbr"), r"expected a list, such as \['bbr'\]"),
+        (lambda: tl.plots.save(tl.plots.line(pl.DataFrame({"a": [1], "b": [1]}), "a", "b"), "x", "b.pdf"), "an ending"),
+    ],
+)  # fmt: skip
+def test_what_was_meant_is_said(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(tl.TightlinkError, match=message):
+        make()
+
+
+def test_methods_that_are_never_called_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"^Late\.on_reports is never called: .*; did you mean on_report\?$"):
+        type("Late", (tl.CongestionControl,), {"on_reports": lambda _, __: None})
+
+
+def test_traffic_is_added_and_taken_away(scenario: tl.Scenario) -> None:
+    more = scenario.set("traffic.call", tl.Cbr(from_="sender", to="receiver", rate="64 kbit/s"))
+    assert [*more.traffic] == ["ftp", "call"]
+    assert more.set("traffic.call", None) == scenario
+    with pytest.raises(tl.ScenarioError, match='there is no traffic "fpt"'):
+        scenario.set("traffic.fpt.flows", 2)
+
+
+def test_runs_go_to_other_processes(scenario: tl.Scenario, tmp_path: Path) -> None:
+    run = tl.simulate(scenario)
+    saved = tl.open_run(run.save(tmp_path / "run"))
+    for each in (run, saved):
+        again = pickle.loads(pickle.dumps(each))
+        assert again.flows.equals(run.flows)
+        assert again.scenario == scenario
+        assert again.manifest == each.manifest
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc can be written to elsewhere, or is not there")
+def test_a_folder_that_cannot_be_written_is_named(scenario: tl.Scenario) -> None:
+    with pytest.raises(OSError, match=r"'/proc/run'$"):
+        tl.simulate(scenario).save("/proc/run")

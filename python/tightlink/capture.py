@@ -79,7 +79,8 @@ def capture(  # noqa: PLR0913
         watch: Told now and then how far it is.
 
     Raises:
-        TightlinkError: The file is neither, or damaged before its first packet.
+        OSError: The file cannot be read.
+        TightlinkError: It is neither, or damaged before its first packet.
         ScenarioError: The interval or the rate is not above zero, or fewer than two connections are to be listed;
             or no packet is what ``only`` says.
     """

@@ -18,7 +18,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -107,6 +107,8 @@ def check_scenario(scenario: object) -> None:
         read = ""
         if isinstance(scenario, str | os.PathLike):
             read = f"; tl.load({os.fspath(scenario)!r}) reads one from its file"
+        elif isinstance(scenario, Mapping):
+            read = "; tl.Scenario.from_dict makes one of it"
         raise TightlinkError(f"expected a Scenario, not {type(scenario).__name__}{read}")
 
 

@@ -134,7 +134,8 @@ class Experiment:
             with_lab: Whether the report opens the scenario in the lab, with a slider for each key that was varied.
 
         Raises:
-            TightlinkError: This is a study, which writes a report of its own, or the file cannot be written.
+            TightlinkError: This is a study, which writes a report of its own.
+            OSError: The file cannot be written.
         """
         self._check_sweep("combinations")
         # Not at the top: reports stand on experiments.

@@ -92,7 +92,12 @@ def save(figure: Drawing, folder: str | os.PathLike[str], name: str) -> list[Pat
 
     Returns:
         The two files.
+
+    Raises:
+        TightlinkError: The name has an ending.
     """
+    if Path(name).suffix.removeprefix(".") in _METADATA:
+        raise TightlinkError(f"{name}: expected a name without an ending; plots.write writes one file")
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     drawn = _drawn(figure)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from tightlink.errors import ABSENT, TightlinkError, one_of
+from tightlink.errors import ABSENT, TightlinkError, one_of, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -178,7 +178,7 @@ class Table(BaseModel, metaclass=_TableType):
         if isinstance(data, cls):
             return data
         if not isinstance(data, dict):
-            raise wrong("a table", value=data)
+            raise wrong("a table", value=data, suggestion=cls._meant(data))
         for key in data:
             if key not in cls._accepted():
                 # Not at the top: no scenario that is right needs it.
@@ -189,6 +189,17 @@ class Table(BaseModel, metaclass=_TableType):
                 suggestion = f'"{meant}"' if meant else None
                 raise wrong(message, key=str(key), suggestion=suggestion, statement=True)
         return {key: plain(value) for key, value in data.items()}
+
+    @classmethod
+    def _meant(cls, value: object) -> str | None:
+        """The table that somebody has in mind who writes the value of its first key alone."""
+        for key in cls.keys() if isinstance(value, str) else ():
+            try:
+                cls.model_validate({key: value})
+            except ValidationError:
+                continue
+            return f"{{ {key} = {show(value)} }}"
+        return None
 
     def written(self) -> dict[str, Any]:
         """The table as nested dictionaries of what was set, as TOML would give them."""

@@ -124,6 +124,8 @@ def compare(
 def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experiment:
     if isinstance(source, Run | Experiment):
         return source
+    if not isinstance(source, str | os.PathLike):
+        raise TightlinkError(f"expected a run, a sweep, a study, or the folder of one, not {type(source).__name__}")
     folder = Path(source)
     if holds_run(folder):
         return open_run(folder)

@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tightlink.errors import ScenarioError
+from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.studies.evaluation.observe import Evaluation, observe
 from tightlink.studies.evaluation.report import report
@@ -116,6 +116,8 @@ def evaluate(  # noqa: PLR0913
         ScenarioError: There is no such control, queue, option, test or pack.
         TightlinkError: The folder holds something else, another process works in it, or runs failed.
     """
+    if isinstance(those, str | Mapping):
+        raise TightlinkError(f"expected a list, such as [{those!r}]")
     wanted = of(those, tests, queues=queues, pack=pack)
     folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
