@@ -130,6 +130,21 @@ def test_what_was_meant_is_said(make: Callable[[], object], message: str) -> Non
         make()
 
 
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda table: tl.plots.line(table, "goodput", "runs"), "no column goodput: .* did you mean goodput_bps"),
+        (lambda table: tl.plots.line(table, "queue", "goodput_bps"), "^queue: expected a column of numbers$"),
+        (lambda table: untyped.plots.cdf(table.lazy(), "queue"), r"of polars, .* table.collect\(\), .*, not polars.LazyFrame"),
+        (lambda table: untyped.analyze.main_effects(dict(table), ["queue"], ["goodput_bps"]), "not builtins.dict"),
+        (lambda table: untyped.analyze.pca(table.lazy(), ["queue"]), "not polars.LazyFrame"),
+    ],
+)  # fmt: skip
+def test_tables_that_do_not_fit_are_told(draw: Callable[[pl.DataFrame], object], message: str) -> None:
+    with pytest.raises(tl.TightlinkError, match=message):
+        draw(pl.DataFrame({"queue": ["1 BDP", "2 BDP"], "goodput_bps": [1.0, 2.0], "runs": [1, 1]}))
+
+
 def test_methods_that_are_never_called_are_refused() -> None:
     with pytest.raises(TypeError, match=r"^Late\.on_reports is never called: .*; did you mean on_report\?$"):
         type("Late", (tl.CongestionControl,), {"on_reports": lambda _, __: None})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from tightlink.analysis.effects.designed import numbers
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import np, pl
 from tightlink.plots import labels, palette
@@ -199,7 +200,8 @@ def _lines(
 
 
 def _axis(frame: pl.DataFrame, column: str, drawn: str) -> labels.Axis:
-    """The axis of a column; as it is drawn already, where something of this column is."""
+    """The axis of a column of numbers; as it is drawn already, where something of this column is."""
+    numbers(frame, [column])
     if there := labels.axis_drawn(column, drawn):
         return there
     values = [abs(value) for value in frame[column].drop_nulls().to_list()]

@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tightlink.analysis import measurements
 from tightlink.analysis.measurements import LINE, MeasurementError
@@ -101,11 +101,16 @@ def designed(
 
 
 def present(frame: pl.DataFrame, columns: Iterable[str]) -> None:
-    """Refuse columns that a table lacks.
+    """Refuse columns that a table lacks, and what is no table of polars.
 
     Raises:
-        MeasurementError: A column is missing.
+        MeasurementError: A column is missing, or it is a table of another kind.
     """
+    given: Any = frame
+    if not isinstance(given, pl.DataFrame):
+        kind = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+        ways = "pl.from_pandas(table), table.collect(), or runs.collect() of a sweep"
+        raise MeasurementError(f"expected a DataFrame of polars, such as {ways}, not {kind}")
     for name in columns:
         if name not in frame.columns:
             shown = [column for column in frame.columns if column != LINE]
