@@ -64,6 +64,14 @@ def test_analyses_complete_and_are_those_of_their_modules() -> None:
         tl.analyze.pcb  # type: ignore[attr-defined]  # noqa: B018
 
 
+@pytest.mark.parametrize("name", [name for name in tl.__all__ if inspect.isfunction(getattr(tl, name))])
+def test_each_function_has_an_example_and_tells_its_arguments(name: str) -> None:
+    function = getattr(tl, name)
+    told = inspect.getdoc(function) or ""
+    assert ">>>" in told
+    assert all(f"\n    {parameter}: " in told for parameter in inspect.signature(function).parameters)
+
+
 def test_importing_the_package_loads_none_of_it() -> None:
     said = subprocess.run(
         [sys.executable, "-c", "import sys, tightlink; dir(tightlink); print(*sys.modules)"],

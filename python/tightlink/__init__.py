@@ -33,18 +33,22 @@ if TYPE_CHECKING:
     from tightlink import tables as tables
     from tightlink import units as units
     from tightlink._core import Ack, Loss, Report
-    from tightlink.analysis.compare.comparison import compare
+    from tightlink.analysis.compare.comparison import Comparison, compare
     from tightlink.capture import capture
     from tightlink.control import CongestionControl
+    from tightlink.diagnosis import Why
     from tightlink.errors import ScenarioError, TightlinkError
     from tightlink.experiment import sweep
     from tightlink.experiment.execute import Task
+    from tightlink.experiment.folder import Experiment
     from tightlink.laboratory import lab
     from tightlink.run import Run, open_run
     from tightlink.scenario import *
     from tightlink.scenario.new import network
     from tightlink.simulate import simulate
     from tightlink.studies.evaluation import evaluate
+    from tightlink.studies.evaluation.observe import Evaluation
+    from tightlink.studies.result import StudyResult
     from tightlink.studies.running import study
     from tightlink.studies.study import Study
 
@@ -63,6 +67,7 @@ __all__ = [
     "Chain",
     "Cobalt",
     "Codel",
+    "Comparison",
     "CongestionControl",
     "Control",
     "Crowd",
@@ -82,6 +87,8 @@ __all__ = [
     "Dumbbell",
     "Duplex",
     "Edge",
+    "Evaluation",
+    "Experiment",
     "FatTree",
     "File",
     "FourTier",
@@ -146,6 +153,7 @@ __all__ = [
     "Starts",
     "Strict",
     "Study",
+    "StudyResult",
     "Task",
     "Tcp",
     "Think",
@@ -157,6 +165,7 @@ __all__ = [
     "UniformJitter",
     "Users",
     "Video",
+    "Why",
     "capture",
     "compare",
     "evaluate",
@@ -173,20 +182,25 @@ __all__ = [
 #: Where names come from that are not of `tightlink.scenario`.
 _PLACES: Final = {
     "Ack": "_core",
+    "Comparison": "analysis.compare.comparison",
     "CongestionControl": "control",
+    "Evaluation": "studies.evaluation.observe",
+    "Experiment": "experiment.folder",
     "Loss": "_core",
     "Report": "_core",
     "Run": "run",
     "ScenarioError": "errors",
+    "Study": "studies.study",
+    "StudyResult": "studies.result",
+    "Task": "experiment.execute",
     "TightlinkError": "errors",
+    "Why": "diagnosis",
     "capture": "capture",
     "compare": "analysis.compare.comparison",
     "evaluate": "studies.evaluation",
     "lab": "laboratory",
     "network": "scenario.new",
     "open_run": "run",
-    "Study": "studies.study",
-    "Task": "experiment.execute",
     "simulate": "simulate",
     "study": "studies.running",
     "sweep": "experiment",

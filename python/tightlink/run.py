@@ -69,7 +69,20 @@ class Source(Protocol):
 class Run:
     """One execution of a scenario: its tables as polars frames, its manifest, its scenario.
 
-    Made by `tightlink.simulate` and `tightlink.open_run`. What was captured or traced somewhere has no scenario.
+    Made by `tightlink.simulate`, `tightlink.capture` and `tightlink.open_run`. What was captured or traced somewhere
+    has no scenario. Columns of tables end in their unit, such as ``goodput_bps`` and ``rtt_mean_s``.
+
+    Example:
+        >>> import tightlink as tl
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "2 s"))
+        >>> run
+        <Run (simulation, 2 s, seed 1): flows, links, nodes, series>
+        >>> print(run.why("download").diagnoses[0].causes[0].name)
+        saturated_link
+        >>> run.table("flows").equals(run.flows)
+        True
+        >>> run.plot("queue_packets", "access").get_ylabel()
+        'queue (packets)'
     """
 
     def __init__(self, scenario: Scenario | None, manifest: Mapping[str, Any], source: Source) -> None:
@@ -311,10 +324,22 @@ def holds_run(folder: str | os.PathLike[str]) -> bool:
 
 
 def open_run(folder: str | os.PathLike[str]) -> Run:
-    """Open a run that was saved.
+    """Open a run that was saved; its tables are read when they are asked for.
+
+    Args:
+        folder: Where `Run.save` or ``tightlink run -o`` wrote it.
 
     Raises:
         TightlinkError: The folder holds no run, or a damaged one.
+
+    Example:
+        >>> import tempfile
+        >>> import tightlink as tl
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = tl.open_run(run.save(f"{folder}/run"))
+        ...     again.tables, again.flows.equals(run.flows)
+        (['flows', 'links', 'nodes', 'series'], True)
     """
     path = Path(folder)
     with _advising(path):

@@ -14,7 +14,7 @@ from typing import Any
 
 from tightlink.experiment.factors import Factor
 from tightlink.experiment.folder import Experiment
-from tightlink.experiment.plan import Plan, Settings
+from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.running import run
 from tightlink.scenario import Scenario
@@ -35,13 +35,13 @@ def sweep(  # noqa: PLR0913
     vary: Mapping[Any, object] | Iterable[Factor] | None = None,
     *,
     replications: int | None = None,
-    design: str = Settings.design,
+    design: str = "full",
     resolution: int | None = None,
     runs: int | None = None,
-    design_seed: int = Settings.design_seed,
+    design_seed: int = 1,
     precision: str | None = None,
-    max_replications: int = Settings.max_replications,
-    max_runs: int = Settings.max_runs,
+    max_replications: int = 100,
+    max_runs: int = 100_000,
     output: str | os.PathLike[str] | None = None,
     jobs: int = 1,
     cluster: str | None = None,

@@ -82,10 +82,21 @@ def study(  # noqa: PLR0913
         progress: Told, line by line, what it is doing.
         watch: Told after every run how far it is.
 
+    Returns:
+        The claims with their verdicts, what was observed, and where the report is.
+
     Raises:
         ScenarioError: There is no such study, or it has no such option.
         TightlinkError: The folder holds something else, another process works in it, runs failed, the machine cannot
             measure what is to be measured, or the engine for browsers is not installed.
+
+    Example:
+        >>> import tempfile
+        >>> import tightlink as tl
+        >>> example = Path(tl.__file__).parent / "examples" / "new_study.py"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tl.study(example, folder).table["verdict"].to_list()
+        ['holds', 'holds']
     """
     asked = named(what).with_options(options or {})
     folder = Path("results") / (asked.folder or asked.name) if output is None else Path(output)

@@ -112,9 +112,20 @@ def evaluate(  # noqa: PLR0913
         progress: Told, line by line, what it is doing.
         watch: Told after every run how far it is.
 
+    Returns:
+        The tables of the tests and, of a pack, its verdicts.
+
     Raises:
         ScenarioError: There is no such control, queue, option, test or pack.
         TightlinkError: The folder holds something else, another process works in it, or runs failed.
+
+    Example:
+        >>> import tightlink as tl
+        >>> found = tl.evaluate(["reno", "cubic"], tests=["ramp-up"])
+        >>> found.summary.filter(setting="threshold of 100 packets").select("control", "never").rows()
+        [('reno', 1), ('cubic', 0)]
+        >>> found
+        <Evaluation of reno, cubic: 1 test, 4 measures>
     """
     if isinstance(those, str | Mapping):
         raise TightlinkError(f"expected a list, such as [{those!r}]")
