@@ -26,6 +26,7 @@ from tightlink.scenario.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
 TABLES = sorted(
     (thing for name in tl.__all__ if isinstance(thing := getattr(tl, name), type) and issubclass(thing, Table)),
@@ -64,9 +65,17 @@ def test_analyses_complete_and_are_those_of_their_modules() -> None:
         tl.analyze.pcb  # type: ignore[attr-defined]  # noqa: B018
 
 
-@pytest.mark.parametrize("name", [name for name in tl.__all__ if inspect.isfunction(getattr(tl, name))])
-def test_each_function_has_an_example_and_tells_its_arguments(name: str) -> None:
-    function = getattr(tl, name)
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        (place, name)
+        for place in (tl, tl.analyze)
+        for name in place.__all__
+        if inspect.isfunction(getattr(place, name))
+    ],
+)
+def test_each_function_has_an_example_and_tells_its_arguments(place: ModuleType, name: str) -> None:
+    function = getattr(place, name)
     told = inspect.getdoc(function) or ""
     assert ">>>" in told
     assert all(f"\n    {parameter}: " in told for parameter in inspect.signature(function).parameters)
