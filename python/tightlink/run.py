@@ -77,8 +77,6 @@ class Run:
         >>> run = tl.simulate(tl.network("dsl").set("duration", "2 s"))
         >>> run
         <Run (simulation, 2 s, seed 1): flows, links, nodes, series>
-        >>> print(run.why("download").diagnoses[0].causes[0].name)
-        saturated_link
         >>> run.table("flows").equals(run.flows)
         True
         >>> run.plot("queue_packets", "access").get_ylabel()
@@ -222,6 +220,12 @@ class Run:
 
         Raises:
             TightlinkError: There is no such flow.
+
+        Example:
+            >>> import tightlink as tl
+            >>> run = tl.simulate(tl.network("dsl").set("duration", "2 s"))
+            >>> run.why("download").diagnoses[0].causes[0].name
+            'saturated_link'
         """
         from tightlink.diagnosis import why
 

@@ -67,6 +67,13 @@ def series(
 
     Raises:
         TightlinkError: The run has no such series.
+
+    Example:
+        >>> import tightlink as tl
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
+        >>> ax = tl.plots.series(run, "cwnd_packets")
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('time (ms)', 'congestion window (packets)')
     """
     table = _chosen(run.series, "metric", metric)
     if isinstance(entity, str):
@@ -89,6 +96,12 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     Args:
         run: Whose flows.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import tightlink as tl
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
+        >>> tl.plots.limited_by(run).get_xlabel()
+        'share of the time (%)'
     """
     flows = run.flows
     ax = axes(ax)
@@ -121,6 +134,12 @@ def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None =
         by: Column that tells distributions apart.
         ax: Where to draw; without it, in a new figure.
         style: Passed on to matplotlib's ``plot``.
+
+    Example:
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> tl.plots.cdf(pl.DataFrame({"rtt_s": [0.02, 0.03, 0.05]}), "rtt_s").get_xlabel()
+        'round-trip time (ms)'
     """
     ax = axes(ax)
     across = _axis(frame, x, ax.get_xlabel())
