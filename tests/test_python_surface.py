@@ -67,12 +67,7 @@ def test_analyses_complete_and_are_those_of_their_modules() -> None:
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [
-        (place, name)
-        for place in (tl, tl.analyze)
-        for name in place.__all__
-        if inspect.isfunction(getattr(place, name))
-    ],
+    [(place, name) for place in (tl, tl.analyze) for name in place.__all__ if inspect.isfunction(getattr(place, name))],
 )
 def test_each_function_has_an_example_and_tells_its_arguments(place: ModuleType, name: str) -> None:
     function = getattr(place, name)
