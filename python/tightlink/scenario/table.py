@@ -184,7 +184,7 @@ class Table(BaseModel, metaclass=_TableType):
                 # Not at the top: no scenario that is right needs it.
                 from tightlink.scenario.synonyms import meant_key
 
-                meant = meant_key(str(key), cls)
+                meant = meant_key(str(key).rstrip("_"), cls)
                 message = f"unknown key; expected {one_of(key for _, key in cls._in_order())}"
                 suggestion = f'"{meant}"' if meant else None
                 raise wrong(message, key=str(key), suggestion=suggestion, statement=True)
