@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import pickle
 import sys
+import tempfile
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -172,3 +175,30 @@ def test_runs_go_to_other_processes(scenario: tl.Scenario, tmp_path: Path) -> No
 def test_a_folder_that_cannot_be_written_is_named(scenario: tl.Scenario) -> None:
     with pytest.raises(OSError, match=r"'/proc/run'$"):
         tl.simulate(scenario).save("/proc/run")
+
+
+def test_a_temporary_folder_goes_with_python_and_is_not_said_to_be_kept(
+    scenario: tl.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    taken: list[Callable[[], object]] = []
+    monkeypatch.setattr(atexit, "register", lambda *given, **named: taken.append(partial(*given, **named)))
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    for output, said in ((None, ""), (tmp_path / "kept", "the same command continues")):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            tl.sweep(scenario, {"traffic.ftp.flows": [1, 2]}, output=output, watch=interrupt)
+        assert said in str(caught.value)
+        assert bool(said) is bool(str(caught.value))
+    for take in taken:
+        take()
+    assert [each.name for each in tmp_path.iterdir()] == ["kept"]
+
+
+def test_what_completes_is_what_there_is_to_use(scenario: tl.Scenario) -> None:
+    assert {"set", "to_toml", "link"} < set(dir(scenario))
+    assert not [name for name in dir(scenario) if name.startswith("model_") or name in {"copy", "json", "parse_obj"}]
+    assert dir(tl.plots) == sorted(tl.plots.__all__)
+    assert dir(tl.experiment) == ["Experiment", "open", "sweep"]

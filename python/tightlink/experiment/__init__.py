@@ -20,6 +20,8 @@ from tightlink.experiment.running import run
 from tightlink.scenario import Scenario
 from tightlink.simulate import check_scenario
 
+__all__ = ["Experiment", "open", "sweep"]
+
 
 def open(folder: str | os.PathLike[str]) -> Experiment:  # noqa: A001
     """The results of a sweep or a study, as lazy polars frames, by SQL, or run by run.
@@ -92,3 +94,8 @@ def sweep(  # noqa: PLR0913
         "design_seed": design_seed, "precision": precision, "max_replications": max_replications, "max_runs": max_runs,
     }  # fmt: skip
     return run(Plan.of(scenario, vary, **settings), output, jobs=jobs, cluster=cluster, watch=watch)
+
+
+def __dir__() -> list[str]:
+    """What is offered, without what it takes."""
+    return __all__

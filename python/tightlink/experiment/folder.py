@@ -270,10 +270,11 @@ class Experiment:
         return identity
 
     def __repr__(self) -> str:
-        runs = self.runs.select("status").collect()["status"]
-        failed = (runs != "done").sum()
+        status = self.runs.select("status").collect()["status"]
+        failed = (status != "done").sum()
+        runs = f"{status.len()} run{'s' if status.len() > 1 else ''}"
         of = f" over {', '.join(self.varied)}" if self.varied else ""
-        return f"<Experiment in {self.folder}: {runs.len()} runs{of}{f', {failed} failed' if failed else ''}>"
+        return f"<Experiment in {self.folder}: {runs}{of}{f', {failed} failed' if failed else ''}>"
 
 
 def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:

@@ -49,3 +49,8 @@ __all__ = [
     "variance_time",
     "write",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is offered, without the modules that it is in."""
+    return __all__

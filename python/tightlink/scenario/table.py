@@ -161,6 +161,10 @@ class Table(BaseModel, metaclass=_TableType):
                 raise TightlinkError(f"{key} cannot be changed: scenario.set(key, value) returns a changed copy")
             super().__setattr__(name, value)
 
+    def __dir__(self) -> list[str]:
+        """What a table has, without what every model of pydantic has: what notebooks complete."""
+        return [name for name in super().__dir__() if name.startswith("__") or not hasattr(BaseModel, name)]
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """What was set, in the order in which it is written: as Python, a table with the same keys."""
         given = self.model_fields_set

@@ -15,17 +15,14 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment.progress import ExperimentProgress
+from tightlink.experiment.workplace import place_of
 from tightlink.studies.evaluation.observe import Evaluation, observe
 from tightlink.studies.evaluation.report import report
 from tightlink.studies.evaluation.setup import chosen, trials
@@ -105,7 +102,7 @@ def evaluate(  # noqa: PLR0913
         tests: Names of tests; without them, all.
         pack: Name of a pack of tests instead, "rfc9743" or "wireless", of whose requirements there are verdicts.
         output: Folder for runs, tables and report, in which an interrupted evaluation continues; without it, a
-            temporary one.
+            temporary one that goes when Python ends.
         jobs: Runs to simulate at a time; the results do not depend on it.
         cluster: Address of a Dask scheduler to simulate them instead.
         with_lab: Whether the report opens the scenarios in the lab, for which it contains the engine.
@@ -130,11 +127,9 @@ def evaluate(  # noqa: PLR0913
     if isinstance(those, str | Mapping):
         raise TightlinkError(f"expected a list, such as [{those!r}]")
     wanted = of(those, tests, queues=queues, pack=pack)
-    folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
+    folder = place_of(output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
     evaluation: Evaluation = replace(found.observed, folder=folder)
-    if output is None:
-        weakref.finalize(evaluation, shutil.rmtree, folder, ignore_errors=True)
     return evaluation
 
 
