@@ -12,6 +12,8 @@ import importlib.util
 import inspect
 import posixpath
 import re
+import runpy
+import shlex
 import textwrap
 import tomllib
 from pathlib import Path
@@ -96,7 +98,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Links as they are right in the project: to pages of the site, or to files of the repository."""
+    """Links as they are right in the project, to pages of the site or files of the repository; lessons with a lab."""
+    if page.file.src_uri.startswith("lessons/"):
+        markdown = _lesson(Path(page.file.src_uri).stem, markdown)
     here = posixpath.dirname(page.file.src_uri)
     from_root = page.file.src_uri in _OF_ROOT
 
@@ -117,6 +121,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.DOTALL | re.MULTILINE)
     return "".join(part if part.startswith("```") else _LINK.sub(moved, part) for part in parts)
+
+
+def _lesson(name: str, markdown: str) -> str:
+    """A lesson as a page: what its buttons set, and the command that makes its laboratory."""
+    title, sliders = runpy.run_path(str(ROOT / "docs" / "lessons" / "make.py"))["LESSONS"][name]
+    told = re.sub(r"\{set: ([^}]+)\}", r"`\1`", markdown)
+    shown = "".join(f" \\\n  --slider {shlex.quote(slider)}" for slider in sliders)
+    return (
+        f"# {title}\n\nA lesson beside a laboratory, in which what is set here are buttons: the scenario is "
+        f"[{name}.toml]({name}.toml), the text [{name}.md]({_REPOSITORY}docs/lessons/{name}.md).\n\n"
+        f"```text\ntightlink lab {name}.toml --text {name}.md{shown}\n```\n\n{told}"
+    )
 
 
 def api_pages() -> dict[str, str]:
@@ -162,14 +178,14 @@ def _module(module: str) -> str:
     options = "    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n"
     parts = [f"::: tightlink.{module}\n{options}      members: false"]
     if module == "analyze":
-        from tightlink.analyze import _PLACES
+        from tightlink import analyze
 
         places: dict[str, list[str]] = {}
-        for place, name in _PLACES.values():
-            places.setdefault(f"tightlink.analysis.{place}", []).append(name)
+        for name in analyze.__all__:
+            places.setdefault(getattr(analyze, name).__module__, []).append(name)
         for place, names in places.items():
-            listed = ", ".join(dict.fromkeys(names))
-            parts.append(f"::: {place}\n    options:\n      show_root_full_path: true\n      members: [{listed}]")
+            parts.append(f"::: {place}\n    options:\n      show_root_full_path: true\n      members: false")
+            parts += [f"::: tightlink.analyze.{name}\n    options:\n      heading_level: 3" for name in names]
         return "\n\n".join(parts)
     exported = getattr(importlib.import_module(f"tightlink.{module}"), "__all__", None)
     if exported is None:

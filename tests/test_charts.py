@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
+import polars as pl
 import pytest
 
 from tightlink import cli
+from tightlink.report import charts
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FACTORS = [f"link.bottleneck.{key}" for key in ("queue=5 packets,10 packets", "delay=10 ms,20 ms")]
@@ -43,3 +45,13 @@ def test_reports_have_charts_as_the_schema_has_them(
         assert cli.main(with_files) in {0, 3}
     assert any(seen)
     assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_columns_of_groups_and_keys_are_drawn() -> None:
+    """Their names have dots and brackets, by which Vega would look into their values, and draw nothing."""
+    means = pl.DataFrame({"traffic[*].flows": [1, 2], "link.l.delay": ["1 ms", "2 ms"], "bbr.share": [0.5, 0.6]})
+    layers = charts.over_levels(means, "traffic[*].flows", "bbr.share", by="link.l.delay").to_dict()["layer"]
+    assert layers[-1]["encoding"]["y"]["field"] == r"bbr\.share"
+    assert layers[-1]["encoding"]["color"]["field"] == r"link\.l\.delay"
+    line = charts.line(means, "traffic[*].flows", "bbr.share").to_dict()["encoding"]
+    assert line["x"]["field"] == r"traffic\[*\]\.flows"

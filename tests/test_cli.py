@@ -184,6 +184,11 @@ def test_studies(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     for text, said in {
         "1 / 0": "wrong.py, line 1: ZeroDivisionError: division by zero",
         "STUDY = 1": "wrong.py: it defines no STUDY",
+        wrong.replace(
+            "relative = 0.05", 'relative = "5 %"'
+        ): 'wrong.py: claim delay-32: relative = "5 %": expected a share',
+        wrong.replace("WINDOWS.table(runs, metrics)", "runs / 2"): "wrong.py, line 53: TypeError: unsupported operand",
+        wrong.replace('"window", "one_way_delay_mean_s"', '"window", "x"'): "wrong.py, line 56: ColumnNotFoundError: ",
         wrong.replace("holds = ", "hold = "): 'claim full-8: "hold" is no key of a claim; did you mean holds?',
         wrong.replace("windows.8.goodput_bps >", "windows.9.goodput_bps >"): '"windows.9.goodput_bps" was not observed',
     }.items():

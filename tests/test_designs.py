@@ -263,7 +263,7 @@ def test_python_takes_what_toml_takes(base: tl.Scenario) -> None:
         "traffic.ftp.flows": range(1, 3),
     }
     assert len(Plan.of(base, vary).cells) == 6
-    with pytest.raises(tl.ScenarioError, match="unknown option"):
+    with pytest.raises(TypeError, match="'replication'"):
         Plan.of(base, vary, replication=3)
 
 

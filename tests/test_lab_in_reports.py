@@ -13,7 +13,6 @@ from tightlink import report
 from tightlink.cli import main
 from tightlink.laboratory.embedded import Offer
 from tightlink.report import run_report
-from tightlink.report.sweep import write_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,7 +73,7 @@ def test_both_sides_of_a_comparison_open_in_the_lab(chromium: Page, one_flow: st
 def test_a_sweep_has_a_slider_for_each_key(chromium: Page, one_flow: str, tmp_path: Path) -> None:
     key = "link.bottleneck.queue"
     found = tl.sweep(tl.loads(one_flow), {key: ["5 packets", "40 packets"]}, output=tmp_path / "sweep")
-    file = write_sweep(tmp_path / "sweep", with_lab=True)
+    file = run_report(tmp_path / "sweep", with_lab=True)
     assert opened(chromium, file) == found.run("0/0").manifest["digest"]
     assert chromium.run(f"{LAB}.laboratory.controls.given.sliders.map(({{key, texts}}) => [key, texts])") == [
         [key, ["5 packets", "40 packets"]]

@@ -51,5 +51,5 @@ def test_notebooks_run(file: Path) -> None:
 
 
 def test_the_page_lists_every_notebook() -> None:
-    listed = re.findall(r"`docs/notebooks/(\w+)\.py`", (FOLDER / "README.md").read_text(encoding="utf-8"))
+    listed = re.findall(r"\]\((\w+)\.py\)", (FOLDER / "README.md").read_text(encoding="utf-8"))
     assert sorted(listed) == [file.stem for file in NOTEBOOKS]

@@ -20,11 +20,13 @@ from matplotlib.figure import Figure
 
 import tightlink as tl
 from tightlink import cli
+from tightlink.scenario.described import tables_in
 from tightlink.scenario.drawing import MOST_NODES, drawing
 from tightlink.scenario.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
 TABLES = sorted(
     (thing for name in tl.__all__ if isinstance(thing := getattr(tl, name), type) and issubclass(thing, Table)),
@@ -59,8 +61,19 @@ def test_analyses_complete_and_are_those_of_their_modules() -> None:
     assert all(callable(getattr(tl.analyze, name)) for name in dir(tl.analyze))
     named = set(re.findall(r"`(\w+)`", str(tl.analyze.__doc__)))
     assert named == set(tl.analyze.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'pcb'"):
-        _ = tl.analyze.pcb
+    with pytest.raises(AttributeError, match="no attribute 'pcb'; did you mean pca"):
+        tl.analyze.pcb  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(place, name) for place in (tl, tl.analyze) for name in place.__all__ if inspect.isfunction(getattr(place, name))],
+)
+def test_each_function_has_an_example_and_tells_its_arguments(place: ModuleType, name: str) -> None:
+    function = getattr(place, name)
+    told = inspect.getdoc(function) or ""
+    assert ">>>" in told
+    assert all(f"\n    {parameter}: " in told for parameter in inspect.signature(function).parameters)
 
 
 def test_importing_the_package_loads_none_of_it() -> None:
@@ -83,6 +96,14 @@ def test_help_has_each_key_with_its_meaning(table: type[Table]) -> None:
             assert said, name
             assert len(said[2].split()) > 1, said[0]
             assert not field.is_required() or said[2].endswith("required."), said[0]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: str(table.__name__))
+def test_tables_of_tables_are_public(table: type[Table]) -> None:
+    """Who checks types writes what a key takes as an object, not as a dictionary."""
+    for field in table.model_fields.values():
+        below = (getattr(each, "__origin__", each) for each in tables_in(field.annotation, named=True))
+        assert set(below) <= set(TABLES)
 
 
 def test_help_shows_units() -> None:
@@ -278,4 +299,6 @@ def test_a_prompt_shows_what_is_said(one_flow: str) -> None:
 
 def test_a_misspelled_name_is_told() -> None:
     with pytest.raises(AttributeError, match=r"did you mean tl\.simulate"):
-        tl.simulat  # noqa: B018
+        tl.simulat  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'run'; did you mean tl\.simulate"):
+        tl.run  # noqa: B018

@@ -86,7 +86,7 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(site: Path) -> None:
                 assert 'rel="canonical"' in tag[0] or "rel=canonical" in tag[0], f"{page.relative_to(site)}: {tag[0]}"
     for style in site.rglob("*.css"):
         assert "url(http" not in style.read_text(encoding="utf-8")
-    assert not list(site.rglob("*.py"))
+    assert {file.parent for file in site.rglob("*.py")} == {site / "notebooks"}
 
 
 @needs_mkdocs
@@ -123,3 +123,15 @@ def test_each_guide_begins_with_its_question_and_a_command() -> None:
     for guide in sorted((ROOT / "docs" / "guides").glob("*.md")):
         first = guide.read_text(encoding="utf-8").split("\n\n")[1]
         assert re.fullmatch(r"\*\*[A-Z][^*]+\?\*\* `[^`]+`", first), f"{guide.name}: {first}"
+
+
+@needs_mkdocs
+def test_lessons_and_notebooks_can_be_taken_away(site: Path) -> None:
+    lesson = (site / "lessons" / "hidden-window.html").read_text(encoding="utf-8")
+    assert "tightlink lab hidden-window.toml --text hidden-window.md" in lesson
+    assert "{set:" not in lesson
+    assert (site / "lessons" / "hidden-window.toml").is_file()
+    notebooks = (site / "notebooks" / "index.html").read_text(encoding="utf-8")
+    for file in (ROOT / "docs" / "notebooks").glob("*.py"):
+        assert (site / "notebooks" / file.name).is_file()
+        assert file.name in notebooks

@@ -29,25 +29,30 @@ if TYPE_CHECKING:
     from tightlink import experiment as experiment
     from tightlink import plots as plots
     from tightlink import report as report
-    from tightlink import run as run
     from tightlink import scenario as scenario
     from tightlink import tables as tables
     from tightlink import units as units
     from tightlink._core import Ack, Loss, Report
-    from tightlink.analysis.compare.comparison import compare
+    from tightlink.analysis.compare.comparison import Comparison, compare
     from tightlink.capture import capture
     from tightlink.control import CongestionControl
+    from tightlink.diagnosis import Why
     from tightlink.errors import ScenarioError, TightlinkError
     from tightlink.experiment import sweep
     from tightlink.experiment.execute import Task
+    from tightlink.experiment.folder import Experiment
     from tightlink.laboratory import lab
     from tightlink.run import Run, open_run
     from tightlink.scenario import *
     from tightlink.scenario.new import network
     from tightlink.simulate import simulate
     from tightlink.studies.evaluation import evaluate
+    from tightlink.studies.evaluation.observe import Evaluation
+    from tightlink.studies.result import StudyResult
     from tightlink.studies.running import study
     from tightlink.studies.study import Study
+
+    __version__: str
 
 __all__ = [
     "AbileneFourTier",
@@ -62,6 +67,7 @@ __all__ = [
     "Chain",
     "Cobalt",
     "Codel",
+    "Comparison",
     "CongestionControl",
     "Control",
     "Crowd",
@@ -79,6 +85,10 @@ __all__ = [
     "Drr",
     "DualPi2",
     "Dumbbell",
+    "Duplex",
+    "Edge",
+    "Evaluation",
+    "Experiment",
     "FatTree",
     "File",
     "FourTier",
@@ -89,6 +99,9 @@ __all__ = [
     "GammaJitter",
     "GilbertElliott",
     "Graph",
+    "GraphLink",
+    "GroupLink",
+    "GroupReverse",
     "Interface",
     "JitterTable",
     "LargerFile",
@@ -140,16 +153,19 @@ __all__ = [
     "Starts",
     "Strict",
     "Study",
+    "StudyResult",
     "Task",
     "Tcp",
     "Think",
     "Threshold",
+    "TierLink",
     "TightlinkError",
     "Transfers",
     "Udp",
     "UniformJitter",
     "Users",
     "Video",
+    "Why",
     "capture",
     "compare",
     "evaluate",
@@ -166,48 +182,56 @@ __all__ = [
 #: Where names come from that are not of `tightlink.scenario`.
 _PLACES: Final = {
     "Ack": "_core",
+    "Comparison": "analysis.compare.comparison",
     "CongestionControl": "control",
+    "Evaluation": "studies.evaluation.observe",
+    "Experiment": "experiment.folder",
     "Loss": "_core",
     "Report": "_core",
     "Run": "run",
     "ScenarioError": "errors",
+    "Study": "studies.study",
+    "StudyResult": "studies.result",
+    "Task": "experiment.execute",
     "TightlinkError": "errors",
+    "Why": "diagnosis",
     "capture": "capture",
     "compare": "analysis.compare.comparison",
     "evaluate": "studies.evaluation",
     "lab": "laboratory",
     "network": "scenario.new",
     "open_run": "run",
-    "Study": "studies.study",
-    "Task": "experiment.execute",
     "simulate": "simulate",
     "study": "studies.running",
     "sweep": "experiment",
 }
 #: Modules that need no import of their own.
-_MODULES: Final = (
-    *("analyze", "control", "errors", "experiment", "plots", "report", "run", "scenario", "tables", "units"),
-)
+_MODULES: Final = ("analyze", "control", "errors", "experiment", "plots", "report", "scenario", "tables", "units")
+#: What is meant by names that are close to others.
+_MEANT: Final = {"run": "simulate"}
 
 
-def __getattr__(name: str) -> Any:
-    """Look a name up when it is asked for: loading all of it takes longer than a command may that only says a word."""
-    if name == "__version__":
-        from importlib.metadata import version
+# Hidden from type checkers, which would take any name for one that there is.
+if not TYPE_CHECKING:
 
-        return version("tightlink")
-    if name in _MODULES:
-        return importlib.import_module(f"tightlink.{name}")
-    if name not in __all__:
-        from tightlink.errors import closest
+    def __getattr__(name: str) -> Any:
+        """Look a name up when it is asked for: loading all takes longer than a command may that only says a word."""
+        if name == "__version__":
+            from importlib.metadata import version
 
-        # What begins with an underscore a tool asks for, of every module.
-        meant = None if name.startswith("_") else closest(name, __dir__())
-        ending = f"; did you mean tl.{meant}?" if meant else ""
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{ending}", name=name)
-    found = getattr(importlib.import_module(f"tightlink.{_PLACES.get(name, 'scenario')}"), name)
-    globals()[name] = found
-    return found
+            return version("tightlink")
+        if name in _MODULES:
+            return importlib.import_module(f"tightlink.{name}")
+        if name not in __all__:
+            from tightlink.errors import closest
+
+            # What begins with an underscore a tool asks for, of every module.
+            meant = None if name.startswith("_") else _MEANT.get(name) or closest(name, __dir__())
+            ending = f"; did you mean tl.{meant}?" if meant else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{ending}", name=name)
+        found = getattr(importlib.import_module(f"tightlink.{_PLACES.get(name, 'scenario')}"), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
@@ -216,10 +240,10 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """This package, of which `capture` and `simulate` are functions, although modules have the same names."""
+    """This package, of which `capture` and `simulate` are functions and `run` is nothing, although modules are."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in __all__ and isinstance(value, ModuleType):
+        if (name in __all__ or name in _MEANT) and isinstance(value, ModuleType):
             # What imports a module also makes it an attribute of its package.
             return
         super().__setattr__(name, value)

@@ -1,6 +1,6 @@
 """Analyses of runs and of any table of them: what ``tightlink analyze`` does, as functions.
 
-Each is looked up when it is asked for, and its module says by which method it works.
+The module of each says by which method it works.
 
 | question | functions |
 | --- | --- |
@@ -23,8 +23,7 @@ Example:
 
 from __future__ import annotations
 
-import importlib
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tightlink.analysis.effects.designed import read as read_runs
 from tightlink.analysis.effects.influence import influence
@@ -52,6 +51,7 @@ from tightlink.analysis.traffic.oscillation import oscillation
 from tightlink.analysis.traffic.oscillations import of_run as oscillations
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import spikes
+from tightlink.errors import did_you_mean
 
 __all__ = [
     "burstiness",
@@ -84,47 +84,12 @@ __all__ = [
     "throughput_shares",
 ]
 
-#: Where each function is: the module of `tightlink.analysis`, and its name there.
-_PLACES: Final = {
-    "burstiness": ("traffic.burstiness", "burstiness"),
-    "clusters": ("responses.clusters", "clusters"),
-    "correlation": ("responses.correlation", "correlation"),
-    "cross_correlation": ("traffic.cross_correlation", "lag"),
-    "cycles": ("traffic.cycles", "cycles"),
-    "fairness": ("responses.fairness", "fairness"),
-    "filliben": ("effects.ten_steps.steps", "steps"),
-    "hurst": ("traffic.burstiness", "hurst"),
-    "influence": ("effects.influence", "influence"),
-    "interactions": ("effects.interactions", "interactions"),
-    "interarrivals": ("traffic.arrivals", "interarrivals"),
-    "main_effects": ("effects.main", "main_effects"),
-    "markov_from_log": ("markov", "from_log"),
-    "markov_from_users": ("markov", "from_users"),
-    "mathis": ("path.response", "mathis"),
-    "oscillation": ("traffic.oscillation", "oscillation"),
-    "oscillations": ("traffic.oscillations", "of_run"),
-    "outliers": ("responses.outliers", "outliers"),
-    "pca": ("responses.pca", "components"),
-    "pftk": ("path.response", "pftk"),
-    "ranks": ("responses.ranks", "ranks"),
-    "read_measurements": ("measurements", "read"),
-    "read_runs": ("effects.designed", "read"),
-    "regimes": ("limits.regimes", "find"),
-    "saturation": ("limits.saturation", "find"),
-    "spikes": ("traffic.spikes", "spikes"),
-    "tail": ("traffic.sizes", "tail"),
-    "throughput_shares": ("responses.fairness", "shares"),
-}
+# Hidden from type checkers, which would take any name for one that there is.
+if not TYPE_CHECKING:
 
-
-def __getattr__(name: str) -> Any:
-    """Look a function up when it is asked for: together they take more than a second to load."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, function = _PLACES[name]
-    found = getattr(importlib.import_module(f"tightlink.analysis.{module}"), function)
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> Any:
+        meant = "" if name.startswith("_") else did_you_mean(name, __all__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant}", name=name)
 
 
 def __dir__() -> list[str]:

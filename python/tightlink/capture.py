@@ -5,21 +5,6 @@ capture can know them, and others that only captures have (`connections`, `inter
 Times count from its first packet.
 
 A trace (``out.tr``, twelve columns) gives the tables of a run as far as it knows them. Its times stay as they are.
-
-Example:
-    >>> import struct, tempfile
-    >>> from pathlib import Path
-    >>> header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
-    >>> datagram = bytes.fromhex("4500001d00004000401100000a0000010a00000207d000350009000078")
-    >>> record = struct.pack("<IIII", 1, 500_000, len(datagram), len(datagram)) + datagram
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "trace.pcap"
-    ...     _ = file.write_bytes(header + record)
-    ...     run = capture(file)
-    >>> run.flows.select("label", "transport", "packets_sent", "bytes_sent").rows()
-    [('10.0.0.1:2000-10.0.0.2:53', 'udp', 1, 29)]
-    >>> run.manifest["began"]
-    '1970-01-01T00:00:01.500000000Z'
 """
 
 from __future__ import annotations
@@ -78,10 +63,29 @@ def capture(  # noqa: PLR0913
             or a flow as the tables call it, ``"10.0.0.1:5000-10.0.0.2:80"``, with what comes back.
         watch: Told now and then how far it is.
 
+    Returns:
+        The run, with the tables that a capture knows; it has no scenario.
+
     Raises:
-        TightlinkError: The file is neither, or damaged before its first packet.
+        OSError: The file cannot be read.
+        TightlinkError: It is neither, or damaged before its first packet.
         ScenarioError: The interval or the rate is not above zero, or fewer than two connections are to be listed;
             or no packet is what ``only`` says.
+
+    Example:
+        >>> import struct, tempfile
+        >>> from pathlib import Path
+        >>> header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+        >>> datagram = bytes.fromhex("4500001d00004000401100000a0000010a00000207d000350009000078")
+        >>> record = struct.pack("<IIII", 1, 500_000, len(datagram), len(datagram)) + datagram
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "trace.pcap"
+        ...     _ = file.write_bytes(header + record)
+        ...     run = capture(file)
+        >>> run.flows.select("label", "transport", "packets_sent", "bytes_sent").rows()
+        [('10.0.0.1:2000-10.0.0.2:53', 'udp', 1, 29)]
+        >>> run.manifest["began"]
+        '1970-01-01T00:00:01.500000000Z'
     """
     asked = _Asked(_interval_ns(interval), _rate_bps(rate), _connections(connections), packets, only)
     limits = None if asked.connections is None else (asked.connections // 2, asked.connections)

@@ -39,7 +39,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from tightlink.errors import TightlinkError
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.files import run_python
 from tightlink.lazy import _core
 
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+#: What the engine calls.
+_METHODS: Final = ("on_report", "on_loss", "on_timeout", "on_ack")
 _CONTROLS: dict[str, type[CongestionControl]] = {}
 _DIGESTS: dict[type[CongestionControl], str] = {}
 
@@ -61,7 +63,8 @@ class CongestionControl:
     Before each call the engine sets ``cwnd`` and ``ssthresh``; what a call leaves there, it takes over.
 
     Raises:
-        TypeError: When a subclass is defined: its name is taken by the engine or no name, or an option has no default.
+        TypeError: When a subclass is defined: its name is taken by the engine or no name, an option has no default, or
+            a method that begins with ``on_`` is none of these.
     """
 
     name: ClassVar[str]
@@ -79,6 +82,9 @@ class CongestionControl:
             raise TypeError(f"name = {cls.name!r}: expected small letters, digits and hyphens")
         if cls.name in dict(_core.congestion()):
             raise TypeError(f"name = {cls.name!r}: the engine has a congestion control of that name")
+        for method in (each for each in vars(cls) if each.startswith("on_") and each not in _METHODS):
+            raise TypeError(f"{cls.__name__}.{method} is never called: expected {one_of(_METHODS)}"
+                            f"{did_you_mean(method, _METHODS)}")  # fmt: skip
         cls.options()
         _CONTROLS[cls.name] = cls
 

@@ -21,6 +21,8 @@ ABSENT: Final = object()
 
 _LONGEST_VALUE = 60
 _MOST_NAMES = 12
+#: Letters of a beginning by which a name is known.
+_BEGINNING = 3
 #: What a terminal obeys instead of showing it: controls of C0 and C1, separators of lines, controls of the direction of
 #: text, and halves of surrogate pairs, as which Python has the bytes of names that are not UTF-8.
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -180,16 +182,20 @@ def _show(value: object) -> str:  # noqa: PLR0911
 
 
 def closest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
-    """The known name that the user probably meant, or nothing.
+    """The known name that the user probably meant, or nothing: one like it, or the only one that begins so.
 
-    >>> closest("botleneck", ["access", "bottleneck"])
-    'bottleneck'
+    >>> closest("botleneck", ["access", "bottleneck"]), closest("cwnd", ["cwnd_packets", "rtt_s"])
+    ('bottleneck', 'cwnd_packets')
     """
     names = list(known)
     folded = {name.casefold(): name for name in reversed(names)}
     if word.casefold() in folded:
         return folded[word.casefold()]
-    matches = difflib.get_close_matches(word[:_LONGEST_VALUE].casefold(), folded, n=1, cutoff=likeness)
+    short = word[:_LONGEST_VALUE].casefold()
+    matches = difflib.get_close_matches(short, folded, n=1, cutoff=likeness)
+    if not matches and len(short) >= _BEGINNING:
+        begun = [name for name in folded if name.startswith(short)]
+        matches = begun if len(begun) == 1 else []
     return folded[matches[0]] if matches else None
 
 

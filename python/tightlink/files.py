@@ -161,16 +161,30 @@ def run_python(file: Path, what: str) -> ModuleType:
     # Beside a file of the user's nothing is left.
     keeps, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        place = [
-            frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file.absolute()
-        ]
-        line = f", line {place[-1].lineno}" if place else ""
-        raise TightlinkError(f"{file}{line}: {type(error).__name__}: {error}") from error
+        with errors_of(file):
+            spec.loader.exec_module(module)
     finally:
         sys.dont_write_bytecode = keeps
     return module
+
+
+@contextmanager
+def errors_of(file: Path) -> Iterator[None]:
+    """Say in one sentence where a user's Python file fails; errors that are not of it stay as they are.
+
+    Raises:
+        TightlinkError: The file fails.
+    """
+    try:
+        yield
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        place = [frame for frame in frames if Path(frame.filename) == file.absolute()]
+        if not place and not isinstance(error, SyntaxError):
+            raise
+        line = f", line {place[-1].lineno}" if place else ""
+        kind = "" if isinstance(error, TightlinkError) else f"{type(error).__name__}: "
+        raise TightlinkError(f"{file}{line}: {kind}{error}") from error
 
 
 def remove_leftovers(folder: Path) -> None:

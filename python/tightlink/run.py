@@ -69,7 +69,18 @@ class Source(Protocol):
 class Run:
     """One execution of a scenario: its tables as polars frames, its manifest, its scenario.
 
-    Made by `tightlink.simulate` and `tightlink.open_run`. What was captured or traced somewhere has no scenario.
+    Made by `tightlink.simulate`, `tightlink.capture` and `tightlink.open_run`. What was captured or traced somewhere
+    has no scenario. Columns of tables end in their unit, such as ``goodput_bps`` and ``rtt_mean_s``.
+
+    Example:
+        >>> import tightlink as tl
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "2 s"))
+        >>> run
+        <Run (simulation, 2 s, seed 1): flows, links, nodes, series>
+        >>> run.table("flows").equals(run.flows)
+        True
+        >>> run.plot("queue_packets", "access").get_ylabel()
+        'queue (packets)'
     """
 
     def __init__(self, scenario: Scenario | None, manifest: Mapping[str, Any], source: Source) -> None:
@@ -118,6 +129,13 @@ class Run:
                 raise TightlinkError(f"this run has no table {name}: {self._how_to_get(name)}")
             self._frames[name] = self._source.read(name)
         return self._frames[name]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # For other processes: the engine's memory stays where it is, and folders are found from anywhere.
+        source = self._source
+        if isinstance(source, Simulated):
+            source = Framed({name: self.table(name) for name in self.tables})
+        return Run, (self._scenario, self.manifest, source)
 
     def unread(self) -> Run:
         """The same run with none of its tables in memory: what is read of it goes with it."""
@@ -202,6 +220,12 @@ class Run:
 
         Raises:
             TightlinkError: There is no such flow.
+
+        Example:
+            >>> import tightlink as tl
+            >>> run = tl.simulate(tl.network("dsl").set("duration", "2 s"))
+            >>> run.why("download").diagnoses[0].causes[0].name
+            'saturated_link'
         """
         from tightlink.diagnosis import why
 
@@ -241,7 +265,8 @@ class Run:
             sequence: Name of a flow whose sequence numbers are drawn over time; the run needs its packets.
 
         Raises:
-            TightlinkError: There is no such flow, or it has no packets, or the file cannot be written.
+            TightlinkError: There is no such flow, or it has no packets.
+            OSError: The file cannot be written.
         """
         target = Path(path)
         return _above("report").write_run(self, target, name=target.stem, sequence=sequence)  # type: ignore[no-any-return]
@@ -254,12 +279,16 @@ class Run:
 
         Raises:
             TightlinkError: The folder holds something else; nothing is written.
+            OSError: It cannot be written.
         """
         target = Path(folder)
         if is_there(target, self.manifest, self.tables):
             return target
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        except OSError as error:
+            raise of_file(error, target) from None
         try:
             self._source.write(temporary)
             manifest = self.manifest
@@ -299,10 +328,22 @@ def holds_run(folder: str | os.PathLike[str]) -> bool:
 
 
 def open_run(folder: str | os.PathLike[str]) -> Run:
-    """Open a run that was saved.
+    """Open a run that was saved; its tables are read when they are asked for.
+
+    Args:
+        folder: Where `Run.save` or ``tightlink run -o`` wrote it.
 
     Raises:
         TightlinkError: The folder holds no run, or a damaged one.
+
+    Example:
+        >>> import tempfile
+        >>> import tightlink as tl
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = tl.open_run(run.save(f"{folder}/run"))
+        ...     again.tables, again.flows.equals(run.flows)
+        (['flows', 'links', 'nodes', 'series'], True)
     """
     path = Path(folder)
     with _advising(path):
@@ -416,7 +457,7 @@ class _Saved:
     """Tables in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder = folder.absolute()
 
     @property
     def names(self) -> list[str]:

@@ -1,16 +1,4 @@
-"""Running a scenario in the engine.
-
-Example:
-    >>> import tightlink as tl
-    >>> scenario = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "2 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> tl.simulate(scenario).flows["label"].to_list()
-    ['ftp']
-"""
+"""Running a scenario in the engine."""
 
 from __future__ import annotations
 
@@ -18,7 +6,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -70,9 +58,26 @@ def simulate(  # noqa: PLR0913
         part: Whether a run that is interrupted by Ctrl-C returns what was measured until then, marked as a part,
             instead of raising KeyboardInterrupt.
 
+    Returns:
+        The run, whose tables are in memory.
+
     Raises:
         ScenarioError: The scenario cannot be simulated.
         TightlinkError: An option is wrong, or a file to write to exists.
+
+    Example:
+        >>> import tightlink as tl
+        >>> scenario = tl.loads('''
+        ... profile = "ns2"
+        ... duration = "2 s"
+        ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+        ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+        ... ''')
+        >>> run = tl.simulate(scenario)
+        >>> run.flows.select("label", "packets_sent", "goodput_bps").rows()
+        [('ftp', 486, 1868000.0)]
+        >>> tl.simulate(scenario, trace=True).packets["event"].unique().sort().to_list()
+        ['+', '-', 'r']
     """
     check_scenario(scenario)
     if seed is not None:
@@ -107,6 +112,8 @@ def check_scenario(scenario: object) -> None:
         read = ""
         if isinstance(scenario, str | os.PathLike):
             read = f"; tl.load({os.fspath(scenario)!r}) reads one from its file"
+        elif isinstance(scenario, Mapping):
+            read = "; tl.Scenario.from_dict makes one of it"
         raise TightlinkError(f"expected a Scenario, not {type(scenario).__name__}{read}")
 
 

@@ -59,13 +59,28 @@ def of_file(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def read(path: str | os.PathLike[str]) -> pl.DataFrame:
-    """Read a table of measurements: a CSV file, a Parquet file, or the folder of a study or sweep.
+    r"""Read a table of measurements: a CSV file, a Parquet file, or the folder of a study or sweep.
 
     In CSV files lines that begin with ``#`` are comments, and an empty cell is a missing value.
+
+    Args:
+        path: The file or the folder.
+
+    Returns:
+        A row for each measurement, in SI units.
 
     Raises:
         MeasurementError: The file cannot be read or is no table of numbers; the message names file, line
             and column.
+
+    Example:
+        >>> import tempfile
+        >>> import tightlink as tl
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "link.csv"
+        ...     _ = file.write_text("packet_bytes,throughput_mbit_per_s\n100,20\n1000,96\n")
+        ...     tl.analyze.read_measurements(file)["throughput_bps"].to_list()
+        [20000000.0, 96000000.0]
     """
     file = Path(path)
     if file.is_dir():

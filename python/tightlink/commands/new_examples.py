@@ -45,7 +45,8 @@ def examples(folder: Path | None = None, *, json_: Json = False) -> None:
             raise TightlinkError(f"{folder / name}: is there already and differs; choose another folder")
     for name, content in found.items():
         write_bytes(folder / name, content)
-        print_verbatim(f"{folder / name}\n")
+    # Last: whoever reads only the first lines, as head does, ends this.
+    print_verbatim("".join(f"{folder / name}\n" for name in found))
 
 
 def _about(name: str, content: bytes) -> str:

@@ -16,7 +16,6 @@ from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set  # cyc
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import CAUTION, FAILED, print_json, print_table, print_text, quantity, say, watching
 from tightlink.errors import TightlinkError
-from tightlink.experiment import open as open_folder
 from tightlink.experiment.campaign import failed
 from tightlink.experiment.engines import engine
 from tightlink.experiment.estimate import of_runs
@@ -25,7 +24,7 @@ from tightlink.experiment.folder import Experiment
 from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.running import run
-from tightlink.experiment.summary import summary, width_of
+from tightlink.experiment.summary import width_of
 from tightlink.laboratory.engine import check_engine
 from tightlink.numbers import NONE, interval
 from tightlink.plots.labels import shortest
@@ -135,10 +134,11 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     status = experiment.runs.select("status").collect()["status"]
     if (there := (status == "done").sum() - experiment.store.simulated) > 0:
         say(f"{there} of {status.len()} runs were there already")
-    cells = summary(experiment.runs.collect(), _keys(plan))
+    cells = experiment.summary
     if not json_:
-        _print_cells(cells, plan)
-    finding, report = Found(open_folder(folder)).sentence, write_sweep(folder, with_lab=with_lab)
+        _print_cells(cells, experiment.varied)
+    finding = Found(experiment).sentence
+    report = write_sweep(experiment, folder / "report.html", name=folder.resolve().name, with_lab=with_lab)
     if json_:
         print_json({"finding": finding, "report": str(report), "cells": plain(cells)})
     else:
@@ -147,14 +147,9 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     return _warned(experiment, plan)
 
 
-def _keys(plan: Plan) -> list[str]:
-    """The keys that are varied."""
-    return [key for factor in plan.design.factors for key in factor.keys]
-
-
 def _print_plan(plan: Plan, jobs: int) -> None:
     on = engine(jobs)
-    keys = _keys(plan)
+    keys = [key for factor in plan.design.factors for key in factor.keys]
     own = {key: value_at(plan.scenario, key) for key in keys}
     rows = [[str(cell.number), *(shown(cell.values.get(key, own[key])) for key in keys)] for cell in plan.cells]
     print_table(["cell", *keys], rows)
@@ -172,9 +167,8 @@ def _print_plan(plan: Plan, jobs: int) -> None:
     say(f"{count} runs{times}{about}{more}")
 
 
-def _print_cells(frame: pl.DataFrame, plan: Plan) -> None:
+def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
     """A row for each combination: means over its replications, with confidence intervals where there are several."""
-    keys = [key for key in _keys(plan) if key in frame.columns]
     columns = _columns(frame, keys)
     several = frame["runs"].max() != 1
     # A key may be called like a metric: link.wire.loss.

@@ -20,6 +20,8 @@ from tightlink.experiment.running import run
 from tightlink.scenario import Scenario
 from tightlink.simulate import check_scenario
 
+__all__ = ["Experiment", "open", "sweep"]
+
 
 def open(folder: str | os.PathLike[str]) -> Experiment:  # noqa: A001
     """The results of a sweep or a study, as lazy polars frames, by SQL, or run by run.
@@ -30,15 +32,22 @@ def open(folder: str | os.PathLike[str]) -> Experiment:  # noqa: A001
     return Experiment(folder)
 
 
-def sweep(
+def sweep(  # noqa: PLR0913
     scenario: Scenario,
     vary: Mapping[Any, object] | Iterable[Factor] | None = None,
     *,
+    replications: int | None = None,
+    design: str = "full",
+    resolution: int | None = None,
+    runs: int | None = None,
+    design_seed: int = 1,
+    precision: str | None = None,
+    max_replications: int = 100,
+    max_runs: int = 100_000,
     output: str | os.PathLike[str] | None = None,
     jobs: int = 1,
     cluster: str | None = None,
     watch: Callable[[ExperimentProgress], None] | None = None,
-    **settings: Any,
 ) -> Experiment:
     """Run a scenario at many levels of what is varied.
 
@@ -46,11 +55,22 @@ def sweep(
         scenario: What is varied.
         vary: Levels by key: a list, or a text such as ``"1..20"``. Several keys that change together are a
             tuple of keys, with tuples of values.
-        output: Folder for the results, in which an interrupted sweep continues; without it, a temporary one.
+        replications: Runs of each combination, with seeds from the scenario's on (default 1; with a precision, 5 to
+            begin with).
+        design: Which combinations: "full", "two-level", "fractional", "one-at-a-time", "latin-hypercube", or the name
+            of a CSV file.
+        resolution: Resolution of a fractional design.
+        runs: Combinations of a Latin hypercube; the most of a fractional design.
+        design_seed: Seed of the choice that a Latin hypercube makes.
+        precision: Metric and half width of its 95 % confidence interval, such as "goodput_bps=5 %", to replicate until
+            it is met.
+        max_replications: Replications of a combination at most where a precision is asked for.
+        max_runs: Runs that there may be; what would make more is refused before it begins.
+        output: Folder for the results, in which an interrupted sweep continues; without it, a temporary one that goes
+            when Python ends.
         jobs: Runs to simulate at a time; the results do not depend on it.
         cluster: Address of a Dask scheduler to simulate them instead.
         watch: Told after every run how far it is.
-        settings: ``design``, ``replications``, ``precision`` and others, see `tightlink.experiment.plan.Settings`.
 
     Raises:
         ScenarioError: A factor hits nothing, a level is wrong, or a design does not suit.
@@ -69,4 +89,13 @@ def sweep(
         [('0/0', 83.0), ('1/0', 245.0)]
     """
     check_scenario(scenario)
+    settings = {
+        "replications": replications, "design": design, "resolution": resolution, "runs": runs,
+        "design_seed": design_seed, "precision": precision, "max_replications": max_replications, "max_runs": max_runs,
+    }  # fmt: skip
     return run(Plan.of(scenario, vary, **settings), output, jobs=jobs, cluster=cluster, watch=watch)
+
+
+def __dir__() -> list[str]:
+    """What is offered, without what it takes."""
+    return __all__

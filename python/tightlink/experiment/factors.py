@@ -21,6 +21,8 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.levels import KINDS, MOST_LEVELS, Interval, levels, split
 from tightlink.scenario import Scenario, parse_value
+from tightlink.scenario.table import as_written
+from tightlink.scenario.values import is_control
 
 #: The values of a factor's keys at one of its levels.
 Level: TypeAlias = tuple[Any, ...]
@@ -155,11 +157,16 @@ def _levels(names: tuple[str, ...], given: object) -> list[Level] | Interval:
     if not listed:
         raise ScenarioError("at least one level", value=listed)
     if len(names) == 1:
-        return [(value,) for value in listed]
+        return [(_value(value),) for value in listed]
     for level in listed:
         if not isinstance(level, list | tuple) or len(level) != len(names):
             raise ScenarioError(f"{len(names)} values for each level, one for each key", value=level)
-    return [tuple(level) for level in listed]
+    return [tuple(map(_value, level)) for level in listed]
+
+
+def _value(given: object) -> Any:
+    """A value as a file has it, where Python has objects: tables, classes of congestion controls, numbers of NumPy."""
+    return given.name if is_control(given) else as_written(given)
 
 
 def _shown(level: Level) -> object:

@@ -19,6 +19,7 @@ Example:
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Collection
 from pathlib import Path
@@ -29,6 +30,7 @@ from tightlink.errors import TightlinkError, closest
 from tightlink.experiment.grid import grid
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import marker_of, opened, table_of
+from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
 from tightlink.run import Run
 from tightlink.scenario import Scenario, loads
@@ -58,21 +60,23 @@ class Experiment:
 
     def __init__(self, folder: str | os.PathLike[str], store: Store | None = None) -> None:
         self.folder = Path(folder)
-        if not (self.folder / RUNS).is_file():
+        # Of wherever Python works later.
+        self._place = self.folder.absolute()
+        if not (self._place / RUNS).is_file():
             raise TightlinkError(f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS})")
         self.description = self._described()
         """What the sweep was: its design, factors, notes; empty of a study."""
-        self.store = store or Store(self.folder / "runs")
+        self.store = store or Store(self._place / "runs")
         self._checked: set[tuple[Path, int, int, int]] = set()
 
     def _described(self) -> dict[str, Any]:
-        marker = self.folder / MARKER
+        marker = self._place / MARKER
         return marker_of(marker) if marker.exists() else {}
 
     @property
     def runs(self) -> pl.LazyFrame:
         """A row for each run: what was varied, and what came out."""
-        return self._scanned(self.folder / RUNS, _NEEDED)
+        return self._scanned(self._place / RUNS, _NEEDED)
 
     def _scanned(self, file: Path, columns: Collection[str] = ()) -> pl.LazyFrame:
         """A Parquet file, compared with its checksum when it is asked for first, and when it is another one."""
@@ -103,13 +107,54 @@ class Experiment:
         return self.table("series")
 
     @property
+    def varied(self) -> list[str]:
+        """The columns of ``runs`` that a sweep varied; none of a study."""
+        columns = self.runs.collect_schema().names()
+        return [key for factor in self.description.get("factors", ()) for key in factor if key in columns]
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """A row for each combination of a sweep: means over its replications, and half their 95 % confidence intervals.
+
+        Columns are ``cell``, what was varied, ``runs`` (how many are done), then each metric in its unit and half the
+        width of its interval, such as ``goodput_bps`` and ``goodput_half_width_bps``: none where there is one run, or
+        where replications are copies of one run.
+
+        Raises:
+            TightlinkError: This is a study, whose runs are no combinations.
+        """
+        self._check_sweep("combinations")
+        return over_replications(self.runs.collect(), self.varied, self.description.get("copies", ()))
+
+    def report(self, path: str | os.PathLike[str], *, with_lab: bool = False) -> Path:
+        """Write a sweep's report, one HTML file that opens offline, and return where it is.
+
+        Args:
+            path: The file, which is replaced if it is there.
+            with_lab: Whether the report opens the scenario in the lab, with a slider for each key that was varied.
+
+        Raises:
+            TightlinkError: This is a study, which writes a report of its own.
+            OSError: The file cannot be written.
+        """
+        self._check_sweep("combinations")
+        # Not at the top: reports stand on experiments.
+        report: Any = importlib.import_module("tightlink.report.sweep")
+        target = Path(path)
+        return report.write_sweep(self, target, name=target.stem, with_lab=with_lab)  # type: ignore[no-any-return]
+
+    def _check_sweep(self, what: str) -> None:
+        if not self.description:
+            raise TightlinkError(f"{self.folder}: a study has no {what}; expected the folder of a sweep")
+
+    @property
     def own(self) -> list[str]:
         """Tables that the study made of its runs, such as ``responses``; ``runs`` is the first."""
-        found = sorted(file.stem for file in self.folder.glob("*.parquet"))
+        found = sorted(file.stem for file in self._place.glob("*.parquet"))
         return sorted(found, key=lambda name: name != _RUNS)
 
     def _own_file(self, name: str) -> Path:
-        return self.folder / f"{name}.parquet"
+        return self._place / f"{name}.parquet"
 
     def table(self, name: str) -> pl.LazyFrame:
         """A table of all runs, below each other, with a first column ``run``; or one that the study made of them.
@@ -122,7 +167,7 @@ class Experiment:
         if name not in TABLES:
             known = ", ".join([*self.own, *TABLES])
             raise TightlinkError(f'no table is called "{name}"; there are {known}')
-        compact = self.folder / COMPACT / f"{name}.parquet"
+        compact = self._place / COMPACT / f"{name}.parquet"
         if compact.exists():
             return self._scanned(compact, ["run", *(column.name for column in TABLES[name])])
         return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
@@ -133,11 +178,7 @@ class Experiment:
         Raises:
             TightlinkError: xarray is not installed, or this is a study, whose runs are no grid.
         """
-        if not self.description:
-            raise TightlinkError(
-                f"{self.folder}: a study has no factors that span a grid; expected the folder of a sweep"
-            )
-
+        self._check_sweep("factors that span a grid")
         return grid(self.runs.filter(pl.col("status") == "done").collect(), self.description["factors"])
 
     def connect(self, tables: Collection[str] | None = None) -> duckdb.DuckDBPyConnection:
@@ -153,7 +194,7 @@ class Experiment:
             self.table(name)
             connection.read_parquet(str(self._own_file(name))).create_view(name)
         for name in TABLES if tables is None else tables:
-            compact = self.folder / COMPACT / f"{name}.parquet"
+            compact = self._place / COMPACT / f"{name}.parquet"
             if compact.exists():
                 self.table(name)
                 connection.read_parquet(str(compact)).create_view(name)
@@ -180,7 +221,7 @@ class Experiment:
     @property
     def failures(self) -> dict[str, dict[str, Any]]:
         """The runs that failed, by name: their ``error`` and their ``scenario`` as TOML."""
-        file = self.folder / FAILURES
+        file = self._place / FAILURES
         if not file.exists():
             return {}
         listed = parsed_json(file)
@@ -229,7 +270,11 @@ class Experiment:
         return identity
 
     def __repr__(self) -> str:
-        return f"<Experiment in {self.folder}>"
+        status = self.runs.select("status").collect()["status"]
+        failed = (status != "done").sum()
+        runs = f"{status.len()} run{'s' if status.len() > 1 else ''}"
+        of = f" over {', '.join(self.varied)}" if self.varied else ""
+        return f"<Experiment in {self.folder}: {runs}{of}{f', {failed} failed' if failed else ''}>"
 
 
 def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:

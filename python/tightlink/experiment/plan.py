@@ -30,7 +30,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.errors import ScenarioError, TightlinkError, closest, in_quotes, one_of
+from tightlink.errors import ScenarioError, TightlinkError, in_quotes, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.cells import Cell, cells
 from tightlink.experiment.designs import Design
@@ -39,6 +39,7 @@ from tightlink.experiment.factors import Factor
 from tightlink.experiment.precision import FEWEST, Precision
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.scenario import Scenario, load
+from tightlink.scenario.table import plain
 from tightlink.scenario.toml import parse, read
 
 #: Keys of the file of an experiment, beside those of `Settings`.
@@ -122,18 +123,15 @@ class Plan:
             vary: Levels by key, as `Factor.of` takes them; or factors.
             settings: See `Settings`.
         """
-        names = [field.name for field in fields(Settings)]
-        for name in settings:
-            if name not in names:
-                raise ScenarioError(f"unknown option; expected {one_of(names)}", key=name,
-                                    suggestion=closest(name, names), statement=True)  # fmt: skip
         if vary is None:
             factors = []
         elif isinstance(vary, Mapping):
             factors = [Factor.of(key, given) for key, given in vary.items()]
         else:
             factors = list(vary)
-        return cls(scenario, factors, Settings(**settings))
+            if not all(isinstance(factor, Factor) for factor in factors):
+                raise TightlinkError('vary: expected levels by key, such as {"traffic.bulk.flows": [1, 2, 4]}')
+        return cls(scenario, factors, Settings(**{name: plain(value) for name, value in settings.items()}))
 
     @classmethod
     def load(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Any, Final
 
 from tightlink.errors import ScenarioError, closest, one_of
@@ -28,7 +24,7 @@ from tightlink.experiment.results import SMALL, Row, write_experiment
 from tightlink.experiment.size import check_runs, counted
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import FORMAT, table_of, tables_of
-from tightlink.experiment.workplace import Workplace, occupied
+from tightlink.experiment.workplace import Workplace, occupied, place_of
 from tightlink.lazy import np, pl
 
 #: Sums of a million numbers in another order differ by less, as a share.
@@ -48,7 +44,7 @@ def run(
 
     Args:
         plan: What to run.
-        output: Folder for the results; without it, one that goes when the experiment that is returned goes.
+        output: Folder for the results; without it, one that goes when Python ends.
         jobs: Runs to simulate at a time.
         cluster: Address of a Dask scheduler to simulate them instead.
         watch: Told after every run how far it is.
@@ -58,7 +54,7 @@ def run(
         TightlinkError: The folder holds something else, or another process works in it.
     """
     _ = plan.cells  # Made and checked before anything is written.
-    folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
+    folder = place_of(output)
     with occupied(folder, MARKER, "sweep") as place:
         store = Store(folder / "runs", place)
         place.claim(_marker(plan), "identity", lambda _: "the sweep of another scenario", store.recognised)
@@ -67,11 +63,7 @@ def run(
             sweep.run(on, watch)
         place.check()
         sweep.write(place, command)
-    experiment = Experiment(folder, store)
-    if output is None:
-        # Not with the experiment: lazy frames of it, as of `sweep(…).runs`, read the files when they are collected.
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return experiment
+    return Experiment(folder, store)
 
 
 def of_scenario(plan: Plan) -> str:

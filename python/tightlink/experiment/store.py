@@ -36,7 +36,7 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike[str], place: Workplace | None = None) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(folder).absolute()
         self._place = place
         self.simulated = 0
         """Runs that were simulated, rather than found."""

@@ -41,7 +41,7 @@ def width_of(metric: str) -> str:
     return f"{name}_half_width_{unit}" if name and unit in _UNITS else f"{metric}_half_width"
 
 
-def summary(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def summary(runs: pl.DataFrame, keys: Sequence[str], copies: Sequence[str] = ()) -> pl.DataFrame:
     """A row for each cell: its means, and half their confidence intervals.
 
     Columns are ``cell``, the keys, ``runs`` that are done, then each metric and what `width_of` names.
@@ -49,6 +49,7 @@ def summary(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     Args:
         runs: The table of runs of a sweep, of which names are CELL/REPLICATION.
         keys: Columns of what was varied.
+        copies: Cells whose replications are copies of one run: an interval of zero would say nothing.
     """
     from scipy.special import stdtrit
 
@@ -76,5 +77,9 @@ def summary(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         for name in metrics
     )  # fmt: skip
     found = found.with_columns(*deviations)
-    widths = (pl.col(width_of(name)) * pl.lit(factors).gather(pl.col(f"_{name}")) for name in metrics)
+    widths = (
+        pl.when(pl.col("cell").is_in(copies)).then(None)
+        .otherwise(pl.col(width_of(name)) * pl.lit(factors).gather(pl.col(f"_{name}"))).alias(width_of(name))
+        for name in metrics
+    )  # fmt: skip
     return found.with_columns(*widths).select(pl.exclude(*(f"_{name}" for name in metrics)))

@@ -17,10 +17,13 @@ Example:
 
 from __future__ import annotations
 
+import atexit
 import errno
 import json
 import os
 import platform
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -40,6 +43,19 @@ _NO_LOCKS: Final = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 #: Who has just locked a folder writes who it is within moments, or has ended.
 _TRIES: Final = 10
 _PAUSE_S: Final = 0.02
+#: Folders that go when Python ends.
+_TEMPORARY: Final[set[Path]] = set()
+
+
+def place_of(output: str | os.PathLike[str] | None) -> Path:
+    """The folder for results; without one, a temporary one that goes when Python ends."""
+    if output is not None:
+        return Path(output)
+    folder = Path(tempfile.mkdtemp(prefix="tightlink-"))
+    _TEMPORARY.add(folder)
+    # Not with what is made of it: lazy frames, as of `sweep(…).runs`, read the files when they are collected.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @dataclass
@@ -138,7 +154,7 @@ def occupied(folder: str | os.PathLike[str], marker: str, what: str) -> Iterator
         workplace.check()
         raise
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(KEPT) from None
+        raise KeyboardInterrupt(*([] if place in _TEMPORARY else [KEPT])) from None
     finally:
         workplace.leave()
 

@@ -26,9 +26,17 @@ def lab(scenario: Scenario, *, sliders: Sequence[str] = (), text: str = "", titl
         text: A lesson in Markdown, in which ``{set: key=value}`` is a button.
         title: What stands above it (default: the name of the scenario's file).
 
+    Returns:
+        A widget, which the notebook shows.
+
     Raises:
         ScenarioError: A slider, or a button of the text, does not fit the scenario.
         TightlinkError: The scenario cannot be simulated in a browser, or anywidget or the engine is not installed.
+
+    Example:
+        >>> import tightlink as tl
+        >>> lab = tl.lab(tl.network("dsl"), sliders=["link.access.queue=10 packets,100 packets"])  # doctest: +SKIP
+        >>> lab.run.flows["goodput_bps"].to_list()  # doctest: +SKIP
     """
     try:
         from tightlink.laboratory.widget import Widget

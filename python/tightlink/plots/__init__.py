@@ -2,16 +2,6 @@
 
 Columns that end in a unit are drawn in a readable scale, with the unit in the label. What reports draw is drawn by
 `tightlink.report.charts`, and `save` and `write` put it on paper as well.
-
-Example:
-    >>> import tempfile
-    >>> import polars as pl
-    >>> from tightlink import plots
-    >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "queue_packets": [0, 19]})
-    >>> ax = plots.line(frame, x="time_s", y="queue_packets")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [file.name for file in plots.save(ax.figure, folder, "queue")]
-    ['queue.svg', 'queue.png']
 """
 
 from __future__ import annotations
@@ -59,3 +49,8 @@ __all__ = [
     "variance_time",
     "write",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is offered, without the modules that it is in."""
+    return __all__

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from tightlink.analysis.effects.designed import numbers
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import np, pl
 from tightlink.plots import labels, palette
@@ -66,6 +67,13 @@ def series(
 
     Raises:
         TightlinkError: The run has no such series.
+
+    Example:
+        >>> import tightlink as tl
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
+        >>> ax = tl.plots.series(run, "cwnd_packets")
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('time (ms)', 'congestion window (packets)')
     """
     table = _chosen(run.series, "metric", metric)
     if isinstance(entity, str):
@@ -88,6 +96,12 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     Args:
         run: Whose flows.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import tightlink as tl
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
+        >>> tl.plots.limited_by(run).get_xlabel()
+        'share of the time (%)'
     """
     flows = run.flows
     ax = axes(ax)
@@ -120,6 +134,12 @@ def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None =
         by: Column that tells distributions apart.
         ax: Where to draw; without it, in a new figure.
         style: Passed on to matplotlib's ``plot``.
+
+    Example:
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> tl.plots.cdf(pl.DataFrame({"rtt_s": [0.02, 0.03, 0.05]}), "rtt_s").get_xlabel()
+        'round-trip time (ms)'
     """
     ax = axes(ax)
     across = _axis(frame, x, ax.get_xlabel())
@@ -199,7 +219,8 @@ def _lines(
 
 
 def _axis(frame: pl.DataFrame, column: str, drawn: str) -> labels.Axis:
-    """The axis of a column; as it is drawn already, where something of this column is."""
+    """The axis of a column of numbers; as it is drawn already, where something of this column is."""
+    numbers(frame, [column])
     if there := labels.axis_drawn(column, drawn):
         return there
     values = [abs(value) for value in frame[column].drop_nulls().to_list()]

@@ -92,7 +92,22 @@ def save(figure: Drawing, folder: str | os.PathLike[str], name: str) -> list[Pat
 
     Returns:
         The two files.
+
+    Raises:
+        TightlinkError: The name has an ending.
+
+    Example:
+        >>> import tempfile
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "queue_packets": [0, 19]})
+        >>> ax = tl.plots.line(frame, x="time_s", y="queue_packets")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [file.name for file in tl.plots.save(ax, folder, "queue")]
+        ['queue.svg', 'queue.png']
     """
+    if Path(name).suffix.removeprefix(".") in _METADATA:
+        raise TightlinkError(f"{name}: expected a name without an ending; plots.write writes one file")
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     drawn = _drawn(figure)
@@ -116,8 +131,24 @@ def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
 
     The parts of a PDF of charts stand in another order each time; SVG and PNG are the same, byte by byte.
 
+    Args:
+        figure: What to write.
+        path: The file, which ends in .svg, .png or .pdf, and is replaced if it is there.
+
+    Returns:
+        The file.
+
     Raises:
         TightlinkError: The ending is none of those that a figure can have.
+        OSError: The file cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> import tightlink as tl
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tl.plots.write(run.plot(), f"{folder}/run.pdf").name
+        'run.pdf'
     """
     import matplotlib as mpl
 

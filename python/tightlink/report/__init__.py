@@ -39,3 +39,8 @@ __all__ = [
     "write",
     "write_run",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is offered, without the modules that it is in."""
+    return __all__

@@ -7,6 +7,7 @@ looks for it in all of its schema, which takes a hundred times as long.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
@@ -50,6 +51,15 @@ def axis_of(frame: pl.DataFrame, column: str, title: str | None, domain: Domain 
     return labels.axis(column, domain[1] if domain else largest(frame, column))
 
 
+def field(column: str) -> str:
+    r"""A column as Vega has it, for which dots and brackets lead into what a value holds.
+
+    >>> field("bbr.share"), field("traffic[*].flows")
+    ('bbr\\.share', 'traffic\\[*\\]\\.flows')
+    """
+    return re.sub(r"[.\[\]]", r"\\\g<0>", column)
+
+
 def scaled(frame: pl.DataFrame, axes: Mapping[str, labels.Axis]) -> pl.DataFrame:
     """The frame with its columns in the units of their axes."""
     return frame.with_columns(
@@ -81,7 +91,7 @@ def channel(  # noqa: PLR0913
         nice: Whether, or with how many steps, it ends at a round number.
     """
     if not frame[column].dtype.is_numeric():
-        return make(column, type="nominal", sort=None, title=axis.title)
+        return make(field(column), type="nominal", sort=None, title=axis.title)
     scale: dict[str, Any] = {"type": kind}
     more: dict[str, Any] = {}
     if kind == "log":
@@ -93,7 +103,7 @@ def channel(  # noqa: PLR0913
         more["axis"] = alt.Axis(values=[0, 1], format="d")
     elif kind == "linear":
         scale |= {"zero": from_zero(frame, column), "nice": not fit and nice}
-    return make(column, type="quantitative", title=axis.title, scale=alt.Scale(**scale), **more)
+    return make(field(column), type="quantitative", title=axis.title, scale=alt.Scale(**scale), **more)
 
 
 def color(
@@ -119,7 +129,7 @@ def color(
     colors = palette.shades(names) if ordered else palette.colors(names, among or ())
     scale = alt.Scale(domain=names, range=[colors[name] for name in names])
     beside = alt.Legend(title=title or None, columns=legend_columns(names)) if legend and len(names) > 1 else None
-    return alt.Color(column, type="nominal", scale=scale, legend=beside)
+    return alt.Color(field(column), type="nominal", scale=scale, legend=beside)
 
 
 def legend_columns(names: Sequence[str]) -> Any:
@@ -130,9 +140,9 @@ def legend_columns(names: Sequence[str]) -> Any:
 def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
     """All columns of a row, in words."""
     return [
-        alt.Tooltip(name, type="quantitative", title=titles.get(name, labels.words(name)), format=",.4~r")
+        alt.Tooltip(field(name), type="quantitative", title=titles.get(name, labels.words(name)), format=",.4~r")
         if dtype.is_float()
-        else alt.Tooltip(name, type="nominal", title=titles.get(name, labels.words(name)))
+        else alt.Tooltip(field(name), type="nominal", title=titles.get(name, labels.words(name)))
         for name, dtype in frame.schema.items()
     ]
 

@@ -11,7 +11,7 @@ from typing import Final
 from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
-from tightlink.experiment.folder import MARKER, RUNS
+from tightlink.experiment.folder import MARKER, RUNS, Experiment
 from tightlink.laboratory.embedded import Offer
 from tightlink.report.blocks import Block, Section, Table, Text
 from tightlink.report.page import write
@@ -70,7 +70,7 @@ a study or a sweep, as its -o names it
             "or of a study or a sweep (it has claims.json or runs.parquet)"
         )
     if (place / MARKER).exists() and (place / RUNS).exists():
-        return write_sweep(place, with_lab=with_lab)
+        return write_sweep(Experiment(place), target, name=place.resolve().name, with_lab=with_lab)
     if with_lab:
         raise TightlinkError(f"{place}: the report of a study gets its laboratories by tightlink study … --with-lab")
     return target if target.exists() else _of_study(place, target)

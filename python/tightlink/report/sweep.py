@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -10,12 +9,11 @@ from typing import Any, Final
 from tightlink.analysis.effects import main as effects
 from tightlink.analysis.effects.levels import over_levels
 from tightlink.errors import TightlinkError
-from tightlink.experiment import open as open_folder
 from tightlink.experiment.designs import ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import Experiment
 from tightlink.experiment.metrics import group_metrics, main_metrics
-from tightlink.experiment.summary import summary, width_of
+from tightlink.experiment.summary import width_of
 from tightlink.laboratory.embedded import Offer
 from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import pl
@@ -43,11 +41,10 @@ class Found:
         self.experiment = experiment
         self.description: dict[str, Any] = experiment.description
         self.runs: pl.DataFrame = experiment.runs.collect()
-        self.keys = [key for group in self.description["factors"] for key in group if key in self.runs.columns]
-        """What was varied."""
+        self.keys = experiment.varied
         self.copies: list[str] = self.description.get("copies", [])
         """Cells whose replications are copies of one run."""
-        self.cells = _without_copies(summary(self.runs, self.keys), self.copies)
+        self.cells = experiment.summary
         self.one_at_a_time = self.description["design"] == ONE_AT_A_TIME
         numbers = [name for name, dtype in self.runs.schema.items() if dtype.is_numeric()]
         known = [name for name in numbers if self.runs[name].drop_nulls().is_not_nan().any()]
@@ -93,24 +90,25 @@ class Found:
         return list(dict.fromkeys([*moving, *self.varied]))
 
 
-def write_sweep(folder: str | os.PathLike[str], *, with_lab: bool = False) -> Path:
-    """Write ``report.html`` of a finished sweep into its folder, in place of an older one.
+def write_sweep(experiment: Experiment, target: Path, *, name: str, with_lab: bool = False) -> Path:
+    """Write the report of a sweep into a file, which is replaced if it is there.
 
     Args:
-        folder: Of the sweep.
+        experiment: The sweep.
+        target: The file.
+        name: What the sweep is called in the title.
         with_lab: Whether the report opens the scenario in the lab, with a slider for each key that was varied.
     """
-    found = Found(open_folder(folder))
-    place = Path(folder)
+    found = Found(experiment)
     return write(
-        place / "report.html",
-        title=f"Sweep {place.resolve().name}",
+        target,
+        title=f"Sweep {name}",
         lead=_lead(found),
         sections=sections(found),
         seeds=sorted(set(found.runs["seed"].to_list())),
         command=found.description.get("command") or None,
         warnings=_warnings(found),
-        laboratories=_laboratories(found, f"Sweep {place.resolve().name}") if with_lab else (),
+        laboratories=_laboratories(found, f"Sweep {name}") if with_lab else (),
     )
 
 
@@ -137,15 +135,6 @@ def _laboratories(found: Found, title: str) -> list[Offer]:
             values[key] = list({repr(value): value for value in given if value is not None}.values())
     made = [Slider.of(key, given, scenarios[0]) for key, given in values.items()]
     return [Offer(title, scenarios[0], made)]
-
-
-def _without_copies(cells: pl.DataFrame, copies: list[str]) -> pl.DataFrame:
-    """The cells without intervals where replications are copies, of which the interval is zero and says nothing."""
-    widths = [name for name in cells.columns if width_of(name) in cells.columns]
-    copied = pl.col("cell").is_in(copies)
-    return cells.with_columns(
-        pl.when(copied).then(None).otherwise(pl.col(width_of(name))).alias(width_of(name)) for name in widths
-    )
 
 
 def _lead(found: Found) -> str:

@@ -32,7 +32,7 @@ from tightlink.scenario.held_disciplines import (
     FqPie,
     Strict,
 )
-from tightlink.scenario.links import Framing, Link, Reverse
+from tightlink.scenario.links import Duplex, Framing, Link, Reverse
 from tightlink.scenario.load import load, loads, understood
 from tightlink.scenario.loss import BitErrors, GilbertElliott, LossPattern, LossSchedule, LossStep, LossTable
 from tightlink.scenario.model import Scenario
@@ -66,9 +66,13 @@ from tightlink.scenario.topologies import (
     Dumbbell,
     FatTree,
     Graph,
+    GroupLink,
+    GroupReverse,
     ParkingLot,
     Spread,
 )
+from tightlink.scenario.topologies.four_tier import TierLink
+from tightlink.scenario.topologies.graph import Edge, GraphLink
 from tightlink.scenario.traffic import Bulk, Cbr, OnOff, Saturate, Starts, Video
 from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.users import Control, Crowd, File, Interface, LongLived, Patience, Place, Think, Users
@@ -104,6 +108,8 @@ __all__ = [
     "Drr",
     "DualPi2",
     "Dumbbell",
+    "Duplex",
+    "Edge",
     "FatTree",
     "File",
     "FourTier",
@@ -114,6 +120,9 @@ __all__ = [
     "GammaJitter",
     "GilbertElliott",
     "Graph",
+    "GraphLink",
+    "GroupLink",
+    "GroupReverse",
     "Interface",
     "JitterTable",
     "LargerFile",
@@ -164,6 +173,7 @@ __all__ = [
     "Tcp",
     "Think",
     "Threshold",
+    "TierLink",
     "Transfers",
     "Udp",
     "UniformJitter",

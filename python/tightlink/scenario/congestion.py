@@ -91,13 +91,15 @@ def options(name: str) -> dict[str, Option]:
     return {option[0]: Option(*option) for option in _core.congestion_options(name)}
 
 
-def control_name(value: str | Mapping[str, object]) -> str:
+def control_name(value: str | Mapping[str, object] | type[control.CongestionControl]) -> str:
     """The name of a congestion control as a scenario gives it.
 
     >>> control_name("cubic"), control_name({"kind": "cubic", "beta": 0.5})
     ('cubic', 'cubic')
     """
-    return value if isinstance(value, str) else str(value.get("kind"))
+    if isinstance(value, Mapping):
+        return str(value.get("kind"))
+    return value if isinstance(value, str) else value.name
 
 
 def reads_marks(name: str) -> bool:

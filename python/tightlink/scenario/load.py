@@ -21,13 +21,31 @@ def load(path: str | os.PathLike[str], *, set: Mapping[str, object] | None = Non
 
     Raises:
         ScenarioError: The file or a change is wrong; the message says where and what was expected.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import tightlink as tl
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "wire.toml"
+        ...     _ = file.write_text('duration = "10 s"')
+        ...     tl.load(file, set={"duration": "20 s"}).duration
+        '20 s'
     """
     name = str(path)
     return loads(toml.read(name), set=set, file=name)
 
 
 def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | None = None) -> Scenario:  # noqa: A002
-    """Read a scenario from TOML text; ``file`` is the name that errors give.
+    """Read a scenario from TOML text.
+
+    Args:
+        text: What a scenario's file has.
+        set: Keys to change, by their full dotted paths.
+        file: The name that errors give.
+
+    Raises:
+        ScenarioError: The text or a change is wrong.
 
     Example:
         >>> loads('duration = "10 s"').duration

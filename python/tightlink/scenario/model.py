@@ -124,11 +124,29 @@ class Scenario(Table):
 
         Raises:
             ScenarioError: The key hits nothing, or the value is wrong.
+
+        Example:
+            >>> import tightlink as tl
+            >>> dsl = tl.network("dsl").set("link.access.queue", "20 packets").set("observe", None)
+            >>> dsl.link["access"].queue, dsl.observe
+            ('20 packets', None)
         """
         return self.set_all({key: value})
 
     def set_all(self, changes: Mapping[str, object]) -> Self:
-        """A copy with several keys changed at once: what holds between keys is checked at the end."""
+        """A copy with several keys changed at once: what holds between keys is checked at the end.
+
+        Args:
+            changes: Values by full dotted path, as `set` takes them.
+
+        Raises:
+            ScenarioError: A key hits nothing, or a value is wrong.
+
+        Example:
+            >>> import tightlink as tl
+            >>> tl.network("dsl").set_all({"duration": "5 s", "seed": 7}).seed
+            7
+        """
         data = self.written()
         for key, value in changes.items():
             data = override(data, key, value)

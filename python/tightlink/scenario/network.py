@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from tightlink import units
-from tightlink.errors import ABSENT, ScenarioError, in_quotes
+from tightlink.errors import ABSENT, ScenarioError, in_quotes, one_of
 from tightlink.scenario.changes import Changing
 from tightlink.scenario.delays import LeoDelay, least_delay
 from tightlink.scenario.disciplines import Threshold
@@ -238,7 +238,9 @@ class Network:
         if len(names) > _MANY:
             names = [other for other in names if "[" not in other]
         names += [f"{group}[*]" for group in self.groups]
-        return ScenarioError(expected, key=key, value=name, suggestion=in_quotes(name, names))
+        meant = in_quotes(name, names)
+        known = f", {one_of(names)}" if names and not meant else ""
+        return ScenarioError(f"{expected}{known}", key=key, value=name, suggestion=meant)
 
     @cached_property
     def wires(self) -> dict[int, Hop]:

@@ -1,8 +1,6 @@
 """New scenarios to start from: a download over a ready network.
 
 Example:
-    >>> network("lte").link["access"].network
-    'lte'
     >>> print(network_toml("rack")[:85])
     # Rack in a data centre: a server at its switch, with microseconds and little buffer.
 """
@@ -36,6 +34,11 @@ def network(name: str) -> Scenario:
 
     Raises:
         ScenarioError: There is no network of this name.
+
+    Example:
+        >>> import tightlink as tl
+        >>> tl.network("lte").link["access"].network
+        'lte'
     """
     ends = _ready(name).ends
     return Scenario(

@@ -17,13 +17,15 @@ from typing import Any, Final
 
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.scenario.networks import networks
-from tightlink.scenario.table import merged
+from tightlink.scenario.table import Table, merged
 from tightlink.scenario.toml import DEEPEST, parse
 
 _STEP: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)(?:\[(\d+|\*)\])?", re.ASCII)
 #: Tables whose keys are names that the user gave.
 _NAMED: Final = ("link", "topology", "traffic", "node")
 _LARGEST_INDEX = 9
+#: Steps to a table that has a name, such as link.wire.
+_WHOLE: Final = 2
 
 
 def parse_option(text: str) -> tuple[str, object]:
@@ -71,8 +73,9 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
         for name in names:
             data = _put(data, [(first, None), (name, None), *steps[1:]], value, path)
         return data
-    # A node may have no table yet: links make nodes.
-    if first in _NAMED and first != "node" and len(steps) > 1:
+    # A node may have no table yet: links make nodes. A whole table may be of a new name.
+    whole = len(steps) == _WHOLE and isinstance(value, dict | Table)
+    if first in _NAMED and first != "node" and len(steps) > 1 and not whole:
         _check_name(data, first, steps[1][0], path)
     return _put(data, steps, value, path)
 

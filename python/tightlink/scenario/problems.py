@@ -21,7 +21,7 @@ _EXPECTED: Final = {
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "string_type": "text",
-    "dict_type": "a table",
+    "dict_type": "a table of names, such as { a = … }",
     "model_type": "a table",
     "list_type": "a list",
     "tuple_type": "a list",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from tightlink.errors import ABSENT, one_of
+from tightlink.errors import ABSENT, TightlinkError, one_of, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -95,8 +95,12 @@ class _TableType(ModelMetaclass):
             """Pydantic offers its own, with what checks the values."""
 
         def __call__(cls: type[T], *args: Any, **kwargs: Any) -> T:  # noqa: N805
+            if args:
+                names = [name for name, _ in cls._in_order() if name != "kind"]
+                first = next((name for name in names if cls.model_fields[name].is_required()), names[0])
+                raise TypeError(f"{cls.__name__} takes its keys by name only, such as {cls.__name__}({first}=…)")
             try:
-                return super().__call__(*args, **kwargs)
+                return super().__call__(**kwargs)
             except ValidationError as error:
                 # Not at the top: problems.py walks the models that are defined with this base.
                 from tightlink.scenario.described import example
@@ -148,6 +152,19 @@ class Table(BaseModel, metaclass=_TableType):
                 described["properties"][key]["description"] = meaning
         return schema
 
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: object) -> None:
+            """Refuse to change a key."""
+            if name in type(self).model_fields:
+                key = f"{type(self).__name__}.{name}"
+                raise TightlinkError(f"{key} cannot be changed: scenario.set(key, value) returns a changed copy")
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        """What a table has, without what every model of pydantic has: what notebooks complete."""
+        return [name for name in super().__dir__() if name.startswith("__") or not hasattr(BaseModel, name)]
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """What was set, in the order in which it is written: as Python, a table with the same keys."""
         given = self.model_fields_set
@@ -165,30 +182,53 @@ class Table(BaseModel, metaclass=_TableType):
         if isinstance(data, cls):
             return data
         if not isinstance(data, dict):
-            raise wrong("a table", value=data)
+            raise wrong("a table", value=data, suggestion=cls._meant(data))
         for key in data:
             if key not in cls._accepted():
                 # Not at the top: no scenario that is right needs it.
                 from tightlink.scenario.synonyms import meant_key
 
-                meant = meant_key(str(key), cls)
+                meant = meant_key(str(key).rstrip("_"), cls)
                 message = f"unknown key; expected {one_of(key for _, key in cls._in_order())}"
                 suggestion = f'"{meant}"' if meant else None
                 raise wrong(message, key=str(key), suggestion=suggestion, statement=True)
-        return data
+        return {key: plain(value) for key, value in data.items()}
+
+    @classmethod
+    def _meant(cls, value: object) -> str | None:
+        """The table that somebody has in mind who writes the value of its first key alone."""
+        for key in cls.keys() if isinstance(value, str) else ():
+            try:
+                cls.model_validate({key: value})
+            except ValidationError:
+                continue
+            return f"{{ {key} = {show(value)} }}"
+        return None
 
     def written(self) -> dict[str, Any]:
         """The table as nested dictionaries of what was set, as TOML would give them."""
         given = self.model_fields_set
         return {
-            key: _written(value)
+            key: as_written(value)
             for name, key in self._in_order()
             if (name in given or name == "kind") and (value := getattr(self, name)) is not None
         }
 
     def complete(self) -> dict[str, Any]:
         """The table with its defaults, for one of which none depends on the profile."""
-        return {key: _written(value) for name, key in self._in_order() if (value := getattr(self, name)) is not None}
+        return {key: as_written(value) for name, key in self._in_order() if (value := getattr(self, name)) is not None}
+
+
+def plain(value: Any) -> Any:
+    """A value with numbers and arrays of NumPy, or series of pandas, as Python's numbers and lists.
+
+    >>> import numpy as np
+    >>> plain(np.int64(3)), plain([np.float32(0.5)]), plain(np.arange(2))
+    (3, [0.5], [0, 1])
+    """
+    if isinstance(value, list | tuple):
+        return [*map(plain, value)] if any(hasattr(item, "tolist") for item in value) else value
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def own_docstring(table: type[Table]) -> str:
@@ -196,16 +236,17 @@ def own_docstring(table: type[Table]) -> str:
     return inspect.cleandoc(str(table.__dict__.get("__doc__") or ""))
 
 
-def _written(value: Any) -> Any:
+def as_written(value: Any) -> Any:
+    """A value with its tables as nested dictionaries, as TOML would give them."""
     if isinstance(value, str):
         return value
     if isinstance(value, Table):
         return value.written()
     if isinstance(value, dict):
-        return {key: _written(item) for key, item in value.items()}
+        return {key: as_written(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_written(item) for item in value]
-    return value
+        return [as_written(item) for item in value]
+    return plain(value)
 
 
 def key_of(field: str) -> str:

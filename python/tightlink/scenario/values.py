@@ -243,23 +243,24 @@ Ecn = Annotated[
 ]
 
 
-def _is_control(value: object) -> TypeGuard[type[CongestionControl]]:
+def is_control(value: object) -> TypeGuard[type[CongestionControl]]:
+    """Whether a value is a class of a congestion control, which stands for its name."""
     return isinstance(value, type) and issubclass(value, CongestionControl)
 
 
 def _check_congestion(value: object) -> str | dict[str, object]:
     if isinstance(value, dict) and "kind" in value:
-        return value | {"kind": value["kind"].name} if _is_control(value["kind"]) else value
+        return value | {"kind": value["kind"].name} if is_control(value["kind"]) else value
     if isinstance(value, str):
         return value
-    if _is_control(value):
+    if is_control(value):
         return value.name
     raise wrong("the name of a congestion control, or a table with its name as kind and its options", value=value)
 
 
 #: What it names, and its options, are checked when the scenario is resolved: the engine knows them.
 Congestion = Annotated[
-    str | dict[str, str | float | bool],
+    str | dict[str, str | float | bool] | type[CongestionControl],
     BeforeValidator(_check_congestion),
     WithJsonSchema(
         {"anyOf": [{"type": "string"}, {"type": "object", "required": ["kind"]}], "examples": ["reno", "cubic"]}

@@ -107,6 +107,9 @@ class Statement:
             raise ValueError("observed is missing, or the reason why nothing can be observed")
         if bounds.count(None) < 1 or (not figure and bounds != [None, None]):
             raise ValueError("a figure that is expected has one of tolerance and relative, or must be met exactly")
+        share: Any = self.relative
+        if isinstance(share, str):
+            raise TypeError(f'relative = "{share}": expected a share such as 0.05')
         if bounds != [None, None] and not self.tolerance_from:
             raise ValueError("tolerance_from must say where the tolerance comes from")
 

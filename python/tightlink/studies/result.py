@@ -15,7 +15,7 @@ from tightlink.experiment.claims import Claim
 from tightlink.studies.study import Report
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyResult:
     """A study that was run."""
 
@@ -51,3 +51,5 @@ class StudyResult:
         out = StringIO()
         claimed.print_table(self.claims, out)
         return out.getvalue().rstrip()
+
+    __repr__ = __str__

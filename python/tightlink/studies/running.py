@@ -48,6 +48,7 @@ from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.results import results, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import Workplace, occupied
+from tightlink.files import errors_of
 from tightlink.laboratory.embedded import Offer
 from tightlink.progress import duration
 from tightlink.studies import named
@@ -82,10 +83,21 @@ def study(  # noqa: PLR0913
         progress: Told, line by line, what it is doing.
         watch: Told after every run how far it is.
 
+    Returns:
+        The claims with their verdicts, what was observed, and where the report is.
+
     Raises:
         ScenarioError: There is no such study, or it has no such option.
         TightlinkError: The folder holds something else, another process works in it, runs failed, the machine cannot
             measure what is to be measured, or the engine for browsers is not installed.
+
+    Example:
+        >>> import tempfile
+        >>> import tightlink as tl
+        >>> example = Path(tl.__file__).parent / "examples" / "new_study.py"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tl.study(example, folder).table["verdict"].to_list()
+        ['holds', 'holds']
     """
     asked = named(what).with_options(options or {})
     folder = Path("results") / (asked.folder or asked.name) if output is None else Path(output)
@@ -100,7 +112,8 @@ def study(  # noqa: PLR0913
     with occupied(folder, claimed.MARKER, "study") as place:
         store = Store(folder / "runs", place)
         place.claim({_STUDY: asked.name}, _STUDY, lambda held: f"the study {held[_STUDY]}", store.recognised)
-        tasks = asked.all_tasks()
+        with errors_of(Path(asked.file)):
+            tasks = asked.all_tasks()
         if store.count():
             tell(f"{store.count()} runs are in {store.folder} already")
         elif progress is not None and cluster is None:
@@ -110,10 +123,13 @@ def study(  # noqa: PLR0913
             tell(error.mended)
         place.check()
         scenarios = {task.name: task.scenario for task in tasks}
-        write_results(folder / "runs.parquet", results(scenarios, runs, asked.measure))
+        with errors_of(Path(asked.file)):
+            rows = results(scenarios, runs, asked.measure)
+        write_results(folder / "runs.parquet", rows)
         real = measure_all(wanted, folder / LIVE, jobs, tell) if wanted else {}
         tell("analysing")
-        found = asked.found({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
+        with errors_of(Path(asked.file)):
+            found = asked.found({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
         place.check()
         _write(asked, found, place, tell, tasks, with_lab=with_lab)
     return StudyResult(asked.name, folder, claimed.load(folder / "claims.json"), found.observed, found.report)

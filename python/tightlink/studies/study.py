@@ -182,7 +182,10 @@ class Study:
         """
         if self.claims is None:
             return ClaimsTable("", ())
-        whole = ClaimsTable.parsed(self.claims) if isinstance(self.claims, str) else ClaimsTable.read(self.claims)
+        if isinstance(self.claims, str):
+            whole = ClaimsTable.parsed(self.claims, self.file or "claims.toml")
+        else:
+            whole = ClaimsTable.read(self.claims)
         return whole if self.parts is None else whole.of(self.parts)
 
     def found(self, runs: Mapping[str, Run]) -> Found:

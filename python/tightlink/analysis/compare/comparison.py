@@ -2,20 +2,6 @@
 
 Flows are paired by their labels, links and nodes by their names, runs of sweeps by what was varied. What only one of
 the two has is listed.
-
-Example:
-    >>> import tightlink as tl
-    >>> base = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "2 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> found = compare(tl.simulate(base), tl.simulate(base.set("link.wire.delay", "20 ms")))
-    >>> found.of("flows", "goodput_bps").rows()
-    [('ftp', 1868000.0, 1792000.0, -0.041)]
-    >>> found.differences.rows()
-    [('link.wire.delay', '10 ms', '20 ms')]
 """
 
 from __future__ import annotations
@@ -102,9 +88,26 @@ def compare(
         pairs: Of two runs: names of flows, links or nodes of the first that stand for others in the second, such as
             those of a capture, which has addresses.
 
+    Returns:
+        What is on both sides, the second against the first, and what is on one; printed, a summary.
+
     Raises:
         TightlinkError: One is a run and the other a folder of runs; a name is of nothing; or nobody says what was
             varied.
+
+    Example:
+        >>> import tightlink as tl
+        >>> base = tl.loads('''
+        ... profile = "ns2"
+        ... duration = "2 s"
+        ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+        ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+        ... ''')
+        >>> found = tl.compare(tl.simulate(base), tl.simulate(base.set("link.wire.delay", "20 ms")))
+        >>> found.of("flows", "goodput_bps").rows()
+        [('ftp', 1868000.0, 1792000.0, -0.041)]
+        >>> found.differences.rows()
+        [('link.wire.delay', '10 ms', '20 ms')]
     """
     names = _names(first, second)
     match _opened(first), _opened(second):
@@ -124,6 +127,8 @@ def compare(
 def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experiment:
     if isinstance(source, Run | Experiment):
         return source
+    if not isinstance(source, str | os.PathLike):
+        raise TightlinkError(f"expected a run, a sweep, a study, or the folder of one, not {type(source).__name__}")
     folder = Path(source)
     if holds_run(folder):
         return open_run(folder)

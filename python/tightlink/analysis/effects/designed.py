@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tightlink.analysis import measurements
 from tightlink.analysis.measurements import LINE, MeasurementError
@@ -48,7 +48,7 @@ class Designed:
 def read(
     path: str | os.PathLike[str], *, factors: Sequence[str] | None = None, responses: Sequence[str] | None = None
 ) -> Designed:
-    """Read a table of runs: a CSV file, a Parquet file, or the folder of a study or sweep.
+    r"""Read a table of runs: a CSV file, a Parquet file, or the folder of a study or sweep.
 
     In CSV files a column of numbers is one of numbers, one of ``true`` and ``false`` one of booleans, and an empty
     cell a missing value; columns that `measurements` knows are converted to SI.
@@ -61,11 +61,20 @@ def read(
 
     Raises:
         MeasurementError: The file cannot be read, or a column that was asked for is not there.
+
+    Example:
+        >>> import tempfile
+        >>> import tightlink as tl
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "runs.csv"
+        ...     _ = file.write_text("queue,loss\n5 packets,0.2\n20 packets,0.1\n20 packets,0.15\n")
+        ...     table = tl.analyze.read_runs(file)
+        >>> table.factors, table.responses
+        (('queue',), ('loss',))
     """
     frame = measurements.read(path)
     if factors is None and (Path(path) / MARKER).is_file():
-        groups = open_folder(path).description["factors"]
-        factors = [key for group in groups for key in group if key in frame.columns]
+        factors = open_folder(path).varied
     with measurements.of_file(path):
         return designed(frame, factors=factors, responses=responses)
 
@@ -101,11 +110,16 @@ def designed(
 
 
 def present(frame: pl.DataFrame, columns: Iterable[str]) -> None:
-    """Refuse columns that a table lacks.
+    """Refuse columns that a table lacks, and what is no table of polars.
 
     Raises:
-        MeasurementError: A column is missing.
+        MeasurementError: A column is missing, or it is a table of another kind.
     """
+    given: Any = frame
+    if not isinstance(given, pl.DataFrame):
+        kind = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+        ways = "pl.from_pandas(table), table.collect(), or runs.collect() of a sweep"
+        raise MeasurementError(f"expected a DataFrame of polars, such as {ways}, not {kind}")
     for name in columns:
         if name not in frame.columns:
             shown = [column for column in frame.columns if column != LINE]

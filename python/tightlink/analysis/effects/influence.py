@@ -2,15 +2,6 @@
 
 Ψ = (responses with p < 0.01 + ½ · responses with 0.01 ≤ p < 0.05) / responses. It is 1 for a factor that moves
 everything, and 0 for one that can be left out of the next experiment.
-
-Example:
-    >>> import polars as pl
-    >>> effects = pl.DataFrame({
-    ...     "factor": ["speed"] * 3 + ["patience"] * 3, "response": ["goodput", "loss", "delay"] * 2,
-    ...     "p": [0.001, 0.02, 0.4, 0.6, 0.7, 0.8],
-    ... })
-    >>> influence(effects).rows()
-    [('speed', 0.5, 3), ('patience', 0.0, 3)]
 """
 
 from __future__ import annotations
@@ -31,6 +22,16 @@ def influence(effects: pl.DataFrame, by: Sequence[str] = ()) -> pl.DataFrame:
     Returns:
         Columns ``*by``, factor, ``psi`` (0 to 1) and ``responses``, the number that it is a share of. Effects
         without a test count as responses that are not moved.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> effects = pl.DataFrame({
+        ...     "factor": ["speed"] * 3 + ["patience"] * 3, "response": ["goodput", "loss", "delay"] * 2,
+        ...     "p": [0.001, 0.02, 0.4, 0.6, 0.7, 0.8],
+        ... })
+        >>> tl.analyze.influence(effects).rows()
+        [('speed', 0.5, 3), ('patience', 0.0, 3)]
     """
     p = pl.col("p").fill_nan(None).fill_null(1.0)
     strong, weak = (p < STRONG).sum(), ((p >= STRONG) & (p < WEAK)).sum()

@@ -2,12 +2,6 @@
 
 The interaction of A and B is half the difference between A's effect at the high and at the low level of B:
 the mean where both are low or both high, less the mean where they differ.
-
-Example:
-    >>> import polars as pl
-    >>> runs = pl.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": [1.0, 2.0, 1.0, 6.0]})
-    >>> interactions(runs, ["a", "b"], ["y"]).select("factor", "other", "effect", "aliases").rows()
-    [('a', 'b', 2.0, '')]
 """
 
 from __future__ import annotations
@@ -39,6 +33,13 @@ def interactions(
 
     Raises:
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> runs = pl.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": [1.0, 2.0, 1.0, 6.0]})
+        >>> tl.analyze.interactions(runs, ["a", "b"], ["y"]).select("factor", "other", "effect", "aliases").rows()
+        [('a', 'b', 2.0, '')]
     """
     found = []
     known = [levels(runs, factor) for factor in factors]

@@ -2,15 +2,6 @@
 
 In a design in which the levels of other factors are the same at each level of one (full, two-level and
 fractional designs), the means differ by that factor alone, as far as the design tells effects apart.
-
-Example:
-    >>> import polars as pl
-    >>> queues = ["5 packets", "20 packets", "5 packets", "20 packets"]
-    >>> runs = pl.DataFrame({"queue": queues, "flows": [1, 1, 2, 2], "loss": [0.2, 0.0, 0.4, 0.1]})
-    >>> in_si(["5 packets", "20 packets"])
-    ('packets', [5.0, 20.0])
-    >>> main_effects(runs, ["queue"], ["loss"]).select("low", "high", "effect", "mark", "sign").rows()
-    [('5 packets', '20 packets', -0.25000000000000006, '', '−')]
 """
 
 from __future__ import annotations
@@ -91,6 +82,16 @@ def main_effects(
 
     Raises:
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> queues = ["5 packets", "20 packets", "5 packets", "20 packets"]
+        >>> runs = pl.DataFrame({"queue": queues, "flows": [1, 1, 2, 2], "loss": [0.2, 0.0, 0.4, 0.1]})
+        >>> in_si(["5 packets", "20 packets"])
+        ('packets', [5.0, 20.0])
+        >>> tl.analyze.main_effects(runs, ["queue"], ["loss"]).select("low", "high", "effect", "mark", "sign").rows()
+        [('5 packets', '20 packets', -0.25000000000000006, '', '−')]
     """
     found = []
     pairs = {factor: levels(runs, factor) for factor in factors}

@@ -4,15 +4,6 @@ In the stable region load grows in proportion to the packet rate; in the unstabl
 follows; in the highly unstable one the load that the router reports falls, as what measures it no
 longer gets its turn: M. Paredes-Farrera, M. Fleury, M. Ghanbari, Router Response to Traffic at a
 Bottleneck Link, 2006. A region begins between two probes, and is reported so.
-
-Example:
-    >>> import polars as pl
-    >>> rates = [500.0 * step for step in range(1, 17)]
-    >>> rows = [(size, rate, min(rate / 5000, 0.8)) for size in (64, 512, 1500) for rate in rates]
-    >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load"], orient="row")
-    >>> found = find(table)
-    >>> found.governs, [str(length.onset) for length in found.lengths]
-    ('packets_per_s', ['between 4,000 and 4,500', 'between 4,000 and 4,500', 'between 4,000 and 4,500'])
 """
 
 from __future__ import annotations
@@ -175,6 +166,16 @@ def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES
 
     Raises:
         MeasurementError: The table cannot be analysed.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> rates = [500.0 * step for step in range(1, 17)]
+        >>> rows = [(size, rate, min(rate / 5000, 0.8)) for size in (64, 512, 1500) for rate in rates]
+        >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load"], orient="row")
+        >>> found = tl.analyze.regimes(table)
+        >>> found.governs, [str(length.onset) for length in found.lengths]
+        ('packets_per_s', ['between 4,000 and 4,500', 'between 4,000 and 4,500', 'between 4,000 and 4,500'])
     """
     names = in_si(frame).columns
     prefix = "offered_" if {"offered_packets_per_s", "offered_bps"} & set(names) else ""

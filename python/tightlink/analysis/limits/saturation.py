@@ -5,13 +5,6 @@ grows (free flow). Below a critical size the packet rate stays near its maximum 
 with the size (saturation): R. Smith, Data Traffic Dynamics and Saturation on a Single Link, 2009. Two
 laws are fitted (`tightlink.analysis.limits.packet_cost`) and compared by AICc; intervals come from resampled
 residuals. Where the data show one regime only, the answer says so, and nothing is fitted.
-
-Example:
-    >>> import numpy as np, polars as pl
-    >>> sizes = np.arange(50.0, 1500.0, 50.0)
-    >>> found = find(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": np.minimum(25e3, 12e6 / sizes)}))
-    >>> found.regime, found.better.name, round(found.better.critical_bytes.value)
-    ('both', 'ideal', 480)
 """
 
 from __future__ import annotations
@@ -176,6 +169,15 @@ def find(  # noqa: PLR0913
 
     Raises:
         MeasurementError: The table cannot be analysed.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import numpy as np, polars as pl
+        >>> sizes = np.arange(50.0, 1500.0, 50.0)
+        >>> rates = np.minimum(25e3, 12e6 / sizes)
+        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> found.regime, found.better.name, round(found.better.critical_bytes.value)
+        ('both', 'ideal', 480)
     """
     table = sizes_and_rates(frame, size=size, throughput=throughput)
     if largest_bytes is not None:

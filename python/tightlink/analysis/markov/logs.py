@@ -1,12 +1,4 @@
-"""Chains from a log of states: who entered which state when, looked at once in each step.
-
-Example:
-    >>> import polars as pl
-    >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
-    >>> chains = from_log(log, step_s=1.0)
-    >>> chains.states, chains.observed["busy"].to_list()
-    (('not begun', 'busy', 'done'), [0.5, 1.0, 0.5])
-"""
+"""Chains from a log of states: who entered which state when, looked at once in each step."""
 
 from __future__ import annotations
 
@@ -45,6 +37,14 @@ def from_log(
     Raises:
         TightlinkError: A column is missing, a value is empty, or the log has too many steps or states, or only one
             step.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
+        >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
+        >>> chains.states, chains.observed["busy"].to_list()
+        (('not begun', 'busy', 'done'), [0.5, 1.0, 0.5])
     """
     for column in COLUMNS:
         if column not in log.columns:

@@ -52,6 +52,19 @@ def from_users(
 
     Raises:
         TightlinkError: The run has no users, or several and no label is given, or fewer than two intervals.
+
+    Example:
+        >>> import tightlink as tl
+        >>> web = tl.Users(
+        ...     places={"campus": tl.Place(at="campus", sources=200), "farm": tl.Place(at="farm", receivers=20)},
+        ...     interfaces={"ethernet": tl.Interface(rate="100 Mbit/s")},
+        ...     think=tl.Think(mean="2 s"),
+        ...     files={"page": tl.File(mean="50 packets", shape=1.5)},
+        ... )
+        >>> wire = tl.Link(ends=("campus", "farm"), rate="50 Mbit/s", delay="10 ms", queue="100 packets")
+        >>> run = tl.simulate(tl.Scenario(duration="5 s", link={"wire": wire}, traffic={"web": web}))
+        >>> tl.analyze.markov_from_users(run).pieces[0].chain.states
+        ('thinking', 'connecting', 'transmitting', 'completed')
     """
     if periods is None:
         written = run.manifest["scenario"]["observe"]["periods"]

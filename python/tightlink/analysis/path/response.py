@@ -1,9 +1,4 @@
-"""Response functions: how many packets a TCP flow gets through in a round trip at a given loss.
-
-Example:
-    >>> round(mathis(0.01), 3), round(pftk(0.01, rtt_s=0.1, rto_s=0.2), 3)
-    (12.247, 11.718)
-"""
+"""Response functions: how many packets a TCP flow gets through in a round trip at a given loss."""
 
 from __future__ import annotations
 
@@ -24,6 +19,11 @@ def mathis(loss: float, c: float = C_EVERY) -> float:
     Args:
         loss: p, the share of packets lost.
         c: `C_EVERY` or `C_DELAYED`.
+
+    Example:
+        >>> import tightlink as tl
+        >>> round(tl.analyze.mathis(0.01), 3)
+        12.247
     """
     return c / math.sqrt(loss)
 
@@ -40,6 +40,11 @@ def pftk(loss: float, *, rtt_s: float, rto_s: float, per_ack: int = 1, window: f
         rto_s: T₀, the first retransmission timeout.
         per_ack: b, packets acknowledged by an ACK.
         window: The receiver's window, in packets.
+
+    Example:
+        >>> import tightlink as tl
+        >>> round(tl.analyze.pftk(0.01, rtt_s=0.1, rto_s=0.2), 3)
+        11.718
     """
     b, p = per_ack, loss
     avoidance = rtt_s * math.sqrt(2 * b * p / 3)

@@ -4,14 +4,6 @@ The method of NIST 2010: under each condition, algorithms are points in the spac
 two is Euclidean, each difference divided by the standard deviation of its response; clusters are joined by the mean
 distance over all pairs across; joins below 70 % of the largest are coloured. Conditions differ too much to be
 compared with each other, so that each has its own dendrogram.
-
-Example:
-    >>> import polars as pl
-    >>> runs = pl.DataFrame({"load": ["heavy"] * 3, "tcp": ["reno", "cubic", "fast"],
-    ...                      "loss": [0.010, 0.011, 0.09], "goodput_bps": [4e6, 4.1e6, 2e6]})
-    >>> (heavy,) = clusters(runs, condition="load", algorithm="tcp")
-    >>> heavy.clusters, heavy.apart
-    ((('reno', 'cubic'),), 'fast')
 """
 
 from __future__ import annotations
@@ -114,6 +106,15 @@ def clusters(
     Raises:
         MeasurementError: A column is missing, or a condition has fewer than two algorithms or no response
             that all of them have.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> runs = pl.DataFrame({"load": ["heavy"] * 3, "tcp": ["reno", "cubic", "fast"],
+        ...                      "loss": [0.010, 0.011, 0.09], "goodput_bps": [4e6, 4.1e6, 2e6]})
+        >>> (heavy,) = tl.analyze.clusters(runs, condition="load", algorithm="tcp")
+        >>> heavy.clusters, heavy.apart
+        ((('reno', 'cubic'),), 'fast')
     """
     if not 0 <= cut <= 1:
         raise MeasurementError(f"cut = {cut:g}: expected a share from 0 to 1")

@@ -7,13 +7,6 @@ represents each. Its matrix has three colours, by |r|: red from 0.80, blue from 
 
 The document reads its groups from a plot by eye. Here they come from complete linkage: the strongest pairs first, and
 never two in a group whose pair is not kept. A response without a partner is its own group.
-
-Example:
-    >>> import polars as pl
-    >>> runs = pl.DataFrame({"sent": [1.0, 2, 3, 4], "received": [1.0, 2, 3, 5], "loss": [0.3, 0.1, 0.4, 0.1]})
-    >>> found = correlation(runs, ["sent", "received", "loss"])
-    >>> found.dimension, [group.responses for group in found.groups]
-    (2, [('sent', 'received'), ('loss',)])
 """
 
 from __future__ import annotations
@@ -90,6 +83,14 @@ def correlation(
 
     Raises:
         MeasurementError: There are fewer than two responses that vary, or too few runs have both of a pair.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> runs = pl.DataFrame({"sent": [1.0, 2, 3, 4], "received": [1.0, 2, 3, 5], "loss": [0.3, 0.1, 0.4, 0.1]})
+        >>> found = tl.analyze.correlation(runs, ["sent", "received", "loss"])
+        >>> found.dimension, [group.responses for group in found.groups]
+        (2, [('sent', 'received'), ('loss',)])
     """
     values = numbers(runs, responses, fewest=2)
     if threshold != "gap" and not 0 <= threshold < 1:

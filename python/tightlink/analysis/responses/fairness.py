@@ -3,14 +3,6 @@
 NIST 2010 lets some flows use an alternative and others standard TCP, on the same paths for the same files, and
 compares the two: as shares of the rate that was available, and as points, one for each condition, with the
 alternative along and standard TCP up. On the diagonal both get the same; below it the alternative gains.
-
-Example:
-    >>> import polars as pl
-    >>> runs = pl.DataFrame({"load": ["low", "high"] * 2, "tcp": ["scalable"] * 2 + ["compound"] * 2,
-    ...                      "own_bps": [80e6, 60e6, 70e6, 30e6], "standard_bps": [60e6, 15e6, 70e6, 30e6]})
-    >>> points = beside(runs, condition="load", algorithm="tcp", own="own_bps", standard="standard_bps")
-    >>> fairness(points).select("algorithm", "ratio", "ahead", "behind").rows()
-    [('scalable', 2.309401076758503, 2, 0), ('compound', 1.0, 0, 0)]
 """
 
 from __future__ import annotations
@@ -46,6 +38,16 @@ def shares(runs: pl.DataFrame, *, algorithm: str, own: str, standard: str, avail
 
     Raises:
         MeasurementError: A column is missing or holds no numbers, or what was available is not above zero.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> runs = pl.DataFrame({"control": ["bbr", "fast"], "own_bps": [8e6, 4e6], "reno_bps": [2e6, 5e6]})
+        >>> found = tl.analyze.throughput_shares(
+        ...     runs, algorithm="control", own="own_bps", standard="reno_bps", available=10e6
+        ... )
+        >>> found.sort("algorithm", "flows").rows()[:2]
+        [('bbr', 'alternative', 0.8, 1), ('bbr', 'standard TCP', 0.2, 1)]
     """
     present(runs, [algorithm])
     numbers(runs, [own, standard])
@@ -109,6 +111,15 @@ def fairness(points: pl.DataFrame) -> pl.DataFrame:
     Returns:
         Columns algorithm, ratio (geometric mean of own / standard), ahead and behind (conditions in which it gets
         more, and less), conditions, p (sign test: of so uneven a count where both are alike).
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> runs = pl.DataFrame({"load": ["low", "high"] * 2, "tcp": ["scalable"] * 2 + ["compound"] * 2,
+        ...                      "own_bps": [80e6, 60e6, 70e6, 30e6], "standard_bps": [60e6, 15e6, 70e6, 30e6]})
+        >>> points = beside(runs, condition="load", algorithm="tcp", own="own_bps", standard="standard_bps")
+        >>> tl.analyze.fairness(points).select("algorithm", "ratio", "ahead", "behind").rows()
+        [('scalable', 2.309401076758503, 2, 0), ('compound', 1.0, 0, 0)]
     """
     own, standard = points.columns[-2:]
     ratio = pl.col(own) / pl.col(standard)

@@ -3,15 +3,6 @@
 In each cell, a condition and a response, Grubbs' test asks whether the algorithm that is farthest from the mean is an
 outlier (NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.5.17.1). With many algorithms that agree closely
 a tiny difference is significant: a filter by relative effect, 10 % or 30 % in NIST 2010, leaves those that matter.
-
-Example:
-    >>> import polars as pl
-    >>> loss = [0.010, 0.011, 0.012, 0.010, 0.011, 0.030]
-    >>> runs = pl.DataFrame({"load": ["heavy"] * 6, "tcp": ["bic", "compound", "htcp", "reno", "highspeed", "fast"],
-    ...                      "loss": loss})
-    >>> found = outliers(runs, condition="load", algorithm="tcp")
-    >>> found.select("algorithm", "outlier", "sign", pl.col("relative_effect").round(2)).rows()
-    [('fast', True, '+', 1.78)]
 """
 
 from __future__ import annotations
@@ -128,6 +119,16 @@ def outliers(
 
     Raises:
         MeasurementError: A column is missing, or no cell has three algorithms.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> loss = [0.010, 0.011, 0.012, 0.010, 0.011, 0.030]
+        >>> runs = pl.DataFrame({"load": ["heavy"] * 6, "tcp": ["bic", "compound", "htcp", "reno", "highspeed", "fast"],
+        ...                      "loss": loss})
+        >>> found = tl.analyze.outliers(runs, condition="load", algorithm="tcp")
+        >>> found.select("algorithm", "outlier", "sign", pl.col("relative_effect").round(2)).rows()
+        [('fast', True, '+', 1.78)]
     """
     rows = []
     for name, part in compared(runs, condition, algorithm, responses).items():

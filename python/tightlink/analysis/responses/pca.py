@@ -2,13 +2,6 @@
 
 Each response is centred and divided by its standard deviation over the runs; the components are the directions in
 which the runs differ most, one after the other.
-
-Example:
-    >>> import polars as pl
-    >>> runs = pl.DataFrame({"sent": [1.0, 2, 3, 4], "received": [1.0, 2, 3, 5], "loss": [0.3, 0.1, 0.4, 0.1]})
-    >>> found = components(runs, ["sent", "received", "loss"])
-    >>> found.variances["component"].to_list(), found.above_one, found.needed(0.9)
-    (['PC1', 'PC2', 'PC3'], 1, 2)
 """
 
 from __future__ import annotations
@@ -74,6 +67,14 @@ def components(runs: pl.DataFrame, responses: Sequence[str]) -> Components:
 
     Raises:
         MeasurementError: There are fewer than two responses that vary, or fewer than three runs that have them all.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> runs = pl.DataFrame({"sent": [1.0, 2, 3, 4], "received": [1.0, 2, 3, 5], "loss": [0.3, 0.1, 0.4, 0.1]})
+        >>> found = tl.analyze.pca(runs, ["sent", "received", "loss"])
+        >>> found.variances["component"].to_list(), found.above_one, found.needed(0.9)
+        (['PC1', 'PC2', 'PC3'], 1, 2)
     """
     values = numbers(runs, responses, fewest=_FEWEST)
     complete = np.isfinite(values).all(axis=1)

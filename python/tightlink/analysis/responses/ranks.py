@@ -3,14 +3,6 @@
 Under each condition and in each response the algorithms are ranked from 1, the best; equal ones share the mean of
 their ranks. An algorithm with a low mean rank and a low standard deviation is good nearly everywhere. Friedman's test
 says whether ranks differ by more than chance would have them.
-
-Example:
-    >>> import polars as pl
-    >>> runs = pl.DataFrame({"path": ["short", "short", "long", "long"], "tcp": ["reno", "compound"] * 2,
-    ...                      "goodput_bps": [5e6, 5e6, 1e6, 9e6]})
-    >>> found = ranks(runs, condition="path", algorithm="tcp")
-    >>> found.summary.select("algorithm", "rank_mean", "rank_sd", "cells").rows()
-    [('compound', 1.25, 0.3535533905932738, 2), ('reno', 1.75, 0.3535533905932738, 2)]
 """
 
 from __future__ import annotations
@@ -70,6 +62,15 @@ def ranks(
 
     Raises:
         MeasurementError: A column is missing, or no cell has two algorithms.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import polars as pl
+        >>> runs = pl.DataFrame({"path": ["short", "short", "long", "long"], "tcp": ["reno", "compound"] * 2,
+        ...                      "goodput_bps": [5e6, 5e6, 1e6, 9e6]})
+        >>> found = tl.analyze.ranks(runs, condition="path", algorithm="tcp")
+        >>> found.summary.select("algorithm", "rank_mean", "rank_sd", "cells").rows()
+        [('compound', 1.25, 0.3535533905932738, 2), ('reno', 1.75, 0.3535533905932738, 2)]
     """
     rows = [
         (name, response, who, value)

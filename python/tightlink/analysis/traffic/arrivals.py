@@ -3,12 +3,6 @@
 Both are tested, as Paxson and Floyd (1995) do: the distribution by Anderson and Darling's statistic for exponential
 times of unknown mean (Stephens 1974), dependence by the correlation of neighbours. A Poisson process passes both in
 95 % of cases.
-
-Example:
-    >>> import numpy as np
-    >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
-    >>> print(interarrivals(times).sentence())
-    like a Poisson process of 100.5 arrivals/s: A² = 0.34 (critical 1.606), correlation of neighbours -0.01
 """
 
 from __future__ import annotations
@@ -85,6 +79,13 @@ def interarrivals(times_s: NDArray[np.float64]) -> Arrivals:
 
     Raises:
         TightlinkError: There are too few, or all came at once.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import numpy as np
+        >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
+        >>> print(tl.analyze.interarrivals(times).sentence())
+        like a Poisson process of 100.5 arrivals/s: A² = 0.34 (critical 1.606), correlation of neighbours -0.01
     """
     times = np.sort(np.asarray(times_s, dtype=float))
     if len(times) < LEAST_ARRIVALS:

@@ -4,14 +4,6 @@ Of arrivals without memory the variance of means over m intervals falls as 1/m, 
 of self-similar traffic it falls as m^(2H − 2), with H up to 1: bursts at all time scales (Leland, Taqqu, Willinger,
 Wilson 1994). H is estimated from the spectrum at low frequencies by the local Whittle estimator, of which the
 interval is known (Robinson 1995); the slope of the variance-time plot gives a second one, to look at.
-
-Example:
-    >>> import numpy as np
-    >>> counts = np.random.default_rng(1).poisson(100, 10_000)
-    >>> found = burstiness(counts.astype(float), interval_s=0.01)
-    >>> print(found.sentence())
-    no bursts beyond chance at long time scales: H = 0.50 (0.45 to 0.55; 0.47 by the variance);\
- the standard deviation is 10 % of the mean
 """
 
 from __future__ import annotations
@@ -91,6 +83,14 @@ def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
 
     Raises:
         TightlinkError: There are too few values, or they do not vary.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import numpy as np
+        >>> counts = np.random.default_rng(1).poisson(100, 10_000)
+        >>> found = tl.analyze.burstiness(counts.astype(float), interval_s=0.01)
+        >>> print(found.sentence().partition(";")[0])
+        no bursts beyond chance at long time scales: H = 0.50 (0.45 to 0.55
     """
     values = np.asarray(values, dtype=float)
     if len(values) < LEAST_VALUES:
@@ -112,7 +112,17 @@ def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
 
 
 def hurst(values: NDArray[np.float64]) -> Estimate:
-    """The Hurst parameter by the local Whittle estimator, with its asymptotic 95 % interval."""
+    """The Hurst parameter by the local Whittle estimator, with its asymptotic 95 % interval.
+
+    Args:
+        values: What was sent in each of equal intervals, such as packets or bytes.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import numpy as np
+        >>> round(tl.analyze.hurst(np.random.default_rng(1).normal(size=10_000)).value, 1)
+        0.5
+    """
     from scipy.optimize import minimize_scalar
 
     n = len(values)

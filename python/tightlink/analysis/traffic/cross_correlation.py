@@ -3,14 +3,6 @@
 Series that are correlated with themselves are correlated with each other by chance more often than their number of
 values says; Bartlett's formula takes that into account. The lag with the largest correlation is held against all lags
 that were looked at.
-
-Example:
-    >>> import numpy as np
-    >>> first = np.random.default_rng(1).normal(size=1000)
-    >>> second = np.roll(first, 7) + np.random.default_rng(2).normal(size=1000)
-    >>> found = lag(first, second, interval_s=0.1)
-    >>> print(found.sentence())
-    the second follows the first by 0.7 s: correlation 0.69, p = 1.8e-80
 """
 
 from __future__ import annotations
@@ -78,6 +70,15 @@ def lag(
 
     Raises:
         TightlinkError: They differ in length, are too short, or one does not vary.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import numpy as np
+        >>> first = np.random.default_rng(1).normal(size=1000)
+        >>> second = np.roll(first, 7) + np.random.default_rng(2).normal(size=1000)
+        >>> found = tl.analyze.cross_correlation(first, second, interval_s=0.1)
+        >>> print(found.sentence())
+        the second follows the first by 0.7 s: correlation 0.69, p = 1.8e-80
     """
     from scipy.stats import norm
 

@@ -3,14 +3,6 @@
 Smith 2009 names them. Sines with these periods are fitted together with a trend; the power of each is held against
 that of its surroundings in the spectrum of what is left (an F test). What has a period that is not known beforehand is
 found by `tightlink.analysis.traffic.oscillation`.
-
-Example:
-    >>> import numpy as np
-    >>> hours = np.arange(4 * 7 * 24)
-    >>> noise = np.random.default_rng(1).normal(size=len(hours))
-    >>> found = cycles(100 + 20 * np.cos(2 * np.pi * (hours - 14) / 24) + noise, interval_s=3600.0)
-    >>> [(each.name, round(each.relative_amplitude, 2), round(each.peak_s / 3600)) for each in found if each.there]
-    [('day', 0.2, 14)]
 """
 
 from __future__ import annotations
@@ -90,6 +82,15 @@ def cycles(
 
     Raises:
         TightlinkError: No period can be looked for, or the values do not vary.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import numpy as np
+        >>> hours = np.arange(4 * 7 * 24)
+        >>> noise = np.random.default_rng(1).normal(size=len(hours))
+        >>> found = tl.analyze.cycles(100 + 20 * np.cos(2 * np.pi * (hours - 14) / 24) + noise, interval_s=3600.0)
+        >>> [(each.name, round(each.relative_amplitude, 2), round(each.peak_s / 3600)) for each in found if each.there]
+        [('day', 0.2, 14)]
     """
     values = np.asarray(values, dtype=float)
     n = len(values)

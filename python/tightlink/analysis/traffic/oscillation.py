@@ -3,16 +3,6 @@
 A peak in the spectrum is held against noise of first order (see `red_noise`): p is the probability that the largest
 of all peaks of such noise stands out as far. A series oscillates where p is small and what goes up and down is not a
 negligible part of the mean: FAST's windows in a large buffer have a period too, of some thousandths of a packet.
-
-Example:
-    >>> import numpy as np
-    >>> times = np.arange(0, 60, 0.05)
-    >>> noise = np.random.default_rng(1).normal(size=len(times))
-    >>> found = oscillation(30 + 9 * np.sin(2 * np.pi * times / 0.8) + noise, interval_s=0.05, round_trip_s=0.2)
-    >>> print(found.sentence())
-    oscillates with a period of 0.8 s (4 round trips) and an amplitude of 30 % of the mean, p = 0.001
-    >>> oscillation(30 + noise, interval_s=0.05).oscillates
-    False
 """
 
 from __future__ import annotations
@@ -122,6 +112,18 @@ def oscillation(
 
     Raises:
         TightlinkError: There are too few values, or some that are not finite.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import numpy as np
+        >>> times = np.arange(0, 60, 0.05)
+        >>> noise = np.random.default_rng(1).normal(size=len(times))
+        >>> windows = 30 + 9 * np.sin(2 * np.pi * times / 0.8) + noise
+        >>> found = tl.analyze.oscillation(windows, interval_s=0.05, round_trip_s=0.2)
+        >>> print(found.sentence())
+        oscillates with a period of 0.8 s (4 round trips) and an amplitude of 30 % of the mean, p = 0.001
+        >>> tl.analyze.oscillation(30 + noise, interval_s=0.05).oscillates
+        False
     """
     values = np.asarray(values, dtype=float)
     if len(values) < LEAST_VALUES or not np.isfinite(values).all():

@@ -52,6 +52,13 @@ def of_run(
 
     Raises:
         TightlinkError: There is no such table or column, or too little in that time.
+
+    Example:
+        >>> import tightlink as tl
+        >>> dsl = tl.network("dsl").set("duration", "10 s")
+        >>> found = tl.analyze.oscillations(tl.simulate(dsl), ["cwnd_packets"], simulations=19)
+        >>> list(found)
+        [('download', 'cwnd_packets')]
     """
     names = ["users"] if "users" in run.tables else ["series", *(["flows"] if "flows" in run.tables else [])]
     tables = {name: run.table(name) for name in names}

@@ -2,16 +2,6 @@
 
 What is usual is the median of the surroundings, and how far values usually are from it their median distance, so that
 neither a spike itself nor the hour of the day decides what a spike is.
-
-Example:
-    >>> import numpy as np
-    >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
-    >>> counts[500:503] += 400
-    >>> found = spikes(counts, interval_s=1.0)
-    >>> print(found.sentence())
-    1 spike: 0.3 % of the time, 1.2 % of the volume above what is usual; the largest is 5.04 times what is usual
-    >>> found.spikes.select("begin_s", "duration_s").rows()
-    [(500.0, 3.0)]
 """
 
 from __future__ import annotations
@@ -72,6 +62,17 @@ def spikes(
 
     Raises:
         TightlinkError: There are too few values.
+
+    Example:
+        >>> import tightlink as tl
+        >>> import numpy as np
+        >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
+        >>> counts[500:503] += 400
+        >>> found = tl.analyze.spikes(counts, interval_s=1.0)
+        >>> print(found.sentence())
+        1 spike: 0.3 % of the time, 1.2 % of the volume above what is usual; the largest is 5.04 times what is usual
+        >>> found.spikes.select("begin_s", "duration_s").rows()
+        [(500.0, 3.0)]
     """
     from scipy.ndimage import median_filter
 

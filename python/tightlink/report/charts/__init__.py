@@ -64,3 +64,8 @@ __all__ = [
     "thin",
     "verdict_map",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is offered, without the modules that it is in."""
+    return __all__

@@ -8,7 +8,7 @@ from tightlink.analysis.effects.levels import geometric
 from tightlink.analysis.effects.main import in_si, in_words
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
-from tightlink.report.encoding import Kind, Width, axis_of, channel, color, finished, steps
+from tightlink.report.encoding import Kind, Width, axis_of, channel, color, field, finished, steps
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
 #: Levels up to which each has its tick.
@@ -93,10 +93,11 @@ def over_levels(  # noqa: PLR0913
     shown = {response: up.title} | ({"low": "from", "high": "to"} if half_width else {})
     tips = [
         alt.Tooltip("level", type="nominal", title=name),
-        *([] if by is None else [alt.Tooltip(by, type="nominal")]),
-        *(alt.Tooltip(column, type="quantitative", title=text, format=",.4~r") for column, text in shown.items()),
+        *([] if by is None else [alt.Tooltip(field(by), type="nominal")]),
+        *(alt.Tooltip(field(column), type="quantitative", title=text, format=",.4~r") for column, text in shown.items()),
     ]
-    base = alt.Chart(rows)
+    further = [*([] if by is None else [by]), *([] if numbers is None else ["along"])]
+    base = alt.Chart(rows.select("level", "low", "high", response, *further))
     layers = [base.mark_point(filled=True, size=40, opacity=1).encode(**encoding, y=y, tooltip=tips)]
     if half_width is not None:
         layers.insert(0, base.mark_rule(strokeWidth=1.2).encode(**encoding, y=interval, y2="high"))
@@ -119,7 +120,7 @@ def _side_by_side(rows: pl.DataFrame, name: str, by: str | None) -> dict[str, An
     order = rows["level"].unique(maintain_order=True).to_list()
     angle = _ANGLE if max(map(len, order), default=0) > _LONG else 0
     x = alt.X("level", type="nominal", sort=order, title=name, axis=alt.Axis(labelAngle=angle, labelLimit=200))
-    return {"x": x} if by is None else {"x": x, "xOffset": alt.XOffset(by, type="nominal", sort=None)}
+    return {"x": x} if by is None else {"x": x, "xOffset": alt.XOffset(field(by), type="nominal", sort=None)}
 
 
 def is_wide(response: str, low: Any, high: Any) -> bool:

@@ -15,17 +15,14 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Final
 
-from tightlink.errors import ScenarioError
+from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.experiment.progress import ExperimentProgress
+from tightlink.experiment.workplace import place_of
 from tightlink.studies.evaluation.observe import Evaluation, observe
 from tightlink.studies.evaluation.report import report
 from tightlink.studies.evaluation.setup import chosen, trials
@@ -105,23 +102,34 @@ def evaluate(  # noqa: PLR0913
         tests: Names of tests; without them, all.
         pack: Name of a pack of tests instead, "rfc9743" or "wireless", of whose requirements there are verdicts.
         output: Folder for runs, tables and report, in which an interrupted evaluation continues; without it, a
-            temporary one.
+            temporary one that goes when Python ends.
         jobs: Runs to simulate at a time; the results do not depend on it.
         cluster: Address of a Dask scheduler to simulate them instead.
         with_lab: Whether the report opens the scenarios in the lab, for which it contains the engine.
         progress: Told, line by line, what it is doing.
         watch: Told after every run how far it is.
 
+    Returns:
+        The tables of the tests and, of a pack, its verdicts.
+
     Raises:
         ScenarioError: There is no such control, queue, option, test or pack.
         TightlinkError: The folder holds something else, another process works in it, or runs failed.
+
+    Example:
+        >>> import tightlink as tl
+        >>> found = tl.evaluate(["reno", "cubic"], tests=["ramp-up"])
+        >>> found.summary.filter(setting="threshold of 100 packets").select("control", "never").rows()
+        [('reno', 1), ('cubic', 0)]
+        >>> found
+        <Evaluation of reno, cubic: 1 test, 4 measures>
     """
+    if isinstance(those, str | Mapping):
+        raise TightlinkError(f"expected a list, such as [{those!r}]")
     wanted = of(those, tests, queues=queues, pack=pack)
-    folder = Path(tempfile.mkdtemp(prefix="tightlink-") if output is None else output)
+    folder = place_of(output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
     evaluation: Evaluation = replace(found.observed, folder=folder)
-    if output is None:
-        weakref.finalize(evaluation, shutil.rmtree, folder, ignore_errors=True)
     return evaluation
 
 

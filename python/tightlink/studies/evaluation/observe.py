@@ -13,6 +13,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.experiment.precision import half_width
+from tightlink.plots.labels import several
 from tightlink.run import Run
 from tightlink.studies.evaluation.setup.pack import Headline, Pack, Requirement, Test, Trial, packs
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
@@ -48,7 +49,7 @@ class Mean:
     """With how many seeds it did not happen."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """Congestion controls or queues, side by side."""
 
@@ -64,6 +65,10 @@ class Evaluation:
     """The named pack that was asked for."""
     folder: Path = Path()
     """With runs, tables and report."""
+
+    def __repr__(self) -> str:
+        of = ", ".join(subject.label for subject in self.subjects)
+        return f"<Evaluation of {of}: {several(len(self.tests), 'test')}, {several(self.measures.height, 'measure')}>"
 
     @property
     def values(self) -> dict[str, float | None]:

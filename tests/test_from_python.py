@@ -1,0 +1,204 @@
+"""What is typed first in Python works, or one sentence says what was meant."""
+
+from __future__ import annotations
+
+import atexit
+import pickle
+import sys
+import tempfile
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tightlink as tl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+#: The package without its types, of which the tests are that values of other types are taken or refused in a sentence.
+untyped: Any = tl
+
+
+@pytest.fixture
+def scenario(one_flow: str) -> tl.Scenario:
+    return tl.loads(one_flow).set("duration", "1 s")
+
+
+@pytest.mark.parametrize("count", [np.int64(2), np.uint8(2)])
+def test_numbers_of_numpy_are_numbers(scenario: tl.Scenario, count: Any) -> None:
+    link = untyped.Link(ends=np.array(["a", "b"]), rate="2 Mbit/s", loss=np.float32(0.5))
+    assert repr(link) == "Link(ends=('a', 'b'), rate='2 Mbit/s', loss=0.5)"
+    assert repr(tl.Bulk(from_="a", to="b", flows=count)) == "Bulk(from_='a', to='b', flows=2)"
+    assert untyped.LossPattern(packets=np.arange(3, 5)).packets == [3, 4]
+    assert tl.simulate(scenario, seed=count).manifest["seed"] == 2
+    changed = scenario.set("traffic.ftp.flows", count)
+    assert "flows = 2" in changed.to_toml()
+    with pytest.raises(tl.ScenarioError, match='did you mean "2 packets"'):
+        scenario.set("link.bottleneck.queue", count)
+
+
+class Halving(tl.CongestionControl):
+    """A control that is a level."""
+
+
+@pytest.mark.parametrize(
+    ("key", "levels", "stored"),
+    [
+        ("traffic.ftp.flows", np.arange(1, 3), [1, 2]),
+        ("traffic.ftp.flows", pl.Series([1, 2]), [1, 2]),
+        ("traffic.ftp.tcp.congestion", [Halving, "cubic"], ["halving", "cubic"]),
+        ("link.bottleneck.queue", [tl.DropTail(limit="9 packets")], ["{'kind': 'drop-tail', 'limit': '9 packets'}"]),
+    ],
+    ids=["numpy", "polars", "controls", "tables"],
+)
+def test_levels_are_stored_as_a_file_has_them(scenario: tl.Scenario, key: str, levels: Any, stored: list[Any]) -> None:
+    found = untyped.sweep(scenario, {key: levels}, replications=np.int64(1))
+    assert found.runs.collect()[key].to_list() == stored
+
+
+def test_keys_are_given_by_name() -> None:
+    with pytest.raises(TypeError, match=r"^Link takes its keys by name only, such as Link\(ends=…\)$"):
+        untyped.Link("a", "b")
+    with pytest.raises(TypeError, match=r"^Codel .* such as Codel\(limit=…\)$"):
+        untyped.Codel("20 packets")
+
+
+def test_a_scenario_is_not_changed_in_place(scenario: tl.Scenario) -> None:
+    with pytest.raises(tl.TightlinkError, match=r"^Scenario.duration cannot be changed: scenario.set\(key, value\) "):
+        scenario.duration = "2 s"  # type: ignore[misc]
+    assert scenario.duration == "1 s"
+
+
+def test_a_class_of_a_control_is_its_name() -> None:
+    assert tl.Tcp(congestion=Halving) == tl.Tcp(congestion="halving")
+
+
+def test_levels_are_by_key(scenario: tl.Scenario) -> None:
+    with pytest.raises(tl.TightlinkError, match="vary: expected levels by key"):
+        untyped.sweep(scenario, [("traffic.ftp.flows", [1, 2])])
+
+
+def test_results_are_found_wherever_python_works(
+    scenario: tl.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    tl.simulate(scenario).save("run")
+    run = tl.open_run("run")
+    found = tl.sweep(scenario, {"traffic.ftp.flows": [1, 2]}, output="sweep")
+    again = tl.experiment.open("sweep")
+    monkeypatch.chdir("elsewhere")
+    assert run.flows.height == 1
+    for each in (found, again):
+        assert each.run("1/0").flows.height == 2
+        assert each.flows.collect().height == 3
+        assert repr(each) == "<Experiment in sweep: 2 runs over traffic.ftp.flows>"
+
+
+def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Scenario, tmp_path: Path) -> None:
+    noisy = scenario.set("link.bottleneck.loss", "1 %")
+    found = tl.sweep(noisy, {"link.bottleneck.delay": ["10 ms", "20 ms"]}, replications=3)
+    columns = ["cell", "link.bottleneck.delay", "runs", "goodput_bps"]
+    assert found.summary.select("cell", *found.varied, "runs").rows() == [("0", "10 ms", 3), ("1", "20 ms", 3)]
+    first = found.runs.collect().filter(pl.col("run").str.starts_with("0/"))["goodput_bps"]
+    # Student's t of two degrees of freedom.
+    half_width = 4.302653 * float(np.std(first.to_numpy(), ddof=1)) / 3**0.5
+    row = found.summary.row(0, named=True)
+    assert [row[name] for name in columns[2:]] == [3, pytest.approx(first.mean())]
+    assert row["goodput_half_width_bps"] == pytest.approx(half_width)
+    page = found.report(tmp_path / "delays.html").read_text(encoding="utf-8")
+    assert "<title>Sweep delays" in page
+    copies = tl.sweep(scenario, {"link.bottleneck.delay": ["10 ms"]}, replications=2).summary
+    assert copies["goodput_half_width_bps"].to_list() == [None]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: untyped.Bulk(from_="a", to="b", tcp="bbr"), 'tcp = "bbr": expected a table; .*{ congestion = "bbr" }'),
+        (lambda: untyped.Scenario(duration="1 s", observe="1 s"), 'observe = "1 s": .* mean { interval = "1 s" }'),
+        (lambda: untyped.Scenario(duration="1 s", link=[]), r"link = \[\]: expected a table of names, such as { a = … }"),
+        (lambda: untyped.simulate({"duration": "1 s"}), "not dict; tl.Scenario.from_dict makes one"),
+        (lambda: untyped.compare(tl.loads('duration = "1 s"'), "a"), "expected a run, .* of one, not Scenario"),
+        (lambda: untyped.evaluate("bbr"), r"expected a list, such as \['bbr'\]"),
+        (lambda: tl.plots.save(tl.plots.line(pl.DataFrame({"a": [1], "b": [1]}), "a", "b"), "x", "b.pdf"), "an ending"),
+    ],
+)  # fmt: skip
+def test_what_was_meant_is_said(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(tl.TightlinkError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda table: tl.plots.line(table, "goodput", "runs"), "no column goodput: .* did you mean goodput_bps"),
+        (lambda table: tl.plots.line(table, "queue", "goodput_bps"), "^queue: expected a column of numbers$"),
+        (lambda table: untyped.plots.cdf(table.lazy(), "queue"), r"of polars, .* table.collect\(\), .*, not polars.LazyFrame"),
+        (lambda table: untyped.analyze.main_effects(dict(table), ["queue"], ["goodput_bps"]), "not builtins.dict"),
+        (lambda table: untyped.analyze.pca(table.lazy(), ["queue"]), "not polars.LazyFrame"),
+    ],
+)  # fmt: skip
+def test_tables_that_do_not_fit_are_told(draw: Callable[[pl.DataFrame], object], message: str) -> None:
+    with pytest.raises(tl.TightlinkError, match=message):
+        draw(pl.DataFrame({"queue": ["1 BDP", "2 BDP"], "goodput_bps": [1.0, 2.0], "runs": [1, 1]}))
+
+
+def test_methods_that_are_never_called_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"^Late\.on_reports is never called: .*; did you mean on_report\?$"):
+        type("Late", (tl.CongestionControl,), {"on_reports": lambda _, __: None})
+
+
+def test_traffic_is_added_and_taken_away(scenario: tl.Scenario) -> None:
+    more = scenario.set("traffic.call", tl.Cbr(from_="sender", to="receiver", rate="64 kbit/s"))
+    assert [*more.traffic] == ["ftp", "call"]
+    assert more.set("traffic.call", None) == scenario
+    with pytest.raises(tl.ScenarioError, match='there is no traffic "fpt"'):
+        scenario.set("traffic.fpt.flows", 2)
+
+
+def test_runs_go_to_other_processes(scenario: tl.Scenario, tmp_path: Path) -> None:
+    run = tl.simulate(scenario)
+    saved = tl.open_run(run.save(tmp_path / "run"))
+    for each in (run, saved):
+        again = pickle.loads(pickle.dumps(each))
+        assert again.flows.equals(run.flows)
+        assert again.scenario == scenario
+        assert again.manifest == each.manifest
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc can be written to elsewhere, or is not there")
+def test_a_folder_that_cannot_be_written_is_named(scenario: tl.Scenario) -> None:
+    with pytest.raises(OSError, match=r"'/proc/run'$"):
+        tl.simulate(scenario).save("/proc/run")
+
+
+def test_a_temporary_folder_goes_with_python_and_is_not_said_to_be_kept(
+    scenario: tl.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    taken: list[Callable[[], object]] = []
+    monkeypatch.setattr(atexit, "register", lambda *given, **named: taken.append(partial(*given, **named)))
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    for output, said in ((None, ""), (tmp_path / "kept", "the same command continues")):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            tl.sweep(scenario, {"traffic.ftp.flows": [1, 2]}, output=output, watch=interrupt)
+        assert said in str(caught.value)
+        assert bool(said) is bool(str(caught.value))
+    for take in taken:
+        take()
+    assert [each.name for each in tmp_path.iterdir()] == ["kept"]
+
+
+def test_what_completes_is_what_there_is_to_use(scenario: tl.Scenario) -> None:
+    assert {"set", "to_toml", "link"} < set(dir(scenario))
+    assert not [name for name in dir(scenario) if name.startswith("model_") or name in {"copy", "json", "parse_obj"}]
+    assert dir(tl.plots) == sorted(tl.plots.__all__)
+    assert dir(tl.experiment) == ["Experiment", "open", "sweep"]
