@@ -483,6 +483,32 @@ def test_what_deserves_a_look(tmp_path: Path) -> None:
     )
 
 
+def test_options_that_were_cut_are_unknown(tmp_path: Path) -> None:
+    """A snap length may end before a window's scale: the window is then no less than its header says, as tshark has it."""
+    option = b"\2\4\5\xb4\1\3\3\7"
+    frames = [
+        (0, ethernet(ipv4(A, B, TCP, tcp(PORTS, 99, 0, SYN, 500, options=option)))),
+        (MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 499, 100, SYN | ACK, 500, options=option)))),
+        (2 * MS, ethernet(ipv4(A, B, TCP, tcp(PORTS, 100, 500, ACK, 500, 500)))),
+        (3 * MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 500, 600, ACK, 500)))),
+    ]
+    whole, cut = (read(tmp_path, pcap(frames, snap=snap)).table("connections") for snap in (62, 56))
+    assert (whole["options"][0], whole["window_max_bytes"][0]) == ("window scale 128", 500 * 128)
+    assert (cut["options"][0], cut["window_max_bytes"][0], cut["window_full"][0]) == ("", 500, 0)
+
+
+def test_a_clock_that_went_back_is_said(tmp_path: Path) -> None:
+    def warned(*times: int) -> list[str]:
+        packet = ethernet(ipv4(A, B, UDP, udp((5000, 53), 100)))
+        return list(read(tmp_path, pcap([(10**18 + time * MS, packet) for time in times])).manifest["warnings"])
+
+    assert warned(0, 20, 10, 30) == []
+    (warning,) = warned(0, 9000, 10, 20)
+    assert (
+        warning == "the clock of the capture went back by 8.99 s: times, durations and rates around that are not right"
+    )
+
+
 def test_what_a_sender_waits_for(tmp_path: Path) -> None:
     """Nothing in flight, or no room for another segment in the window, until the sender sends again."""
     said = [
