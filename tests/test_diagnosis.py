@@ -243,6 +243,19 @@ def test_there_must_be_such_a_flow() -> None:
     [
         ({"state": "refused", "rtt_min_s": None}, "not_connected", "was refused"),
         ({"zero_windows": 3, "window_limited_s": 4.0}, "slow_receiver", "closed its window 3 times"),
+        (
+            {"data_packets": 0, "payload_bytes": 0, "acks": 0, "rtt_samples": 0},
+            "unknown",
+            "no data of it were captured",
+        ),
+        ({"acks": 0, "rtt_samples": 0, "in_flight_max_bytes": 0}, "unknown", "no ACKs of it were captured"),
+        ({"rtt_samples": 0, "in_flight_max_bytes": 0}, "unknown", "too little was kept of its packets"),
+        # A window of which the scale was not captured is larger than what is in flight.
+        (
+            {"window_max_bytes": 1610, "in_flight_max_bytes": 80_000, "state": "partial", "rtt_median_s": 0.08},
+            "saturated_link",
+            "packets wait in a queue",
+        ),
         # Once in a long transfer is not what bounds it.
         (
             {"zero_windows": 1, "window_limited_s": 0.5, "rtt_median_s": 0.08, "in_flight_max_bytes": 60_000},

@@ -73,10 +73,23 @@ def _causes(row: Mapping[str, Any], *, at_receiver: bool) -> Iterator[Cause]:
         text = f"its receiver {_closed(row)}: the application there reads too slowly"
         yield Cause("slow_receiver", None, "certain", "", text)
         return
-    if at_receiver:
+    unseen = _unseen(row)
+    if unseen:
+        yield Cause("unknown", None, "cannot be told", "", f"what bounds the rate cannot be told: {unseen}")
+    elif at_receiver:
         yield _at_receiver(row)
     else:
         yield from _at_sender(row)
+
+
+def _unseen(row: Mapping[str, Any]) -> str:
+    """What the capture lacks without which it tells nothing; empty if it lacks nothing."""
+    if not row["data_packets"]:
+        return "no data of it were captured"
+    if not row["acks"]:
+        return "no ACKs of it were captured"
+    # Of segments that were cut before their sequence numbers only lengths are known.
+    return "" if row["in_flight_max_bytes"] or row["rtt_samples"] else "too little was kept of its packets"
 
 
 def _at_sender(row: Mapping[str, Any]) -> Iterator[Cause]:
@@ -140,7 +153,7 @@ def _window(row: Mapping[str, Any], *, queue: bool) -> Cause:
             "through waits in its queue"
         )
         return Cause("saturated_link", None, "likely", "", text)
-    known = row["state"] != "partial" or "window scale" in row["options"]
+    known = evidence.scale_is_known(row)
     certainty: Certainty = "certain" if row["window_full"] and known else "likely"
     scaled = "" if known else "; the handshake was not captured, and the window may be a multiple of that"
     if known and "window scale" not in row["options"]:

@@ -19,6 +19,8 @@ _LEAST_LOST: Final = 3
 _ALLOWED: Final = (0.5, 2.0)
 #: How much of the window must be in flight for it to be what limits a flow: at most, and on average.
 _FILLED, FILLED_MEAN = 0.9, 0.7
+#: More than so many times a window is in flight only if it is a multiple of what its header says.
+_SCALED: Final = 1.1
 #: A round trip of data so much shorter than the handshake is the receiver's own delay.
 _RECEIVERS: Final = 0.25
 #: Linux' and RFC 6928's initial window, in segments.
@@ -114,9 +116,16 @@ def reno_window(lost: float) -> float:
     return math.sqrt(_MATHIS / lost)
 
 
+def scale_is_known(row: Mapping[str, Any]) -> bool:
+    """Whether windows are what they seem, and no multiple of it."""
+    return row["state"] != "partial" or "window scale" in row["options"]
+
+
 def fills_window(row: Mapping[str, Any]) -> bool:
     """Whether the receiver's window, at its largest, is in flight most of the time."""
     window, rtt = row["window_max_bytes"], row["rtt_mean_s"]
+    if not scale_is_known(row) and row["in_flight_max_bytes"] > _SCALED * window:
+        return False
     if not window or not (row["window_full"] or row["in_flight_max_bytes"] >= _FILLED * window):
         return False
     return not rtt or bool((row["goodput_bps"] or 0.0) * rtt / _BITS >= FILLED_MEAN * window)
