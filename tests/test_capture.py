@@ -490,9 +490,57 @@ def test_what_deserves_a_look(tmp_path: Path) -> None:
     assert one.answer == (
         "likely the receiver's window of 10000 bytes is full, at most 889 kbit/s at round trips of 90 ms; the "
         "handshake was not captured, and the window may be a multiple of that; losses keep the window small (9.1 % of "
-        "the segments are retransmitted): random loss or a short queue, which a capture does not tell apart; queues on "
-        "the path add 0 ms (0 ms at p95) to a shortest RTT of 90 ms."
+        "the segments are retransmitted): random loss, a short queue or a policer, which a capture does not tell "
+        "apart; queues on the path add 0 ms (0 ms at p95) to a shortest RTT of 90 ms."
     )
+
+
+def test_options_that_were_cut_are_unknown(tmp_path: Path) -> None:
+    """A snap length may end before a window's scale: the window is then no less than its header says, as tshark has it."""
+    option = b"\2\4\5\xb4\1\3\3\7"
+    frames = [
+        (0, ethernet(ipv4(A, B, TCP, tcp(PORTS, 99, 0, SYN, 500, options=option)))),
+        (MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 499, 100, SYN | ACK, 500, options=option)))),
+        (2 * MS, ethernet(ipv4(A, B, TCP, tcp(PORTS, 100, 500, ACK, 500, 500)))),
+        (3 * MS, ethernet(ipv4(B, A, TCP, tcp(BACK, 500, 600, ACK, 500)))),
+    ]
+    whole, cut = (read(tmp_path, pcap(frames, snap=snap)).table("connections") for snap in (62, 56))
+    assert (whole["options"][0], whole["window_max_bytes"][0]) == ("window scale 128", 500 * 128)
+    assert (cut["options"][0], cut["window_max_bytes"][0], cut["window_full"][0]) == ("", 500, 0)
+
+
+def test_a_clock_that_went_back_is_said(tmp_path: Path) -> None:
+    def warned(*times: int) -> list[str]:
+        packet = ethernet(ipv4(A, B, UDP, udp((5000, 53), 100)))
+        return list(read(tmp_path, pcap([(10**18 + time * MS, packet) for time in times])).manifest["warnings"])
+
+    assert warned(0, 20, 10, 30) == []
+    (warning,) = warned(0, 9000, 10, 20)
+    assert (
+        warning == "the clock of the capture went back by 8.99 s: times, durations and rates around that are not right"
+    )
+
+
+def test_what_a_sender_waits_for(tmp_path: Path) -> None:
+    """Nothing in flight, or no room for another segment in the window, until the sender sends again."""
+    said = [
+        (0, A, tcp(PORTS, 99, 0, SYN, 3000, options=b"\2\4\3\xe8")),
+        (20, B, tcp(BACK, 499, 100, SYN | ACK, 3000, options=b"\2\4\3\xe8")),
+        (20, A, tcp(PORTS, 100, 500, ACK, 3000)),
+        (30, A, tcp(PORTS, 100, 500, ACK, 3000, 1000)),
+        (50, B, tcp(BACK, 500, 1100, ACK, 3000)),
+        # After 150 ms of silence it fills the window but for 500 bytes.
+        (200, A, tcp(PORTS, 1100, 500, ACK, 3000, 1000)),
+        (201, A, tcp(PORTS, 2100, 500, ACK, 3000, 1000)),
+        (202, A, tcp(PORTS, 3100, 500, ACK, 3000, 500)),
+        (220, B, tcp(BACK, 500, 2100, ACK, 3000)),
+        (222, B, tcp(BACK, 500, 3600, ACK, 3000)),
+        (322, A, tcp(PORTS, 3600, 500, FIN | ACK, 3000)),
+    ]
+    frames = [(time * MS, ethernet(ipv4(end, B if end == A else A, TCP, segment))) for time, end, segment in said]
+    (one,) = read(tmp_path, pcap(frames)).table("connections").iter_rows(named=True)
+    found = one["idle_s"], one["idle_beyond_rtt_s"], one["window_limited_s"]
+    assert found == pytest.approx((0.25, 0.21, 0.018))
 
 
 def test_what_is_sent_again_within_a_round_trip(tmp_path: Path) -> None:

@@ -48,4 +48,32 @@ def test_the_arrivals_of_captured_packets(tmp_path: Path, capsys: pytest.Capture
     found = json.loads(capsys.readouterr().out)
     ends = run.packets.select("from", "to").unique().rows()
     assert {each["of"] for each in found} <= {f"{begin} to {end}" for begin, end in ends}
-    assert found
+    assert found == _found(capsys, "arrivals", str(UPLOADS))
+
+
+def test_the_sizes_of_captured_flows(capsys: pytest.CaptureFixture[str]) -> None:
+    """What flows sent: what was delivered, a capture does not have."""
+    assert main(["analyze", "sizes", str(UPLOADS)]) == 2
+    assert ": bytes_sent: 3 sizes above zero: expected at least 100" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("effects", "expected a CSV file in UTF-8; it is a capture, of which tightlink capture -o makes tables"),
+        ("markov", "expected a CSV file in UTF-8; it is a capture"),
+    ],
+)
+def test_what_a_capture_is_not(command: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", command, str(UPLOADS)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_one_captured_run_is_no_table_of_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tl.capture(UPLOADS).save(tmp_path / "run"))
+    for command, said in (
+        ("effects", "a folder with runs.parquet, and it is that of one run; tightlink sweep makes many"),
+        ("markov", "this run has no table users: a capture does not tell it"),
+    ):
+        assert main(["analyze", command, folder]) == 2
+        assert said in capsys.readouterr().err

@@ -62,6 +62,10 @@ def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
     for statement, expected in (
         ("select * from packets", "tightlink: this run has no table packets: simulate with trace=True, or --trace"),
         ("select * from flow", 'Table with name flow does not exist!\ntightlink: Did you mean "flows"?'),
+        (
+            "select * from sequences",
+            "Table with name sequences does not exist! There are flows, links and nodes.\n",
+        ),
         ("select packets from flows", 'Referenced column "packets" not found'),
     ):
         code, out, err = said("query", folder, statement)

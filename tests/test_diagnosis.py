@@ -32,7 +32,7 @@ UNKNOWN: Final = {
     "data_packets": 1000, "payload_bytes": 1_448_000, "in_flight_max_bytes": 14_480, "window_full": 0, "acks": 500,
     "window_max_bytes": 65535, "rtt_min_s": 0.02, "rtt_median_s": 0.02, "rtt_mean_s": 0.02, "rtt_p95_s": 0.02,
     "initial_rtt_s": 0.02, "mss_bytes": 1448, "options": "sack", "goodput_bps": 1e6, "start_s": 0.0, "stop_s": 11.6,
-    "label": "a-b",
+    "label": "a-b", "rtt_samples": 500, "idle_s": 0.0, "idle_beyond_rtt_s": 0.0, "window_limited_s": 0.0,
 }  # fmt: skip
 
 
@@ -242,7 +242,67 @@ def test_there_must_be_such_a_flow() -> None:
     ("changed", "cause", "said"),
     [
         ({"state": "refused", "rtt_min_s": None}, "not_connected", "was refused"),
-        ({"zero_windows": 3}, "slow_receiver", "closed its window 3 times"),
+        ({"zero_windows": 3, "window_limited_s": 4.0}, "slow_receiver", "closed its window 3 times"),
+        (
+            {"data_packets": 0, "payload_bytes": 0, "acks": 0, "rtt_samples": 0},
+            "unknown",
+            "no data of it were captured",
+        ),
+        ({"acks": 0, "rtt_samples": 0, "in_flight_max_bytes": 0}, "unknown", "no ACKs of it were captured"),
+        ({"rtt_samples": 0, "in_flight_max_bytes": 0}, "unknown", "too little was kept of its packets"),
+        # A window of which the scale was not captured is larger than what is in flight.
+        (
+            {"window_max_bytes": 1610, "in_flight_max_bytes": 80_000, "state": "partial", "rtt_median_s": 0.08},
+            "saturated_link",
+            "packets wait in a queue",
+        ),
+        # Once in a long transfer is not what bounds it.
+        (
+            {"zero_windows": 1, "window_limited_s": 0.5, "rtt_median_s": 0.08, "in_flight_max_bytes": 60_000},
+            "saturated_link",
+            "its receiver closed its window once, 4 % of the time",
+        ),
+        ({"idle_s": 9.0}, "application", "nothing is in flight 78 % of the time"),
+        (
+            {"idle_s": 9.0, "rtt_median_s": 0.08, "in_flight_max_bytes": 60_000},
+            "application",
+            "of the time; a link of the path is saturated",
+        ),
+        (
+            {"idle_s": 2.0, "rtt_median_s": 0.08, "in_flight_max_bytes": 60_000},
+            "saturated_link",
+            "nothing is in flight 17 % of the time",
+        ),
+        # Two bytes in an hour are no slow start.
+        ({"idle_s": 11.5, "payload_bytes": 2, "in_flight_max_bytes": 2}, "application", "has nothing to send"),
+        (
+            {"window_limited_s": 9.0, "window_max_bytes": 600_000, "in_flight_max_bytes": 300_000},
+            "receiver_window",
+            "has no room 78 % of the time",
+        ),
+        # At the receiver a pause is a round trip longer.
+        ({"rtt_min_s": 1e-5, "idle_s": 11.0, "idle_beyond_rtt_s": 6.0}, "application", "in flight 52 % of the time"),
+        ({"rtt_min_s": 1e-5, "idle_s": 6.0, "idle_beyond_rtt_s": 0.1}, "unknown", "at the receiver cannot tell"),
+        # Four of 1000 allow 19 segments in flight, and no more of an application's few.
+        (
+            {"packets_retransmitted": 4, "goodput_bps": 12e6, "in_flight_max_bytes": 90_000},
+            "losses",
+            "0.4 % of the segments",
+        ),
+        ({"packets_retransmitted": 4, "goodput_bps": 1e6}, "application", "offers no more"),
+        # The median is short, and one round trip in twenty says that a queue stands now and then.
+        (
+            {"rtt_p95_s": 0.09, "rtt_prompt_p95_s": 0.09, "rtt_mean_s": 0.025, "in_flight_max_bytes": 150_000},
+            "saturated_link",
+            "70 ms at p95",
+        ),
+        # Round trips of single segments are long, and those of several are not.
+        ({"rtt_p95_s": 0.062, "rtt_prompt_p95_s": 0.021}, "application", "and the receiver delays some ACKs"),
+        (
+            {"rtt_p95_s": 0.062, "in_flight_max_bytes": 400},
+            "application",
+            "less than a segment, and wait for delayed ACKs, as small writes do (Nagle)",
+        ),
         (
             {"spurious_retransmissions": 1, "in_flight_max_bytes": 5000},
             "application",

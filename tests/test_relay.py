@@ -341,7 +341,8 @@ def _descendants(process: int) -> list[int]:
 def test_the_duration_ends_a_program(wire: Path) -> None:
     begin = time.monotonic()
     with _emulate(wire, "--duration", "200 ms", "--", "sleep", "100") as ended:
-        ended.communicate(timeout=60)
+        _, said = ended.communicate(timeout=60)
+    assert "tightlink: the links have ended, and with them sleep" in said
     assert ended.returncode == 128 + signal.SIGTERM
     assert time.monotonic() - begin < 50
 
@@ -385,7 +386,9 @@ def test_a_trace_is_a_link_of_its_own(tmp_path: Path) -> None:
         (["--duration", "10"], '--duration = "10": expected a unit, too: a time'),
         (["--late", "0 s"], '--late = "0 s": expected a time above zero'),
         (["--delay", "2 ms"], '--delay = "2 ms": expected --trace with it'),
-        (["--trace", "no.trace", "--", "true"], '"no.trace": expected a file that can be read: no such file'),
+        (["--trace", "no.trace", "--", "true"], '--trace = "no.trace": expected a file that can be read: no such file'),
+        (["--trace", __file__, "--delay", "2", "--", "true"], '--delay = "2": expected a unit, too: a time'),
+        (["--link", "nothing like it"], '"nothing like it": expected the name of a link, such as wire'),
         (["--burn"], "there is no processor time to spend: no router of the scenario has a processor"),
     ],
 )

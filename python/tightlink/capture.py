@@ -33,6 +33,8 @@ _MAGIC: Final = frozenset(bytes.fromhex(word) for word in ("a1b2c3d4", "d4c3b2a1
 _ENDINGS: Final = frozenset({".pcap", ".pcapng", ".cap"})
 #: Link types of which the headers are read, by the names that the tables give them.
 _READ: Final = frozenset({"ethernet", "linux sll", "linux sll2", "loop", "null", "raw ip", "raw ipv4", "raw ipv6"})
+#: Processors that capture side by side write packets out of order, by far less than this; a clock was set.
+_CLOCK_SET_S: Final = 1.0
 #: What rounding may make of a link that was always busy.
 _NEARLY: Final = 1e-3
 _TYPES: Final = {"text": "String", "integer": "Int64", "number": "Float64"}
@@ -316,6 +318,9 @@ def _warnings(facts: Mapping[str, Any], asked: _Asked, frames: Mapping[str, pl.D
         yield f"headers of {kind} frames are not read: their packets are counted, and are in no flow"
     if facts["unseen"]:
         yield f"too little was kept of {facts['unseen']} TCP segments to look at them: capture 96 bytes of each or more"
+    if facts["backwards_most_s"] >= _CLOCK_SET_S:
+        back = units.format_time(float(f"{facts['backwards_most_s']:.3g}"))
+        yield f"the clock of the capture went back by {back}: times, durations and rates around that are not right"
     unlisted = facts["connections"] - facts["listed"]
     if unlisted > 0:
         yield (

@@ -117,7 +117,7 @@ fn both_formats_hold_the_same() {
         assert!(found.damage.is_none());
         let flows = found.flows.finish().listed;
         let way = &flows[0].1.ways[0];
-        assert_eq!((flows.len(), way.data_packets, way.delivered, way.rtt.count), (1, 20, 2000, 21));
+        assert_eq!((flows.len(), way.data_packets, way.delivered, way.rtt().count), (1, 20, 2000, 21));
         assert_eq!(flows[0].1.state(), "open");
     }
 }

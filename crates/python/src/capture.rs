@@ -118,6 +118,7 @@ fn facts(found: &Capture) -> String {
         "began_ns": found.totals.began,
         "interval_ns": found.totals.interval,
         "backwards": found.totals.backwards,
+        "backwards_most_s": found.totals.backwards_most as f64 / 1e9,
         "incomplete": found.incomplete,
         "unseen": found.unseen,
         "damage": found.damage.as_ref().map(told),

@@ -23,9 +23,11 @@ from pathlib import Path
 from typing import Final
 
 from tightlink.analysis.columns import SPELLINGS, misspelt
+from tightlink.capture import is_capture
 from tightlink.checksums import DamagedError, read_parquet
 from tightlink.errors import TightlinkError, closest, one_of, show
 from tightlink.lazy import pl
+from tightlink.run import holds_run
 
 #: Column of the frames that `read` returns: the line of the file, for messages.
 LINE: Final = "_line"
@@ -86,7 +88,8 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
     if file.is_dir():
         file = file / _RUNS
         if not file.exists():
-            raise MeasurementError(f"{path}: expected a CSV or Parquet file, or a folder with {_RUNS}")
+            one = ", and it is that of one run; tightlink sweep makes many" if holds_run(path) else ""
+            raise MeasurementError(f"{path}: expected a CSV or Parquet file, or a folder with {_RUNS}{one}")
     with of_file(file):
         try:
             return in_si(_parquet(file) if file.suffix == ".parquet" else _csv(file))
@@ -235,7 +238,8 @@ def _csv(file: Path) -> pl.DataFrame:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise MeasurementError("expected a CSV file in UTF-8") from None
+        made = "; it is a capture, of which tightlink capture -o makes tables" if is_capture(file) else ""
+        raise MeasurementError(f"expected a CSV file in UTF-8{made}") from None
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
     if not lines:
         raise MeasurementError("expected a table, and the file is empty")

@@ -91,7 +91,7 @@ def arrivals(
     Parameters
     ----------
     table
-        Folder of a run, or a table with a row for each arrival.
+        Folder of a run; a capture (pcap, pcapng); or a table with a row for each arrival.
     column
         Column of the time, in seconds.
     of
@@ -114,18 +114,22 @@ def arrivals(
 
 
 @finds("a figure, the share of flows that are larger")
-def sizes(table: Table, *, column: str = "bytes_delivered") -> Finding:
+def sizes(table: Table, *, column: str | None = None) -> Finding:
     """Find how heavy the tail of sizes is, and how much the largest flows carry.
 
     Parameters
     ----------
     table
-        Folder of a run with flows, or a table with a row for each flow.
+        Folder of a run with flows; a capture (pcap, pcapng); or a table with a row for each flow.
     column
-        Column of the size.
+        Column of the size (default: bytes_delivered; of a capture bytes_sent, those that were captured).
     """
+    rows = _rows(table, "flows")
+    if column is None:
+        known = [name for name in ("bytes_delivered", "bytes_sent") if name in rows.columns]
+        column = next((name for name in known if not rows[name].is_null().all()), "bytes_delivered")
     try:
-        found = tail(_numbers(_rows(table, "flows"), column))
+        found = tail(_numbers(rows, column))
     except TightlinkError as error:
         raise TightlinkError(f"{table}: {column}: {error}") from None
     return Finding(
@@ -203,11 +207,10 @@ def _over_time(table: Path, interval: str = _INTERVAL) -> pl.DataFrame:
 
 
 def _rows(table: Path, name: str) -> pl.DataFrame:
-    """A table of a run, or the only one."""
-    if not holds_run(table):
-        return _read(table)
-
-    return open_run(table).table(name)
+    """A table of a run or of a capture, or the only one."""
+    if holds_run(table):
+        return open_run(table).table(name)
+    return capture(table, packets=name == "packets").table(name) if is_capture(table) else _read(table)
 
 
 def _read(table: Path) -> pl.DataFrame:

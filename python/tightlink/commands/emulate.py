@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _SIGNALLED: Final = 128
 #: How often it is looked whether the link has ended, in seconds.
 _LOOK_S: Final = 0.2
+#: The options that are keys of the link of --trace.
+_OPTIONS: Final = {"delay": "--delay", "queue": "--queue", "rate": "--trace", "reverse.rate": "--trace-down"}
 
 
 def emulate(
@@ -51,7 +53,8 @@ def emulate(
         Scenario, a TOML file; of its traffic only who sends to whom. None with --trace.
     command
         After --, a program to run in a host, and its arguments: the links end with it, and its exit code is the
-        command's. Without one, how to enter the hosts is printed, and Ctrl-C ends the links.
+        command's. It reaches the scenario's hosts by their names, and no other network. Without a program, how to enter
+        the hosts is printed, and Ctrl-C ends the links.
     trace
         Instead of a scenario a single link, "link", from the host "here", where the program runs, to the host "there":
         its trace as mahimahi has it, a line for each millisecond at which 1504 bytes may leave.
@@ -88,7 +91,8 @@ def emulate(
         # All that is no option is the command then.
         file, command = None, (str(file), *command)
     wire = {"trace": trace, "trace-down": trace_down, "delay": delay, "queue": queue}
-    plan = Plan.of(_scenario(file, wire, dict(map(parse_option, set_ or []))), links=link or ())
+    with _as_options(trace is not None):
+        plan = Plan.of(_scenario(file, wire, dict(map(parse_option, set_ or []))), links=link or ())
     lasts_s = None if duration is None else float(option("--duration", duration, units.TIME))
     late_s = None if late is None else float(option("--late", late, units.TIME))
     host = _host(list(plan.hosts), in_, command)
@@ -135,6 +139,18 @@ def _scenario(file: Path | None, wire: "dict[str, Path | str | None]", changes: 
     return Scenario.from_dict(data).set_all(changes)
 
 
+@contextlib.contextmanager
+def _as_options(of_trace: bool) -> "Iterator[None]":  # noqa: FBT001
+    """Call the keys of the link of --trace as they were typed, where one of them is wrong."""
+    try:
+        yield
+    except ScenarioError as error:
+        for each in (error, *error.others) if of_trace else ():
+            named = (option for key, option in _OPTIONS.items() if (each.key or "").startswith(f"link.link.{key}"))
+            each.key = next(named, each.key)
+        raise
+
+
 def _host(names: list[str], wanted: str | None, command: tuple[str, ...]) -> str:
     """The host in which to run a program."""
     if wanted is None:
@@ -167,17 +183,20 @@ def _run(emulation: "Emulation", host: str, command: tuple[str, ...]) -> int:
         say(f"{each.name} is {each.address}")
     with _ctrl_c_for_the_program():
         program = emulation.bed.popen(host, command, descriptors=(0, 1, 2), session=False)
-        code = _ended(emulation, program)
+        code = _ended(emulation, program, command[0])
     return _SIGNALLED - code if code < 0 else code
 
 
-def _ended(emulation: "Emulation", program: "Program") -> int:
+def _ended(emulation: "Emulation", program: "Program", command: str) -> int:
+    told = False
     while True:
         try:
             return program.wait(_LOOK_S)
         except TimeoutError:
-            if not emulation.relay.works:
+            if not emulation.relay.works and not told:
+                say(f"the links have ended, and with them {command}")
                 program.stop()
+                told = True
 
 
 @contextlib.contextmanager

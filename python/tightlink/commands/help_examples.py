@@ -15,7 +15,7 @@ EXAMPLES: Final = {
     "sweep": 'examples/one-flow.toml --vary link.bottleneck.queue="5 packets,20 packets" -j 2',
     "study": "one-flow -j 2",
     "lab": "examples/one-flow.toml -o one-flow.html",
-    "emulate": "examples/one-flow.toml -- iperf3 -c 10.64.128.1",
+    "emulate": "examples/one-flow.toml -- ping -c 3 receiver",
     "capture": "transfer.pcapng -o results/transfer",
     "measure": "examples/one-flow.toml --set profile=linux -o results/measured",
     "measure path": "192.0.2.7 -o path.toml",

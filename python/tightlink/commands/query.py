@@ -9,6 +9,7 @@ from tightlink.commands.options import JsonOf
 from tightlink.commands.sweep import shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table
+from tightlink.diagnosis.words import listed
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import RUNS
@@ -16,6 +17,7 @@ from tightlink.run import Run, holds_run, open_run
 from tightlink.tables import TABLES
 
 if TYPE_CHECKING:
+    import duckdb
     from duckdb import DuckDBPyConnection
 
 
@@ -49,7 +51,7 @@ def query(
     except duckdb.Error as error:
         if run is not None and isinstance(error, duckdb.CatalogException):
             _check_there(run, words)
-        raise TightlinkError(f"{folder}: {str(error).strip()}") from None
+        raise TightlinkError(f"{folder}: {_said(connection, error)}") from None
     if json_:
         print_json([dict(zip(header, row, strict=True)) for row in rows], default=str)
     elif header:
@@ -79,6 +81,17 @@ def _of_run(folder: Path, run: Run, words: Collection[str]) -> "DuckDBPyConnecti
             run.unread().table(name)
         connection.read_parquet(str(folder / f"{name}.parquet")).create_view(name)
     return connection
+
+
+def _said(connection: "DuckDBPyConnection", error: "duckdb.Error") -> str:
+    """What DuckDB says; of a table that does not exist, with those that do, where it proposes none of them."""
+    said = str(error).strip()
+    first = said.partition("\n")[0]
+    if "Table with name" not in first or "does not exist" not in first:
+        return said
+    views = connection.execute("select view_name from duckdb_views() where not internal").fetchall()
+    tables = sorted(name for (name,) in views)
+    return said if any(f'"{name}"' in said for name in tables) else f"{first} There are {listed(tables)}."
 
 
 def _check_there(run: Run, words: Collection[str]) -> None:

@@ -67,8 +67,10 @@ def chosen(network: Network, wanted: Sequence[str], crossed: Iterable[Way]) -> t
     for name, given in zip(names, wanted, strict=True):
         if name not in network.links:
             # Of an option, not of the file.
-            suggestion = in_quotes(given, {base(network, link) for way in crossed for link in way.there})
-            raise ScenarioError("the name of a link", key="--link", value=given, file="", suggestion=suggestion)
+            known = sorted({base(network, link) for way in crossed for link in way.there})
+            meant = in_quotes(given, known)
+            expected = "the name of a link" if meant or not known else f"the name of a link, such as {known[0]}"
+            raise ScenarioError(expected, key="--link", value=given, file="", suggestion=meant)
     return _in_order(network, names)
 
 

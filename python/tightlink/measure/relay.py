@@ -167,10 +167,13 @@ class Relayed:
         if late["invalid"]:
             bound, p99, most = (units.format_time(float(f"{late[name]:.3g}")) for name in ("bound_s", "p99_s", "max_s"))
             share, accepted = (units.format_fraction(round(late[f"share_{name}"], 4)) for name in ("late", "accepted"))
+            # A router that burns its processor's time has another priority by intent.
+            ordinary = self.summary["priority"] != "real-time" and self.summary["node"] is None
+            asks = "; real-time priority helps, which takes root or CAP_SYS_NICE" if ordinary else ""
             raise InvalidMeasurementError(
                 f"lateness: {share} of {late['packets']} packets were forwarded more than {bound} "
                 f"after they were due, and at most {accepted} may be (99 % within {p99}, all within "
-                f"{most}): the machine is too busy, or the link too fast for it"
+                f"{most}): the machine is too busy, or the link too fast for it{asks}"
             )
         if self.summary["unread"]:
             raise InvalidMeasurementError(

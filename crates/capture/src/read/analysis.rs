@@ -121,6 +121,15 @@ pub struct Side {
 }
 
 impl Side {
+    /// Its last window in bytes, as far as its scale is known.
+    fn open_window(&self) -> Option<u32> {
+        let shift = match self.scale {
+            Scale::By(shift) if !self.opening => shift,
+            _ => 0,
+        };
+        self.window.map(|window| window << shift)
+    }
+
     /// The window that a segment of it tells, in bytes.
     pub fn scaled(&self, segment: &Segment) -> u32 {
         match self.scale {
@@ -155,12 +164,25 @@ pub struct RoundTrip {
     pub lasted: u64,
     /// Whether nothing that the ACK acknowledges was retransmitted.
     pub clear: bool,
+    /// Whether the ACK may have waited for a second segment.
+    pub last: bool,
 }
 
 impl Tracker {
     /// Whether a SYN is not one of this connection, but opens another one with the same ports.
     pub fn is_reopened_by(&self, direction: usize, segment: &Segment) -> bool {
         segment.flags & (SYN | ACK) == SYN && self.sides[direction].base.is_some_and(|base| base != segment.seq)
+    }
+
+    /// What is in flight of a direction, and the bytes for which the receiver's window has room, if its scale is known.
+    /// Nothing before both ends were seen.
+    pub fn room(&self, direction: usize) -> Option<(u32, Option<u32>)> {
+        let (own, other) = (&self.sides[direction], &self.sides[1 - direction]);
+        let (next, ack) = (own.next?, other.ack?);
+        // Where ACKs of what was not captured have run ahead, nothing is.
+        let in_flight = if after(next, ack) { next.wrapping_sub(ack) } else { 0 };
+        let known = other.scale != Scale::Unknown;
+        Some((in_flight, other.open_window().filter(|_| known).map(|window| window.saturating_sub(in_flight))))
     }
 
     /// Looks at the next segment of a direction.
@@ -177,7 +199,7 @@ impl Tracker {
         let ended = other.unacked.acknowledge(segment.ack);
         let rtt = ended.and_then(|ended| {
             let lasted = u64::try_from(time.saturating_sub(ended.time)).ok().filter(|&lasted| lasted > 0)?;
-            Some(RoundTrip { lasted, clear: ended.clear })
+            Some(RoundTrip { lasted, clear: ended.clear, last: ended.last })
         });
         self.finish(direction, segment, time);
         Verdict { found, rtt }
@@ -243,11 +265,7 @@ fn judge_window(own: &Side, other: &Side, segment: &Segment, found: &mut Found) 
         found.add(Found::ZERO_WINDOW);
     }
     if segment.payload > 0 && plain && other.scale != Scale::Unknown {
-        let shift = match other.scale {
-            Scale::By(shift) if !other.opening => shift,
-            _ => 0,
-        };
-        let edge = other.window.map(|window| other.ack.unwrap_or(0).wrapping_add(window << shift));
+        let edge = other.open_window().map(|window| other.ack.unwrap_or(0).wrapping_add(window));
         if edge == Some(segment.seq.wrapping_add(segment.payload)) {
             found.add(Found::WINDOW_FULL);
         }

@@ -8,6 +8,7 @@ use super::samples::Samples;
 use super::seen::Seen;
 use super::segment::{ACK, FIN, Options, RST, SYN, Segment};
 use super::sequence::after;
+use super::waits::{Wait, Waits};
 
 /// Number of its protocol.
 pub const TCP: u8 = 6;
@@ -90,10 +91,14 @@ pub struct Way {
     pub times: Option<(Nanoseconds, Nanoseconds)>,
     /// What was found of them.
     pub counts: Counts,
-    /// Round-trip times that the other end's ACKs ended.
-    pub rtt: Times,
-    /// Those of them that are clear: how many, and their sum in nanoseconds.
-    pub clear_rtt: (u64, u128),
+    /// Round-trip times that the other end's ACKs ended: those of ACKs that do not wait for a segment, if clear.
+    pub prompt_rtt: Times,
+    /// Those of ACKs that may, if clear.
+    pub last_rtt: Times,
+    /// Those that are not clear.
+    pub unclear_rtt: Times,
+    /// What it waited for.
+    pub waits: Waits,
     /// Packets of which all had been captured before.
     pub sent_again: u64,
     /// Payload that the other end acknowledged, or what was seen where no ACK was.
@@ -106,6 +111,7 @@ pub struct Way {
     pub in_flight_most: u32,
     /// What its SYN said.
     pub options: Option<Options>,
+    largest_payload: u32,
     progress: Progress,
     seen: Seen,
 }
@@ -227,10 +233,12 @@ impl Connection {
             way.in_flight_most = way.in_flight_most.max(in_flight);
         }
         way.options = way.options.or(segment.options);
+        way.largest_payload = way.largest_payload.max(segment.payload);
         way.advance(segment);
         if segment.has(ACK) {
             self.ways[1 - direction].acknowledge(segment.ack, time, rtt);
         }
+        self.wait(time);
         if let Some(samples) = &mut self.samples {
             let [way, back] = [&self.ways[direction], &self.ways[1 - direction]];
             if segment.payload > 0 {
@@ -241,6 +249,23 @@ impl Connection {
             }
         }
         found
+    }
+
+    /// What each end waits for from now on.
+    fn wait(&mut self, time: Nanoseconds) {
+        let Some(tracker) = &self.tracker else { return };
+        let initial_rtt = tracker.initial_rtt.unwrap_or(0);
+        for direction in 0..2 {
+            let mss = self.ways[1 - direction].options.and_then(|options| options.mss).map_or(u32::MAX, u32::from);
+            let way = &mut self.ways[direction];
+            let wait = match tracker.room(direction) {
+                _ if way.largest_payload == 0 => Wait::Other,
+                Some((_, Some(room))) if room < way.largest_payload.min(mss) => Wait::Window,
+                Some((0, _)) => Wait::Data,
+                _ => Wait::Other,
+            };
+            way.waits.turn(wait, time, initial_rtt);
+        }
     }
 
     /// The sequence number of a segment, counted from the beginning of its direction.
@@ -317,9 +342,14 @@ fn parts(segment: &Segment, is_first: bool) -> u8 {
 }
 
 impl Way {
-    /// The mean of the clear round-trip times in seconds; NaN without one.
-    pub fn clear_rtt_mean_s(&self) -> f64 {
-        self.clear_rtt.1 as f64 / self.clear_rtt.0 as f64 / 1e9
+    /// The clear round-trip times.
+    pub fn clear_rtt(&self) -> Times {
+        self.prompt_rtt.with(&self.last_rtt)
+    }
+
+    /// All round-trip times, clear or not.
+    pub fn rtt(&self) -> Times {
+        self.clear_rtt().with(&self.unclear_rtt)
     }
 
     /// Payload moves the end of what was sent.
@@ -347,12 +377,13 @@ impl Way {
 
     /// An ACK of the other end moves the end of what was delivered.
     fn acknowledge(&mut self, ack: u32, time: Nanoseconds, rtt: Option<RoundTrip>) {
-        if let Some(RoundTrip { lasted, clear }) = rtt {
-            self.rtt.add(lasted);
-            if clear {
-                self.clear_rtt.0 += 1;
-                self.clear_rtt.1 += u128::from(lasted);
-            }
+        if let Some(RoundTrip { lasted, clear, last }) = rtt {
+            let times = match (clear, last) {
+                (false, _) => &mut self.unclear_rtt,
+                (true, true) => &mut self.last_rtt,
+                (true, false) => &mut self.prompt_rtt,
+            };
+            times.add(lasted);
         }
         let end = if self.progress.fin == Some(ack) { ack.wrapping_sub(1) } else { ack };
         if !self.progress.acks {

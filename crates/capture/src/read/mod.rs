@@ -28,3 +28,4 @@ pub mod tables;
 pub mod totals;
 mod unacked;
 mod unpack;
+pub mod waits;

@@ -39,7 +39,7 @@ pub struct Segment {
     pub window: u16,
     /// Bytes of payload.
     pub payload: u32,
-    /// Those of a SYN.
+    /// Those of a SYN, if enough of it was kept.
     pub options: Option<Options>,
 }
 
@@ -55,7 +55,11 @@ impl Segment {
         }
         let word = |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let flags = head[13];
-        let options = (flags & SYN != 0).then(|| options(data.get(LEAST..data.len().min(header)).unwrap_or_default()));
+        let kept = data.get(LEAST..data.len().min(header)).unwrap_or_default();
+        // That an option is missing is known only where all of them were kept.
+        let options = (flags & SYN != 0)
+            .then(|| options(kept))
+            .filter(|found| data.len() >= header || found.window_scale.is_some());
         let window = u16::from_be_bytes([head[14], head[15]]);
         Some(Self { seq: word(4), ack: word(8), flags, window, payload, options })
     }

@@ -85,6 +85,8 @@ pub struct Totals {
     pub began: Option<Nanoseconds>,
     /// Packets whose time is before that of the packet before them.
     pub backwards: u64,
+    /// How far one of them is before it, at most.
+    pub backwards_most: Nanoseconds,
     previous: Nanoseconds,
     /// Length of an interval.
     pub interval: Nanoseconds,
@@ -129,6 +131,7 @@ impl Totals {
             last: None,
             began: None,
             backwards: 0,
+            backwards_most: 0,
             previous: Nanoseconds::MIN,
             interval: interval.max(1),
             bins: BTreeMap::new(),
@@ -140,7 +143,10 @@ impl Totals {
     pub fn add(&mut self, packet: &Counted) {
         let Counted { time, interface, kind, bytes, frame_bytes, cut } = *packet;
         let began = *self.began.get_or_insert(time);
-        self.backwards += u64::from(time < self.previous);
+        if time < self.previous {
+            self.backwards += 1;
+            self.backwards_most = self.backwards_most.max(self.previous.saturating_sub(time));
+        }
         self.previous = time;
         if self.interfaces.len() <= interface {
             self.interfaces.resize_with(interface + 1, OfInterface::default);

@@ -7,6 +7,8 @@ use super::sequence::after;
 
 /// As many as tshark keeps: where the ACKs were not captured, they would become ever more.
 const MOST: usize = 10_000;
+/// No segment on an Ethernet is larger.
+const ETHERNET: u32 = 1500;
 
 #[derive(Clone, Copy)]
 struct Sent {
@@ -17,6 +19,13 @@ struct Sent {
     again: bool,
 }
 
+impl Sent {
+    /// Whether it is several segments on the wire, of a host that leaves segmentation to its interface.
+    fn is_large(self) -> bool {
+        self.next.wrapping_sub(self.seq) > ETHERNET
+    }
+}
+
 /// The segment that an ACK ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
@@ -24,6 +33,8 @@ pub struct Ended {
     pub time: Nanoseconds,
     /// Whether nothing that the ACK acknowledges was retransmitted, so that it can be of no other one (Karn's rule).
     pub clear: bool,
+    /// Whether the ACK acknowledges one segment only, and no other is in flight: the receiver may have waited for it.
+    pub last: bool,
 }
 
 /// Segments, the oldest first.
@@ -56,19 +67,20 @@ impl Unacked {
         if self.mixed {
             return self.acknowledge_mixed(ack);
         }
-        let mut ended = None;
+        let (mut ended, mut segments) = (None, 0);
         while let Some(oldest) = self.sent.front_mut() {
             if oldest.next == ack {
-                ended = Some(Ended { time: oldest.time, clear: true });
+                ended = Some((oldest.time, oldest.is_large()));
             } else if after(oldest.next, ack) {
                 if after(ack, oldest.seq) {
                     oldest.seq = ack;
                 }
                 break;
             }
+            segments += 1;
             self.sent.pop_front();
         }
-        ended
+        ended.map(|(time, large)| Ended { time, clear: true, last: segments == 1 && !large && self.sent.is_empty() })
     }
 
     fn acknowledge_mixed(&mut self, ack: u32) -> Option<Ended> {
@@ -89,7 +101,7 @@ impl Unacked {
             false
         });
         self.mixed = mixed;
-        time.map(|time| Ended { time, clear })
+        time.map(|time| Ended { time, clear, last: false })
     }
 }
 
@@ -104,10 +116,10 @@ mod tests {
         unacked.push(900, 1900, 2);
         unacked.push(u32::MAX - 99, 900, 3);
         unacked.push(1900, 2900, 4);
-        assert_eq!(unacked.acknowledge(900), Some(Ended { time: 1, clear: false }));
+        assert_eq!(unacked.acknowledge(900), Some(Ended { time: 1, clear: false, last: false }));
         assert_eq!(unacked.acknowledge(1400), None);
-        assert_eq!(unacked.acknowledge(1900), Some(Ended { time: 2, clear: true }));
+        assert_eq!(unacked.acknowledge(1900), Some(Ended { time: 2, clear: true, last: false }));
         assert_eq!(unacked.acknowledge(1900), None);
-        assert_eq!(unacked.acknowledge(2900), Some(Ended { time: 4, clear: true }));
+        assert_eq!(unacked.acknowledge(2900), Some(Ended { time: 4, clear: true, last: true }));
     }
 }

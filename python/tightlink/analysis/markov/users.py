@@ -66,10 +66,10 @@ def from_users(
         >>> tl.analyze.markov_from_users(run).pieces[0].chain.states
         ('thinking', 'connecting', 'transmitting', 'completed')
     """
-    if periods is None:
-        written = run.manifest["scenario"]["observe"]["periods"]
-        periods = {name: (units.time(start), units.time(stop)) for name, (start, stop) in written.items()}
     labels = run.users["label"].unique(maintain_order=True).to_list()
+    if periods is None:
+        written = run.manifest["scenario"]["observe"].get("periods", {})
+        periods = {name: (units.time(start), units.time(stop)) for name, (start, stop) in written.items()}
     if label is None and len(labels) > 1:
         raise TightlinkError(f"users {', '.join(labels)}: expected a label, {one_of(labels)}")
     if label is not None and label not in labels:

@@ -94,7 +94,10 @@ def over_levels(  # noqa: PLR0913
     tips = [
         alt.Tooltip("level", type="nominal", title=name),
         *([] if by is None else [alt.Tooltip(field(by), type="nominal")]),
-        *(alt.Tooltip(field(column), type="quantitative", title=text, format=",.4~r") for column, text in shown.items()),
+        *(
+            alt.Tooltip(field(column), type="quantitative", title=text, format=",.4~r")
+            for column, text in shown.items()
+        ),
     ]
     further = [*([] if by is None else [by]), *([] if numbers is None else ["along"])]
     base = alt.Chart(rows.select("level", "low", "high", response, *further))

@@ -13,6 +13,7 @@ use super::connection::{Connection, TCP, Way};
 use super::file::Nanoseconds;
 use super::flows::{End, Finished};
 use super::ip::protocol_name;
+use super::quantiles::Times;
 
 const BITS: f64 = 8.0;
 
@@ -100,6 +101,8 @@ fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
         Column::Float(flows.iter().map(time).collect())
     };
     let texts = |value: fn(&Flow<'_>) -> String| Column::Text(flows.iter().map(value).collect());
+    let rtt: Vec<Times> = flows.iter().map(|flow| flow.way().clear_rtt()).collect();
+    let round_trip = |value: fn(&Times) -> f64| Column::Float(rtt.iter().map(value).collect());
     Table {
         columns: vec![
             ("flow", Column::Integer((0..flows.len() as i64).collect())),
@@ -115,7 +118,11 @@ fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
             ("bytes_sent", floats(|flow| flow.way().own_bytes as f64)),
             ("goodput_bps", floats(|flow| flow.rate_bps(flow.way().delivered))),
             ("throughput_bps", floats(|flow| flow.rate_bps(flow.way().own_bytes))),
-            ("rtt_mean_s", floats(|flow| flow.way().clear_rtt_mean_s())),
+            ("rtt_mean_s", round_trip(Times::mean_s)),
+            ("rtt_p50_s", round_trip(|times| times.quantile_s(0.5))),
+            ("rtt_p95_s", round_trip(|times| times.quantile_s(0.95))),
+            ("rtt_p99_s", round_trip(|times| times.quantile_s(0.99))),
+            ("rtt_max_s", round_trip(Times::most_s)),
         ],
     }
 }
@@ -125,6 +132,8 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
     let count = |value: fn(&Flow<'_>) -> u64| Column::Integer(flows.iter().map(|(_, one)| value(one) as i64).collect());
     let float = |value: fn(&Flow<'_>) -> f64| Column::Float(flows.iter().map(|(_, one)| value(one)).collect());
     let text = |value: fn(&Flow<'_>) -> String| Column::Text(flows.iter().map(|(_, one)| value(one)).collect());
+    let rtt: Vec<Times> = flows.iter().map(|(_, one)| one.way().rtt()).collect();
+    let round_trip = |value: fn(&Times) -> f64| Column::Float(rtt.iter().map(value).collect());
     Table {
         columns: vec![
             ("flow", Column::Integer(flows.iter().map(|&(number, _)| number as i64).collect())),
@@ -151,12 +160,16 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
             ("window_max_bytes", count(|flow| u64::from(flow.back().window_most))),
             ("in_flight_max_bytes", count(|flow| u64::from(flow.way().in_flight_most))),
             ("initial_rtt_s", float(|flow| flow.connection.initial_rtt_s())),
-            ("rtt_samples", count(|flow| flow.way().rtt.count)),
-            ("rtt_mean_s", float(|flow| flow.way().rtt.mean_s())),
-            ("rtt_min_s", float(|flow| flow.way().rtt.least_s())),
-            ("rtt_median_s", float(|flow| flow.way().rtt.quantile_s(0.5))),
-            ("rtt_p95_s", float(|flow| flow.way().rtt.quantile_s(0.95))),
-            ("rtt_max_s", float(|flow| flow.way().rtt.most_s())),
+            ("rtt_samples", Column::Integer(rtt.iter().map(|times| times.count as i64).collect())),
+            ("rtt_mean_s", round_trip(Times::mean_s)),
+            ("rtt_min_s", round_trip(Times::least_s)),
+            ("rtt_median_s", round_trip(|times| times.quantile_s(0.5))),
+            ("rtt_p95_s", round_trip(|times| times.quantile_s(0.95))),
+            ("rtt_max_s", round_trip(Times::most_s)),
+            ("rtt_prompt_p95_s", float(|flow| flow.way().prompt_rtt.quantile_s(0.95))),
+            ("idle_s", float(|flow| flow.way().waits.idle as f64 / 1e9)),
+            ("idle_beyond_rtt_s", float(|flow| flow.way().waits.idle_beyond as f64 / 1e9)),
+            ("window_limited_s", float(|flow| flow.way().waits.window as f64 / 1e9)),
             ("mss_bytes", float(|flow| flow.back().options.and_then(|one| one.mss).map_or(f64::NAN, f64::from))),
             ("options", text(options)),
         ],

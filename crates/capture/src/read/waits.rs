@@ -1,0 +1,66 @@
+//! What a sender waits for, as far as its packets and their ACKs tell where they were captured.
+
+use super::file::Nanoseconds;
+
+/// What holds a sender back at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// Neither is known to.
+    #[default]
+    Other,
+    /// Nothing is in flight: there is nothing to send.
+    Data,
+    /// The receiver's window has no room for another segment.
+    Window,
+}
+
+/// How long a sender waited for what, until it sent again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Waits {
+    /// With nothing in flight, in nanoseconds.
+    pub idle: u64,
+    /// Of that, what each pause was longer than the initial round trip: behind the path, where the next packet takes that
+    /// long to come, no more of a pause is the sender's.
+    pub idle_beyond: u64,
+    /// With no room in the receiver's window, in nanoseconds.
+    pub window: u64,
+    wait: Wait,
+    since: Nanoseconds,
+}
+
+impl Waits {
+    /// From `time` on the sender waits for `wait`.
+    pub fn turn(&mut self, wait: Wait, time: Nanoseconds, initial_rtt: Nanoseconds) {
+        if wait == self.wait {
+            return;
+        }
+        let lasted = u64::try_from(time.saturating_sub(self.since)).unwrap_or(0);
+        match self.wait {
+            Wait::Other => {}
+            Wait::Data => {
+                self.idle += lasted;
+                self.idle_beyond += lasted.saturating_sub(u64::try_from(initial_rtt).unwrap_or(0));
+            }
+            Wait::Window => self.window += lasted,
+        }
+        (self.wait, self.since) = (wait, time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Wait, Waits};
+
+    #[test]
+    fn a_wait_counts_when_it_ends() {
+        let mut waits = Waits::default();
+        for (wait, time) in [(Wait::Data, 10), (Wait::Data, 20), (Wait::Other, 110), (Wait::Window, 120)] {
+            waits.turn(wait, time, 30);
+        }
+        assert_eq!((waits.idle, waits.idle_beyond, waits.window), (100, 70, 0));
+        waits.turn(Wait::Data, 150, 30);
+        // A clock that goes backwards.
+        waits.turn(Wait::Other, 140, 30);
+        assert_eq!((waits.idle, waits.idle_beyond, waits.window), (100, 70, 30));
+    }
+}
