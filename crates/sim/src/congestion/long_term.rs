@@ -114,7 +114,7 @@ mod tests {
                 newly_lost: lost,
                 ..RateSample::NOTHING
             };
-            long_term.update(&sample, place % 10 == 0, true);
+            long_term.update(&sample, place.is_multiple_of(10), true);
             long_term.rate()
         };
         (10 * rounds.start..10 * rounds.end).map(say).collect()

@@ -13,7 +13,7 @@ from typing import Any, Final
 import polars as pl
 
 from tightlink.experiment.precision import half_width
-from tightlink.plots.labels import several
+from tightlink.numbers import several
 from tightlink.run import Run
 from tightlink.studies.evaluation.setup.pack import Headline, Pack, Requirement, Test, Trial, packs
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
