@@ -462,6 +462,18 @@ def test_a_report_of_one(tmp_path: Path) -> None:
         assert 8.224 < high < 10
 
 
+def test_a_line_of_few_points_says_how_to_get_more(tmp_path: Path) -> None:
+    frames = [(n * MS, ethernet(ipv4(A, B, UDP, udp((2000, 53), 1000)))) for n in range(3000)]
+    (tmp_path / "a").write_bytes(pcap(frames))
+    sections = captures.sections(tl.capture(tmp_path / "a"))
+    (chart,) = (
+        block for each in sections if each.title == "Protocols" for block in each.blocks if isinstance(block, Chart)
+    )
+    assert (
+        chart.caption == 'Throughput of each interval of 1 s. For a finer line, read the file with --interval "100 ms".'
+    )
+
+
 def test_what_deserves_a_look(tmp_path: Path) -> None:
     """A window of 10,000 bytes, filled; round trips of 100 ms; one segment in ten retransmitted."""
     frames: list[Timed] = []

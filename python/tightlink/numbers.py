@@ -48,14 +48,14 @@ def several(number: int, word: str) -> str:
 
 
 def percent(share: float | None, digits: int = 0, *, signed: bool = False) -> str:
-    """A share in per cent.
+    """A share in per cent; nothing at all has no decimals.
 
-    >>> percent(0.1234, 1), percent(-0.5, 1, signed=True), percent(-0.0001), percent(None)
+    >>> percent(0.1234, 1), percent(-0.5, 1, signed=True), percent(0.0, 1, signed=True), percent(None)
     ('12.3 %', '−50.0 %', '0 %', '–')
     """
     if share is None or not math.isfinite(share):
         return NONE
-    return grouped(f"{100 * share:{'+' if signed else ''}.{digits}f} %")
+    return grouped(f"{100 * share:{'+' if signed else ''}.{digits if share else 0}f} %")
 
 
 def interval(value: float, half_width: float, write: Callable[[float], str] = str) -> str:

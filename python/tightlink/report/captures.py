@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from tightlink import units
@@ -17,6 +18,8 @@ from tightlink.run import Run
 _MOST_FLOWS: Final = 200
 #: Protocols with most bytes that have a line of their own.
 _MOST_LINES: Final = 6
+#: Points of a line with which it says little.
+_FEW_POINTS: Final = 8
 _FLOWS: Final = (
     *("label", "transport", "start_s", "packets_sent", "bytes_sent", "goodput_bps", "packets_retransmitted"),
     "rtt_mean_s",
@@ -104,8 +107,19 @@ def _protocols(run: Run) -> Section:
     if rates["time_s"].n_unique() > 1:
         ends = _from_zero(rates["throughput_bps"])
         chart = charts.line(rates, "time_s", "throughput_bps", by="protocol", y_domain=ends)
-        blocks.append(Chart(chart, f"Throughput of each interval of {run.manifest['interval']}."))
+        blocks.append(
+            Chart(chart, f"Throughput of each interval of {run.manifest['interval']}.{_finer(rates['time_s'])}")
+        )
     return Section("Protocols", "", blocks)
+
+
+def _finer(times: pl.Series) -> str:
+    """What to ask for where a line has few points."""
+    points = times.unique().sort()
+    if points.len() >= _FEW_POINTS:
+        return ""
+    wanted = units.format_time(10 ** math.floor(math.log10((points[-1] - points[0]) / _FEW_POINTS)))
+    return f' For a finer line, read the file with --interval "{wanted}".'
 
 
 def _from_zero(values: pl.Series) -> tuple[float, float] | None:
