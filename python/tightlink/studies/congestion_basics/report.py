@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,8 @@ from tightlink.studies.words import percent
 
 #: Its formula is not for what it does: it counts what an ACK acknowledges.
 _ANOTHER_FORMULA: Final = "reno-delayed-rfc"
+
+_RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
@@ -51,7 +54,7 @@ def _of_paths(phases: Mapping[str, Any], path: Mapping[str, Any], dublin: Mappin
     used = [utilization(size) for size in sizes]
     curve = pl.DataFrame({"queue_bdp": sizes, "utilization": used, "theory": "sawtooth of one flow"})
     share = pl.col("utilization") * 100
-    loss = pl.col("loss").map_elements(lambda loss: f"loss {loss:g}", return_dtype=pl.String)
+    loss = pl.col("loss").map_elements(_loss, return_dtype=pl.String)
     start = pl.when(pl.col("slow_start_to") == "100").then(pl.lit("100 packets")).otherwise("slow_start_to")
     standard = dublin["standard"].with_columns(loss, slow_start_to=start)
     wide = standard.pivot("loss", index="slow_start_to", values="utilization")
@@ -68,6 +71,13 @@ def _of_paths(phases: Mapping[str, Any], path: Mapping[str, Any], dublin: Mappin
         "standard": Table(wide, formats=dict.fromkeys(wide.columns[1:], percent)),
         "goodput": charts.line(dublin["goodput"], "time_s", "goodput_bps", by="control", height=340),
     }  # fmt: skip
+
+
+def _loss(loss: float) -> str:
+    """A loss that is a power of ten, as the head of a column."""
+    if not loss:
+        return "no loss"
+    return f"loss 10{str(round(math.log10(loss))).translate(_RAISED)}"
 
 
 def _of_controls(observed: Mapping[str, Any]) -> dict[str, Any]:
