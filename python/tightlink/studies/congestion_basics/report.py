@@ -89,11 +89,12 @@ def _of_controls(observed: Mapping[str, Any]) -> dict[str, Any]:
     names = {"buffer": "buffer (BDP)", "in_flight_bdp": "in flight (BDP)"}
     formats = {"in flight (BDP)": ".2f", "utilization %": ".1f", "waiting (ms)": ".1f"}
     mean, found = observed["response"]["mean"], observed["response"]["fit"].items()
-    heads = ["control", "slope", "slope ±", "over formula", "formula ±", "law / formula", "over law", "law ±"]
+    heads = ["control", "slope", "±", "over formula", "± formula", "law / formula", "over law", "± law"]
+    widths = {"slope": "±", "over formula": "± formula", "over law": "± law"}
     fits = pl.DataFrame([(name, *fit) for name, fit in found], schema=heads, orient="row")
     return {
         "responses": [_response(mean.filter(pl.col("control") == name), name) for name, _ in found],
-        "fits": Table(fits, formats=dict.fromkeys(heads[1:], ".3f")),
+        "fits": Table(fits, formats=dict.fromkeys(heads[1:], ".3f"), widths=widths),
         "delay": Table(delay, formats=dict.fromkeys(delay.columns[1:], ".2f")),
         "bbr": Table(observed["bbrs"].select("control", *names, used, waiting).rename(names), formats=formats),
         "pie": Table(observed["pie"].select("flows", waiting, used), formats=formats),

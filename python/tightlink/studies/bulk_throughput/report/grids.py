@@ -9,6 +9,7 @@ import polars as pl
 
 from tightlink.analysis.path.choice import LITTLE, NEARLY, choose
 from tightlink.analysis.path.vary import FACTORS
+from tightlink.numbers import several
 from tightlink.report import Format, Table, charts
 from tightlink.studies.bulk_throughput.observe.grids import best, is_best, lines, nearest_window
 from tightlink.studies.bulk_throughput.setup.paths import (
@@ -20,7 +21,7 @@ from tightlink.studies.bulk_throughput.setup.paths import (
     PATHS,
     SITES,
 )  # fmt: skip
-from tightlink.studies.words import percent
+from tightlink.studies.words import mbit, percent
 
 _OVER_WINDOWS: Final[dict[str, Any]] = {"by": "line", "x_scale": "log", "x_domain": (8, 1024), "x_title": "window (kB)"}
 _CELL: Final[dict[str, Format]] = {
@@ -46,9 +47,10 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
         top = best(grids[place.name])
         sites[number] = {
             "title": place.title,
-            "finding": f"At most {top['goodput_bps'] / 1e6:.1f} Mbit/s ({percent(top['goodput_share'])}), with "
-            f"{top['flows']} flows of {KILOBYTES[top['window_packets']]} kB and {percent(top['loss'], 1)} loss; with a "
-            f"loss of at most {percent(LITTLE, 1)}, {percent(chosen[place.name].best['goodput_share'])}.",
+            "finding": f"The most is {mbit(top['goodput_bps'], 1)}, {percent(top['goodput_share'])} of the link, with "
+            f"{several(top['flows'], 'flow')} of {KILOBYTES[top['window_packets']]} kB, which lose "
+            f"{percent(top['loss'], 1)}. Settings that lose no more than {percent(LITTLE, 1)} get "
+            f"{percent(chosen[place.name].best['goodput_share'])} at most.",
         }
     named = {
         key: {

@@ -146,7 +146,7 @@ def tables(
         "over-tcp": Table.of({"case": ""} | both | steady, over_tcp),
         "over-udp": Table.of(sent | steady, over_udp),
         "quality": Table.of(dict.fromkeys(kinds, ""), quality).frame,
-        "limits": charts.bars_stacked(bars, "case", title="What limited each flow, with ns-2's window of 20 packets"),
+        "limits": charts.bars_stacked(bars, "case", title="What limits, with a window of 20 packets"),
         "opened": _opened(tcp, runs),
     }
 
