@@ -58,8 +58,7 @@ class Estimate:
         >>> f"{Estimate(1.0, 0.5, 2.0):.1f}"
         '1.0 (0.5 to 2.0)'
         """
-        value, low, high = (grouped(format(each, spec)) for each in (self.value, self.low, self.high))
-        return f"{value} ({low} to {high})"
+        return f"{self.value:{spec}} ({self.low:{spec}} to {self.high:{spec}})"
 
 
 @dataclass(frozen=True)

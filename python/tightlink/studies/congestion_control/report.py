@@ -103,8 +103,8 @@ def _own(observed: Mapping[str, Any], name: str) -> dict[str, object]:
 
 
 def _main_clause(finding: str) -> tuple[str, str]:
-    """A finding up to its colon or its first comma, and the rest."""
-    end = min(place for place in (*map(finding.find, (":", ",")), len(finding)) if place >= 0)
+    """A finding up to its first colon or semicolon, and the rest."""
+    end = min(place for place in (*map(finding.find, ":;"), len(finding)) if place >= 0)
     return finding[:end], finding[end:]
 
 

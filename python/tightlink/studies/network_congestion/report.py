@@ -9,9 +9,11 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.networks import scaling
 from tightlink.analysis.networks.backlog import master
 from tightlink.experiment.claims import Claim
+from tightlink.numbers import grouped
 from tightlink.report import Format, Table, charts
 from tightlink.studies.expressions import Names
 from tightlink.studies.network_congestion.observe import networks
@@ -75,16 +77,21 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     )
 
 
+def _written(found: Estimate) -> str:
+    value, low, high = (grouped(f"{each:.1f}") for each in (found.value, found.low, found.high))
+    return f"{value} ({low} to {high})"
+
+
 def _of_graphs(found: Collection[Measured]) -> dict[str, Any]:
     """The order parameter over the load, and the critical load of each graph."""
     points, lines = _curves(found)
     rows = []
     for one in found:
         critical, at = one.case.critical, one.mean.row(by_predicate=pl.col("load") == 1.5, named=True)
-        graph, rise = one.case.graph, f"{one.rise.times(critical.load):.1f}"
+        graph, rise = one.case.graph, _written(one.rise.times(critical.load))
         even = CAPACITY * (graph.nodes - 1) / graph.invariants.link_betweenness_max
         named, order = f"{graph.family}, {graph.nodes} nodes", (at["order"], at["fluid"])
-        rows.append((named, critical.load, f"{one.critical:.1f}", rise, critical.links, *order, even))
+        rows.append((named, critical.load, _written(one.critical), rise, critical.links, *order, even))
     heads: dict[str, Format] = {
         "graph": "", "λc theory": ".1f", "λc found": "", "from fluctuations": "", "full at once": "",
         "η at 1.5 λc": ".3f", "fluid model": ".3f", "λc, equal paths sharing": ".1f",
@@ -171,7 +178,7 @@ def _of_packet_sizes(found: Mapping[str, Measured]) -> dict[str, Any]:
     rows = []
     for name, one in found.items():
         unit, _, kind = name.partition("-")
-        rows.append((units[unit], kinds[kind], one.case.critical.load, f"{one.critical:.1f}", one.waiting(BELOW)))
+        rows.append((units[unit], kinds[kind], one.case.critical.load, _written(one.critical), one.waiting(BELOW)))
     heads: dict[str, Format] = {
         "links limited in": "", "packets": "", "λc theory": ".1f", "λc found": "", waiting: ".1f",
     }  # fmt: skip
