@@ -232,7 +232,7 @@ def test_measures_name_the_path_and_what_analyses_want(runs: Mapping[str, Run]) 
 
 def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
     names, _ = of_grids(dict.fromkeys((place.name for place in paths.PATHS), grid))
-    assert "loss" in names["sites"][0]["finding"]
+    assert "lose" in names["sites"][0]["finding"]
     kept = _shown(grid)
     assert kept["line"].unique(maintain_order=True).to_list()[:2] == ["1", "2"]
     assert table(grid.to_dicts())["limit"].to_list() == grid["limit"].to_list()

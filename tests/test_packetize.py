@@ -173,7 +173,7 @@ def test_no_length_is_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "no length keeps clear:\nbelow 201 B the router sees 4,000 packets/s or more\n" in out
     assert "above 160 B a packet takes longer than 20 ms to fill" in out
-    assert "would help against too many packets: less than 3950 packets/s of others" in out
+    assert "would help against too many packets: less than 3,950 packets/s of others" in out
     assert "would help: 25.13 ms to fill a packet" in out
     assert "bit rate" not in out
 

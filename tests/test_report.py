@@ -160,7 +160,7 @@ def test_lines_are_thinned_and_the_caption_says_so(tmp_path: Path) -> None:
     assert max(columns["queue_packets"]) == 99
     assert len(columns["time_s"]) <= 2002
     assert columns["time_s"] == sorted(columns["time_s"])
-    assert re.search(r"Queue\. <span class=\"note\">Drawn: \d+ of 10,000 points, every peak among them\.", text)
+    assert re.search(r"Queue\. <span class=\"note\">Drawn: [\d,]+ of 10,000 points, every peak among them\.", text)
 
 
 def test_thinning_keeps_every_line() -> None:
