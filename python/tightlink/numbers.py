@@ -64,16 +64,20 @@ def interval(value: float, half_width: float, write: Callable[[float], str] = st
     Args:
         value: The mean.
         half_width: Half of its interval.
-        write: Writes a number with the unit that suits it, powers of ten apart; without it there is none.
+        write: Writes a number with the unit that suits it, powers of ten apart; without it there is none. What it writes
+            in another way, as with an exponent, stands as it is.
 
     >>> interval(8.463e6, 97.86e3, lambda bps: f"{bps / 1e6:.4g} Mbit/s"), interval(46.1, 62.3), interval(4210.0, 130.0)
     ('8.463 ± 0.098 Mbit/s', '46 ± 62', '4,210 ± 130')
     """
-    number, _, unit = write(max(abs(value), half_width)).partition(" ")
-    if not half_width or not float(number.replace(",", "")):
+    text, _, unit = write(max(abs(value), half_width)).partition(" ")
+    number = _NUMBER.fullmatch(text.replace(",", ""))
+    if number is None or number[4]:
+        return f"{write(value)} ± {write(half_width)}"
+    if not half_width or not float(number[0]):
         return write(value)
     # Units are powers of ten apart; the number itself may have been rounded.
-    scale = 10.0 ** round(math.log10(float(number.replace(",", "")) / max(abs(value), half_width)))
+    scale = 10.0 ** round(math.log10(float(number[0]) / max(abs(value), half_width)))
     half = half_width * scale
     decimals = 1 - math.floor(math.log10(half))
     mean, width = (grouped(f"{round(each, decimals):.{max(0, decimals)}f}") for each in (value * scale, half))
