@@ -64,8 +64,8 @@ def interval(value: float, half_width: float, write: Callable[[float], str] = st
     Args:
         value: The mean.
         half_width: Half of its interval.
-        write: Writes a number with the unit that suits it, powers of ten apart; without it there is none. What it writes
-            in another way, as with an exponent, stands as it is.
+        write: Writes a number with the unit that suits it, powers of ten apart; without it there is none. What
+            it writes in another way, as with an exponent, stands as it is.
 
     >>> interval(8.463e6, 97.86e3, lambda bps: f"{bps / 1e6:.4g} Mbit/s"), interval(46.1, 62.3), interval(4210.0, 130.0)
     ('8.463 ± 0.098 Mbit/s', '46 ± 62', '4,210 ± 130')

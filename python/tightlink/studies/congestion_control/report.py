@@ -19,7 +19,7 @@ from tightlink import plots
 from tightlink.diagnosis.words import listed
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import alt
-from tightlink.plots import labels
+from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
 from tightlink.report import Section, Table, charts
 from tightlink.scenario import PARAMETERS
@@ -36,7 +36,7 @@ from tightlink.studies.congestion_control.setup.one_link import CASES, NEWCOMER_
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
-from tightlink.studies.words import capitalized
+from tightlink.studies.words import capitalized, mbit
 
 #: What is shown of an experiment in which all sources have the same control.
 _SHOWN: Final = (
@@ -50,6 +50,7 @@ _PRICED: Final = (
 )  # fmt: skip
 _NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
 _NUMBERED: Final = {name: f"{parameter.id} {parameter.name}" for name, parameter in PARAMETERS.items()}
+_COLORS: Final[Any] = {"range": list(palette.SERIES)}
 #: Sections whose findings are those of the study.
 _LEADING: Final = ("sensitivity", "alone", "oscillation", "newcomers")
 #: Controls that leave newcomers least, which it names.
@@ -194,7 +195,12 @@ def _readings(second: pl.DataFrame) -> pl.DataFrame:
     """A row for each of the document's responses."""
     readings = Readings(second)
     rows = [
-        {"document": number, "class": document.CLASS_OF[number], "response": response, "agreement": agreement}
+        {
+            "document": number,
+            "class": document.CLASS_OF[number],
+            "response": labels.plain(response),
+            "agreement": agreement,
+        }
         for number, (response, agreement) in ((each, readings.response(each)) for each in document.effects())
     ]
     return pl.DataFrame(rows)
@@ -309,7 +315,7 @@ def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     points = alt.Chart(shown.filter(pl.col("control") == "fast")).mark_point(filled=True, size=60).encode(
         x=alt.X("queued:Q", title="flows × alpha (packets)").scale(type="log"),
         y=alt.Y("buffer_packets:Q", title="buffer (packets)").scale(type="log"),
-        color=alt.Color("label:N", title=""),
+        color=alt.Color("label:N", title="", scale=_COLORS),
         shape=alt.Shape("label:N", title=""),
         tooltip=["alpha_packets", "flows", "buffer_packets", "swing", "period_s", "loss"],
     )  # fmt: skip
@@ -328,7 +334,7 @@ def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     points = alt.Chart(table).mark_tick(thickness=2).encode(
         x=alt.X("share:Q", title="newcomer's goodput over an equal share"),
         y=alt.Y("control:N", title="", sort=ordered["control"].to_list()),
-        color=alt.Color("delay:N", title="one-way delay"),
+        color=alt.Color("delay:N", title="one-way delay", scale=_COLORS),
         tooltip=table.columns,
     )  # fmt: skip
     equal = alt.Chart(pl.DataFrame({"share": [1.0]})).mark_rule(strokeDash=[4, 3], color="gray").encode(x="share:Q")
@@ -344,7 +350,7 @@ def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     points = alt.Chart(alone).mark_point(filled=True, size=60).encode(
         x=alt.X("full_s:Q", title="time to a full link (s)").scale(type="log"),
         y=alt.Y("control:N", title=""),
-        color=alt.Color("initial_ssthresh:N", title="initial threshold"),
+        color=alt.Color("initial_ssthresh:N", title="initial threshold", scale=_COLORS),
         shape=alt.Shape("delay:N", title="one-way delay"),
         tooltip=table.columns,
     )  # fmt: skip
@@ -357,9 +363,10 @@ def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     congested = table.filter(pl.col("load") == "congested").pivot(
         "initial_ssthresh", index=["control", "delay"], values="goodput_bps", aggregate_function="mean"
     )
+    rates = Table(congested, formats=dict.fromkeys(congested.columns[2:], lambda bps: mbit(bps, 1)))
     names = {**CASES["increase"].levels, "rate": RATE, "watched": WATCHED_S["alone"]}
     full = points.properties(width="container", height=220)
-    return names, {"full": full, "by-control": of_control, "congested": congested}, {}
+    return names, {"full": full, "by-control": of_control, "congested": rates}, {}
 
 
 def _costs(costs: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
