@@ -9,7 +9,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.charts.components import SHAPES
 from tightlink.report.charts.marks import PERCENT
-from tightlink.report.encoding import Width, finished
+from tightlink.report.encoding import Width, finished, legend_columns
 
 #: Of a factor, in pixels.
 _ROW: Final = 22
@@ -37,8 +37,8 @@ def influence(
         by=pl.concat_str(by, separator=", ") if by else pl.lit(""),
     )
     kinds = shown["by"].unique(maintain_order=True).to_list()
-    legend = alt.Legend(title=of, symbolFillColor="transparent", symbolStrokeWidth=1.6) if by else None
-    told: dict[str, Any] = {"type": "nominal", "legend": legend}
+    legend = alt.Legend(title=of, symbolFillColor="transparent", symbolStrokeWidth=1.6, columns=legend_columns(kinds))
+    told: dict[str, Any] = {"type": "nominal", "legend": legend if by else None}
     marks = alt.Chart(shown).mark_point(size=60, strokeWidth=1.6, opacity=1).encode(
         x=alt.X("psi", type="quantitative", scale=alt.Scale(domain=[0, 1], padding=8), axis=alt.Axis(labelExpr=PERCENT),
                 title="influence Ψ: share of responses"),
