@@ -29,6 +29,8 @@ _FEW_POWERS: Final = 3
 _STEP: Final = 28
 _MOST_STEPS: Final = 12
 _SLACK: Final = 1e-9
+#: Width of a letter, as a share of its size.
+_WIDE: Final = 0.55
 #: Width of a letter of a legend and of what stands before a name, in pixels.
 _LETTER: Final = 6.6
 _SYMBOL: Final = 38
@@ -135,6 +137,17 @@ def color(
 def legend_columns(names: Sequence[str]) -> Any:
     """How many names of a legend have room beside each other, as wide as the chart turns out to be."""
     return alt.ExprRef(f"max(1, floor(width / {_SYMBOL + _LETTER * max(map(len, names), default=0)}))")
+
+
+def letters_in_cells(size: int, letters: int, columns: int) -> Any:
+    """The size of letters in cells that share the width that a chart turns out to have: none where there is no room.
+
+    Args:
+        size: Where there is room, in pixels.
+        letters: Of the longest cell.
+        columns: How many share the width.
+    """
+    return alt.ExprRef(f"width < {round(_WIDE * size * letters * columns)} ? 0 : {size}")
 
 
 def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:

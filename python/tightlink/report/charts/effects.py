@@ -12,7 +12,7 @@ from tightlink.lazy import alt, pl
 from tightlink.numbers import grouped, percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import Width, finished, largest
+from tightlink.report.encoding import Width, finished, largest, letters_in_cells
 
 _CELL: Final = 26
 _HEIGHT: Final = 240
@@ -190,9 +190,10 @@ def significance_map(
         **encoding, color=alt.Color("significance", type="nominal", scale=scale, legend=legend), opacity=strength,
         tooltip=tips,
     )  # fmt: skip
+    most = max(map(len, cells["text"]), default=0)
     # White on what is dark on a light ground and on a dark one, else the ink of the page.
     dark = (alt.datum.significance == _NAMES["**"]) & (alt.datum.strength > _DARK)
-    texts = base.mark_text(fontWeight="bold", fontSize=11).encode(
+    texts = base.mark_text(fontWeight="bold", fontSize=letters_in_cells(11, most, len(factors))).encode(
         **encoding,
         text=alt.Text("text", type="nominal"),
         color=alt.condition(dark, alt.value("#ffffff"), alt.value("currentColor")),

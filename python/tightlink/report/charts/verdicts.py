@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
-from tightlink.report.encoding import Width, finished, tooltip
+from tightlink.report.encoding import Width, finished, letters_in_cells, tooltip
 
 _CELL: Final = 26
 _COLUMN: Final = 34
@@ -20,6 +20,8 @@ _COLORS: Final = {
 }
 #: Of what is open.
 _PALE: Final = 0.35
+#: Letters of the longest mark.
+_LONGEST: Final = 3
 
 
 def verdict_map(
@@ -56,7 +58,7 @@ def verdict_map(
     )
     filled = (alt.datum.verdict == "holds") | (alt.datum.verdict == "document contradicted")
     ink = alt.condition(filled, alt.value("#ffffff"), alt.value("currentColor"))
-    texts = cells.mark_text(fontWeight="bold", fontSize=11).encode(
+    texts = cells.mark_text(fontWeight="bold", fontSize=letters_in_cells(11, _LONGEST, len(columns))).encode(
         **place, text=alt.Text("text", type="nominal"), color=ink, tooltip=tips
     )
     paper = {"paper": _COLUMN * len(columns)}
