@@ -175,6 +175,8 @@ def _entry(name: str) -> str:
 
 def _module(module: str) -> str:
     """A module's own text, then what it exports; of the analyses, the modules that they are in, with their methods."""
+    import tightlink
+
     options = "    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n"
     parts = [f"::: tightlink.{module}\n{options}      members: false"]
     if module == "analyze":
@@ -190,4 +192,6 @@ def _module(module: str) -> str:
     exported = getattr(importlib.import_module(f"tightlink.{module}"), "__all__", None)
     if exported is None:
         return f"::: tightlink.{module}\n{options}".rstrip()
-    return "\n\n".join([*parts, *(f"::: tightlink.{module}.{name}" for name in exported)])
+    # What has a name of the package, too, is described by that.
+    others = (name for name in exported if name not in tightlink.__all__)
+    return "\n\n".join([*parts, *(f"::: tightlink.{module}.{name}" for name in others)])

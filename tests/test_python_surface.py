@@ -67,13 +67,19 @@ def test_analyses_complete_and_are_those_of_their_modules() -> None:
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [(place, name) for place in (tl, tl.analyze) for name in place.__all__ if inspect.isfunction(getattr(place, name))],
+    [
+        (place, name)
+        for place in (tl, tl.analyze, tl.plots)
+        for name in place.__all__
+        if inspect.isfunction(getattr(place, name))
+    ],
 )
 def test_each_function_has_an_example_and_tells_its_arguments(place: ModuleType, name: str) -> None:
     function = getattr(place, name)
     told = inspect.getdoc(function) or ""
     assert ">>>" in told
     assert all(f"\n    {parameter}: " in told for parameter in inspect.signature(function).parameters)
+    assert "Raises:" in told or "raise " not in inspect.getsource(function)
 
 
 def test_importing_the_package_loads_none_of_it() -> None:

@@ -1,21 +1,4 @@
-"""The folder of a sweep or a study, as tables: lazy polars frames, SQL, single runs.
-
-Example:
-    >>> import tempfile
-    >>> import tightlink as tl
-    >>> base = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = tl.sweep(base, {"link.wire.queue": ["5 packets", "20 packets"]}, output=f"{folder}/queues")
-    ...     found.flows.select("run", "label").collect().rows()
-    ...     found.run("1/0").scenario.link["wire"].queue
-    [('0/0', 'ftp'), ('1/0', 'ftp')]
-    '20 packets'
-"""
+"""The folder of a sweep or a study, as tables: lazy polars frames, SQL, single runs."""
 
 from __future__ import annotations
 
@@ -56,6 +39,24 @@ class Experiment:
     Args:
         folder: Of a finished sweep or study.
         store: Of its runs, if it is open already.
+
+    Example:
+        >>> import tempfile
+        >>> import tightlink as tl
+        >>> base = tl.loads('''
+        ... profile = "ns2"
+        ... duration = "1 s"
+        ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+        ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+        ... ''')
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found = tl.sweep(base, {"link.wire.queue": ["5 packets", "20 packets"]}, output=f"{folder}/queues")
+        ...     found.flows.select("run", "label").collect().rows()
+        ...     found.run("1/0").scenario.link["wire"].queue
+        ...     found.connect(["flows"]).sql("select avg(packets_sent) from flows").fetchall()
+        [('0/0', 'ftp'), ('1/0', 'ftp')]
+        '20 packets'
+        [(207.0,)]
     """
 
     def __init__(self, folder: str | os.PathLike[str], store: Store | None = None) -> None:

@@ -31,6 +31,15 @@ def chain_evolution(chains: PiecewiseChain, *, ax: Axes | None = None) -> Axes:
     Args:
         chains: Chains, and what they were estimated from.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
+        >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
+        >>> ax = tl.plots.chain_evolution(chains)
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('time (s)', 'share of all (%); thin: seen')
     """
     ax = axes(ax)
     table = chains.evolution()
@@ -57,6 +66,15 @@ def chain_arrivals(chains: PiecewiseChain, goal: str, *, ax: Axes | None = None)
         chains: Chains, and what they were estimated from.
         goal: State that is to be reached.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
+        >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
+        >>> ax = tl.plots.chain_arrivals(chains, "done")
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('time (s)', 'done per second')
     """
     ax = axes(ax)
     table = chains.arrivals_over_time(goal).gather_every(_every(chains))
@@ -80,6 +98,16 @@ def chain_perturbation(curves: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     Args:
         curves: Of `tightlink.analysis.markov.perturbed`.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> from tightlink.analysis.markov import perturbed
+        >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
+        >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
+        >>> ax = tl.plots.chain_perturbation(perturbed(chains, "done"))
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ("taken from the transition's probability (%)", 'arrivals left (%)')
     """
     ax = axes(ax)
     parts = {
@@ -101,6 +129,16 @@ def chain_sensitivity(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     Args:
         table: Of `tightlink.analysis.markov.ranked`.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> from tightlink.analysis.markov import ranked
+        >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
+        >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
+        >>> ax = tl.plots.chain_sensitivity(ranked(chains, "busy", "done"))
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('arrivals fall by (%) for 1 % less; [size of cut set]', '')
     """
     ax = axes(ax)
     table = table.filter(table["elasticity"].is_finite())[:_MOST_BARS]

@@ -28,6 +28,15 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
         found: What was tested.
         column: What it is, for the axis.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import tightlink as tl
+        >>> windows = 30 + 9 * np.sin(2 * np.pi * np.arange(1200) / 16)
+        >>> found = tl.analyze.oscillation(windows, interval_s=0.05, simulations=19)
+        >>> ax = tl.plots.oscillation_series(found, column="cwnd_packets")
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('time (s)', 'congestion window (packets)')
     """
     ax = axes(ax)
     series = found.series
@@ -54,6 +63,15 @@ def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
     Args:
         found: What was tested.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import tightlink as tl
+        >>> windows = 30 + 9 * np.sin(2 * np.pi * np.arange(1200) / 16)
+        >>> found = tl.analyze.oscillation(windows, interval_s=0.05, simulations=19)
+        >>> ax = tl.plots.oscillation_spectrum(found)
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('frequency (Hz)', 'variance at the frequency')
     """
     ax = axes(ax)
     spectrum = found.spectrum

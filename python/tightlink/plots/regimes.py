@@ -30,6 +30,17 @@ def load_over(
         x: Column along.
         log: Whether the axis along is logarithmic.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> rates = [500.0 * step for step in range(1, 17)]
+        >>> rows = [(size, rate, min(rate / 5000, 0.8), 0.0) for size in (64, 512, 1500) for rate in rates]
+        >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load", "loss"], orient="row")
+        >>> found = tl.analyze.regimes(table)
+        >>> ax = tl.plots.load_over(found)
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('packet rate (packets/s)', 'load (%)')
     """
     return _over(found, x, "load", log=log, ax=ax)
 
@@ -45,6 +56,17 @@ def loss_over(
         x: Column along.
         log: Whether the axis along is logarithmic.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> rates = [500.0 * step for step in range(1, 17)]
+        >>> rows = [(size, rate, min(rate / 5000, 0.8), 0.0) for size in (64, 512, 1500) for rate in rates]
+        >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load", "loss"], orient="row")
+        >>> found = tl.analyze.regimes(table)
+        >>> ax = tl.plots.loss_over(found)
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('packet rate (packets/s)', 'loss (%)')
     """
     return _over(found, x, "loss", log=log, ax=ax)
 

@@ -28,6 +28,17 @@ def throughput_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
     Args:
         found: Measurements and what was fitted to them.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> sizes = np.arange(50.0, 1500.0, 50.0)
+        >>> rates = np.minimum(25e3, 12e6 / sizes)
+        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> ax = tl.plots.throughput_over_size(found)
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('packet size (B)', 'throughput (Mbit/s)')
     """
     return _over_size(found, "throughput_bps", ax)
 
@@ -38,6 +49,17 @@ def rate_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
     Args:
         found: Measurements and what was fitted to them.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> sizes = np.arange(50.0, 1500.0, 50.0)
+        >>> rates = np.minimum(25e3, 12e6 / sizes)
+        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> ax = tl.plots.rate_over_size(found)
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('packet size (B)', 'packet rate (packets/s)')
     """
     return _over_size(found, "packets_per_s", ax)
 
@@ -48,6 +70,17 @@ def throughput_over_rate(found: Saturation, *, ax: Axes | None = None) -> Axes:
     Args:
         found: Measurements and what was fitted to them.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import polars as pl
+        >>> import tightlink as tl
+        >>> sizes = np.arange(50.0, 1500.0, 50.0)
+        >>> rates = np.minimum(25e3, 12e6 / sizes)
+        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> ax = tl.plots.throughput_over_rate(found)
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('packet rate (packets/s)', 'throughput (Mbit/s)')
     """
     ax = axes(ax)
     across, up = (_axis(found.points, column) for column in ("packets_per_s", "throughput_bps"))
@@ -68,6 +101,13 @@ def bifurcation(
         measured: ``packet_bytes`` and ``throughput_bps`` of a link, to be drawn over them.
         reduced: Whether the axis along is ε = 1 − p / p_c instead of the packet size.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import tightlink as tl
+        >>> from tightlink.analysis.limits.bifurcation import branches
+        >>> ax = tl.plots.bifurcation(branches(96e6, 480.0, range(100, 1500, 100)))
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('packet size (B)', 'throughput (Mbit/s)')
     """
     ax = axes(ax)
     column = "reduced" if reduced else "packet_bytes"

@@ -23,6 +23,14 @@ def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | No
         table: Such as "flows".
         metric: Such as "goodput_bps".
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import tightlink as tl
+        >>> dsl = tl.network("dsl").set("duration", "1 s")
+        >>> found = tl.compare(tl.simulate(dsl), tl.simulate(dsl.set("link.access.queue", "20 packets")))
+        >>> ax = tl.plots.compared_values(found, "flows", "goodput_bps")
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('second: goodput (Mbit/s)', 'first: goodput (Mbit/s)')
     """
     ax = axes(ax)
     rows = found.of(table, metric)
@@ -51,6 +59,14 @@ def compared_series(found: Comparison, entity: str, metric: str, *, ax: Axes | N
         entity: A flow, a link or a node.
         metric: Such as "queue_packets".
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import tightlink as tl
+        >>> dsl = tl.network("dsl").set("duration", "1 s")
+        >>> found = tl.compare(tl.simulate(dsl), tl.simulate(dsl.set("link.access.queue", "20 packets")))
+        >>> ax = tl.plots.compared_series(found, "access", "queue_packets")
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('time (ms)', 'queue (packets)')
     """
     rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
     named = rows.with_columns(pl.col("side").replace(dict(zip(SIDES, found.titles, strict=True))))

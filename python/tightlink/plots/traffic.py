@@ -23,6 +23,14 @@ def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
     Args:
         found: What was found.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import tightlink as tl
+        >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
+        >>> ax = tl.plots.variance_time(tl.analyze.burstiness(counts, interval_s=0.01))
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('time scale (s)', 'variance / mean²')
     """
     ax = axes(ax)
     scales = found.scales
@@ -42,6 +50,14 @@ def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
     Args:
         found: What was found.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import tightlink as tl
+        >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
+        >>> ax = tl.plots.interarrival_times(tl.analyze.interarrivals(times))
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('time between arrivals (ms)', 'share that is longer')
     """
     ax = axes(ax)
     rows = found.distribution
@@ -62,6 +78,14 @@ def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> A
         found: What was found.
         column: What the sizes are, for the axis.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import tightlink as tl
+        >>> sizes = (1 - np.random.default_rng(1).random(5000)) ** (-1 / 1.2) * 1000
+        >>> ax = tl.plots.size_tail(tl.analyze.tail(sizes))
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('size', 'share that is larger')
     """
     ax = axes(ax)
     rows = found.distribution
@@ -81,6 +105,14 @@ def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = 
         found: What was found.
         column: What the values are, for the axis.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import tightlink as tl
+        >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
+        >>> ax = tl.plots.spikes_over_time(tl.analyze.spikes(counts, interval_s=0.1))
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('time (s)', 'value')
     """
     ax = axes(ax)
     rows = found.series
@@ -111,6 +143,15 @@ def correlation_over_lag(found: Lag, *, ax: Axes | None = None) -> Axes:
     Args:
         found: What was found.
         ax: Where to draw; without it, in a new figure.
+
+    Example:
+        >>> import numpy as np
+        >>> import tightlink as tl
+        >>> first = np.random.default_rng(1).normal(size=1000)
+        >>> found = tl.analyze.cross_correlation(first, np.roll(first, 7), interval_s=0.1)
+        >>> ax = tl.plots.correlation_over_lag(found)
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('lag of the second behind the first (s)', 'correlation')
     """
     ax = axes(ax)
     rows = found.correlations
