@@ -443,6 +443,7 @@ def test_report(tmp_path: Path) -> None:
         for title in ("Why is it slow?", "Flows", "Protocols", "Sizes of packets", "Interfaces"):
             assert f">{title}<" in page
         assert "its receiver closed its window" in page
+        assert "how long nothing was in flight" in page
         # Whoever gets the page by mail sees of which capture it is.
         assert f"{file}: " in page
 

@@ -12,6 +12,7 @@ import pytest
 import tightlink as tl
 from tightlink.plots import palette
 from tightlink.report import blocks, captures, charts, delays, over_time, traced
+from tightlink.run import Framed, Run
 
 LINK = 'link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }\n'
 
@@ -186,3 +187,14 @@ def test_samples_of_a_capture_add_up_to_its_totals() -> None:
         assert row["rtt_min_s"] <= of["rtt_s"].min()
         assert of["rtt_s"].max() <= row["rtt_max_s"]
         assert of["sent_bytes"].is_sorted()
+
+
+def test_a_measurement_that_was_not_observed_says_how() -> None:
+    """It has samples nevertheless, of its echoes."""
+    run = tl.simulate(tl.loads(f'duration = "1 s"\n{LINK}traffic.ftp = {{ kind = "bulk", from = "a", to = "b" }}'))
+    echoes = pl.DataFrame({"time_s": [0.2], "entity": ["echo"], "metric": ["rtt_s"], "value": [0.02]})
+    frames = {"flows": run.flows, "links": run.links, "series": echoes}
+    measured = Run(run.scenario, run.manifest | {"source": "measurement"}, Framed(frames))
+    (said,) = over_time.section(measured).blocks
+    assert isinstance(said, blocks.Text)
+    assert "Set `observe.interval`" in said.text

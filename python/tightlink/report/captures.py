@@ -24,18 +24,17 @@ _FLOWS: Final = (
     *("label", "transport", "start_s", "packets_sent", "bytes_sent", "goodput_bps", "packets_retransmitted"),
     "rtt_mean_s",
 )
-_CONNECTIONS: Final = (
-    *(
-        "state",
-        "retransmissions",
-        "fast_retransmissions",
-        "spurious_retransmissions",
-        "out_of_order",
-        "duplicate_acks",
-        "zero_windows",
+#: What is told of connections, a table each: one would be wider than the page.
+_CONNECTIONS: Final = {
+    "TCP, as tshark defines it.": (
+        *("state", "retransmissions", "fast_retransmissions", "spurious_retransmissions", "out_of_order"),
+        *("duplicate_acks", "zero_windows"),
     ),
-    *("window_max_bytes", "in_flight_max_bytes", "rtt_min_s", "rtt_median_s", "rtt_p95_s", "rtt_max_s", "options"),
-)
+    "Windows, and how long nothing was in flight, or the receiver's window had no room.": (
+        *("window_max_bytes", "in_flight_max_bytes", "idle_s", "window_limited_s", "options"),
+    ),
+    "Round trips, of what was retransmitted, too.": ("rtt_min_s", "rtt_median_s", "rtt_p95_s", "rtt_max_s"),
+}
 
 
 def lead(run: Run) -> str:
@@ -95,7 +94,7 @@ def _flows(run: Run) -> Section:
     blocks: list[Block] = [Table(largest.select(_FLOWS), caption)]
     if connections.height:
         detailed = largest.select("flow", "label").join(connections.drop("label"), on="flow", maintain_order="left")
-        blocks.append(Table(detailed.select("label", *_CONNECTIONS), "TCP, as tshark defines it."))
+        blocks += [Table(detailed.select("label", *columns), said) for said, columns in _CONNECTIONS.items()]
     return Section("Flows", "", blocks)
 
 

@@ -62,7 +62,10 @@ def section(run: Run) -> Section:
     if rate is not None and panels:
         panels[0] = _under_capacity(run, panels[0], rate, links)
     if not panels:
-        return Section("Over time", "", [Text("Nothing passed that could be drawn.")])
+        # A measurement has samples of its echoes at least.
+        return Section(
+            "Over time", "", [Text("Nothing passed that could be drawn." if _interval(run) else _NOT_OBSERVED)]
+        )
     entities = palette.entities(run)
     among = entities if len(entities) <= MOST_LINES else palette.ranked([*flows, *links])
     caption = []
