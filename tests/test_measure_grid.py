@@ -164,6 +164,7 @@ def test_without_iperf3_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.Mon
     code, _, err = said("measure", "tcp", "--host", HERE, "--windows", "8K", "--flows", "1", "-o", str(folder))
     assert code == 2
     assert err == (
-        "tightlink: iperf3 is not installed here: install it (apt-get install iperf3); a path is measured without it\n"
+        "tightlink: iperf3 is not installed here: install it (apt-get install iperf3); tightlink measure path needs none "
+        "where tightlink measure serve runs\n"
     )
     assert not folder.exists()

@@ -15,6 +15,7 @@ from tightlink.commands.options import Json, option, share
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED
 from tightlink.errors import ScenarioError
+from tightlink.plots.labels import several
 
 if TYPE_CHECKING:
     from tightlink.experiment.measured import Finished, Measured, Repeats
@@ -242,8 +243,8 @@ def _run(
     grid, repeats = Grid({"tool": "iperf3", "transport": own["transport"]} | asked | own, factors), options.repeats
     program()
     traffic = units.format_time(options.seconds * len(grid.cells) * repeats.least)
-    say(f"{len(grid.cells)} combinations, {repeats.least} times each: {traffic} of traffic to {options.server} port "
-        f"{options.port}, at least")  # fmt: skip
+    each = f"{several(len(grid.cells), 'combination')}, {several(repeats.least, 'time')} each"
+    say(f"{each}: {traffic} of traffic to {options.server} port {options.port}, at least")
     with watching() as watch:
         finished = run(grid, options.output, measure, repeats=repeats, watch=watch)
     _show(finished, shown, json_=json_)

@@ -181,7 +181,8 @@ def program() -> str:
     found = shutil.which("iperf3")
     if found is None:
         raise TightlinkError(
-            "iperf3 is not installed here: install it (apt-get install iperf3); a path is measured without it"
+            "iperf3 is not installed here: install it (apt-get install iperf3); tightlink measure path needs none "
+            "where tightlink measure serve runs"
         )
     return found
 

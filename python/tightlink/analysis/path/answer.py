@@ -78,7 +78,7 @@ class PathAnswer:
         intervals = (
             f"rate from {units.format_rate(_rounded(bps.low))} to {units.format_rate(_rounded(bps.high))}, "
             f"round trip from {units.format_time(_rounded(rtt.low))} to {units.format_time(_rounded(rtt.high))}, "
-            f"queue from {queue.low:.1f} to {queue.high:.1f} packets. Both directions are taken to be alike."
+            f"queue from {queue.low:.4g} to {queue.high:.4g} packets. Both directions are taken to be alike."
         )
         remarks = [
             f"The path to {self.host}, as tightlink measure path found it with packets of {packet_bytes} B:",
