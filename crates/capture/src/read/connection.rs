@@ -1,6 +1,7 @@
 //! What passed between two ends, each direction for itself.
 
 use super::analysis::{Found, RoundTrip, Scale, Tracker, Verdict};
+use super::echoes::Echoes;
 use super::file::Nanoseconds;
 use super::flows::End;
 use super::quantiles::Times;
@@ -97,6 +98,8 @@ pub struct Way {
     pub last_rtt: Times,
     /// Those that are not clear.
     pub unclear_rtt: Times,
+    /// Those from the other end to this one and back.
+    pub echoes: Echoes,
     /// What it waited for.
     pub waits: Waits,
     /// Packets of which all had been captured before.
@@ -239,6 +242,7 @@ impl Connection {
             self.ways[1 - direction].acknowledge(segment.ack, time, rtt);
         }
         self.wait(time);
+        self.echo(direction, segment, time);
         if let Some(samples) = &mut self.samples {
             let [way, back] = [&self.ways[direction], &self.ways[1 - direction]];
             if segment.payload > 0 {
@@ -249,6 +253,16 @@ impl Connection {
             }
         }
         found
+    }
+
+    /// Timestamps that one end sent come back with the data of the other.
+    fn echo(&mut self, direction: usize, segment: &Segment, time: Nanoseconds) {
+        let Some((value, echo)) = segment.timestamps else { return };
+        let initial_rtt = self.tracker.as_ref().and_then(|tracker| tracker.initial_rtt).unwrap_or(0);
+        if segment.payload > 0 {
+            self.ways[direction].echoes.echoed(echo, time, initial_rtt);
+        }
+        self.ways[1 - direction].echoes.sent(value, time);
     }
 
     /// What each end waits for from now on.

@@ -41,6 +41,8 @@ pub struct Segment {
     pub payload: u32,
     /// Those of a SYN, if enough of it was kept.
     pub options: Option<Options>,
+    /// Timestamp and echo (RFC 7323), where they come first, as all systems send them.
+    pub timestamps: Option<(u32, u32)>,
 }
 
 impl Segment {
@@ -61,7 +63,7 @@ impl Segment {
             .then(|| options(kept))
             .filter(|found| data.len() >= header || found.window_scale.is_some());
         let window = u16::from_be_bytes([head[14], head[15]]);
-        Some(Self { seq: word(4), ack: word(8), flags, window, payload, options })
+        Some(Self { seq: word(4), ack: word(8), flags, window, payload, options, timestamps: timestamps(data) })
     }
 
     /// Whether any of these flags is set.
@@ -73,6 +75,12 @@ impl Segment {
     pub fn space(&self) -> u32 {
         self.payload.wrapping_add(u32::from(self.has(SYN | FIN)))
     }
+}
+
+fn timestamps(data: &[u8]) -> Option<(u32, u32)> {
+    let option = data.get(LEAST..LEAST + 12)?;
+    let word = |at: usize| u32::from_be_bytes([option[at], option[at + 1], option[at + 2], option[at + 3]]);
+    (option[..4] == [1, 1, 8, 10] && data[12] >> 4 >= 8).then(|| (word(4), word(8)))
 }
 
 fn options(mut data: &[u8]) -> Options {
