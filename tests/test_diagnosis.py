@@ -283,6 +283,17 @@ def test_there_must_be_such_a_flow() -> None:
         # At the receiver a pause is a round trip longer.
         ({"rtt_min_s": 1e-5, "idle_s": 11.0, "idle_beyond_rtt_s": 6.0}, "application", "in flight 52 % of the time"),
         ({"rtt_min_s": 1e-5, "idle_s": 6.0, "idle_beyond_rtt_s": 0.1}, "unknown", "at the receiver cannot tell"),
+        # Its timestamps come back with the data: a queue stands, or what is lost is what so few segments in flight allow.
+        (
+            {"rtt_min_s": 1e-5, "rtt_echoed_median_s": 0.05, "rtt_echoed_p95_s": 0.07},
+            "saturated_link",
+            "queues on the path add 30 ms (median; 50 ms at p95) to the handshake's RTT of 20 ms",
+        ),
+        (
+            {"rtt_min_s": 1e-5, "rtt_echoed_median_s": 0.021, "fast_retransmissions": 4, "goodput_bps": 12e6},
+            "losses",
+            "0.4 % of the segments",
+        ),
         # Four of 1000 allow 19 segments in flight, and no more of an application's few.
         (
             {"packets_retransmitted": 4, "goodput_bps": 12e6, "in_flight_max_bytes": 90_000},

@@ -50,8 +50,10 @@ def _of(row: Mapping[str, Any]) -> Diagnosis:
     at_receiver = evidence.is_at_receiver(row)
     causes = tuple(_causes(row, at_receiver=at_receiver))
     # A receiver that reads slowly acknowledges late.
-    told = at_receiver or causes[0].name in {"not_connected", "slow_receiver"}
-    delay = None if told else _delay(row)
+    told = causes[0].name in {"not_connected", "slow_receiver"}
+    delay = None if told or at_receiver else _delay(row)
+    if at_receiver and causes[0].name == "saturated_link":
+        delay = _echoed_delay(row)
     words = [_certainly(causes[0]), *(cause.text for cause in causes[1:])]
     if not at_receiver and _SELDOM <= evidence.idle(row) < _MOSTLY:
         words.append(f"{_OF_IDLE.format(percent(evidence.idle(row)))}, for the application has nothing to send")
@@ -105,11 +107,8 @@ def _at_sender(row: Mapping[str, Any]) -> Iterator[Cause]:
     elif evidence.at_window(row) >= _MOSTLY and not queue:
         yield _varying_window(row)
     elif queue:
-        text = "a link of the path is saturated: packets wait in a queue"
-        if lost > _MANY_LOST:
-            text += f", which overflows: {small_percent(lost)} of the segments are retransmitted"
-        yield Cause("saturated_link", None, "likely", "", text)
-    elif lost > _MANY_LOST or evidence.losses_explain(row, lost):
+        yield _saturated(lost)
+    elif lost > _MANY_LOST or evidence.losses_explain(row, lost, row["rtt_mean_s"]):
         yield _losses(lost)
     elif not idle:
         yield _unhindered(row)
@@ -121,6 +120,13 @@ _OF_IDLE: Final = "nothing is in flight {} of the time"
 def _nothing_to_send(share: float) -> Cause:
     text = f"the application has nothing to send: {_OF_IDLE.format(percent(share))}"
     return Cause("application", None, "likely", "", text)
+
+
+def _saturated(lost: float) -> Cause:
+    text = "a link of the path is saturated: packets wait in a queue"
+    if lost > _MANY_LOST:
+        text += f", which overflows: {small_percent(lost)} of the segments are retransmitted"
+    return Cause("saturated_link", None, "likely", "", text)
 
 
 def _closed(row: Mapping[str, Any]) -> str:
@@ -138,7 +144,11 @@ def _at_receiver(row: Mapping[str, Any]) -> Cause:
     pauses = evidence.share(row, "idle_beyond_rtt_s")
     if pauses >= _MOSTLY_BEHIND:
         return _nothing_to_send(pauses)
+    if evidence.has_echoed_queue(row):
+        return _saturated(lost)
     if lost > _MANY_LOST and goodput < _ABOVE * evidence.reno_window(lost) * _BITS * segment / whole:
+        return _losses(lost)
+    if evidence.losses_explain(row, lost, row.get("rtt_echoed_median_s")):
         return _losses(lost)
     few = "and losses are too few" if lost else "and nothing is lost"
     text = f"a capture at the receiver cannot tell what bounds the rate: its window has room, {few}"
@@ -222,6 +232,14 @@ def _delay(row: Mapping[str, Any]) -> Delay | None:
     mean = row["rtt_mean_s"] - shortest
     text = f"queues on the path add {ms(mean)} ({ms(p95)} at p95) to a shortest RTT of {ms(shortest)}"
     return Delay("", mean, p95, shortest, True, text)  # noqa: FBT003
+
+
+def _echoed_delay(row: Mapping[str, Any]) -> Delay:
+    """The delay that a capture at the receiver tells, where it found a queue."""
+    shortest = row["initial_rtt_s"]
+    median, p95 = row["rtt_echoed_median_s"] - shortest, row["rtt_echoed_p95_s"] - shortest
+    text = f"queues on the path add {ms(median)} (median; {ms(p95)} at p95) to the handshake's RTT of {ms(shortest)}"
+    return Delay("", median, p95, shortest, True, text)  # noqa: FBT003
 
 
 def _remarks(row: Mapping[str, Any]) -> Iterator[str]:

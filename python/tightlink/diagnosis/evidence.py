@@ -76,6 +76,12 @@ def has_queue(row: Mapping[str, Any]) -> bool:
     return some or has_standing_queue(row)
 
 
+def has_echoed_queue(row: Mapping[str, Any]) -> bool:
+    """At the receiver: whether half of its timestamps take so long to come back that a queue stands."""
+    few = row["payload_bytes"] < segment_bytes(row) * INITIAL_WINDOW
+    return not few and bool((row.get("rtt_echoed_median_s") or 0.0) > _STANDS * row["initial_rtt_s"])
+
+
 def _is_filled(row: Mapping[str, Any]) -> bool:
     """Whether the path held some packets: the longer round trips of a flow of fewer are of delayed ACKs."""
     return bool(row["rtt_min_s"] and row["in_flight_max_bytes"] >= segment_bytes(row) * INITIAL_WINDOW)
@@ -97,18 +103,14 @@ def segment_bytes(row: Mapping[str, Any]) -> float:
     return row["mss_bytes"] or _DEFAULT_SEGMENT
 
 
-def mean_in_flight(row: Mapping[str, Any]) -> float:
-    """What is in flight on average, in segments."""
-    return (row["goodput_bps"] or 0.0) * (row["rtt_mean_s"] or 0.0) / _BITS / segment_bytes(row)
-
-
-def losses_explain(row: Mapping[str, Any], lost: float) -> bool:
-    """Whether what is in flight is about what so few losses allow."""
-    if lost * row["data_packets"] < _LEAST_LOST or not row["rtt_mean_s"]:
+def losses_explain(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
+    """Whether what is in flight is about what so few losses allow at round trips of the path of so long."""
+    if lost * row["data_packets"] < _LEAST_LOST or not rtt_s:
         return False
-    allowed = max(reno_window(lost), _CUBIC * (row["rtt_mean_s"] / lost) ** _CUBIC_POWER)
+    allowed = max(reno_window(lost), _CUBIC * (rtt_s / lost) ** _CUBIC_POWER)
+    in_flight = (row["goodput_bps"] or 0.0) * rtt_s / _BITS / segment_bytes(row)
     least, most = _ALLOWED
-    return bool(least * allowed <= mean_in_flight(row) <= most * allowed)
+    return bool(least * allowed <= in_flight <= most * allowed)
 
 
 def reno_window(lost: float) -> float:
