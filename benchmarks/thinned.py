@@ -16,6 +16,7 @@ import argparse
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -29,7 +30,16 @@ from tightlink import units
 from tightlink.analysis.responses.nist import RESPONSES, by_period
 from tightlink.scenario.four_tier import FourTier
 from tightlink.scenario.four_tier.build import tables
-from tightlink.studies.congestion_control.observe.anchors import FILE, KEYS, NOTHING, compared, read
+from tightlink.studies.congestion_control.observe.anchors import (
+    AGREES,
+    DIFFERS,
+    FILE,
+    KEYS,
+    NOTHING,
+    UNDECIDED,
+    compared,
+    read,
+)
 from tightlink.studies.congestion_control.setup.experiment import experiment
 
 if TYPE_CHECKING:
@@ -179,12 +189,17 @@ def sizes(options: argparse.Namespace) -> None:
 
 
 def ratios(options: argparse.Namespace) -> None:
-    """Each response of a period by condition and control: its ratio for each part, with interval and verdict."""
+    """Verdicts of a period counted; then each response by condition and control: its ratio for each part, and verdict."""
     cells: dict[tuple[str, str], dict[str, str]] = {}
+    counts: dict[tuple[str, str], Counter[str]] = {}
     for label, found in compared(read()):
         if label["period"] == options.period:
             of = (f"{label['condition']}, {label['congestion']}", f"`{label['response']}`")
             cells.setdefault(of, {})[label["routers"]] = f"{found} {found.verdict}"
+            counts.setdefault((of[0], label["routers"]), Counter())[found.verdict] += 1
+    verdicts = (AGREES, UNDECIDED, DIFFERS, NOTHING)
+    rows = [[*of, *(str(found[verdict]) for verdict in verdicts)] for of, found in counts.items()]
+    print(table(("condition, control", "routers", *verdicts), rows, markdown=True), end="\n\n")
     parts = list(dict.fromkeys(part for each in cells.values() for part in each))
     rows = [
         [*of, *(each.get(part, "") for part in parts)]
