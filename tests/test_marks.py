@@ -64,6 +64,10 @@ def test_a_control_that_reads_marks_is_warned_where_nothing_makes_any(control: s
         assert tl.simulate(scenario.set(QUEUE, marks)).warnings == []
         if kind != "threshold":
             assert tl.simulate(scenario.set(QUEUE, marks | {"ecn": False})).warnings == [warning]
+    # Behind the links of a way are the processors of its routers.
+    routed = scenario.set_all({"link.wire.ends": ["a", "r"], "node.r.processor": {"per_packet": "1 us"}})
+    routed = routed.set("link.last", {"ends": ["r", "b"], "rate": "1 Gbit/s", "delay": "0 s"})
+    assert tl.simulate(routed).warnings == [warning]
     # On the way back nobody reads them.
     back = {"link.wire.reverse.queue": {"kind": "dualpi2", "limit": "150 packets"}}
     assert tl.simulate(scenario.set_all(back)).warnings == [warning]

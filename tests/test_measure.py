@@ -260,7 +260,7 @@ def test_what_cannot_be_sent_is_refused(change: str, says: str) -> None:
         (["more.toml"], '"more.toml": one word too many; tightlink measure --help tells what is expected'),
         (
             ["--set", "traffic.ftp.from=c"],
-            '--set: traffic.ftp.from = "c": expected the name of a node',
+            '--set: traffic.ftp.from = "c": expected the name of a node, one of a, b',
         ),
     ],
 )

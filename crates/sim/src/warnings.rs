@@ -20,12 +20,14 @@ pub fn of_flows(run: &impl Finished) -> Vec<String> {
 fn unmarked(run: &impl Finished) -> Vec<String> {
     let scenario = run.scenario();
     let mut found: Vec<(&str, &str)> = Vec::new();
+    // Beyond the links are the processors of nodes.
+    let marks = |stop: u32| scenario.links.get(stop as usize).is_some_and(|link| link.queue.marks());
     for (index, flow) in scenario.flows.iter().enumerate() {
         let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
         let named = (flow.group.as_str(), tcp.congestion.kind.as_str());
         if reads_marks(named.1)
             && !found.contains(&named)
-            && !run.paths().each(index as u32, false).flatten().any(|link| scenario.links[link as usize].queue.marks())
+            && !run.paths().each(index as u32, false).flatten().any(marks)
         {
             found.push(named);
         }

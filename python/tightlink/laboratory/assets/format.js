@@ -19,17 +19,26 @@ export const rate = (value) => scaled(rounded(value), RATES);
 /** @param {number} value */
 export const time = (value) => (Math.abs(value) < 1e-12 ? "0 s" : scaled(rounded(value), TIMES));
 
+/** What stands where there is no number. */
+const NONE = "–";
+
+/**
+ * A number that is written, perhaps with a unit, with its thousands apart and a minus sign.
+ * @param {string} text
+ */
+const grouped = (text) => text.replace(/^-/, "−").replace(/\d+/, (whole) => BigInt(whole).toLocaleString("en"));
+
 /**
  * A value of a column in the unit that the column's name says.
  * @param {string} column
  * @param {number | null | undefined} value
  */
 export function quantity(column, value) {
-  if (value === null || value === undefined || !Number.isFinite(value)) return "-";
-  if (column.endsWith("_bps")) return rate(value);
-  if (column.endsWith("_s")) return time(value);
-  if (column === "utilization" || column.startsWith("limited_by_")) return `${rounded(value * 100)} %`;
-  return String(Number.isInteger(value) ? value : rounded(value));
+  if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
+  if (column.endsWith("_bps")) return grouped(rate(value));
+  if (column.endsWith("_s")) return grouped(time(value));
+  if (column === "utilization" || column.startsWith("limited_by_")) return grouped(`${rounded(value * 100)} %`);
+  return grouped(String(Number.isInteger(value) ? value : rounded(value)));
 }
 
 /** @param {string} column */
@@ -42,7 +51,7 @@ export const words = (column) => column.replace(/^limited_by_/, "").replace(/_(s
 export function limit(row) {
   const shares = Object.entries(row).filter(([name]) => name.startsWith("limited_by_"));
   const [name, share] = shares.reduce((most, next) => (next[1] > most[1] ? next : most), ["", 0]);
-  return share > 0 ? `${words(name)} ${Math.round(share * 100)} %` : "-";
+  return share > 0 ? `${words(name)} ${Math.round(share * 100)} %` : NONE;
 }
 
 /**
