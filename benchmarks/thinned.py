@@ -189,7 +189,7 @@ def sizes(options: argparse.Namespace) -> None:
 
 
 def ratios(options: argparse.Namespace) -> None:
-    """Verdicts of a period counted; then each response by condition and control: its ratio for each part, and verdict."""
+    """Verdicts of a period counted, then each response by condition and control: ratio for each part, and verdict."""
     cells: dict[tuple[str, str], dict[str, str]] = {}
     counts: dict[tuple[str, str], Counter[str]] = {}
     for label, found in compared(read()):
