@@ -15,7 +15,7 @@ from tightlink.commands.options import Json, option, share
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED
 from tightlink.errors import ScenarioError
-from tightlink.plots.labels import several
+from tightlink.numbers import several
 
 if TYPE_CHECKING:
     from tightlink.experiment.measured import Finished, Measured, Repeats
