@@ -74,8 +74,8 @@ wheel: $(VENV)/.created ## Build the wheel in dist/
 check-wheel: wheel ## Install the wheel where nothing else is, and run every command once
 	$(BIN)/python tests/wheel.py dist/*.whl
 
-check-lowest: wheel ## Run the tests with the lowest versions that pyproject.toml allows
-	$(PYTHON) tests/lowest.py dist/*.whl
+check-lowest: wheel ## Run the tests with the lowest versions that pyproject.toml allows (LOWEST="tests/test_cli.py …": these)
+	$(PYTHON) tests/lowest.py dist/*.whl $(LOWEST)
 
 check-platforms: setup ## Check what can be checked here of macOS, Windows and WebAssembly
 	.ci/platforms
