@@ -448,7 +448,7 @@ pub fn congestion_options(name: &str) -> Vec<ControlOption> {
 /// Whether a congestion control needs congestion marks; not, if it is not known.
 #[pyfunction]
 pub fn reads_marks(name: &str) -> bool {
-    CONTROLS.iter().any(|control| control.name == name && control.reads_marks)
+    tightlink_sim::congestion::reads_marks(name)
 }
 
 /// The kinds of loss recovery that a congestion control works with; none of a name that is not known.

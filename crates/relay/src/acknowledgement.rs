@@ -1,8 +1,7 @@
 //! What a TCP segment says that does nothing but acknowledge: CAKE's ACK filter drops those of which a later one says more.
 
-use crate::header::segment;
+use crate::header::{ACK, segment};
 
-const ACK: u8 = 16;
 /// URG, PSH, RST, SYN and FIN, beside which a segment says something else, too.
 const OTHERS: u8 = 0b10_1111;
 const ECE: u8 = 64;

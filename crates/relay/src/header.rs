@@ -9,6 +9,8 @@ pub const KEY_BYTES: usize = 38;
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+/// A flag of TCP.
+pub(crate) const ACK: u8 = 16;
 const ICMPV6: u8 = 58;
 
 /// Kinds of packets, as the trace names them.
@@ -190,7 +192,6 @@ impl Header {
 /// Of a segment of so many bytes, header included.
 fn tcp_kind(segment: Option<&[u8]>, bytes: usize) -> Kind {
     const SYN: u8 = 2;
-    const ACK: u8 = 16;
     let Some((offset, flags)) = segment.and_then(|segment| Some((segment.get(12)? >> 4, *segment.get(13)?))) else {
         // A later fragment carries data.
         return Kind::Tcp;

@@ -9,7 +9,7 @@ use tightlink_sim::time::Time;
 
 use crate::acknowledgement::Acknowledgement;
 use crate::buffer::{Buffer, Place};
-use crate::header::{Congestion, Header, bleach, congestion, dscp, mark};
+use crate::header::{self, Congestion, Header, bleach, congestion, dscp, mark};
 use crate::record::{Outcome, Record, Sink};
 use crate::route::{Route, Routes, Stop};
 use crate::spec::RelaySpec;
@@ -202,18 +202,20 @@ impl Packets {
     pub fn offered(&mut self, id: Id, at: Time) -> Option<(Packet, FlowKey)> {
         let transit = self.get(id)?;
         transit.record.offer_s = at.seconds();
-        let (size, [flow, source, destination]) = (transit.record.size, transit.record.header.numbers());
+        let (size, header) = (transit.record.size, transit.record.header);
+        let [flow, source, destination] = header.numbers();
         let bytes = self.bytes_mut(id);
         let name = (id.port as u32) << NUMBER_BITS | id.number as u32 & NUMBER_MASK;
         let packet = Packet::new(Kind::Segment, name, 0, size, 0.0);
         let packet = match congestion(bytes) {
-            Congestion::NotCapable => match Acknowledgement::of(bytes) {
+            Congestion::NotCapable if header.kind == header::Kind::Ack => match Acknowledgement::of(bytes) {
                 Some(Acknowledgement { number, ace, options }) => {
                     let ack = Packet::new(Kind::Ack, name, number, size, 0.0).with_ace(ace);
                     if options { ack.with_options(0, 0) } else { ack }
                 }
                 None => packet,
             },
+            Congestion::NotCapable => packet,
             Congestion::Capable => packet.capable(),
             // CE may have been either: it goes with those that a scalable control sends (RFC 9331 §5.1).
             Congestion::Scalable | Congestion::Experienced => packet.scalable(),

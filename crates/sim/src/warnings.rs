@@ -1,6 +1,6 @@
 //! What must be read before the tables of a run are trusted.
 
-use crate::congestion::CONTROLS;
+use crate::congestion::reads_marks;
 use crate::epochs::EpochSimulation;
 use crate::hosts::Ends;
 use crate::network::link::Link;
@@ -33,10 +33,6 @@ fn unmarked(run: &impl Finished) -> Vec<String> {
         }
     }
     found.into_iter().map(|(label, control)| no_marks(label, control)).collect()
-}
-
-fn reads_marks(control: &str) -> bool {
-    CONTROLS.iter().any(|known| known.name == control && known.reads_marks)
 }
 
 fn no_marks(label: &str, control: &str) -> String {

@@ -15,6 +15,7 @@ from tightlink.experiment.store import Store
 from tightlink.experiment.stored import marker_of, opened, table_of
 from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
+from tightlink.numbers import several
 from tightlink.run import Run
 from tightlink.scenario import Scenario, loads
 from tightlink.tables import TABLES, schema
@@ -142,7 +143,8 @@ class Experiment:
         # Not at the top: reports stand on experiments.
         report: Any = importlib.import_module("tightlink.report.sweep")
         target = Path(path)
-        return report.write_sweep(self, target, name=target.stem, with_lab=with_lab)  # type: ignore[no-any-return]
+        written: Path = report.write_sweep(self, target, name=target.stem, with_lab=with_lab)
+        return written
 
     def _check_sweep(self, what: str) -> None:
         if not self.description:
@@ -273,7 +275,7 @@ class Experiment:
     def __repr__(self) -> str:
         status = self.runs.select("status").collect()["status"]
         failed = (status != "done").sum()
-        runs = f"{status.len()} run{'s' if status.len() > 1 else ''}"
+        runs = several(status.len(), "run")
         of = f" over {', '.join(self.varied)}" if self.varied else ""
         return f"<Experiment in {self.folder}: {runs}{of}{f', {failed} failed' if failed else ''}>"
 

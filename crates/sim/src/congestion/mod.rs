@@ -253,6 +253,12 @@ impl Described {
     }
 }
 
+/// Whether flows with the control of this name need congestion marks; not of one that is not known.
+#[must_use]
+pub fn reads_marks(name: &str) -> bool {
+    CONTROLS.iter().any(|control| control.name == name && control.reads_marks)
+}
+
 macro_rules! controls {
     ($($($name:literal)? => $module:ident :: $type:ident in $arena:ident),+ $(,)?) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
