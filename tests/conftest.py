@@ -77,6 +77,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let hundreds of commands compile once what each imports, even where Python is to write nothing beside sources."""
+    # What has waited has the processor before what computes.
     if os.environ.get("PYTEST_XDIST_WORKER", WAITS) != WAITS:
         os.nice(5)
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
