@@ -1,7 +1,7 @@
 //! What a segment is: new, retransmitted, out of order, a duplicate ACK… The definitions are those of Wireshark's user's
 //! guide ("TCP Analysis"), in the reading of tshark 4.0, against which tests hold every count.
 
-use super::file::Nanoseconds;
+use super::frame::Nanoseconds;
 use super::segment::{ACK, FIN, RST, SYN, Segment};
 use super::sequence::{after, not_after};
 use super::unacked::Unacked;

@@ -3,10 +3,11 @@
 use super::analysis::Found;
 use super::connection::TCP;
 use super::error::{Damage, Error};
-use super::file::{File, Frame, Interface, Nanoseconds};
-use super::flows::{Belongs, End, Flows, Limits};
+use super::file::File;
+use super::flows::{Belongs, Flows, Limits};
 use super::fragments::{Fragments, Part};
-use super::ip::{self, Packet};
+use super::frame::{Frame, Interface, Nanoseconds};
+use super::ip::{self, End, Packet};
 use super::link::{Carried, carried};
 use super::only::Only;
 use super::packets::{Owner, Packets, Record};

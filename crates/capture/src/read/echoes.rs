@@ -1,6 +1,6 @@
 //! Round trips of what a receiver sends: from a timestamp of it to the data that echo it (RFC 7323 §3).
 
-use super::file::Nanoseconds;
+use super::frame::Nanoseconds;
 use super::quantiles::Times;
 use super::sequence::not_after;
 

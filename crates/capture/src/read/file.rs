@@ -1,62 +1,10 @@
 //! A capture file of either format: its interfaces and, one after the other, its frames.
 
 use super::error::{Damage, Error, first};
+use super::frame::{Frame, Interface, Place};
 use super::pcap::Pcap;
 use super::pcapng::Pcapng;
 use super::source::Source;
-
-/// The longest frame that is believed; longer ones are taken for damage. Twice what tcpdump and Wireshark keep of a
-/// packet of a network.
-pub const LONGEST_FRAME: u32 = 1 << 19;
-
-/// Nanoseconds since 1970, in universal time.
-pub type Nanoseconds = i64;
-
-/// An interface at which packets were captured.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Interface {
-    /// As the capture calls it; empty if it does not.
-    pub name: String,
-    /// Number of its link type (LINKTYPE_...).
-    pub link_type: u32,
-    /// The bytes kept of each frame; 0 for all.
-    pub snap_length: u32,
-    /// Its capacity in bit/s, where somebody said it.
-    pub rate_bps: Option<f64>,
-    /// Packets that the capture itself says it lost.
-    pub drops: u64,
-    /// Whether it said anything of that.
-    pub counts_drops: bool,
-}
-
-/// A captured frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
-    /// When it was captured.
-    pub time: Nanoseconds,
-    /// Number of its interface among all of the file.
-    pub interface: usize,
-    /// Link type of that interface.
-    pub link_type: u32,
-    /// Its length on the wire.
-    pub length: u32,
-    /// What was kept of it.
-    pub data: &'a [u8],
-}
-
-/// Where a frame lies in the window of the source.
-pub struct Place {
-    /// When it was captured.
-    pub time: Nanoseconds,
-    /// Number of its interface.
-    pub interface: usize,
-    /// Its length on the wire.
-    pub length: u32,
-    /// From here to there in what was peeked at.
-    pub data: (usize, usize),
-    /// Length of the whole record.
-    pub record: usize,
-}
 
 /// Reads frames from a stream.
 pub struct File<'a> {

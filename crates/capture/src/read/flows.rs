@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use super::connection::{Connection, Ends};
-use super::file::Nanoseconds;
-use super::ip::Address;
+use super::frame::Nanoseconds;
+use super::ip::End;
 use super::samples::Samples;
 use super::segment::Segment;
 
@@ -27,9 +27,6 @@ impl Default for Limits {
         Self { open: 1 << 17, listed: 1 << 18 }
     }
 }
-
-/// One end of a connection: its address, and its port where there is one and it was kept.
-pub type End = (Address, Option<u16>);
 
 /// Who talks to whom, in the order of their addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -9,6 +9,9 @@ pub struct Address {
     six: bool,
 }
 
+/// One end of a connection: its address, and its port where there is one and it was kept.
+pub type End = (Address, Option<u16>);
+
 impl Address {
     fn v4(bytes: [u8; 4]) -> Self {
         let mut all = [0; 16];

@@ -3,8 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use super::flows::End;
-use super::ip::Address;
+use super::ip::{Address, End};
 
 /// Packets with an end such as the first; or, where there is a second, those of the flows between both.
 ///

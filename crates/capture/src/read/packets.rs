@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::analysis::Found;
-use super::file::Nanoseconds;
+use super::frame::Nanoseconds;
 use super::ip::Address;
 use super::totals::Kind;
 

@@ -2,7 +2,7 @@
 //! (draft-ietf-opsawg-pcap).
 
 use super::error::{Damage, Error};
-use super::file::{Interface, LONGEST_FRAME, Nanoseconds, Place};
+use super::frame::{Interface, LONGEST_FRAME, Nanoseconds, Place};
 use super::source::Source;
 
 const HEADER: usize = 24;

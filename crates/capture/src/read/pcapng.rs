@@ -1,7 +1,7 @@
 //! The format of Wireshark: sections of blocks, each interface with its own clock (draft-ietf-opsawg-pcapng).
 
 use super::error::Damage;
-use super::file::{Interface, LONGEST_FRAME, Nanoseconds, Place};
+use super::frame::{Interface, LONGEST_FRAME, Nanoseconds, Place};
 use super::source::Source;
 
 const SECTION: u32 = 0x0a0d_0d0a;

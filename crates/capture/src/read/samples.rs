@@ -1,8 +1,8 @@
 //! How a flow went over time, in little memory: intervals become twice as long whenever there are too many of them.
 
 use super::analysis::RoundTrip;
-use super::connection::Way;
-use super::file::Nanoseconds;
+use super::frame::Nanoseconds;
+use super::way::Way;
 
 /// Intervals of a flow.
 const MOST: usize = 256;

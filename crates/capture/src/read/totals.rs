@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::file::Nanoseconds;
+use super::frame::Nanoseconds;
 use super::ip::protocol_name;
 use super::link::{link_name, type_name};
 

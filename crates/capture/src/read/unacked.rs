@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::file::Nanoseconds;
+use super::frame::Nanoseconds;
 use super::sequence::after;
 
 /// As many as tshark keeps: where the ACKs were not captured, they would become ever more.

@@ -1,6 +1,6 @@
 //! What a sender waits for, as far as its packets and their ACKs tell where they were captured.
 
-use super::file::Nanoseconds;
+use super::frame::Nanoseconds;
 
 /// What holds a sender back at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

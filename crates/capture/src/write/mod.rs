@@ -17,6 +17,7 @@ use tightlink_sim::transport::ack_options::AckOptionSlab;
 mod file;
 mod flow;
 mod headers;
+mod ports;
 mod tcp;
 mod udp;
 

@@ -11,8 +11,8 @@ use tightlink_sim::transport::accecn::{self, EcnCounts};
 use tightlink_sim::transport::ack_options::AckOptionSlab;
 use tightlink_sim::transport::connection::Connection;
 
-use super::flow::Ports;
 use super::headers::{Headers, Ip, TCP, transport_checksum};
+use super::ports::Ports;
 
 const HEADER_BYTES: usize = 20;
 /// IP and TCP without options.

@@ -3,8 +3,8 @@
 use tightlink_sim::packet::Packet;
 use tightlink_sim::scenario::{FlowSpec, TrafficSpec, UdpSpec};
 
-use super::flow::Ports;
 use super::headers::{Headers, IP_BYTES, Ip, UDP, transport_checksum};
+use super::ports::Ports;
 
 const HEADER_BYTES: u32 = 8;
 

@@ -16,7 +16,7 @@ use links::Links;
 use series::Series;
 
 use super::error::{Damage, Error, first};
-use super::file::Nanoseconds;
+use super::frame::Nanoseconds;
 use super::source::Source;
 
 /// No line is longer.

@@ -3,7 +3,7 @@
 use super::flows::Flows;
 use super::links::Links;
 use crate::read::error::Error;
-use crate::read::file::Nanoseconds;
+use crate::read::frame::Nanoseconds;
 
 /// More rows than these take too much memory.
 const MOST: u64 = 1 << 24;

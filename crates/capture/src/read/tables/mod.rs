@@ -9,11 +9,12 @@ use tightlink_sim::tables::{Column, Table};
 
 use super::analysis::Scale;
 use super::capture::Capture;
-use super::connection::{Connection, TCP, Way};
-use super::file::Nanoseconds;
-use super::flows::{End, Finished};
-use super::ip::protocol_name;
+use super::connection::{Connection, TCP};
+use super::flows::Finished;
+use super::frame::Nanoseconds;
+use super::ip::{End, protocol_name};
 use super::quantiles::Times;
+use super::way::Way;
 
 const BITS: f64 = 8.0;
 

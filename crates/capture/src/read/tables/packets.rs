@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tightlink_sim::tables::{Column, Table};
 
 use super::{Flow, since_s};
-use crate::read::file::Nanoseconds;
+use crate::read::frame::Nanoseconds;
 use crate::read::packets::{Owner, Packets, Record};
 
 /// The numbers of flows, by what owns a packet.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tightlink_sim::tables::{Column, Table};
 
 use super::{BITS, Flow, seconds, since_s};
-use crate::read::file::{Interface, Nanoseconds};
+use crate::read::frame::{Interface, Nanoseconds};
 use crate::read::link::link_name;
 use crate::read::totals::{self, Totals};
 
