@@ -7,6 +7,8 @@ mod red;
 pub mod relative;
 mod routing;
 mod transfers;
+mod wrong;
 
 pub use digest::tables_digest;
-pub use relative::{Wrong, fill};
+pub use relative::fill;
+pub use wrong::Wrong;

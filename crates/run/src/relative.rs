@@ -16,7 +16,6 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use serde_json::{Map, Value, json};
-use thiserror::Error;
 use tightlink_sim::network::topology::Router;
 use tightlink_sim::scenario::{FlowSpec, LinkSpec, Scenario, TransportSpec};
 
@@ -24,37 +23,11 @@ use crate::exact;
 use crate::red::{self, Line};
 use crate::routing::Routing;
 use crate::transfers;
+use crate::wrong::Wrong;
 
 /// Windows of which some may be in bandwidth-delay products.
 const WINDOWS: [&str; 4] =
     ["window_packets", "initial_window_packets", "initial_ssthresh_packets", "max_ssthresh_packets"];
-
-/// Why a relative quantity has no value.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum Wrong {
-    /// What a key says cannot be.
-    #[error("{key} = {value:?}: expected {expected}")]
-    Key {
-        /// Full dotted path.
-        key: String,
-        /// As it was written.
-        value: String,
-        /// What would have been right.
-        expected: String,
-    },
-    /// A whole sentence.
-    #[error("{0}")]
-    Scenario(String),
-}
-
-impl Wrong {
-    pub(crate) fn no_way(scenario: &Scenario, flow: &FlowSpec, from: u32, to: u32) -> Self {
-        let name = |node: u32| scenario.nodes[node as usize].name.clone();
-        let error =
-            tightlink_sim::ScenarioError::Unreachable { flow: flow.label.clone(), from: name(from), to: name(to) };
-        Self::Scenario(error.to_string())
-    }
-}
 
 /// A queue in bandwidth-delay products.
 struct Wanted {

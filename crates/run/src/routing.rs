@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tightlink_sim::random::{hash, mix};
 use tightlink_sim::scenario::{FlowSpec, LinkSpec, PathShare, Scenario, SprayingSpec, TrafficSpec, TransportSpec};
 
-use crate::relative::Wrong;
+use crate::wrong::Wrong;
 
 /// What a path costs: its delay in seconds, if that counts, and its links, of which fewer are better among equals.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tightlink_sim::random::Stream;
 use tightlink_sim::scenario::{Duration, SizeClass};
 
-use crate::relative::Wrong;
+use crate::wrong::Wrong;
 
 /// More flows than this are not made, whatever is drawn.
 const MOST_FLOWS: usize = 1_000_000;
