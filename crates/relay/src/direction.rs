@@ -4,7 +4,8 @@ use tightlink_sim::events::Key;
 use tightlink_sim::network::link::{Link, Passage};
 use tightlink_sim::network::managed::Surroundings;
 use tightlink_sim::network::queue::{Refusal, Site};
-use tightlink_sim::network::server::{Server, ServerTotals, Service, Wire};
+use tightlink_sim::network::server::{Server, ServerTotals, Service};
+use tightlink_sim::network::wire::Wire;
 use tightlink_sim::packet::Packet;
 use tightlink_sim::time::Time;
 

@@ -16,7 +16,7 @@ use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::samples::Samples;
 use crate::scenario::{ScatterSpec, Scenario};
 use crate::time::Time;

@@ -11,10 +11,10 @@ use crate::time::Time;
 use crate::traffic::pulse::Pulse;
 use crate::transport::connection::Connection;
 use crate::transport::datagram::DatagramFlow;
-use crate::transport::ecn::Signs;
 use crate::transport::network::Backpressure;
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
+use crate::transport::signs::Signs;
 use crate::transport::timer::{APPLICATION, DELAYED_ACK, PACING, RETRANSMISSION, TIMERS};
 
 mod build;

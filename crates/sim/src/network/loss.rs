@@ -1,7 +1,7 @@
 //! Which packets a wire loses, decided in the order of their transmission.
 
 use crate::network::changes::course::Course;
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::random::Stream;
 use crate::scenario::{CourseSpec, LossModel, LossSpec};
 

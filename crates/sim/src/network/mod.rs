@@ -23,3 +23,4 @@ pub mod server;
 pub mod sources;
 pub mod spraying;
 pub mod topology;
+pub mod wire;

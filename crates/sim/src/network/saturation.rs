@@ -9,8 +9,8 @@
 
 use std::collections::HashMap;
 
-use crate::network::server::Wire;
 use crate::network::topology::Paths;
+use crate::network::wire::Wire;
 use crate::packet::Packet;
 use crate::scenario::{Scenario, TransportSpec};
 use crate::time::Time;

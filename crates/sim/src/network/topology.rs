@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::scenario::{FlowSpec, LinkSpec, PathShare, Scenario, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.

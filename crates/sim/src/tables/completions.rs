@@ -2,7 +2,7 @@
 
 use super::{Finished, Table, mean};
 use crate::hosts::Ends;
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::scenario::{FlowSpec, Profile, TransfersSpec};
 use crate::transport::connection::Connection;
 

@@ -9,7 +9,7 @@
 //! Payloads of a flow are alike, so that packets are counted here. The fields of 24 bits wrap after more bytes than are
 //! between two ACKs: the whole number is kept.
 
-use super::ecn::Signs;
+use super::signs::Signs;
 
 /// Where both ends begin to count (§3.2.1), so that a flag that is cleared on the way does not look like a beginning.
 pub const INITIAL: u8 = 5;

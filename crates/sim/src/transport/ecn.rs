@@ -5,31 +5,8 @@
 //! (RFC 3168 §6.1.4 and §6.1.5): no ACK, no retransmission, and no SYN without accurate ECN.
 
 use super::accecn::{Counted, Counter, EcnCounts, handshake};
-use crate::packet::Packet;
+use super::signs::Signs;
 use crate::scenario::Ecn;
-
-/// What a packet says of marks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signs {
-    /// It may be marked (ECT).
-    pub capable: bool,
-    /// It is (CE).
-    pub marked: bool,
-    /// The sender has reduced its window (CWR).
-    pub reduced: bool,
-    /// A scalable congestion control sends it (ECT(1)).
-    pub scalable: bool,
-}
-
-impl Signs {
-    /// Those of a packet.
-    #[inline]
-    #[must_use]
-    pub fn of(packet: &Packet) -> Self {
-        let (capable, scalable) = (packet.is_capable(), packet.is_scalable());
-        Self { capable, marked: packet.is_marked(), reduced: packet.is_reduced(), scalable }
-    }
-}
 
 /// What a sender knows of marks.
 #[derive(Clone, Debug)]

@@ -18,6 +18,7 @@ pub mod recovery;
 pub mod rtt;
 pub mod sack;
 pub mod sender;
+pub mod signs;
 pub mod timer;
 
 #[cfg(test)]

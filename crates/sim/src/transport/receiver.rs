@@ -6,10 +6,11 @@ use crate::events::{Entity, Key};
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Profile, Recovery, TcpSpec};
 use crate::time::Time;
-use crate::transport::ecn::{Echo, Feedback, Signs};
+use crate::transport::ecn::{Echo, Feedback};
 use crate::transport::linux::AckDelay;
 use crate::transport::network::Network;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
+use crate::transport::signs::Signs;
 use crate::transport::timer::Timer;
 
 /// Totals of a receiver.

@@ -32,9 +32,6 @@ mod receiving;
 mod scripted;
 mod sending;
 
-/// Duplicate ACKs that signal a loss (RFC 5681 §3.2).
-pub const DUPLICATE_ACKS: u32 = 3;
-
 /// What last made the window shrink (ns-2's agents and recoveries ask).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LastCut {

@@ -11,10 +11,11 @@ use crate::scenario::{Ecn, Profile, Recovery, RtoSpec, SlowStartKind, TcpSpec};
 use crate::time::Time;
 use crate::transport::ack_options::{AckOptionSlab, AckOptions};
 use crate::transport::connection::Connection;
-use crate::transport::ecn::{Feedback, Signs};
+use crate::transport::ecn::Feedback;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::receiver::Receiver;
 use crate::transport::sender::{Env, Sender};
+use crate::transport::signs::Signs;
 
 /// What the wire does to a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]

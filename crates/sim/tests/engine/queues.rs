@@ -14,7 +14,7 @@ use tightlink_sim::network::queue::threshold::ThresholdSpec;
 use tightlink_sim::network::queue::{
     Arrival, FlowKey, Held, Lost, OnLine, Queue, QueueSpec, Refusal, Site, Verdict, Waiting,
 };
-use tightlink_sim::network::server::Wire;
+use tightlink_sim::network::wire::Wire;
 use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::Event;

@@ -1,7 +1,7 @@
 //! What all users of a group have in common.
 
 use crate::events::Entity;
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::packet::Address;
 use crate::random::{Stream, hash, mix, unit};
 use crate::scenario::{Duration, Profile, UserSite, UsersSpec};

@@ -9,7 +9,7 @@ use crate::epochs::clock::{Clock, Epoch};
 use crate::epochs::inbox::{AHEAD, Arrival, Inbox};
 use crate::epochs::wheel::Wheel;
 use crate::events::{Entity, Key, Keyed};
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::packet::{Address, Packet};
 use crate::time::Time;
 use crate::transport::ack_options::AckOptionSlab;

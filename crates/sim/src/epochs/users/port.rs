@@ -2,7 +2,7 @@
 //! asks how many packets wait. So it holds no packets, and no more than its last service.
 
 use crate::events::{Entity, Key, Precedence};
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::time::Time;
 
 /// An interface, one way.

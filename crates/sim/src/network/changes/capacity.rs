@@ -3,7 +3,7 @@
 use super::bursts::Bursts;
 use super::course::Course;
 use super::opportunities::Opportunities;
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::random::Stream;
 use crate::scenario::{LinkSpec, RateSpec};
 

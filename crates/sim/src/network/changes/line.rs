@@ -3,7 +3,7 @@
 use super::capacity::Capacity;
 use super::outages::{Outage, Outages};
 use super::shaper::Shaper;
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::random::Stream;
 use crate::scenario::LinkSpec;
 

@@ -16,7 +16,7 @@ use self::account::{Account, Estimate, Work};
 use self::line::{End, Line};
 use self::propagation::Propagation;
 use crate::network::loss::Loss;
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::scenario::{ArqSpec, LinkSpec};
 
 /// Frames that the wire loses are retransmitted. They take their time on the line one after another; the wait for the news of

@@ -2,8 +2,8 @@
 
 use super::confluence::Confluence;
 use crate::network::link::Link;
-use crate::network::server::Wire;
 use crate::network::topology::Paths;
+use crate::network::wire::Wire;
 use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
 
 /// What is known of the packets that a link delivers, as soon as they are offered to it.

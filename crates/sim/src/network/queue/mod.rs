@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::packet::Packet;
 use crate::random::Mrg32k3a;
 use crate::scenario::{LinkSpec, Profile, QueueLimit, Scenario};

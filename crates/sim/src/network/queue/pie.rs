@@ -201,7 +201,7 @@ impl Discipline for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::server::Wire;
+    use crate::network::wire::Wire;
     use crate::scenario::{FramingSpec, Profile};
     use proptest::prelude::*;
 

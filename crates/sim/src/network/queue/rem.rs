@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arrival, Discipline, Needs, Refusal, Site, Verdict};
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::random::Stream;
 use crate::scenario::QueueLimit;
 

@@ -1,7 +1,7 @@
 //! What the tests of disciplines share.
 
 use super::{FlowKey, Lost, OnLine, Site, Store, Waiting};
-use crate::network::server::Wire;
+use crate::network::wire::Wire;
 use crate::packet::{Kind, Packet};
 use crate::scenario::{FramingSpec, Profile};
 use crate::time::Time;

@@ -6,14 +6,13 @@
 //! those that precede an event. That holds where rate and delay change, too: how they change is known ahead.
 
 mod totals;
-mod wire;
 
 pub use self::totals::ServerTotals;
-pub use self::wire::Wire;
 use crate::delays::Delays;
 use crate::events::{Entity, Key, Precedence};
 use crate::network::changes::{Changes, ChangesSample};
 use crate::network::queue::{Arrival, Needs, Queue, Refusal, Verdict};
+use crate::network::wire::Wire;
 use crate::ring::Ring;
 use crate::time::Time;
 

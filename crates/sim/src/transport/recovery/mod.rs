@@ -13,3 +13,6 @@ pub mod scoreboard;
 mod tahoe;
 mod tail_probe;
 pub mod undo;
+
+/// Duplicate ACKs that signal a loss (RFC 5681 §3.2).
+pub const DUPLICATE_ACKS: u32 = 3;

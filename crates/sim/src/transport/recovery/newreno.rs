@@ -1,8 +1,9 @@
 //! NewReno: fast recovery lasts until everything that was outstanding at its begin is acknowledged;
 //! each partial ACK shows the next loss (RFC 6582).
 
+use super::DUPLICATE_ACKS;
 use crate::transport::network::Network;
-use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
+use crate::transport::sender::{Env, LastCut, Sender};
 
 /// ns-2 sends at most this many packets per duplicate ACK in recovery.
 const NS2_BURST: u32 = 2;

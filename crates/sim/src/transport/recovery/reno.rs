@@ -1,7 +1,8 @@
 //! Reno: fast retransmit and fast recovery, ended by the first ACK of new data (RFC 5681 §3.2).
 
+use super::DUPLICATE_ACKS;
 use crate::transport::network::Network;
-use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
+use crate::transport::sender::{Env, LastCut, Sender};
 
 impl Sender {
     pub(crate) fn reno_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {

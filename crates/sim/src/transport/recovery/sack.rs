@@ -1,8 +1,9 @@
 //! Loss recovery with selective acknowledgements as RFC 6675 has it: a packet is lost when three
 //! packets above it were received; the pipe is computed from the scoreboard, not counted.
 
+use super::DUPLICATE_ACKS;
 use crate::transport::network::Network;
-use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
+use crate::transport::sender::{Env, LastCut, Sender};
 
 impl Sender {
     pub(crate) fn sack_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {

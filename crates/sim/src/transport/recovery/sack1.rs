@@ -1,8 +1,9 @@
 //! ns-2's `Agent/TCP/Sack1`: an estimate of the packets in the pipe, counted down by ACKs and up by
 //! transmissions, allows packets out during recovery. Profile `rfc` has RFC 6675 instead (`sack.rs`).
 
+use super::DUPLICATE_ACKS;
 use crate::transport::network::Network;
-use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
+use crate::transport::sender::{Env, LastCut, Sender};
 
 impl Sender {
     pub(crate) fn sack1_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32, blocks: &[(u32, u32)]) {

@@ -1,7 +1,8 @@
 //! Tahoe: three duplicate ACKs mean a loss; then slow start from the first missing packet.
 
+use super::DUPLICATE_ACKS;
 use crate::transport::network::Network;
-use crate::transport::sender::{DUPLICATE_ACKS, Env, LastCut, Sender};
+use crate::transport::sender::{Env, LastCut, Sender};
 
 impl Sender {
     pub(crate) fn tahoe_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {

@@ -5,9 +5,9 @@ use crate::packet::{Kind, Packet};
 use crate::scenario::Recovery;
 use crate::time::Time;
 use crate::transport::accounting::Limit;
-use crate::transport::ecn::Signs;
 use crate::transport::linux::Outstanding;
 use crate::transport::network::Network;
+use crate::transport::signs::Signs;
 
 impl Sender {
     /// Whether packet `seq` lies within the window: congestion window in whole packets and inflation, and

@@ -5,9 +5,9 @@ use crate::epochs::users::receptions::Reception;
 use crate::events::Key;
 use crate::packet::{self, Address, Packet};
 use crate::time::Time;
-use crate::transport::ecn::Signs;
 use crate::transport::network::Network as _;
 use crate::transport::receiver::Receiver;
+use crate::transport::signs::Signs;
 use crate::transport::timer::DELAYED_ACK;
 
 impl Site {
