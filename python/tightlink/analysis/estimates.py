@@ -127,6 +127,16 @@ class Fit:
         return self.points * math.log(max(self.squares / self.points, self.finest**2))
 
 
+def power_law(x: Sequence[float] | NDArray[Any], y: Sequence[float] | NDArray[Any]) -> tuple[float, float]:
+    """Exponent and factor of a power law through points, by least squares of the logarithms.
+
+    >>> [round(each, 3) for each in power_law([1.0, 2.0, 4.0], [3.0, 12.0, 48.0])]
+    [2.0, 3.0]
+    """
+    exponent, level = np.polyfit(np.log(x), np.log(y), 1)
+    return float(exponent), float(np.exp(level))
+
+
 def redrawn(residuals: NDArray[Any], parameters: int, samples: int, seed: int) -> NDArray[Any]:
     """Residuals drawn anew, wide enough for the percentiles of what is fitted to them to be an interval.
 
