@@ -101,6 +101,13 @@ class Fit:
     finest: float = _FINEST
     """Residuals below this are rounding."""
 
+    @classmethod
+    def least_squares(cls, columns: NDArray[Any], y: NDArray[Any], breaks: int = 0) -> tuple[NDArray[Any], Fit]:
+        """Coefficients of the columns, which come nearest to y, and how well they fit."""
+        solution, *_ = np.linalg.lstsq(columns, y)
+        squares = float(((y - columns @ solution) ** 2).sum())
+        return solution, cls(squares, len(y), columns.shape[1] + 1 + breaks, breaks)
+
     @property
     def deviation(self) -> float:
         """Standard deviation of the residuals, corrected for the parameters that were fitted."""

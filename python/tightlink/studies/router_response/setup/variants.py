@@ -20,6 +20,7 @@ import numpy as np
 
 from tightlink.analysis.estimates import Fit
 from tightlink.experiment.execute import Task
+from tightlink.lazy import Array
 from tightlink.scenario import Scenario
 from tightlink.studies.router_response.setup import document, network
 from tightlink.studies.router_response.setup.costs import LOW_LOAD, A, B, Router, low_priority
@@ -161,8 +162,7 @@ class Law:
 
     def fit(self, figures: Iterable[Figure]) -> Fit:
         """How well the law meets some onsets, by the time from packet to packet in microseconds."""
-        *_, fit = self._solved(tuple(figures))
-        return fit
+        return self._solved(figures)[1]
 
     def onset_per_s(self, length: int) -> float:
         """The onset of a length, by the law as fitted to those printed in packets/s."""
@@ -173,17 +173,12 @@ class Law:
         return (1 - LOW_LOAD) / self.onset_per_s(length)
 
     @cached_property
-    def _costs(self) -> tuple[float, ...]:
-        solution, _ = self._solved(IN_PACKETS)
-        return solution
+    def _costs(self) -> Array:
+        return self._solved(IN_PACKETS)[0]
 
-    def _solved(self, figures: tuple[Figure, ...]) -> tuple[tuple[float, ...], Fit]:
-        table = np.array([self.terms(length) for length, _ in figures])
-        times = np.array([1 / rate / _US for _, rate in figures])
-        solution, *_ = np.linalg.lstsq(table, times)
-        squares = float(((times - table @ solution) ** 2).sum())
-        # One more parameter than terms: the variance of what is left.
-        return tuple(solution.tolist()), Fit(squares, len(figures), table.shape[1] + 1)
+    def _solved(self, figures: Iterable[Figure]) -> tuple[Array, Fit]:
+        lengths, rates = zip(*figures, strict=True)
+        return Fit.least_squares(np.array([self.terms(length) for length in lengths]), 1 / np.array(rates) / _US)
 
 
 ONE: Final = Law("one", "one cost for all lengths", lambda _: (1.0,))
@@ -210,8 +205,8 @@ def setting(law: Law, length: int) -> Setting:
 def laws_tasks() -> list[Task]:
     """Laws that tell lengths apart, with the lengths whose onset the document prints."""
     return [
-        Task(f"{law.name}/{length}/{rate}", setting(law, length).probe(length, network.interval(rate), network.SHORT_S))
+        task
         for law in SIMULATED
         for length in network.REFINED
-        for rate in LAWS_RATES_PER_S
+        for task in network.short_probes(law.name, LAWS_RATES_PER_S, [length], setting(law, length))
     ]
