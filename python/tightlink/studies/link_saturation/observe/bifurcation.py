@@ -28,14 +28,13 @@ _SIZES: Final = range(20, 1521, 20)
 
 def branches(found: Found) -> pl.DataFrame:
     """The bifurcation diagram of the main sweep, in frames."""
-    law = found.law(FRAME, "cost")
-    critical = law.critical_bytes.value
-    return bifurcation.branches(law.throughput_max_bps.value, critical, sorted([*_SIZES, critical]))
+    critical, top = found.critical_bytes, found.law(FRAME, "cost").throughput_max_bps.value
+    return bifurcation.branches(top, critical, sorted([*_SIZES, critical]))
 
 
 def critical_payload(found: Found) -> float:
     """Payload in bytes below which the saturated branch is the stable one."""
-    return found.law(FRAME, "cost").critical_bytes.value - HEADER_BYTES
+    return found.critical_bytes - HEADER_BYTES
 
 
 def series(run: Run, kind: str, *, plateau: bool) -> pl.DataFrame:
@@ -103,8 +102,7 @@ def _misfit(table: pl.DataFrame) -> float:
 
 def _nearest(found: Found) -> pl.DataFrame:
     """For each measured size the branch that its throughput is nearer to, and the one that should be stable."""
-    law = found.law(FRAME, "cost")
-    critical, top = law.critical_bytes.value, law.throughput_max_bps.value
+    critical, top = found.critical_bytes, found.law(FRAME, "cost").throughput_max_bps.value
     rows = []
     for size, bits in found.table.select("frame_bytes", "frame_throughput_bps").iter_rows():
         saturated = top * size / critical

@@ -100,14 +100,19 @@ class Found:
         return next(law for law in self.by_reading[reading.name].laws if law.name == name)
 
     @property
+    def critical_bytes(self) -> float:
+        """The frame at which interface and line are equally fast, by what a packet and a byte cost."""
+        return self.law(FRAME, "cost").critical_bytes.value
+
+    @property
     def saturated(self) -> pl.DataFrame:
         """The rows below the critical size."""
-        return self.table.filter(pl.col("frame_bytes") < self.law(FRAME, "cost").critical_bytes.value)
+        return self.table.filter(pl.col("frame_bytes") < self.critical_bytes)
 
     @property
     def free(self) -> pl.DataFrame:
         """The rows from the critical size on."""
-        return self.table.filter(pl.col("frame_bytes") >= self.law(FRAME, "cost").critical_bytes.value)
+        return self.table.filter(pl.col("frame_bytes") >= self.critical_bytes)
 
     @property
     def documents_method(self) -> tuple[float, float]:
@@ -237,7 +242,7 @@ def size_density_table(found: Found) -> pl.DataFrame:
     density = 1e3 / found.table["frame_bytes"].to_numpy()[::-1]
     flow = found.table["packets_per_s"].to_numpy()[::-1]
     steepness = np.append(np.diff(np.log(flow)) / np.diff(np.log(density)), np.nan)
-    critical = 1e3 / found.law(FRAME, "cost").critical_bytes.value
+    critical = 1e3 / found.critical_bytes
     return pl.DataFrame(
         {
             "packets_per_kb": density,

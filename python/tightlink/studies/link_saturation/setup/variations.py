@@ -15,7 +15,6 @@ from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Link, Node, Observe, Processor, Saturate, Scenario, Starts, Tcp, Udp
 from tightlink.studies.cases import Cases
 from tightlink.studies.link_saturation.setup.interface import (
-    DURATION_S,
     FAST_ETHERNET,
     NIC,
     PROBE,
@@ -25,6 +24,7 @@ from tightlink.studies.link_saturation.setup.interface import (
     Wire,
     nodes,
     sweeps,
+    two_hosts,
     udp,
 )
 
@@ -46,12 +46,7 @@ def _mixed(sizes: str) -> Scenario:
         f"size-{size}": Saturate(from_=SENDER, to=RECEIVER, flows=count, udp=Udp(payload=f"{size} B"))
         for size, count in BY_SIZES[sizes].items()
     }
-    return Scenario(
-        duration=units.format_time(DURATION_S),
-        link={"wire": FAST_ETHERNET.link()},
-        node=nodes(NIC),
-        traffic=dict(traffic),
-    )
+    return two_hosts(traffic)
 
 
 MIXES: Final = Cases("mixed/{sizes}", _mixed, {"sizes": tuple(BY_SIZES)})
