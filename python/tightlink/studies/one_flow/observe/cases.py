@@ -129,7 +129,7 @@ class Measured:
         case, flow, quality = self.case, self.flow, self.quality
         trips, smoothed = _steady(self.trips, "arrived_s"), _steady(self.throughput)["smoothed_bps"]
         settled = self.throughput.filter(pl.col("smoothed_bps") >= _SETTLED * mean_of(smoothed))
-        payload_bits = 8 * (trips["size_bytes"] - self.header_bytes)[1:].sum()
+        payload_bits = 8 * float((trips["size_bytes"] - self.header_bytes)[1:].sum())
         changes, jitter = pl.col("jitter_s").abs() > _NO_TIME, mean_of(_steady(self.jitter)["jitter_s"].abs())
         system_bps, payload_bps = (frame["system_bps"][-1] for frame in (self.throughput, self.payload))
         packet_s = 8 * case.packet_bytes / case.rate_bps

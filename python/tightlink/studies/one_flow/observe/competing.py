@@ -62,7 +62,7 @@ def _shared(run: Run) -> dict[str, float]:
 def _many(run: Run) -> dict[str, float]:
     goodput: list[float] = run.flows["goodput_bps"].to_list()
     return _shared(run) | {
-        "goodput_bps": run.flows["goodput_bps"].sum(),
+        "goodput_bps": float(run.flows["goodput_bps"].sum()),
         "least_share": min(goodput) / sum(goodput),
         "greatest_share": max(goodput) / sum(goodput),
         "peak_over_mean": _peak_over_mean(run),
