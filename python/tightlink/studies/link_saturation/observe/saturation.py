@@ -30,15 +30,26 @@ _MBIT: Final = 1e6
 _ACCURATE: Final = 0.05
 
 
-def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: sweeps, of the main one the parts ``saturated`` and ``free``, and eq7.READING.…."""
-    no_bytes = tables[interface.NO_BYTES.name]
+def values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare, by name: READING.LAW.…, sweeps, parts of the main one and of figure 2, and eq7.…."""
+    no_bytes, density = tables[interface.NO_BYTES.name], size_density_table(found)
     constant = found.compared["no-bytes"].better.critical_bytes.value
+    mean, spread = found.documents_method
+    free, saturated = (density.filter(pl.col("regime") == regime) for regime in ("free flow", "saturated"))
     each: dict[str, object] = {
+        "line": named(found.line),
+        **{reading.name: named(found.by_reading[reading.name]) for reading in (PAYLOAD, FRAME)},
         **{name: tables[sweep.name] for name, sweep in interface.NAMED.items()},
         "saturated": found.saturated,
         "free": found.free,
         "no-bytes.saturated": no_bytes.filter(pl.col("frame_bytes") < constant),
+        "eq7.critical_bytes": mean,
+        "eq7.spread_bytes": spread,
+        "size-density": density,
+        "size-density.free": free,
+        "size-density.slowing": saturated.drop_nans("steepness"),
+        # The last step of free flow leads out of it.
+        "size-density.steepness_free": float(free["steepness"].head(-1).to_numpy().mean()),
     }
     for reading in (PAYLOAD, FRAME):
         own = found.saturated.filter(pl.col(reading.size) < interface.CRITICAL_BYTES)
@@ -135,13 +146,6 @@ def read(tables: Mapping[str, pl.DataFrame]) -> Found:
     }
     bare = find(tables[interface.BARE_LINE.name], resamples=_FEW)
     return Found(table, by_reading, find(line, resamples=_FEW), compared, bare)
-
-
-def values(found: Found) -> dict[str, object]:
-    """What claims compare, by name: READING.LAW.… and eq7.…."""
-    mean, spread = found.documents_method
-    readings = {reading.name: named(found.by_reading[reading.name]) for reading in (PAYLOAD, FRAME)}
-    return {"line": named(found.line), **readings, "eq7.critical_bytes": mean, "eq7.spread_bytes": spread}
 
 
 def named(saturation: Saturation | None) -> dict[str, object]:
@@ -252,16 +256,3 @@ def size_density_table(found: Found) -> pl.DataFrame:
             "regime": np.where(density <= critical, "free flow", "saturated"),
         }
     )
-
-
-def size_density_values(found: Found) -> dict[str, object]:
-    """What claims compare, by name."""
-    own = size_density_table(found)
-    free, saturated = (own.filter(pl.col("regime") == regime) for regime in ("free flow", "saturated"))
-    return {
-        "size-density": own,
-        "size-density.free": free,
-        "size-density.slowing": saturated.drop_nans("steepness"),
-        # The last step of free flow leads out of it.
-        "size-density.steepness_free": float(free["steepness"].head(-1).to_numpy().mean()),
-    }

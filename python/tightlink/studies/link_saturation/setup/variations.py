@@ -1,4 +1,4 @@
-"""Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
+"""What is varied beside the sweeps: mixed sizes, random arrivals, perturbed links, numbers of connections.
 
 Example:
     >>> round(relaxation_s(0.9), 3)
@@ -27,6 +27,8 @@ from tightlink.studies.link_saturation.setup.interface import (
     two_hosts,
     udp,
 )
+
+# Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
 
 #: Sources by payload: two sizes from all small to all large, then the three sizes that the document cites.
 _MIXES: Final[tuple[dict[int, int], ...]] = (

@@ -1,5 +1,7 @@
 """The network of the document (sender, Linux router, router A, serial link, router B, receiver), and its probes.
 
+Probes go one way, and so do the links. What a variant changes is in a `Setting`.
+
 Example:
     >>> DOCUMENTED.probe(65, "0.2 ms", 120).link["serial"].rate
     '2 Mbit/s'
@@ -16,10 +18,6 @@ from typing import Any, Final
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Cbr, Framing, Link, Node, Observe, Processor, Scenario, Udp
 from tightlink.studies.router_response.setup import costs, document
-
-# The network of the document: sender, Linux router, router A, serial link, router B, receiver.
-#
-# Probes go one way, and so do the links. What a variant changes is in a `Setting`.
 
 SENDER: Final = "sender"
 LINUX: Final = "linux_router"
@@ -114,11 +112,11 @@ class Setting:
         return self.scenario(traffic, start_s + duration_s, observe_s or start_s + self.read_s)
 
 
-def stream(length: int, interval: str, begin: str = SENDER, end: str = RECEIVER, start_s: float = 0.0) -> Cbr:
+def stream(length: int, interval: str, end: str = RECEIVER, start_s: float = 0.0) -> Cbr:
     """Packets of the document's length at a constant interval."""
     start = f"{start_s:g} s" if start_s else None
     return Cbr(
-        from_=begin, to=end, interval=interval, start=start, udp=Udp(datagram=f"{document.datagram_bytes(length)} B")
+        from_=SENDER, to=end, interval=interval, start=start, udp=Udp(datagram=f"{document.datagram_bytes(length)} B")
     )
 
 
