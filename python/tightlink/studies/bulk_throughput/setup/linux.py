@@ -234,13 +234,9 @@ def scenario(window: int, flows: int) -> Scenario:
 
 def pings_tasks() -> list[Task]:
     """The grid of Caltech with pings, at a queue that counts packets and at one that counts bytes."""
-    return [
-        *(Task(f"{PACKETS}/{window}/{flows}", scenario(window, flows)) for window, flows in CALTECH.cells),
-        *(
-            Task(f"{BYTES}/{window}/{flows}", scenario(window, flows).set(f"topology.{BOTTLENECK}.queue", SIZE))
-            for window, flows in CALTECH.cells
-        ),
-    ]
+    return CALTECH.grid(PACKETS, scenario) + CALTECH.grid(
+        BYTES, lambda window, flows: scenario(window, flows).set(f"topology.{BOTTLENECK}.queue", SIZE)
+    )
 
 
 # What a prediction does not know of the path to Caltech: other people's traffic, and the bandwidth.
