@@ -149,7 +149,10 @@ def _epochs_used(run: Run) -> float:
 
 def _dublin(runs: Mapping[str, Run]) -> dict[str, Any]:
     """What one flow of each control uses of 1 Gbit/s from Chicago to Dublin, and its goodput over time."""
-    standard, replacements = (cases.table(runs, _used) for cases in (setup.STANDARD, setup.REPLACEMENTS))
+    standard, replacements = (
+        cases.table(runs, lambda run: {"utilization": run.links.filter(pl.col("link") == LINK)["utilization"][0]})
+        for cases in (setup.STANDARD, setup.REPLACEMENTS)
+    )
     goodput = [
         _sampled(run, FLOW, "goodput_bps").select("time_s", goodput_bps="value", control=pl.lit(control))
         for control, run in zip(replacements["control"], setup.REPLACEMENTS.of(runs), strict=True)
@@ -163,10 +166,6 @@ def _dublin(runs: Mapping[str, Run]) -> dict[str, Any]:
         "lossy": standard.filter(~clean)["utilization"].to_list(),
         "others": replacements.filter(pl.col("control") != "reno")["utilization"].to_list(),
     }
-
-
-def _used(run: Run) -> dict[str, float]:
-    return {"utilization": run.links.filter(pl.col("link") == LINK)["utilization"][0]}
 
 
 def _points(runs: Mapping[str, Run]) -> dict[str, Any]:

@@ -86,15 +86,8 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "findings": "\n\n".join(f"**{first}**{rest}" for first, rest in map(_main_clause, findings)),
         **_verdicts_in_words(claims),
     }
-    first = page(lead, names, {})
-    tables = {name: observed[name] for name in ("responses", "costs")}
-    return Report(
-        first.title,
-        first.lead,
-        sections,
-        lambda folder: [file for name, figure in figures.items() for file in plots.save(figure, folder, name)],
-        {name: table for name, table in tables.items() if table is not None},
-    )
+    tables = {name: observed[name] for name in ("responses", "costs") if observed[name] is not None}
+    return replace(page(lead, names, {}, figures=figures), sections=sections, tables=tables)
 
 
 def _own(observed: Mapping[str, Any], name: str) -> dict[str, object]:
