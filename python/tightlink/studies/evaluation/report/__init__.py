@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
@@ -143,14 +143,10 @@ def _table(own: pl.DataFrame, kind: Kind, test: Test) -> pl.DataFrame:
     never = {headline.measure: headline.never for headline in test.headlines}
     order = {name: place for place, name in enumerate(own["measure"].unique(maintain_order=True))}
     for row in own.iter_rows(named=True):
-        rows.setdefault((row["measure"], row["setting"]), {})[row[kind]] = told(
-            row["measure"], _mean(row), never.get(row["measure"], "never")
-        )
+        mean = Mean(row["value"], row["half_width"], row["replications"], row["never"])
+        cells = rows.setdefault((row["measure"], row["setting"]), {})
+        cells[row[kind]] = told(row["measure"], mean, never.get(row["measure"], "never"))
     listed = sorted(rows.items(), key=lambda each: order[each[0][0]])
     return pl.DataFrame([
         {"measure": titled(measure), "setting": setting, **cells} for (measure, setting), cells in listed
     ])  # fmt: skip
-
-
-def _mean(row: dict[str, Any]) -> Mean:
-    return Mean(row["value"], row["half_width"], row["replications"], row["never"])
