@@ -14,7 +14,8 @@ from tightlink.analysis.path.cells import cell
 from tightlink.measure.machine import missing
 from tightlink.run import Framed, Run
 from tightlink.studies.bulk_throughput import STUDY
-from tightlink.studies.bulk_throughput.live import observe, points, report, values
+from tightlink.studies.bulk_throughput.live import measured, observe, report, values
+from tightlink.studies.bulk_throughput.observe.linux import beside
 from tightlink.studies.bulk_throughput.setup.linux import CONTROLS, FLOWS, cells, path_of
 from tightlink.studies.bulk_throughput.setup.paths import LBNL, SITES
 from tightlink.studies.live import Measurement, measure_all
@@ -55,6 +56,10 @@ def observed(simulated: dict[str, Run], as_measured: AsMeasured) -> Observe:
     return made
 
 
+def points(runs: Mapping[str, Run]) -> pl.DataFrame:
+    return beside(measured(runs, CELLS), runs)
+
+
 def claims(found: pl.DataFrame) -> dict[str, Claim]:
     return {claim.id: claim for claim in STUDY.table().judged_live(values(found, CELLS))}
 
@@ -87,7 +92,7 @@ def test_two_hosts_are_a_path_that_a_run_tells() -> None:
 
 def test_a_simulation_measured_agrees_with_itself(observed: Observe, tmp_path: Path) -> None:
     runs = observed({each.name: [0.5, 1.0, 1.1] for each in CELLS[:3]})
-    found = points(runs, CELLS)
+    found = points(runs)
     # The median counts.
     assert found["residual"].abs().max() == 0
     assert found["times"].to_list()[:4] == [3, 3, 3, 1]
@@ -106,7 +111,7 @@ def test_a_simulation_measured_agrees_with_itself(observed: Observe, tmp_path: P
 def test_what_misses_is_said(observed: Observe) -> None:
     (first, second, *_) = CELLS
     runs = observed({first.name: [0.5], second.name: [0.95]})
-    found = points(runs, CELLS)
+    found = points(runs)
     residuals = claims(found)["live.residuals"]
     assert residuals.observed == pytest.approx(100 * (len(CELLS) - 1) / len(CELLS), abs=0.05)
     assert residuals.holds is False
@@ -120,7 +125,7 @@ def test_what_misses_is_said(observed: Observe) -> None:
 def test_less_than_half_is_no_verdict(observed: Observe) -> None:
     runs = observed({})
     kept = {f"live/{each.name}/0" for each in CELLS[: len(CELLS) // 2 - 1]}
-    found = points({name: run for name, run in runs.items() if name in kept or "live" not in name}, CELLS)
+    found = points({name: run for name, run in runs.items() if name in kept or "live" not in name})
     assert found.height == len(kept)
     verdicts = claims(found)
     assert verdicts["live.residuals"].holds is verdicts["live.r2-lbnl"].holds is None

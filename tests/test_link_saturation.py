@@ -184,9 +184,9 @@ def test_a_full_queue_puts_small_packets_on_the_unstable_branch() -> None:
 def test_names_are_unique_and_sweeps_are_known() -> None:
     tasks = STUDY.all_tasks()
     assert len({task.name for task in tasks}) == len(tasks)
-    assert interface.sweep_of(interface.MAIN.scenario(25)) == "100 Mbit/s"
+    assert interface.link_of(interface.MAIN.scenario(25)) == "100 Mbit/s"
     assert interface.link_of(interface.FRAGMENTS.scenario(1475)) == ""
-    assert interface.sweep_of(variations.perturbed(variations.SILENCE, 50)) == ""
+    assert interface.link_of(variations.perturbed(variations.SILENCE, 50)) == ""
 
 
 def test_streams_stop_a_router_that_arrivals_interrupt_and_tcp_does_not() -> None:

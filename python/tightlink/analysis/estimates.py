@@ -101,6 +101,13 @@ class Fit:
     finest: float = _FINEST
     """Residuals below this are rounding."""
 
+    @classmethod
+    def least_squares(cls, columns: NDArray[Any], y: NDArray[Any], breaks: int = 0) -> tuple[NDArray[Any], Fit]:
+        """Coefficients of the columns, which come nearest to y, and how well they fit."""
+        solution, *_ = np.linalg.lstsq(columns, y)
+        squares = float(((y - columns @ solution) ** 2).sum())
+        return solution, cls(squares, len(y), columns.shape[1] + 1 + breaks, breaks)
+
     @property
     def deviation(self) -> float:
         """Standard deviation of the residuals, corrected for the parameters that were fitted."""
@@ -125,6 +132,16 @@ class Fit:
     @property
     def _deviance(self) -> float:
         return self.points * math.log(max(self.squares / self.points, self.finest**2))
+
+
+def power_law(x: Sequence[float] | NDArray[Any], y: Sequence[float] | NDArray[Any]) -> tuple[float, float]:
+    """Exponent and factor of a power law through points, by least squares of the logarithms.
+
+    >>> [round(each, 3) for each in power_law([1.0, 2.0, 4.0], [3.0, 12.0, 48.0])]
+    [2.0, 3.0]
+    """
+    exponent, level = np.polyfit(np.log(x), np.log(y), 1)
+    return float(exponent), float(np.exp(level))
 
 
 def redrawn(residuals: NDArray[Any], parameters: int, samples: int, seed: int) -> NDArray[Any]:

@@ -75,9 +75,6 @@ class Cases:
                 measure(runs[self.name.format(**one)], **{name: one[name] for name in needed})
                 for one in self.combinations(**each)
             ]
-            rows.append(each | (_means(measured) if over else dict(measured[0])))
+            found = {key: fmean(row[key] for row in measured) for key in measured[0]} if over else measured[0]
+            rows.append({**each, **found})
         return pl.DataFrame(rows)
-
-
-def _means(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    return {key: fmean(row[key] for row in rows) for key in rows[0]}

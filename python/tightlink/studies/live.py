@@ -135,6 +135,13 @@ def medians(points: Sequence[Point], runs: Mapping[str, Run]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def told_apart(table: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of `medians` that were measured, and those that were simulated; of an empty table both are empty."""
+    both = ("measured", "simulated")
+    measured, simulated = (table.filter(pl.col("source") == name) if len(table) else table for name in both)
+    return measured, simulated
+
+
 def _middle(values: Sequence[Any]) -> Any:
     return statistics.mode(values) if isinstance(values[0], str) else statistics.median(values)
 

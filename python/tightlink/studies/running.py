@@ -178,8 +178,6 @@ def _write(
 
 def _offers(tasks: Sequence[Task]) -> list[Offer]:
     """The scenarios of a study for its laboratories: of replications, which differ in their seeds, the first."""
-    from tightlink.laboratory.embedded import Offer
-
     first: dict[str, Offer] = {}
     for task in tasks:
         first.setdefault(repr(task.scenario.written() | {"seed": 0}), Offer(task.name, task.scenario))

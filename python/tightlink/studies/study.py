@@ -146,8 +146,10 @@ class Study:
         if not options:
             return self
         if LIVE in options:
+            if self.live is None:
+                raise TightlinkError(f"--{LIVE}: study {self.name} measures nothing")
             others = {name: value for name, value in options.items() if name != LIVE}
-            return self._measuring().with_options(others)
+            return replace(self, measuring=True, command=f" --{LIVE}").with_options(others)
         for name, value in options.items():
             if name not in self.options or self.adapt is None:
                 known = [*self.options, *([] if self.live is None else [LIVE])]
@@ -156,12 +158,6 @@ class Study:
                 )
                 raise ScenarioError(expected, key=f"--{name}", value=value, suggestion=closest(name, known))
         return self if self.adapt is None else self.adapt(options)
-
-    def _measuring(self) -> Study:
-        """The study with its measurements."""
-        if self.live is None:
-            raise TightlinkError(f"--{LIVE}: study {self.name} measures nothing")
-        return replace(self, measuring=True, command=f" --{LIVE}")
 
     def measured(self) -> Sequence[Measurement]:
         """What it measures; nothing if it is not asked to."""

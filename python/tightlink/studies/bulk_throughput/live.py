@@ -49,20 +49,15 @@ _ECHO: Final = "echo"
 
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
-    """From runs to points, and to values named live.…."""
-    wanted = cells()
-    found = points(runs, wanted)
-    own = [run for name, run in runs.items() if name.startswith("live/")]
-    return values(found, wanted) | {"points": found, "runs": own}
-
-
-def points(runs: Mapping[str, Run], cells: Sequence[Cell]) -> pl.DataFrame:
-    """A row for each cell that was measured: medians of what was observed, what is predicted, and the residuals.
+    """From runs to values named live.…, and ``points``: a row for each cell that was measured, beside its prediction.
 
     ``observed_bps``, ``lowest_bps`` and ``highest_bps`` are goodputs, ``rtt_loaded_s`` is the mean round trip of the
     echoes, ``iperf3_bps`` what iperf3 got where it was asked, too.
     """
-    return beside(measured(runs, cells), runs)
+    wanted = cells()
+    found = beside(measured(runs, wanted), runs)
+    own = [run for name, run in runs.items() if name.startswith("live/")]
+    return values(found, wanted) | {"points": found, "runs": own}
 
 
 def measured(runs: Mapping[str, Run], cells: Sequence[Cell]) -> pl.DataFrame:
@@ -147,12 +142,10 @@ def _sent(echoes: pl.DataFrame) -> int:
 def report(observed: Mapping[str, Any], _: Mapping[str, Claim]) -> Report:
     """Those parts of the report that who measures asks for."""
     points = observed["points"]
-    where = machine(observed["runs"]) if observed["runs"] else ""
     return Report(
-        sections=[residuals.measured("Linux measured, beside the simulation", points, where)],
+        sections=[
+            residuals.measured("Linux measured, beside the simulation", points, machine(observed["runs"])),
+        ],
         draw=partial(residuals.draw, points=points),
         tables={"measured": points},
     )
-
-
-__all__ = ["measurements", "observe", "report"]

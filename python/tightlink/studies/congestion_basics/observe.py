@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from tightlink import units
+from tightlink.analysis.estimates import power_law
 from tightlink.analysis.path.sawtooth import queue_for, utilization
 from tightlink.lazy import Array
 from tightlink.reduce import largest, mean_of, smallest
@@ -148,7 +149,10 @@ def _epochs_used(run: Run) -> float:
 
 def _dublin(runs: Mapping[str, Run]) -> dict[str, Any]:
     """What one flow of each control uses of 1 Gbit/s from Chicago to Dublin, and its goodput over time."""
-    standard, replacements = (cases.table(runs, _used) for cases in (setup.STANDARD, setup.REPLACEMENTS))
+    standard, replacements = (
+        cases.table(runs, lambda run: {"utilization": run.links.filter(pl.col("link") == LINK)["utilization"][0]})
+        for cases in (setup.STANDARD, setup.REPLACEMENTS)
+    )
     goodput = [
         _sampled(run, FLOW, "goodput_bps").select("time_s", goodput_bps="value", control=pl.lit(control))
         for control, run in zip(replacements["control"], setup.REPLACEMENTS.of(runs), strict=True)
@@ -164,10 +168,6 @@ def _dublin(runs: Mapping[str, Run]) -> dict[str, Any]:
     }
 
 
-def _used(run: Run) -> dict[str, float]:
-    return {"utilization": run.links.filter(pl.col("link") == LINK)["utilization"][0]}
-
-
 def _points(runs: Mapping[str, Run]) -> dict[str, Any]:
     """Where controls come to rest that measure delay or know the path's rate, and what managed queues hold."""
     delay = setup.DELAY.table(
@@ -179,7 +179,7 @@ def _points(runs: Mapping[str, Run]) -> dict[str, Any]:
         lambda run: {"in_flight_bdp": _in_flight_bdp(run), "utilization": _mean(run, "utilization")} | _waiting(run),
     )
     gaps = np.diff(runs[setup.CODEL].packets.filter(pl.col("reason") == "queue management")["time_s"].to_list())
-    power, level = np.polyfit(np.log(np.arange(1, len(gaps) + 1)), np.log(gaps), 1)
+    power, interval_s = power_law(np.arange(1, len(gaps) + 1), gaps)
     return {
         "delay": delay,
         "waiting": waiting,
@@ -188,7 +188,7 @@ def _points(runs: Mapping[str, Run]) -> dict[str, Any]:
         "bbr": {control: part for (control,), part in found.group_by("control")},
         "pie": setup.PIE.table(runs, lambda run: _waiting(run) | {"utilization": _mean(run, "utilization")}),
         # Of the times from drop to drop: the interval and the power of their number that fit them best.
-        "codel": {"interval_s": float(np.exp(level)), "power": float(power)},
+        "codel": {"interval_s": interval_s, "power": power},
     }
 
 

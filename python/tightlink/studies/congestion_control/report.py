@@ -25,7 +25,7 @@ from tightlink.report import Section, Table, charts
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.costs import NANOSECONDS, on_cluster
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION, Evidence
-from tightlink.studies.congestion_control.observe.homogeneous import Choices, Homogeneous
+from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
 from tightlink.studies.congestion_control.observe.mixed import FILES, LARGE, Mixed, Mixture, Windows
 from tightlink.studies.congestion_control.observe.one_link import SWINGS, by_control
 from tightlink.studies.congestion_control.observe.readings import Readings
@@ -86,15 +86,8 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "findings": "\n\n".join(f"**{first}**{rest}" for first, rest in map(_main_clause, findings)),
         **_verdicts_in_words(claims),
     }
-    first = page(lead, names, {})
-    tables = {name: observed[name] for name in ("responses", "costs")}
-    return Report(
-        first.title,
-        first.lead,
-        sections,
-        lambda folder: [file for name, figure in figures.items() for file in plots.save(figure, folder, name)],
-        {name: table for name, table in tables.items() if table is not None},
-    )
+    tables = {name: observed[name] for name in ("responses", "costs") if observed[name] is not None}
+    return replace(page(lead, names, {}, figures=figures), sections=sections, tables=tables)
 
 
 def _own(observed: Mapping[str, Any], name: str) -> dict[str, object]:
@@ -292,10 +285,6 @@ def _prices(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
     return {}, {"means": one.table.group_by("algorithm", maintain_order=True).agg(pl.col(_PRICED).mean())}, {}
 
 
-def _choices(one: Choices, _: Mapping[str, Claim]) -> Filling:
-    return {}, {"verdicts": one.verdicts}, {}
-
-
 def _thresholds(both: tuple[Mixed, Mixed], _: Mapping[str, Claim]) -> Filling:
     """Ranks of a control's own throughput and of standard TCP's beside it, high threshold left, low one right."""
     titled = {f"{one.found.name}: {one.found.experiment.base['initial_ssthresh']}": one for one in both}
@@ -384,7 +373,7 @@ _FILLINGS: Final[dict[str, Callable[[Any, Mapping[str, Claim]], Filling]]] = {
     "all": _all,
     "window": _window,
     "prices": _prices,
-    "choices": _choices,
+    "choices": lambda one, _: ({}, {"verdicts": one.verdicts}, {}),
     "thresholds": _thresholds,
     "oscillation": _oscillation,
     "newcomers": _newcomers,

@@ -12,7 +12,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,14 +39,6 @@ _MEASURED: Final = "measured"
 _SIMULATED: Final = "simulated"
 _HEIGHT: Final = 140
 _MOST_POINTS: Final = 300
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """A case, measured and simulated."""
-
-    live: Measured
-    same: Measured
 
 
 def scenario(case: Case) -> Scenario:
@@ -77,36 +69,34 @@ def measurements() -> list[Measurement]:
 
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
-    """From runs to pairs, and values named live.CASE.… and linux.CASE.…."""
-    pairs = {
-        case.name: _Pair(measure(case, runs[f"live/{case.name}"]), measure(case, runs[f"linux/{case.name}"]))
-        for case in CASES
-        if f"live/{case.name}" in runs
-    }
+    """From runs to values named live.CASE.… and linux.CASE.…, and ``pairs``: each case as measured and as simulated."""
     values: dict[str, object] = {}
-    for name, pair in pairs.items():
-        values |= {f"live.{name}": pair.live.names, f"linux.{name}": pair.same.names}
+    pairs = []
+    for case in CASES:
+        if f"live/{case.name}" in runs:
+            live, same = (measure(case, runs[f"{kind}/{case.name}"]) for kind in ("live", "linux"))
+            values |= {f"live.{case.name}": live.names, f"linux.{case.name}": same.names}
+            pairs.append((live, same))
     return values | {"pairs": pairs}
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The section of ``live.md``, and the table beside the report, of those cases that were measured."""
-    pairs = list(observed["pairs"].values())
-    table = pl.DataFrame([_row(pair, claims) for pair in pairs])
+    pairs = observed["pairs"]
+    table = pl.DataFrame([_row(live, same, claims) for live, same in pairs])
     finding = "The machine was too busy for all of it."
     if pairs:
         ratio = table["goodput_measured_bps"] / table["goodput_simulated_bps"] - 1
         finding = f"Measured and simulated goodput differ by {percent(largest(ratio.abs()), 1)} at most."
     page = report_text.page(
         Path(__file__).with_suffix(".md"),
-        {"finding": finding, "machine": machine([pair.live.run for pair in pairs])},
-        {"cases": table if pairs else None, "latencies": [_latencies(pair) for pair in pairs] or None},
+        {"finding": finding, "machine": machine([live.run for live, _ in pairs])},
+        {"cases": table if pairs else None, "latencies": [_latencies(*pair) for pair in pairs] or None},
     )
     return replace(page, tables={"measured": table} if pairs else {})
 
 
-def _row(pair: _Pair, claims: Mapping[str, Claim]) -> dict[str, Any]:
-    live, same = pair.live, pair.same
+def _row(live: Measured, same: Measured, claims: Mapping[str, Claim]) -> dict[str, Any]:
     return {
         "case": live.case.title,
         "sent_document": claims[f"{live.case.name}.packets-sent"].expected,
@@ -122,12 +112,12 @@ def _row(pair: _Pair, claims: Mapping[str, Claim]) -> dict[str, Any]:
     }
 
 
-def _latencies(pair: _Pair) -> alt.Chart:
+def _latencies(live: Measured, same: Measured) -> alt.Chart:
     parts = [
         each.trips.select(time_s="arrived_s", latency_ms=pl.col("latency_s") / MS, source=pl.lit(source))
-        for source, each in ((_MEASURED, pair.live), (_SIMULATED, pair.same))
+        for source, each in ((_MEASURED, live), (_SIMULATED, same))
     ]
     return charts.line(
-        pl.concat(parts), "time_s", "latency_ms", by="source", title=pair.live.case.title, x_title="time (s)",
+        pl.concat(parts), "time_s", "latency_ms", by="source", title=live.case.title, x_title="time (s)",
         y_title="latency (ms)", height=_HEIGHT, x_domain=(0, STOP_S), most=_MOST_POINTS,
     )  # fmt: skip

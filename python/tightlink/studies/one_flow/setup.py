@@ -35,8 +35,6 @@ class Case:
     name: str
     title: str
     """What is changed, for people."""
-    link: Mapping[str, str] = field(default_factory=dict)
-    """Keys of the link that differ from the base case."""
     payload_bytes: int = 1000
     rate_bps: float = 2e6
     delay_s: float = 0.010
@@ -61,19 +59,24 @@ CASES: Final = (
     BASE,
     Case("packet-100", "packets of 100 B", payload_bytes=100),
     Case("packet-4000", "packets of 4000 B", payload_bytes=4000),
-    Case("bandwidth-1mbit", "link of 1 Mbit/s", {"rate": "1 Mbit/s"}, rate_bps=1e6, udp_rate="2 Mbit/s"),
-    Case("queue-50", "queue of 50 packets", {"queue": "50 packets"}, queue_packets=50),
+    Case("bandwidth-1mbit", "link of 1 Mbit/s", rate_bps=1e6, udp_rate="2 Mbit/s"),
+    Case("queue-50", "queue of 50 packets", queue_packets=50),
     # The only case with losses, and so with a timer: its lower bound was 1 s in the ns-2 of the document's day.
-    Case("queue-5", "queue of 5 packets", {"queue": "5 packets"}, queue_packets=5, tcp={"rto": {"min": "1 s"}}),
-    Case("delay-100ms", "delay of 100 ms", {"delay": "100 ms"}, delay_s=0.100),
+    Case("queue-5", "queue of 5 packets", queue_packets=5, tcp={"rto": {"min": "1 s"}}),
+    Case("delay-100ms", "delay of 100 ms", delay_s=0.100),
 )
 BY_NAME: Final = {case.name: case for case in CASES}
 
 
 def link(case: Case) -> Link:
     """The link of a case; the ACKs' queue is ns-2's default."""
-    keys: dict[str, Any] = {"rate": "2 Mbit/s", "delay": "10 ms", "queue": "20 packets", **case.link}
-    return Link(ends=(SENDER, RECEIVER), reverse=Reverse(queue="50 packets"), **keys)
+    return Link(
+        ends=(SENDER, RECEIVER),
+        rate=f"{case.rate_bps / 1e6:g} Mbit/s",
+        delay=f"{case.delay_s * 1e3:g} ms",
+        queue=f"{case.queue_packets} packets",
+        reverse=Reverse(queue="50 packets"),
+    )
 
 
 def tcp(case: Case, **settings: Any) -> Scenario:

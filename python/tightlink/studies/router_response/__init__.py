@@ -17,5 +17,10 @@ from tightlink.studies.router_response.setup import tasks
 from tightlink.studies.study import Live, Study
 
 STUDY: Final = Study.shipped(
-    __file__, tasks, observe, report, measure=row, live=Live(live.tasks, live.measurements, live.observe, live.report)
+    __file__,
+    tasks,
+    observe,
+    report,
+    measure=row,
+    live=Live(live.process_router.tasks, live.measurements, live.observe, live.report),
 )

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -38,9 +38,7 @@ from tightlink.studies.bulk_throughput.setup.paths import (
     COMPARED,
     DARESBURY,
     DEFAULTS,
-    IN2P3,
     KILOBYTES,
-    LBNL,
     PATHS,
     SITES,
     WEIGHED,
@@ -56,8 +54,31 @@ _CLAIMS: Final = Path(__file__).parents[1] / "claims.toml"
 _TAHOE: Final = "daresbury.tahoe-newreno"
 
 
-@dataclass(frozen=True)
-class Weighed:
+@dataclass(frozen=True, kw_only=True)
+class Missed:
+    """How far figures of the document are missed, by what differs in so many settings from what it has.
+
+    >>> round(Missed(misses={"a": 0.1, "b": 0.3}, changed=0).aic, 3)
+    -4.438
+    """
+
+    misses: Mapping[str, float]
+    """By the figure in words; 0 where it is met."""
+    changed: int
+
+    @property
+    def mean_miss(self) -> float:
+        """Mean of the misses."""
+        return fmean(self.misses.values())
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion: the smaller, the better."""
+        return 2 * len(self.misses) * math.log(self.mean_miss) + 2 * (self.changed + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighed(Missed):
     """An alternative: its grids, what claims compare, and how far it misses the document's figures."""
 
     alternative: Alternative
@@ -66,17 +87,6 @@ class Weighed:
     values: Mapping[str, object]
     verdicts: Mapping[str, Claim]
     """Of the document's statements, by id."""
-    misses: Mapping[str, float]
-
-    @property
-    def aic(self) -> float:
-        """Akaike's criterion over the misses."""
-        return aic(self.misses, self.alternative)
-
-    @property
-    def mean_miss(self) -> float:
-        """Mean of the misses."""
-        return fmean(self.misses.values())
 
 
 def weighed(runs: Mapping[str, Run]) -> dict[str, Weighed]:
@@ -87,14 +97,17 @@ def weighed(runs: Mapping[str, Run]) -> dict[str, Weighed]:
 def _weighed(under: Alternative, runs: Mapping[str, Run]) -> Weighed:
     places = PATHS if under is CHOSEN else WEIGHED
     own = {place.name: grids.cells(runs, under.task(place.name), place.cells, place.path) for place in places}
-    recoveries = recovery_tables(runs, under)
+    recoveries = {each.name: compared(each, runs, under) for each in COMPARED}
     found = {
         **grids.daresbury_values(own[DARESBURY.name]),
         **grids.sites_values(own),
         "recoveries": recoveries,
         **conclusions(own[DARESBURY.name], recoveries[_TAHOE]),
     }
-    return Weighed(under, own, recoveries, found, judged(found), misses(own, recoveries))
+    return Weighed(
+        alternative=under, grids=own, recoveries=recoveries, values=found, verdicts=judged(found),
+        misses=misses(own, recoveries, found), changed=under.changed,
+    )  # fmt: skip
 
 
 def judged(values: Mapping[str, object]) -> dict[str, Claim]:
@@ -165,16 +178,16 @@ _MODEST_KB: Final = 64
 _LITTLE: Final = 0.1
 
 
-def misses(own: Mapping[str, pl.DataFrame], recoveries: Mapping[str, pl.DataFrame]) -> dict[str, float]:
+def misses(
+    own: Mapping[str, pl.DataFrame], recoveries: Mapping[str, pl.DataFrame], values: Mapping[str, Any]
+) -> dict[str, float]:
     """How far each figure of the document is missed, by the figure in words; 0 where it is met."""
     compared = {each.name: mean_of(recoveries[each.name]["difference"].abs()) for each in COMPARED}
-    factor = grids.factor(own[IN2P3[0].name], own[IN2P3[1].name])
-    effect = grids.lbnl(own[LBNL.name])["lbnl.window_effect"]
     found = {
-        **_daresbury(own[DARESBURY.name].filter(pl.col("flows").is_in(PLOTTED)), own[DARESBURY.name]),
-        "IN2P3: not sensitive to the factor (l. 108)": float(factor["mean_change"]) - _LITTLE,
+        **_daresbury(own[DARESBURY.name], values),
+        "IN2P3: not sensitive to the factor (l. 108)": values["in2p3.factor-1-2.mean_change"] - _LITTLE,
         "IN2P3: Tahoe and SACK identical (l. 110)": compared["in2p3-factor-2.tahoe-sack"],
-        "LBNL: the window has little effect (l. 204)": float(effect) - _LITTLE,
+        "LBNL: the window has little effect (l. 204)": values["lbnl.window_effect"] - _LITTLE,
         "LBNL: SACK and NewReno identical (l. 210)": compared["lbnl.sack-newreno"],
     }
     for place in SITES:
@@ -184,36 +197,25 @@ def misses(own: Mapping[str, pl.DataFrame], recoveries: Mapping[str, pl.DataFram
     return {figure: max(0.0, miss) for figure, miss in found.items()}
 
 
-def aic(missed: Mapping[str, float], alternative: Alternative) -> float:
-    """Akaike's criterion: the smaller, the better.
-
-    >>> from tightlink.studies.bulk_throughput.setup.paths import ALTERNATIVES, DEFAULTS
-    >>> round(aic({"a": 0.1, "b": 0.3}, DEFAULTS), 3), round(aic({"a": 0.1, "b": 0.3}, ALTERNATIVES[-1]), 3)
-    (-4.438, -0.438)
-    """
-    return 2 * len(missed) * math.log(fmean(missed.values())) + 2 * (alternative.changed + 1)
-
-
-def _daresbury(plotted: pl.DataFrame, grid: pl.DataFrame) -> dict[str, float]:
-    clean = without_loss(plotted)
-    top = best(clean)["goodput_share"] if clean.height else 0.0
-    place = clean.filter(
-        (pl.col("flows") >= _MANY) & (pl.col("window_packets").replace_strict(KILOBYTES) <= _MODEST_KB)
-    )
+def _daresbury(grid: pl.DataFrame, values: Mapping[str, Any]) -> dict[str, float]:
+    plotted, top = grid.filter(pl.col("flows").is_in(PLOTTED)), values["daresbury.optimum_share"]
+    modest = pl.col("window_packets").replace_strict(KILOBYTES) <= _MODEST_KB
+    place = without_loss(plotted).filter((pl.col("flows") >= _MANY) & modest)
     after = [(best(part), beyond_best(part)) for _, part in lines(plotted)]
-    after = [(first, rest) for first, rest in after if rest.height]
     return {
         "over 70 % without loss from 4 flows on (l. 72)": max(
             _from_corner(part) for flows, part in lines(plotted) if flows >= FEW
         ),
-        "which needs 4 flows (l. 74)": _most(clean.filter(pl.col("flows") < FEW)) - _SEVENTY,
+        "which needs 4 flows (l. 74)": values["daresbury.lossless_share_most_below_4"] - _SEVENTY,
         "over 90 % without loss (l. 75)": _NINETY - top,
-        "with 25 flows or more and 64 kB or less (l. 76)": top / _most(place) - 1 if place.height else 1.0,
-        "beyond the maximum more loss (l. 78)": max(first["loss"] - smallest(rest["loss"]) for first, rest in after),
-        "and no marked decrease (l. 80)": max(
-            1 - smallest(rest["goodput_bps"]) / first["goodput_bps"] for first, rest in after
-        ) - _LITTLE,
-        "at most 70 % with 4 flows or fewer (l. 82)": _most(plotted.filter(pl.col("flows") <= FEW)) - _SEVENTY,
+        "with 25 flows or more and 64 kB or less (l. 76)": (
+            top / largest(place["goodput_share"]) - 1 if place.height else 1.0
+        ),
+        "beyond the maximum more loss (l. 78)": max(
+            first["loss"] - smallest(rest["loss"]) for first, rest in after if rest.height
+        ),
+        "and no marked decrease (l. 80)": values["daresbury.decrease_most"] - _LITTLE,
+        "at most 70 % with 4 flows or fewer (l. 82)": values["daresbury.share_most_to_4"] - _SEVENTY,
         "smaller windows with more flows (l. 85)": _growth(grid),
     }  # fmt: skip
 
@@ -239,10 +241,6 @@ def _growth(grid: pl.DataFrame) -> float:
 def _short_at_bdp(packets: float, grid: pl.DataFrame) -> float:
     """How much more than the window nearest to the BDP the best one carries, with 4 flows or fewer."""
     return max(short_of_best(part, nearest_window(packets)) for flows, part in lines(grid) if flows <= FEW)
-
-
-def _most(part: pl.DataFrame) -> float:
-    return 0.0 if part.is_empty() else largest(part["goodput_share"])
 
 
 # Goodput over one property at a time; and where Tahoe, NewReno and SACK differ, cell by cell to the packet.
@@ -283,7 +281,7 @@ def sweeps(found: pl.DataFrame) -> dict[str, object]:
     }
 
 
-def compared(each: Comparison, runs: Mapping[str, Run], under: Alternative = CHOSEN) -> pl.DataFrame:
+def compared(each: Comparison, runs: Mapping[str, Run], under: Alternative) -> pl.DataFrame:
     """The cells of a path under both: whether they are ``equal`` to the packet, and ``difference`` in goodput."""
     place = each.place
     first, second = (cells(runs, each.prefix(recovery, under), place.cells, place.path) for recovery in each.recoveries)
@@ -293,11 +291,6 @@ def compared(each: Comparison, runs: Mapping[str, Run], under: Alternative = CHO
         difference=pl.col("goodput_bps") / pl.col("goodput_bps_other") - 1,
         lossless=(pl.col("packets_dropped") == 0) & (pl.col("packets_dropped_other") == 0),
     )
-
-
-def recovery_tables(runs: Mapping[str, Run], under: Alternative = CHOSEN) -> dict[str, pl.DataFrame]:
-    """The cells of each comparison, by its name."""
-    return {each.name: compared(each, runs, under) for each in COMPARED}
 
 
 def lossless(recoveries: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Linux over the document's paths in real time, as it was measured and stored, beside what is predicted for it.
+"""What stands for the document's measurements: cells that Linux carried, as they are stored, other traffic, pings.
 
 ``linux.csv`` has a row for each cell: medians of three to five measurements with ``--live``. It says where, when and of
 which commit; ``benchmarks/bulk_linux.py`` writes it from the folder of a study that measured.

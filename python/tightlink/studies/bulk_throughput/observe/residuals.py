@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from tightlink.analysis.path.residuals import agreement, share_within
 from tightlink.lazy import stats
 from tightlink.reduce import mean_of, median_of
 from tightlink.run import Run
+from tightlink.studies.bulk_throughput.observe.alternatives import Missed
 from tightlink.studies.bulk_throughput.observe.grids import acked_packets
 from tightlink.studies.bulk_throughput.observe.linux import points
 from tightlink.studies.bulk_throughput.setup import paths
@@ -159,36 +159,25 @@ def _r2(rows: pl.DataFrame) -> float:
 # The figures: both R² (l. 167–169), agreement within ± 20 % with more than 3 flows (l. 160–163), a worse one with
 # fewer, and an underestimation with many (l. 157–160). A miss is a difference of R², of shares of the cells, or of
 # (o − s) / o.
-# Akaike's criterion weighs the mean miss and what was left unknown, as it does in ``criterion.py``.
+# Akaike's criterion weighs the mean miss and what was left unknown, as it does the alternatives.
 
 #: R² at Caltech of the line through the origin and of the free line (l. 167–169).
 _R2: Final = 0.7746
 _R2_FREE: Final = 0.802
 
 
-@dataclass(frozen=True)
-class Explained:
+@dataclass(frozen=True, kw_only=True)
+class Explained(Missed):
     """A path with what its residuals come to."""
 
     unknown: Unknown
     points: pl.DataFrame
     figures: Mapping[str, float]
-    misses: Mapping[str, float]
-
-    @property
-    def mean_miss(self) -> float:
-        """Mean of the misses."""
-        return fmean(self.misses.values())
 
     @property
     def missed(self) -> str:
         """The misses, in words."""
         return "; ".join(f"{name}: {miss:.2f}" for name, miss in self.misses.items())
-
-    @property
-    def aic(self) -> float:
-        """Akaike's criterion: the smaller, the better."""
-        return 2 * len(self.misses) * math.log(self.mean_miss) + 2 * (len(self.unknown.names) + 1)
 
 
 def explained(runs: Mapping[str, Run]) -> list[Explained]:
@@ -209,7 +198,7 @@ def _explained(unknown: Unknown, runs: Mapping[str, Run]) -> Explained:
         "fewer with less": max(0.0, flows["few_agree"] - flows["more_agree"]),
         "underestimated with many": max(0.0, -flows["most_flows_median"]),
     }
-    return Explained(unknown, rows, figures, misses)
+    return Explained(unknown=unknown, points=rows, figures=figures, misses=misses, changed=len(unknown.names))
 
 
 def unknown_values(found: Sequence[Explained]) -> dict[str, object]:

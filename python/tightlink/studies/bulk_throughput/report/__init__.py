@@ -15,7 +15,7 @@ from tightlink.analysis.path.residuals import agreement
 from tightlink.analysis.path.residuals import by_flows as agreements_by_flows
 from tightlink.experiment.claims import Claim
 from tightlink.reduce import largest, mean_of
-from tightlink.report import Table, charts
+from tightlink.report import Format, Table, charts
 from tightlink.studies.bulk_throughput.observe.alternatives import Weighed
 from tightlink.studies.bulk_throughput.observe.linux import where
 from tightlink.studies.bulk_throughput.observe.residuals import COMPARED as WITH_NS2
@@ -124,15 +124,14 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, Any]) ->
     common = [key for key in found[CHOSEN.name].verdicts if all(key in each.verdicts for each in found.values())]
     held = {name: sum(each.verdicts[key].holds is True for key in common) for name, each in found.items()}
     ranked = sorted(found.values(), key=lambda each: each.aic)
-    weights = pl.DataFrame(
-        {
-            "alternative": [each.alternative.title for each in ranked],
-            "settings changed": [each.alternative.changed for each in ranked],
-            "mean miss %": [100 * each.mean_miss for each in ranked],
-            "AIC": [each.aic for each in ranked],
-            "behind the best": [each.aic - ranked[0].aic for each in ranked],
-            "statements that hold": [held[each.alternative.name] for each in ranked],
-        }
+    heads: dict[str, Format] = {
+        "alternative": "", "settings changed": "", "mean miss %": ".1f", "AIC": ".1f", "behind the best": ".1f",
+        "statements that hold": "",
+    }  # fmt: skip
+    weights = (
+        (own.title, own.changed, 100 * each.mean_miss, each.aic, each.aic - ranked[0].aic, held[own.name])
+        for each in ranked
+        for own in (each.alternative,)
     )
     misses = {each.alternative.title: [100 * miss for miss in each.misses.values()] for each in found.values()}
     statements = {
@@ -158,7 +157,7 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, Any]) ->
         "held": {"chosen": held[CHOSEN.name], "plain": held[DEFAULTS.name]},
     }
     return {"weighed": weighed}, {
-        "weights": Table(weights, formats=dict.fromkeys(weights.columns[2:5], ".1f")),
+        "weights": Table.of(heads, weights),
         "misses": Table(pl.DataFrame({"figure": [*chosen.misses]} | misses), formats=dict.fromkeys(misses, ".1f")),
         "statements": pl.DataFrame({"statement": [chosen.verdicts[key].statement for key in common]} | statements),
         "r2": Table(pl.DataFrame(r2), formats=dict.fromkeys(printed, ".3f")),

@@ -13,9 +13,10 @@ from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.path.residuals import Agreement, agreement, share_within
 from tightlink.lazy import alt
 from tightlink.numbers import NONE
-from tightlink.report import Format, Row, Section, Table, Text, charts
+from tightlink.report import Format, Section, Table, Text, charts
 from tightlink.studies.bulk_throughput.observe.linux import WITHIN, outside
 from tightlink.studies.bulk_throughput.setup.paths import DOCUMENT_R2, KILOBYTES, SITES, Place
+from tightlink.studies.report_text import page
 from tightlink.studies.words import percent
 
 FORMATS: Final[dict[str, Format]] = {"(o − s) / o, median %": "+.1f", "largest %": ".0f"}
@@ -87,47 +88,32 @@ def measured(title: str, found: pl.DataFrame, where: str) -> Section:
     parts = {place: found.filter(pl.col("path") == place.name) for place in SITES}
     parts = {place: part for place, part in parts.items() if not part.is_empty()}
     whole = {place: agreement(part) for place, part in parts.items()}
-    named = pl.format("{}, {}", "congestion", "flows")
+    series = pl.format("{}, {}", "congestion", "flows")
     rows = []
     for place, part in parts.items():
         rows.append(row(place, {"control": "both"}, whole[place]))
         for (control,), own in part.group_by("congestion", maintain_order=True):
             rows.append(row(place, {"control": str(control)}, agreement(own)))
-    finding = (
-        f"Of {found.height} cells {percent(share_within(found, WITHIN))} are predicted within ± {percent(WITHIN)}; R² "
-        f"of simulation and measurement is {explained(whole, 3)}."
-    )
-    text = (
-        "The document compares its predictions with what iperf measured from SLAC. Here two hosts of today, Linux with "
-        "Reno and CUBIC, send over the same four paths in real time, and the same cells are simulated with profile "
-        "`linux`: no fitting, no other network, 10 s each. Windows are the document's; for 1, 4 and 20 flows they are "
-        "the smallest, those just below and just above what the path holds, the one just above what path and queue "
-        "hold, and the largest. Senders keep windows to the byte; each cell is measured three to five times, and its "
-        f"median counts. {where}"
-    )
-    return Section(
-        title,
-        finding,
-        [
-            Text(text),
-            Row(
-                [scatter(place, part, by="kind") for place, part in parts.items()],
-                "Each point is a cell under one control; colours tell what its flows do to the path.",
-            ),
-            Row(
-                [over_windows(place, part.with_columns(series=named), by="series") for place, part in parts.items()],
-                "Residuals over the window, for each control and number of flows.",
-            ),
-            Table(pl.DataFrame(rows), "", FORMATS),
-            *_misses(found),
+    names = {
+        "title": title, "cells": found.height, "within": share_within(found, WITHIN), "goal": WITHIN,
+        "explained": explained(whole, 3), "where": where,
+    }  # fmt: skip
+    blocks = {
+        "scatter": [scatter(place, part, by="kind") for place, part in parts.items()],
+        "over-windows": [
+            over_windows(place, part.with_columns(series=series), by="series") for place, part in parts.items()
         ],
-    )
+        "agreements": Table(pl.DataFrame(rows), formats=FORMATS),
+        "misses": _misses(found),
+    }
+    (section,) = page(Path(__file__).parents[1] / "live.md", names, blocks).sections
+    return section
 
 
-def _misses(found: pl.DataFrame) -> list[Text | Table]:
+def _misses(found: pl.DataFrame) -> Text | Table:
     missed = outside(found).sort(pl.col("residual").abs(), descending=True)
     if missed.is_empty():
-        return [Text(f"No cell misses by more than {percent(WITHIN)}.")]
+        return Text(f"No cell misses by more than {percent(WITHIN)}.")
     shown = missed.select(
         "path", "congestion", "flows", "kind", "observed_bps", "predicted_bps", "rtt_loaded_s",
         (pl.col("residual") * 100).alias("(o − s) / o, %"),
@@ -135,9 +121,8 @@ def _misses(found: pl.DataFrame) -> list[Text | Table]:
         pl.col("window_packets").replace_strict(KILOBYTES).alias("window kB"),
         (pl.col("loss") * 100).alias("lost %"), (pl.col("predicted_loss") * 100).alias("lost, simulated %"),
     )  # fmt: skip
-    caption = f"Where it misses by more than {percent(WITHIN)}; spread is highest over lowest of the same cell."
     formats = {"(o − s) / o, %": "+.1f", "spread %": ".1f", "lost %": ".2f", "lost, simulated %": ".2f"}
-    return [Table(shown, caption, formats)]
+    return Table(shown, formats=formats)
 
 
 def draw(folder: Path, points: pl.DataFrame) -> list[Path]:

@@ -1,7 +1,4 @@
-"""Cross traffic over the week, which the document says that its simulator lacks.
-
-It is on the path to Daresbury, in several shares; and on each path, with SACK, in place of the document's measurements,
-which were never published: each at a time of the week of its own.
+"""What stands for the document's measurements, which were never published: other traffic, Linux, pings, unknowns.
 
 Example:
     >>> chosen(DARESBURY, 4)
@@ -25,6 +22,9 @@ from tightlink.experiment.execute import Task
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Scenario, Udp
 from tightlink.studies.bulk_throughput.setup.paths import CALTECH, CHOSEN, DARESBURY, SITES, WINDOWS, Place
+
+# Cross traffic over the week, which the document says that its simulator lacks: on the path to Daresbury, in several
+# shares; and on each path, with SACK, beside what is observed, each time at a time of the week of its own.
 
 #: Of the bottleneck, over the week.
 SHARES: Final = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -234,13 +234,9 @@ def scenario(window: int, flows: int) -> Scenario:
 
 def pings_tasks() -> list[Task]:
     """The grid of Caltech with pings, at a queue that counts packets and at one that counts bytes."""
-    return [
-        *(Task(f"{PACKETS}/{window}/{flows}", scenario(window, flows)) for window, flows in CALTECH.cells),
-        *(
-            Task(f"{BYTES}/{window}/{flows}", scenario(window, flows).set(f"topology.{BOTTLENECK}.queue", SIZE))
-            for window, flows in CALTECH.cells
-        ),
-    ]
+    return CALTECH.grid(PACKETS, scenario) + CALTECH.grid(
+        BYTES, lambda window, flows: scenario(window, flows).set(f"topology.{BOTTLENECK}.queue", SIZE)
+    )
 
 
 # What a prediction does not know of the path to Caltech: other people's traffic, and the bandwidth.

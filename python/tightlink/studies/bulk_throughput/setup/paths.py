@@ -11,8 +11,9 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from tightlink.analysis.path.bulk_path import BulkPath
@@ -106,8 +107,11 @@ class Place:
 
     def tasks(self, under: Alternative = CHOSEN) -> list[Task]:
         """The simulations of all cells of the path."""
-        named = {under.task(f"{self.name}/{window}/{flows}"): (window, flows) for window, flows in self.cells}
-        return [Task(name, self.scenario(*cell, under)) for name, cell in named.items()]
+        return self.grid(under.task(self.name), partial(self.scenario, under=under))
+
+    def grid(self, prefix: str, scenario: Callable[[int, int], Scenario]) -> list[Task]:
+        """What a scenario is for each window and number of flows, named PREFIX/WINDOW/FLOWS."""
+        return [Task(f"{prefix}/{window}/{flows}", scenario(window, flows)) for window, flows in self.cells]
 
 
 DARESBURY: Final = Place("daresbury", "Daresbury, 10 Mbit/s, 162 ms", BulkPath(10e6, 0.162), _DARESBURY)
@@ -135,10 +139,7 @@ def tasks() -> list[Task]:
     """The grids, that of Daresbury five times as long, and those that the alternatives are chosen by under each."""
     return [
         *(task for place in PATHS for task in place.tasks()),
-        *(
-            Task(f"{LONG}/{window}/{flows}", LONG_PATH.scenario(window, flows, tcp=CHOSEN.tcp))
-            for window, flows in DARESBURY.cells
-        ),
+        *DARESBURY.grid(LONG, partial(LONG_PATH.scenario, tcp=CHOSEN.tcp)),
         *(task for under in ALTERNATIVES if under is not CHOSEN for place in WEIGHED for task in place.tasks(under)),
     ]
 
@@ -171,7 +172,7 @@ class Comparison:
         """Both recoveries, for people."""
         return " with ".join(_TITLES[recovery] for recovery in self.recoveries)
 
-    def prefix(self, recovery: str, under: Alternative = CHOSEN) -> str:
+    def prefix(self, recovery: str, under: Alternative) -> str:
         """What the tasks of the grid with one of the recoveries begin with."""
         return under.task(self.place.name if recovery == _NEWRENO else f"{recovery}/{self.place.name}")
 
@@ -187,15 +188,14 @@ COMPARED: Final = (
 def recovery_tasks() -> list[Task]:
     """The grids with the recoveries that are not in the main ones, under each alternative."""
     return [
-        Task(
-            f"{each.prefix(recovery, under)}/{window}/{flows}",
-            each.place.path.changed(recovery=recovery).scenario(window, flows, tcp=under.tcp),
-        )
+        task
         for under in ALTERNATIVES
         for each in COMPARED
         for recovery in each.recoveries
         if recovery != _NEWRENO
-        for window, flows in each.place.cells
+        for task in each.place.grid(
+            each.prefix(recovery, under), partial(each.place.path.changed(recovery=recovery).scenario, tcp=under.tcp)
+        )
     ]
 
 

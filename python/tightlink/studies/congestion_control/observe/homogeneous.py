@@ -141,7 +141,6 @@ def values(one: Homogeneous) -> dict[str, object]:
     apart = [tree.apart == "fast" for tree in one.dendrograms if int(tree.condition) in heavy]
     found: dict[str, object] = {
         "third": third,
-        "least_loss": float(one.table.filter(pl.col("algorithm") == STANDARD)["loss"].to_numpy().min()),
         "calm": calm,
         "busy": busy,
         "heavy": len(apart),

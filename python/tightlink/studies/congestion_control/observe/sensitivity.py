@@ -110,7 +110,8 @@ def per_second(found: Evidence, wide: pl.DataFrame) -> pl.DataFrame:
     The document's are per interval, of which it varies the length (X18). As that hardly has an effect there, its
     numbers cannot be counts of intervals of different lengths.
     """
-    lengths = [float(units.time(_interval(level))) for level in found.experiment.factors["measurement_interval"]]
+    parameter, levels = PARAMETERS["measurement_interval"], found.experiment.factors["measurement_interval"]
+    lengths = [float(units.time(str(parameter.low if level == "low" else parameter.high))) for level in levels]
     length = pl.when(pl.col("measurement_interval") < 0).then(lengths[0]).otherwise(lengths[1])
     rates = wide.with_columns(pl.col(name) / length for name in _COUNTED)
     transmitting = pl.col("sources_transmitting")
@@ -119,11 +120,6 @@ def per_second(found: Evidence, wide: pl.DataFrame) -> pl.DataFrame:
         *((pl.col(count) / (pl.col(count) + transmitting)).alias(share) for share, count in shares.items()),
         increases_per_source=pl.col("window_increases") / transmitting,
     )
-
-
-def _interval(level: str) -> str:
-    parameter = PARAMETERS["measurement_interval"]
-    return str(parameter.low if level == "low" else parameter.high)
 
 
 def _effects(found: Evidence, period: str) -> pl.DataFrame:

@@ -239,26 +239,18 @@ def _read(name: str) -> Experiment:
 # `tightlink study congestion-control --evidence run` simulates them, and finishes what was interrupted; `benchmarks/
 # evidence.py` stores what they found, and ``--evidence stored`` takes that instead of runs.
 
-_SIXTH: Final = Fraction(1, 6)
-#: By name, in the order of how much they decide: simulated time, and the resolution of a smaller design than the
-#: document's 32 conditions; 16 are two hours of a core.
-_HEAVIER: Final[dict[str, tuple[str, int | None]]] = {
-    "2b": ("10 min", 4),
-    "2a": ("10 min", 4),
-    "choices": ("10 min", None),
-    "sensitivity": ("10 min", None),
-    "1b": ("10 min", None),
-    "mixture": ("10 min", None),
-}
-HEAVIER: Final = tuple(_HEAVIER)
+_TEN_MINUTES: Final = Size(Fraction(1), "10 min", Fraction(1, 6))
+#: In the order of how much they decide.
+HEAVIER: Final = ("2b", "2a", "choices", "sensitivity", "1b", "mixture")
+#: The resolution of a smaller design than the document's 32 conditions; 16 are two hours of a core.
+_SMALLER: Final = {"2b": 4, "2a": 4}
 FOLDER: Final = Path(__file__).parent / "data" / "evidence"
 
 
 def heavier(name: str) -> tuple[Experiment, Size]:
     """An experiment of `HEAVIER`, and the size at which it is stored."""
-    duration, resolution = _HEAVIER[name]
     found = experiment(name)
-    return found if resolution is None else replace(found, resolution=resolution), Size(Fraction(1), duration, _SIXTH)
+    return replace(found, resolution=_SMALLER.get(name, found.resolution)), _TEN_MINUTES
 
 
 def file_of(name: str) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
@@ -101,27 +101,22 @@ def _apart(least: Mean, most: Mean) -> bool:
 def _overview(evaluation: Evaluation) -> Section:
     listed = list(evaluation.headlines())
     parts = ([each for each in listed if each[0].others is others] for others in (False, True))
+    labels = {evaluation.kind: [label for label, _ in evaluation.subjects]}
     captioned = zip(_CAPTIONS[evaluation.kind], parts, strict=True)
-    blocks = [_headlines(evaluation, caption, columns) for caption, columns in captioned if columns]
+    blocks = [Table(pl.DataFrame(labels | dict(map(_told, part))), caption) for caption, part in captioned if part]
     return Section(f"What was measured, {evaluation.kind} by {evaluation.kind}", "", blocks)
-
-
-def _headlines(evaluation: Evaluation, caption: str, columns: list[tuple[Test, Headline, dict[str, Mean]]]) -> Table:
-    frame = pl.DataFrame({evaluation.kind: [label for label, _ in evaluation.subjects]})
-    for _, headline, means in columns:
-        texts = [told(headline.measure, means[label], headline.never) for label in frame[evaluation.kind]]
-        frame = frame.with_columns(pl.Series(headline.title, texts))
-    return Table(frame, caption)
 
 
 def _means(evaluation: Evaluation) -> pl.DataFrame:
     """A row for each measure of the overview, a column for each control or queue."""
-    labels = [label for label, _ in evaluation.subjects]
-    rows = [
-        [headline.title, *(told(headline.measure, means[label], headline.never) for label in labels)]
-        for _, headline, means in evaluation.headlines()
-    ]
-    return pl.DataFrame(rows, schema=["measure", *labels], orient="row")
+    rows = [[title, *texts] for title, texts in map(_told, evaluation.headlines())]
+    return pl.DataFrame(rows, schema=["measure", *(label for label, _ in evaluation.subjects)], orient="row")
+
+
+def _told(column: tuple[Test, Headline, dict[str, Mean]]) -> tuple[str, list[str]]:
+    """What a column of the overview is called, and what it says of each control or queue."""
+    _, headline, means = column
+    return headline.title, [told(headline.measure, mean, headline.never) for mean in means.values()]
 
 
 def _rows(evaluation: Evaluation) -> Iterator[Section]:
@@ -148,14 +143,10 @@ def _table(own: pl.DataFrame, kind: Kind, test: Test) -> pl.DataFrame:
     never = {headline.measure: headline.never for headline in test.headlines}
     order = {name: place for place, name in enumerate(own["measure"].unique(maintain_order=True))}
     for row in own.iter_rows(named=True):
-        rows.setdefault((row["measure"], row["setting"]), {})[row[kind]] = told(
-            row["measure"], _mean(row), never.get(row["measure"], "never")
-        )
+        mean = Mean(row["value"], row["half_width"], row["replications"], row["never"])
+        cells = rows.setdefault((row["measure"], row["setting"]), {})
+        cells[row[kind]] = told(row["measure"], mean, never.get(row["measure"], "never"))
     listed = sorted(rows.items(), key=lambda each: order[each[0][0]])
     return pl.DataFrame([
         {"measure": titled(measure), "setting": setting, **cells} for (measure, setting), cells in listed
     ])  # fmt: skip
-
-
-def _mean(row: dict[str, Any]) -> Mean:
-    return Mean(row["value"], row["half_width"], row["replications"], row["never"])

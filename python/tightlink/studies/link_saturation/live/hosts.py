@@ -41,7 +41,7 @@ from tightlink.studies.link_saturation.setup.interface import (
     SMALLEST_BYTES,
     UDP_IP_BYTES,
 )
-from tightlink.studies.live import Grid, Measurement, Point, Precision, measured, medians
+from tightlink.studies.live import Grid, Measurement, Point, Precision, measured, medians, told_apart
 from tightlink.studies.words import capitalized
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
@@ -49,8 +49,6 @@ PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500
 _INTERFACE: Final = "interface"
 #: How much more is offered than passes.
 _MORE: Final = 1.1
-_MEASURED: Final = "measured"
-_SIMULATED: Final = "simulated"
 _RESAMPLES: Final = 199
 NOT_ENOUGH: Final = "The machine was too busy: not enough sizes were measured."
 _NO_CHANGE: Final = "No change from free flow to saturation was seen."
@@ -121,7 +119,7 @@ def observe(runs: Mapping[str, Run]) -> Grid:
     both, runs_measured = medians(POINTS, runs), measured(POINTS, runs)
     if both.is_empty():
         return Grid({"hosts.why_not": NOT_ENOUGH}, both, None, runs_measured)
-    own, same = (both.filter(pl.col("source") == source) for source in (_MEASURED, _SIMULATED))
+    own, same = told_apart(both)
     line = own.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s="packets_per_s")
     found = _in_frames(own)
     values: dict[str, object] = {

@@ -19,11 +19,9 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     density, phases = variations.connections_table(runs), bifurcation.table(runs)
     return {
         "setup": vars(interface) | vars(setup),
-        **saturation.values(found),
-        **saturation.sweep_values(found, tables),
+        **saturation.values(found, tables),
         **bifurcation.values(found, perturbed, tables),
         **variations.connections_values(density, tables),
-        **saturation.size_density_values(found),
         **bifurcation.phases_values(phases),
         "tables": tables,
         "found": found,

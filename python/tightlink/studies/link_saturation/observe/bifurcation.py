@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis.estimates import Fit
+from tightlink.analysis.estimates import Fit, power_law
 from tightlink.analysis.limits import bifurcation
 from tightlink.analysis.limits.bifurcation import Return
 from tightlink.lazy import Array
@@ -28,14 +28,13 @@ _SIZES: Final = range(20, 1521, 20)
 
 def branches(found: Found) -> pl.DataFrame:
     """The bifurcation diagram of the main sweep, in frames."""
-    law = found.law(FRAME, "cost")
-    critical = law.critical_bytes.value
-    return bifurcation.branches(law.throughput_max_bps.value, critical, sorted([*_SIZES, critical]))
+    critical, top = found.critical_bytes, found.law(FRAME, "cost").throughput_max_bps.value
+    return bifurcation.branches(top, critical, sorted([*_SIZES, critical]))
 
 
 def critical_payload(found: Found) -> float:
     """Payload in bytes below which the saturated branch is the stable one."""
-    return found.law(FRAME, "cost").critical_bytes.value - HEADER_BYTES
+    return found.critical_bytes - HEADER_BYTES
 
 
 def series(run: Run, kind: str, *, plateau: bool) -> pl.DataFrame:
@@ -103,8 +102,7 @@ def _misfit(table: pl.DataFrame) -> float:
 
 def _nearest(found: Found) -> pl.DataFrame:
     """For each measured size the branch that its throughput is nearer to, and the one that should be stable."""
-    law = found.law(FRAME, "cost")
-    critical, top = law.critical_bytes.value, law.throughput_max_bps.value
+    critical, top = found.critical_bytes, found.law(FRAME, "cost").throughput_max_bps.value
     rows = []
     for size, bits in found.table.select("frame_bytes", "frame_throughput_bps").iter_rows():
         saturated = top * size / critical
@@ -172,25 +170,13 @@ def correlation_steps(series: Array) -> float:
 
 def phases_values(found: pl.DataFrame) -> dict[str, object]:
     """What claims compare, by name: the exponent of 1 − ρ, and whether a power law breaks somewhere."""
-    gaps, times = (np.log(column) for column in (1 - found["load"].to_numpy(), found["correlation_s"].to_numpy()))
+    gaps, times = 1 - found["load"].to_numpy(), found["correlation_s"].to_numpy()
+    x, y = np.log(gaps), np.log(times)
+    straight = np.column_stack([np.ones_like(x), x])
+    # Two power laws that meet at one of the inner loads.
+    broken = (Fit.least_squares(np.column_stack([straight, np.maximum(0, x - at)]), y, breaks=1) for at in x[1:-1])
     return {
-        "phases.exponent": float(np.polyfit(gaps, times, 1)[0]),
-        "phases.straight": _line(gaps, times),
-        "phases.broken": _broken(gaps, times),
+        "phases.exponent": power_law(gaps, times)[0],
+        "phases.straight": Fit.least_squares(straight, y)[1],
+        "phases.broken": min((fit for _, fit in broken), key=lambda fit: fit.squares),
     }
-
-
-def _line(x: Array, y: Array) -> Fit:
-    return _fit(np.column_stack([np.ones_like(x), x]), y)
-
-
-def _broken(x: Array, y: Array) -> Fit:
-    """Two power laws that meet at one of the inner loads, the best."""
-    fits = [_fit(np.column_stack([np.ones_like(x), x, np.maximum(0, x - at)]), y, breaks=1) for at in x[1:-1]]
-    return min(fits, key=lambda fit: fit.squares)
-
-
-def _fit(columns: Array, y: Array, breaks: int = 0) -> Fit:
-    solution, *_ = np.linalg.lstsq(columns, y)
-    squares = float(((y - columns @ solution) ** 2).sum())
-    return Fit(squares, len(y), columns.shape[1] + 1 + breaks, breaks)

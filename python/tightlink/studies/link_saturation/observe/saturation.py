@@ -30,15 +30,26 @@ _MBIT: Final = 1e6
 _ACCURATE: Final = 0.05
 
 
-def sweep_values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: sweeps, of the main one the parts ``saturated`` and ``free``, and eq7.READING.…."""
-    no_bytes = tables[interface.NO_BYTES.name]
+def values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare, by name: READING.LAW.…, sweeps, parts of the main one and of figure 2, and eq7.…."""
+    no_bytes, density = tables[interface.NO_BYTES.name], size_density_table(found)
     constant = found.compared["no-bytes"].better.critical_bytes.value
+    mean, spread = found.documents_method
+    free, saturated = (density.filter(pl.col("regime") == regime) for regime in ("free flow", "saturated"))
     each: dict[str, object] = {
+        "line": named(found.line),
+        **{reading.name: named(found.by_reading[reading.name]) for reading in (PAYLOAD, FRAME)},
         **{name: tables[sweep.name] for name, sweep in interface.NAMED.items()},
         "saturated": found.saturated,
         "free": found.free,
         "no-bytes.saturated": no_bytes.filter(pl.col("frame_bytes") < constant),
+        "eq7.critical_bytes": mean,
+        "eq7.spread_bytes": spread,
+        "size-density": density,
+        "size-density.free": free,
+        "size-density.slowing": saturated.drop_nans("steepness"),
+        # The last step of free flow leads out of it.
+        "size-density.steepness_free": float(free["steepness"].head(-1).to_numpy().mean()),
     }
     for reading in (PAYLOAD, FRAME):
         own = found.saturated.filter(pl.col(reading.size) < interface.CRITICAL_BYTES)
@@ -100,14 +111,19 @@ class Found:
         return next(law for law in self.by_reading[reading.name].laws if law.name == name)
 
     @property
+    def critical_bytes(self) -> float:
+        """The frame at which interface and line are equally fast, by what a packet and a byte cost."""
+        return self.law(FRAME, "cost").critical_bytes.value
+
+    @property
     def saturated(self) -> pl.DataFrame:
         """The rows below the critical size."""
-        return self.table.filter(pl.col("frame_bytes") < self.law(FRAME, "cost").critical_bytes.value)
+        return self.table.filter(pl.col("frame_bytes") < self.critical_bytes)
 
     @property
     def free(self) -> pl.DataFrame:
         """The rows from the critical size on."""
-        return self.table.filter(pl.col("frame_bytes") >= self.law(FRAME, "cost").critical_bytes.value)
+        return self.table.filter(pl.col("frame_bytes") >= self.critical_bytes)
 
     @property
     def documents_method(self) -> tuple[float, float]:
@@ -130,13 +146,6 @@ def read(tables: Mapping[str, pl.DataFrame]) -> Found:
     }
     bare = find(tables[interface.BARE_LINE.name], resamples=_FEW)
     return Found(table, by_reading, find(line, resamples=_FEW), compared, bare)
-
-
-def values(found: Found) -> dict[str, object]:
-    """What claims compare, by name: READING.LAW.… and eq7.…."""
-    mean, spread = found.documents_method
-    readings = {reading.name: named(found.by_reading[reading.name]) for reading in (PAYLOAD, FRAME)}
-    return {"line": named(found.line), **readings, "eq7.critical_bytes": mean, "eq7.spread_bytes": spread}
 
 
 def named(saturation: Saturation | None) -> dict[str, object]:
@@ -237,7 +246,7 @@ def size_density_table(found: Found) -> pl.DataFrame:
     density = 1e3 / found.table["frame_bytes"].to_numpy()[::-1]
     flow = found.table["packets_per_s"].to_numpy()[::-1]
     steepness = np.append(np.diff(np.log(flow)) / np.diff(np.log(density)), np.nan)
-    critical = 1e3 / found.law(FRAME, "cost").critical_bytes.value
+    critical = 1e3 / found.critical_bytes
     return pl.DataFrame(
         {
             "packets_per_kb": density,
@@ -247,16 +256,3 @@ def size_density_table(found: Found) -> pl.DataFrame:
             "regime": np.where(density <= critical, "free flow", "saturated"),
         }
     )
-
-
-def size_density_values(found: Found) -> dict[str, object]:
-    """What claims compare, by name."""
-    own = size_density_table(found)
-    free, saturated = (own.filter(pl.col("regime") == regime) for regime in ("free flow", "saturated"))
-    return {
-        "size-density": own,
-        "size-density.free": free,
-        "size-density.slowing": saturated.drop_nans("steepness"),
-        # The last step of free flow leads out of it.
-        "size-density.steepness_free": float(free["steepness"].head(-1).to_numpy().mean()),
-    }

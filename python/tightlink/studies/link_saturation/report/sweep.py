@@ -154,7 +154,6 @@ def reduced(found: Found) -> Any:
 
 def _branches(found: Found, along: str, title: str, domain: tuple[float, float]) -> Any:
     """Both branches, and the main sweep, counted in frames, over the size or what stands for it."""
-    critical = found.law(FRAME, "cost").critical_bytes.value
     drawn = branches(found).filter(pl.col("throughput_bps") <= 150 * MBIT)
     # Both halves meet at the critical size, so each is one line.
     lines = {
@@ -162,7 +161,9 @@ def _branches(found: Found, along: str, title: str, domain: tuple[float, float])
         for words, stable in (("stable", True), ("unstable", False))
     }
     swept = found.table.select(packet_bytes="frame_bytes", throughput_bps="frame_throughput_bps")
-    measured = swept.with_columns(reduced=1 - pl.col("packet_bytes") / critical).select(along, "throughput_bps")
+    measured = swept.with_columns(reduced=1 - pl.col("packet_bytes") / found.critical_bytes).select(
+        along, "throughput_bps"
+    )
     return charts.points(
         measured, along, "throughput_bps", curves=labelled(lines, "branch"), curve="branch",
         height=320, x_title=title, x_domain=domain, y_domain=(0, 150 * MBIT),

@@ -14,9 +14,10 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.experiment.execute import Task
@@ -102,45 +103,24 @@ NIC: Final = interface()
 FAST_ETHERNET: Final = Wire()
 
 
-def udp(
-    payload: int,
-    *,
+def two_hosts(
+    traffic: Mapping[str, Any],
     wire: Wire = FAST_ETHERNET,
     sender: Processor | None = NIC,
     receiver: Processor | None = None,
 ) -> Scenario:
-    """Datagrams of one size, as fast as the sender sends them.
-
-    Args:
-        payload: Application bytes in a datagram.
-        wire: The link.
-        sender: The sender's interface; without it the line alone limits.
-        receiver: That of the receiver; without it packets cost it nothing.
-    """
-    probe = Saturate(from_=SENDER, to=RECEIVER, udp=Udp(payload=f"{payload} B"))
+    """Traffic over a wire between two hosts; packets cost nothing where a host has no interface."""
     return Scenario(
         duration=units.format_time(DURATION_S),
         link={"wire": wire.link()},
         node=nodes(sender, receiver),
-        traffic={PROBE: probe},
+        traffic=dict(traffic),
     )
 
 
-def tcp(payload: int, *, both_ways: bool) -> Scenario:
-    """One TCP connection with segments of one size; both hosts have the interface.
-
-    Args:
-        payload: Application bytes in a segment.
-        both_ways: Whether packets that arrive cost a host as much as those that it sends.
-    """
-    nic = interface(receive=True if both_ways else None)
-    flow = Bulk(from_=SENDER, to=RECEIVER, tcp=Tcp(payload=f"{payload} B"))
-    return Scenario(
-        duration=units.format_time(DURATION_S),
-        link={"wire": FAST_ETHERNET.link()},
-        node=nodes(nic, nic),
-        traffic={PROBE: flow},
-    )
+def udp(payload: int, **hosts: Any) -> Scenario:
+    """Datagrams of so many application bytes, as fast as the sender sends them."""
+    return two_hosts({PROBE: Saturate(from_=SENDER, to=RECEIVER, udp=Udp(payload=f"{payload} B"))}, **hosts)
 
 
 def nodes(sender: Processor | None, receiver: Processor | None = None) -> dict[str, Node]:
@@ -184,9 +164,11 @@ class Sweep:
 
     def scenario(self, payload: int) -> Scenario:
         """What is simulated of a payload."""
-        if self.tcp_both_ways is not None:
-            return tcp(payload, both_ways=self.tcp_both_ways)
-        return udp(payload, wire=self.wire, sender=self.sender, receiver=self.receiver)
+        if self.tcp_both_ways is None:
+            return udp(payload, wire=self.wire, sender=self.sender, receiver=self.receiver)
+        nic = interface(receive=True if self.tcp_both_ways else None)
+        flow = Bulk(from_=SENDER, to=RECEIVER, tcp=Tcp(payload=f"{payload} B"))
+        return two_hosts({PROBE: flow}, sender=nic, receiver=nic)
 
 
 MAIN: Final = Sweep("100 Mbit/s", DOCUMENTED)
@@ -249,22 +231,16 @@ def sweeps() -> list[Task]:
     return [Task(sweep.key(payload), sweep.scenario(payload)) for sweep in SWEEPS for payload in sweep.payloads]
 
 
-@cache
-def _names() -> dict[Scenario, str]:
-    return {sweep.scenario(payload): sweep.name for sweep in SWEEPS for payload in sweep.payloads}
-
-
-def sweep_of(scenario: Scenario) -> str:
-    """The sweep that a scenario belongs to; nothing where it is none of them."""
-    return _names().get(scenario, "")
-
-
 #: Sweeps in which size and rate say where a link saturates: none with fragments, of which one is nearly empty, nor
 #: the one beyond the document's sizes at 1 Gbit/s, whose few packets a second are counted too coarsely.
 _ANALYSED: Final = tuple(sweep for sweep in SWEEPS if sweep not in {FRAGMENTS, GIGABIT_JUMBO})
 
 
+@cache
+def _links() -> dict[Scenario, str]:
+    return {sweep.scenario(payload): sweep.name for sweep in _ANALYSED for payload in sweep.payloads}
+
+
 def link_of(scenario: Scenario) -> str:
     """What ``runs.parquet`` has in the column ``link``: the sweep, where ``tightlink analyze`` should take it."""
-    name = sweep_of(scenario)
-    return name if name in {sweep.name for sweep in _ANALYSED} else ""
+    return _links().get(scenario, "")

@@ -1,4 +1,4 @@
-"""Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
+"""What is varied beside the sweeps: mixed sizes, random arrivals, perturbed links, numbers of connections.
 
 Example:
     >>> round(relaxation_s(0.9), 3)
@@ -15,7 +15,6 @@ from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Link, Node, Observe, Processor, Saturate, Scenario, Starts, Tcp, Udp
 from tightlink.studies.cases import Cases
 from tightlink.studies.link_saturation.setup.interface import (
-    DURATION_S,
     FAST_ETHERNET,
     NIC,
     PROBE,
@@ -25,8 +24,11 @@ from tightlink.studies.link_saturation.setup.interface import (
     Wire,
     nodes,
     sweeps,
+    two_hosts,
     udp,
 )
+
+# Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
 
 #: Sources by payload: two sizes from all small to all large, then the three sizes that the document cites.
 _MIXES: Final[tuple[dict[int, int], ...]] = (
@@ -46,12 +48,7 @@ def _mixed(sizes: str) -> Scenario:
         f"size-{size}": Saturate(from_=SENDER, to=RECEIVER, flows=count, udp=Udp(payload=f"{size} B"))
         for size, count in BY_SIZES[sizes].items()
     }
-    return Scenario(
-        duration=units.format_time(DURATION_S),
-        link={"wire": FAST_ETHERNET.link()},
-        node=nodes(NIC),
-        traffic=dict(traffic),
-    )
+    return two_hosts(traffic)
 
 
 MIXES: Final = Cases("mixed/{sizes}", _mixed, {"sizes": tuple(BY_SIZES)})

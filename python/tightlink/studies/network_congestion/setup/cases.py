@@ -212,15 +212,11 @@ def before(start: Named) -> Case:
 
 @cache
 def networks() -> tuple[Case, ...]:
-    """What is simulated: graphs as they were, and as each rule made them."""
+    """What is simulated: the first graph of each family as it was, and as each rule made it."""
+    first = {start.family: start for start in reversed(starts())}
     return tuple(
-        case for start in simulated() for case in (before(start), *(grown(start, rule).case for rule in RULES))
+        case for start in first.values() for case in (before(start), *(grown(start, rule).case for rule in RULES))
     )
-
-
-def simulated() -> list[Named]:
-    """The first graph of each family."""
-    return list({start.family: start for start in reversed(starts())}.values())
 
 
 def _by_wires(start: Named, rule: str) -> Grown:

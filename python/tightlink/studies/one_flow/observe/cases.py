@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import polars as pl
 
 from tightlink.analysis.traffic import trace
-from tightlink.reduce import largest
+from tightlink.reduce import largest, mean_of, median_of, smallest
 from tightlink.run import Run
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow.setup import (
@@ -47,7 +48,7 @@ _NO_TIME: Final = 1e-9
 
 @dataclass(frozen=True)
 class Measured:
-    """A case with its tables and its figures."""
+    """A case with its tables and its figures, most of them of the steady half."""
 
     case: Case
     run: Run
@@ -64,7 +65,7 @@ class Measured:
     """Share of the steady time at each queue length."""
     accepted_bytes: int
 
-    @property
+    @cached_property
     def flow(self) -> dict[str, Any]:
         """The row of the table ``flows``."""
         return self.run.flows.row(0, named=True)
@@ -94,115 +95,86 @@ class Measured:
         """The same as the document's awk prints it: six decimals, ties to the even digit."""
         return float(f"{self.kilobytes:.6f}")
 
+    @cached_property
+    def latency(self) -> pl.Series:
+        """Of the packets of the steady half."""
+        return _steady(self.trips, "arrived_s")["latency_s"]
+
     @property
     def latency_s(self) -> float:
-        """Median latency in the steady half."""
-        return _number(self.steady(self.trips, "arrived_s")["latency_s"].median())
-
-    @property
-    def latency_spread_s(self) -> float:
-        """Largest less smallest latency in the steady half."""
-        latency = self.steady(self.trips, "arrived_s")["latency_s"]
-        return _number(latency.max()) - _number(latency.min())
-
-    @property
-    def jitter_s(self) -> float:
-        """Mean absolute difference of successive latencies in the steady half."""
-        mean = _number(self.steady(self.jitter)["jitter_s"].abs().mean())
-        return mean if mean > _NO_TIME else 0.0
-
-    @property
-    def jitter_ends_s(self) -> float:
-        """When the latency changed for the last time."""
-        return _number(self.jitter.filter(pl.col("jitter_s").abs() > _NO_TIME)["time_s"].max())
-
-    @property
-    def smoothed_range_bps(self) -> tuple[float, float]:
-        """Least and greatest smoothed instant throughput in the steady half, headers included."""
-        smoothed = self.steady(self.throughput)["smoothed_bps"]
-        return _number(smoothed.min()), _number(smoothed.max())
-
-    @property
-    def payload_rate_bps(self) -> float:
-        """Mean rate of the payload in the steady half, as packets arrive."""
-        steady = self.steady(self.trips, "arrived_s")
-        times = steady["arrived_s"]
-        bits = 8 * (steady["size_bytes"] - self.header_bytes)[1:].sum()
-        return float(bits) / (_number(times.max()) - _number(times.min()))
+        """Median latency."""
+        return median_of(self.latency)
 
     @property
     def header_bytes(self) -> int:
         """The header bytes of each packet."""
-        return TCP_HEADER_BYTES if self.flow["transport"] == "tcp" else 0
+        return _header_bytes(self.run)
 
     @property
     def queue_mean(self) -> float:
-        """Mean of the packets waiting in the steady half, weighted by time."""
+        """Mean of the packets waiting, weighted by time."""
         return float((self.held["packets"] * self.held["share"]).sum())
-
-    def share_of_time(self, packets: int) -> float:
-        """The share of the steady half with so many packets waiting."""
-        return float(self.held.filter(pl.col("packets") == packets)["share"].sum())
-
-    def reaches(self, share: float) -> float:
-        """When the smoothed instant throughput first is this share of its mean in the steady half."""
-        level = _number(self.steady(self.throughput)["smoothed_bps"].mean())
-        return _number(self.throughput.filter(pl.col("smoothed_bps") >= share * level)["time_s"].min())
 
     @property
     def quality(self) -> Quality:
-        """What an application notices of it, in the steady half."""
-        latency = self.steady(self.trips, "arrived_s")["latency_s"]
-        most, nearly = (float(latency.quantile(share, "nearest") or 0.0) for share in (0.999, 0.99))
-        least = min(latency, default=0.0)
+        """What an application notices of it."""
+        most, nearly = (float(self.latency.quantile(share, "nearest") or 0.0) for share in (0.999, 0.99))
         carried = self.case.payload_share if self.header_bytes else 1.0
         share = self.flow["goodput_bps"] / (carried * self.case.rate_bps)
-        return Quality(nearly, most - least, self.loss, share)
+        return Quality(nearly, most - min(self.latency, default=0.0), self.loss, share)
 
-    @property
+    @cached_property
     def names(self) -> Names:
-        """What claims name of it: its own, those of case and flow, and what follows from them in other units."""
-        low, high = (rate / KBIT for rate in self.smoothed_range_bps)
+        """What claims name of it: its own, those of case and flow, and what is seen in its tables."""
         case, flow, quality = self.case, self.flow, self.quality
+        trips, smoothed = _steady(self.trips, "arrived_s"), _steady(self.throughput)["smoothed_bps"]
+        settled = self.throughput.filter(pl.col("smoothed_bps") >= _SETTLED * mean_of(smoothed))
+        payload_bits = 8 * float((trips["size_bytes"] - self.header_bytes)[1:].sum())
+        changes, jitter = pl.col("jitter_s").abs() > _NO_TIME, mean_of(_steady(self.jitter)["jitter_s"].abs())
         system_bps, payload_bps = (frame["system_bps"][-1] for frame in (self.throughput, self.payload))
         packet_s = 8 * case.packet_bytes / case.rate_bps
-        lengths = sorted(self.steady(self.queue)["packets"].unique().to_list())
+        lengths = sorted(_steady(self.queue)["packets"].unique().to_list())
+        waiting = dict(self.held.select("packets", "share").rows())
         derived = {
             "arrived_kbit": 8 * flow["bytes_delivered"] / _SENDING_S / KBIT,
-            "payload_rate_kbit": self.payload_rate_bps / KBIT,
-            "smoothed_low_kbit": low,
-            "smoothed_high_kbit": high,
-            "settles_s": self.reaches(_SETTLED),
+            "payload_rate_kbit": payload_bits / (largest(trips["arrived_s"]) - smallest(trips["arrived_s"])) / KBIT,
+            "smoothed_low_kbit": smallest(smoothed) / KBIT,
+            "smoothed_high_kbit": largest(smoothed) / KBIT,
+            "settles_s": smallest(settled["time_s"]),
             "system_bps": system_bps,
             "system_kbit": system_bps / KBIT,
             "payload_system_kbit": payload_bps / KBIT,
             "latency_ms": self.latency_s / MS,
-            "latency_spread_ms": self.latency_spread_s / MS,
-            "jitter_ms": self.jitter_s / MS,
+            "latency_spread_ms": (largest(self.latency) - smallest(self.latency)) / MS,
+            "jitter_ms": (jitter if jitter > _NO_TIME else 0.0) / MS,
+            "jitter_ends_s": self.jitter.filter(changes)["time_s"].max(),
             "queue_max": int(self.run.links["queue_max_packets"][0]),
             "queues_sum_ms": (self.queue_mean * packet_s + packet_s + case.delay_s) / MS,
             "lengths": ", ".join(map(str, lengths)),
             "held": ", ".join(f"{length}: {percent(share)}" for length, share in self.held.rows()),
             "longest_share": largest(self.held["share"]),
-            **{f"waiting_{packets}": self.share_of_time(packets) for packets in (0, 14, 15)},
+            **{f"waiting_{packets}": waiting.get(packets, 0.0) for packets in (0, 14, 15)},
             "real_time": quality.real_time(),
             "interactive": quality.interactive(),
             "bulk": quality.bulk(repairs=flow["transport"] == "tcp"),
         }
         return Names(derived, self, case, flow)
 
-    @staticmethod
-    def steady(frame: pl.DataFrame, time: str = "time_s") -> pl.DataFrame:
-        """The rows of the steady half."""
-        return frame.filter(pl.col(time) >= STEADY_S)
+
+def _steady(frame: pl.DataFrame, time: str = "time_s") -> pl.DataFrame:
+    """The rows of the steady half."""
+    return frame.filter(pl.col(time) >= STEADY_S)
+
+
+def _header_bytes(run: Run) -> int:
+    return TCP_HEADER_BYTES if run.flows["transport"][0] == "tcp" else 0
 
 
 def measure(case: Case, run: Run) -> Measured:
     """Measure a case from its run, which has a packet trace."""
     packets = run.packets
     trips = trace.journeys(packets, to=RECEIVER)
-    header = TCP_HEADER_BYTES if run.flows["transport"][0] == "tcp" else 0
-    payload = trips.with_columns(pl.col("size_bytes") - header)
+    payload = trips.with_columns(pl.col("size_bytes") - _header_bytes(run))
     queue = trace.queue_length(packets, SENDER, RECEIVER)
     return Measured(
         case,
@@ -215,11 +187,6 @@ def measure(case: Case, run: Run) -> Measured:
         trace.occupancy(queue, start_s=STEADY_S, stop_s=STOP_S),
         trace.accepted_bytes(packets, SENDER, RECEIVER),
     )
-
-
-def _number(value: Any) -> float:
-    """What polars gives for a column of numbers; it is typed wider than that."""
-    return float(value)
 
 
 def measured_cases(runs: Mapping[str, Run], transport: str) -> dict[str, Measured]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from statistics import fmean
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from tightlink import units
+from tightlink.analysis.estimates import power_law
 from tightlink.analysis.path.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
 from tightlink.analysis.traffic import trace
 from tightlink.reduce import jain, largest, mean_of
@@ -22,54 +23,49 @@ KINDS: Final = {"alone": "two flows alone", "noise": "beside a little random tra
 _KEEP_X: Final = 0.95
 #: What two TCP flows of the same kind may differ by and still be called equal.
 _ABOVE: Final = 110
+_BOTTLENECK: Final = "net.bottleneck"
 
 
-class Competing(NamedTuple):
-    """Tables of the flows that share the link, means over seeds."""
+def tables(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
+    """Tables of the flows that share the link, means over seeds.
 
-    many: pl.DataFrame
-    """N TCP flows: fairness, loss, and the mean rate of a flow against its peak in 100 ms."""
-    beside: pl.DataFrame
-    """TCP beside UDP: what each gets, by what UDP offers."""
-    udp: pl.DataFrame
-    """Several UDP flows: fairness, loss, and whether the link was used."""
-    sizes: pl.DataFrame
-    """Small packets beside large: the share of the small, predicted in proportion to the packet's size."""
-    trips: pl.DataFrame
-    """A near flow beside a far one: the share of the near, predicted in inverse proportion to the round trips."""
-    curve: pl.DataFrame
-    """Smoothed instant and system throughput of the network with seldom and fast sources."""
-    phase: pl.DataFrame
-    """The second flow's share of what both got through."""
+    What flows get: of ``many`` TCP flows, of TCP ``beside`` UDP, of several of ``udp``. The share of the small packets
+    beside large ones (``sizes``), of the near flow beside a far one (``trips``), and of the second of two (``phase``).
+    The throughput over time of the network with seldom and fast sources (``curve``).
+    """
+    trips = trace.journeys(runs[setup.COMPANY_X].packets, to="gateway")
+    return {
+        "many": setup.MANY.table(runs, _many, over="seed"),
+        "beside": setup.BESIDE_UDP.table(runs, _beside, over="seed"),
+        "udp": setup.UDP_ONLY.table(runs, _udp, over="seed"),
+        "sizes": _pairs(runs, setup.SIZES, lambda small, _: small / (small + 1000)),
+        "trips": _pairs(runs, setup.ROUND_TRIPS, _share_of_near),
+        "curve": trace.throughput(trips, start_s=0, keep=_KEEP_X),
+        "phase": setup.PHASE.table(runs, _second_share).select(
+            kind=pl.col("kind").replace(KINDS), extra_ms=2 * pl.col("extra_us") / 1e3, share="share"
+        ),
+    }
 
-    @classmethod
-    def of(cls, runs: Mapping[str, Run]) -> Competing:
-        """The tables from the runs."""
-        trips = trace.journeys(runs[setup.COMPANY_X].packets, to="gateway")
-        return cls(
-            setup.MANY.table(runs, _many, over="seed"),
-            setup.BESIDE_UDP.table(runs, _beside, over="seed"),
-            setup.UDP_ONLY.table(runs, _udp, over="seed"),
-            _pairs(runs, setup.SIZES, lambda small, _: small / (small + 1000)),
-            _pairs(runs, setup.ROUND_TRIPS, _share_of_near),
-            trace.throughput(trips, start_s=0, keep=_KEEP_X),
-            setup.PHASE.table(runs, _second_share).select(
-                kind=pl.col("kind").replace(KINDS), extra_ms=2 * pl.col("extra_us") / 1e3, share="share"
-            ),
-        )
+
+def _shared(run: Run) -> dict[str, float]:
+    """How a link is used, and how evenly; its greatest utilization in 100 ms over the mean."""
+    dropped, sent = (int(run.flows[column].sum()) for column in ("packets_dropped", "packets_sent"))
+    used = run.series.filter(pl.col("metric") == "utilization", pl.col("entity") == _BOTTLENECK)["value"].to_list()
+    return {
+        "utilization": run.links.row(by_predicate=pl.col("link") == _BOTTLENECK, named=True)["utilization"],
+        "loss": dropped / sent,
+        "jain": jain(run.flows["goodput_bps"].to_list()),
+        "link_peak_over_mean": max(used) / fmean(used),
+    }
 
 
 def _many(run: Run) -> dict[str, float]:
     goodput: list[float] = run.flows["goodput_bps"].to_list()
-    return {
-        "goodput_bps": run.flows["goodput_bps"].sum(),
-        "utilization": _bottleneck(run)["utilization"],
-        "loss": _loss(run),
-        "jain": jain(goodput),
+    return _shared(run) | {
+        "goodput_bps": float(run.flows["goodput_bps"].sum()),
         "least_share": min(goodput) / sum(goodput),
         "greatest_share": max(goodput) / sum(goodput),
         "peak_over_mean": _peak_over_mean(run),
-        "link_peak_over_mean": _link_peak_over_mean(run),
     }
 
 
@@ -79,14 +75,7 @@ def _beside(run: Run) -> dict[str, float]:
 
 
 def _udp(run: Run) -> dict[str, float]:
-    return {
-        "utilization": _bottleneck(run)["utilization"],
-        "loss": _loss(run),
-        "loss_least": min(_losses(run)),
-        "loss_greatest": max(_losses(run)),
-        "jain": jain(run.flows["goodput_bps"].to_list()),
-        "link_peak_over_mean": _link_peak_over_mean(run),
-    }
+    return _shared(run) | {"loss_least": min(_losses(run)), "loss_greatest": max(_losses(run))}
 
 
 def _second_share(run: Run) -> dict[str, float]:
@@ -127,10 +116,10 @@ def _pairs(runs: Mapping[str, Run], cases: Cases, predicted: Callable[[int, list
     return pl.DataFrame(rows)
 
 
-def values(competing: Competing, runs: Mapping[str, Run]) -> dict[str, object]:
+def values(competing: Mapping[str, pl.DataFrame], runs: Mapping[str, Run]) -> dict[str, object]:
     """What claims compare, by name."""
-    constant = competing.udp.filter(pl.col("kind") == "constant")
-    above = competing.beside.filter(pl.col("offered_percent") > _ABOVE)
+    constant = competing["udp"].filter(pl.col("kind") == "constant")
+    above = competing["beside"].filter(pl.col("offered_percent") > _ABOVE)
     network = runs[setup.COMPANY_X]
     return {
         "competing.constant": constant,
@@ -143,7 +132,7 @@ def values(competing: Competing, runs: Mapping[str, Run]) -> dict[str, object]:
         **{f"alone.{kind}_s": _whole_s(runs[f"alone/{kind}"]) for kind in setup.ALONE.levels["kind"]},
         "company-x.utilization": network.links["utilization"][0],
         "company-x.dropped": network.flows["packets_dropped"].sum(),
-        **{f"phase.{kind}": competing.phase.filter(pl.col("kind") == words) for kind, words in KINDS.items()},
+        **{f"phase.{kind}": competing["phase"].filter(pl.col("kind") == words) for kind, words in KINDS.items()},
     }
 
 
@@ -158,15 +147,6 @@ def _whole_s(run: Run) -> float:
     return float(came["arrived_s"][99])
 
 
-def _bottleneck(run: Run) -> dict[str, Any]:
-    return run.links.row(by_predicate=pl.col("link") == "net.bottleneck", named=True)
-
-
-def _loss(run: Run) -> float:
-    dropped, sent = (int(run.flows[column].sum()) for column in ("packets_dropped", "packets_sent"))
-    return dropped / sent
-
-
 def _losses(run: Run) -> list[float]:
     return [float(value) for value in (run.flows["packets_dropped"] / run.flows["packets_sent"]).to_list()]
 
@@ -178,16 +158,12 @@ def _peak_over_mean(run: Run) -> float:
     return mean_of(peaks["peak"] / peaks["mean"])
 
 
-def _link_peak_over_mean(run: Run) -> float:
-    own = run.series.filter((pl.col("metric") == "utilization") & (pl.col("entity") == "net.bottleneck"))["value"]
-    values: list[float] = own.to_list()
-    return max(values) / fmean(values)
-
-
 # TCP against the response functions of Mathis and of Padhye et al. (PFTK), at random and at forced loss.
 
 #: Up to here losses are few enough for Mathis' assumptions: no timeouts.
 _FEW: Final = 0.002
+#: Runs with a loss of 1 % lose a little more or less.
+_ABOUT_ONE_PERCENT: Final = 0.012
 #: From here on timeouts rule.
 _MANY: Final = 0.02
 _ACK_BITS: Final = 320
@@ -231,7 +207,7 @@ def response_values(mean: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, ob
     """What claims compare, by name."""
     random = mean.filter(pl.col("forced") == "random")
     reno = random.filter(pl.col("variant") == "Reno")
-    high = reno.filter(pl.col("loss") > _MANY)
+    few, high = reno.filter(pl.col("loss") < _ABOUT_ONE_PERCENT), reno.filter(pl.col("loss") > _MANY)
     sizes = {size: setup.PAYLOADS.of(runs, payload=size) for size in setup.PAYLOADS.levels["payload"]}
     # Packet and ACK take their time on the 10 Mbit/s link themselves, too.
     own_ms = (1040 * 8 + _ACK_BITS) / 1e4
@@ -242,9 +218,9 @@ def response_values(mean: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, ob
         "response.most_over_mathis": largest(reno["packets_per_rtt"] / reno["mathis"]),
         "response.off_reno": _error(random, "Reno"),
         "response.off_tahoe": _error(random, "Tahoe"),
-        "response.exponent_of_size": _slope(sizes),
-        "response.exponent_of_rtt": _slope(trips),
-        "response.exponent_of_loss": _slope_of_loss(reno),
+        "response.exponent_of_size": _exponent(sizes),
+        "response.exponent_of_rtt": _exponent(trips),
+        "response.exponent_of_loss": power_law(few["loss"].to_numpy(), few["packets_per_rtt"].to_numpy())[0],
         "response.mathis_over_reno": fmean((high["mathis"] / high["packets_per_rtt"]).to_list()),
         "response.pftk_over_reno": fmean((high["pftk"] / high["packets_per_rtt"]).to_list()),
     }
@@ -284,12 +260,7 @@ def _up_to(random: pl.DataFrame, variant: str, most: float) -> pl.DataFrame:
     return random.filter((pl.col("variant") == variant) & pl.col("setting").is_in(chosen))
 
 
-def _slope(runs: Mapping[float, list[Run]]) -> float:
-    """The exponent with which the goodput follows a setting."""
+def _exponent(runs: Mapping[float, list[Run]]) -> float:
+    """With which the goodput follows a setting."""
     rates = [fmean(run.flows["goodput_bps"][0] for run in own) for own in runs.values()]
-    return float(np.polyfit(np.log(list(runs)), np.log(rates), 1)[0])
-
-
-def _slope_of_loss(reno: pl.DataFrame) -> float:
-    own = reno.filter(pl.col("loss") < 0.012)
-    return float(np.polyfit(np.log(own["loss"].to_numpy()), np.log(own["packets_per_rtt"].to_numpy()), 1)[0])
+    return power_law(list(runs), rates)[0]

@@ -14,7 +14,7 @@ from tightlink.report import Format, Table, charts
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow import setup
 from tightlink.studies.one_flow.observe.cases import BULK_FAIR, BULK_GOOD
-from tightlink.studies.one_flow.observe.competing import Competing, beside_long, curves, fitted
+from tightlink.studies.one_flow.observe.competing import beside_long, curves, fitted
 from tightlink.studies.one_flow.report import cases
 from tightlink.studies.one_flow.setup import BASE, CASES
 from tightlink.studies.report_text import page
@@ -56,7 +56,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "c_every": C_EVERY,
         "c_delayed": C_DELAYED,
         "c_tahoe": fitted(observed["response"].filter(pl.col("forced") == "random"), "Tahoe"),
-        "uneven": observed["competing"].many.sort("jain").row(0, named=True),
+        "uneven": observed["competing"]["many"].sort("jain").row(0, named=True),
         "notes": _notes(),
     }
     figures = {
@@ -88,32 +88,32 @@ def _notes() -> dict[str, float]:
 # The charts and tables on competing flows, the response function and phase effects.
 
 
-def _of_competing(competing: Competing) -> dict[str, Any]:
+def _of_competing(competing: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     """TCP beside TCP, TCP beside UDP, UDP beside UDP, unequal flows, peaks against means, and phase effects."""
-    shown = competing.curve.with_columns(pl.col("smoothed_bps") / 1e3, pl.col("system_bps") / 1e3)
+    shown = competing["curve"].with_columns(pl.col("smoothed_bps") / 1e3, pl.col("system_bps") / 1e3)
     titles = {"smoothed_bps": "instant throughput, smoothed (α = 0.95)", "system_bps": "system throughput"}
     shared = {"utilization": "link busy %", "loss": "lost %"}
     return {
-        "many": _table(competing.many, {
+        "many": _table(competing["many"], {
             "flows": "flows", "goodput_bps": "goodput of all, kbit/s", **shared, "jain": "Jain's index",
             "least_share": "least share %", "greatest_share": "greatest share %",
             "peak_over_mean": "a flow's peak / mean", "link_peak_over_mean": "the link's peak / mean",
         }),
         "beside": charts.line(
-            beside_long(competing.beside), "offered_percent", "throughput_bps", by="flow",
+            beside_long(competing["beside"]), "offered_percent", "throughput_bps", by="flow",
             x_title="UDP offers (% of the link)", height=240,
         ),
-        "beside-udp": _table(competing.beside, {
+        "beside-udp": _table(competing["beside"], {
             "offered_percent": "UDP offers %", "tcp_bps": "TCP kbit/s", "udp_bps": "UDP kbit/s",
             "udp_loss": "UDP loss %",
         }),
-        "unresponsive": _table(competing.udp, {
+        "unresponsive": _table(competing["udp"], {
             "kind": "kind", "flows": "flows", **shared, "loss_least": "least loss of a flow %",
             "loss_greatest": "greatest loss of a flow %", "jain": "Jain's index",
             "link_peak_over_mean": "the link's peak / mean",
         }),
-        "small": _shares(competing.sizes, "small packets B"),
-        "near": _shares(competing.trips, "far path / near path"),
+        "small": _shares(competing["sizes"], "small packets B"),
+        "near": _shares(competing["trips"], "far path / near path"),
         "peaks": [
             charts.line(
                 shown, "time_s", column, title=title, x_title="time (s)", y_title="kbit/s", height=160,
@@ -122,7 +122,7 @@ def _of_competing(competing: Competing) -> dict[str, Any]:
             for column, title in titles.items()
         ],
         "phase": charts.line(
-            competing.phase.with_columns(pl.col("share") * 100), "extra_ms", "share", by="kind",
+            competing["phase"].with_columns(pl.col("share") * 100), "extra_ms", "share", by="kind",
             x_title="longer round trip of the second flow (ms)", y_title="share of the second flow (%)",
             y_domain=(0, 100), height=260,
         ),

@@ -18,7 +18,7 @@ from tightlink.studies import report_text
 from tightlink.studies.live import Grid, Measurement, machine, measured, medians
 from tightlink.studies.live import kernel as router
 from tightlink.studies.router_response.live import kernel_router, process_router
-from tightlink.studies.router_response.live.process_router import PER_PACKET_S, tasks
+from tightlink.studies.router_response.live.process_router import PER_PACKET_S
 from tightlink.studies.study import Report
 from tightlink.studies.words import capitalized
 
@@ -73,9 +73,6 @@ def _chart(drawn: pl.DataFrame, column: str, title: str, by: str) -> Any:
     return charts.line(
         drawn, "offered_packets_per_s", column, by=by, x_title="packets/s offered", y_title=title, height=280
     )
-
-
-__all__ = ["measurements", "observe", "report", "tasks"]
 
 
 def measurements() -> list[Measurement]:

@@ -22,7 +22,7 @@ from tightlink.experiment.execute import Task
 from tightlink.reduce import mean_of, smallest
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
-from tightlink.studies.live import Measurement, Point, Precision
+from tightlink.studies.live import Measurement, Point, Precision, told_apart
 from tightlink.studies.router_response.observe.probes import middle, offered
 from tightlink.studies.router_response.observe.regions import BEYOND, seen
 from tightlink.studies.router_response.setup import costs
@@ -34,8 +34,6 @@ PER_PACKET_S: Final = 1 / costs.ONSET_PER_S
 #: Stable, about the onset, and beyond.
 RATES_PER_S: Final = (500, 1000, 2000, 3000, 3500, 4000, 4500, 5000, 7000, 10_000)
 DURATION_S: Final = 2
-_MEASURED: Final = "measured"
-_SIMULATED: Final = "simulated"
 
 
 def scenario(length: int, rate_per_s: int) -> Scenario:
@@ -117,11 +115,12 @@ def measurements() -> list[Measurement]:
 
 def regions(found: pl.DataFrame) -> Regimes | None:
     """The regions of what was measured; nothing where too little was."""
-    return None if found.is_empty() else seen(_of(found, _MEASURED))
+    return seen(told_apart(found)[0])
 
 
 def values(found: pl.DataFrame, regions: Regimes | None) -> dict[str, object]:
     """What claims compare, by name; without those for which too little was measured."""
+    own, same = told_apart(found)
     listed: dict[str, object] = {}
     if regions is not None:
         listed |= {"process.governs": regions.governs or "nothing", "process.sure": regions.explained.sure}
@@ -132,21 +131,16 @@ def values(found: pl.DataFrame, regions: Regimes | None) -> dict[str, object]:
     if onset is not None and onset.middle is not None:
         listed["process.onset_per_s"] = onset.middle
     if onset is not None and onset.high is not None:
-        beyond = _of(found, _MEASURED).filter(pl.col("offered_packets_per_s") > BEYOND * onset.high)
+        beyond = own.filter(pl.col("offered_packets_per_s") > BEYOND * onset.high)
         if not beyond.is_empty():
             listed["process.load_least_beyond"] = smallest(beyond["load"])
     # A row for each probe measured, and one for its simulation.
     if found.height >= len(PROBES):
         listed |= {"process.compared": found.height // 2, "process.probes": len(PROBES)}
         for name in ("load", "loss"):
-            apart = _of(found, _MEASURED)[name] - _of(found, _SIMULATED)[name]
+            apart = own[name] - same[name]
             listed |= {
                 f"process.{name}_apart": max(apart.to_list(), key=abs),
                 f"process.{name}_apart_mean": mean_of(apart.abs()),
             }
     return listed
-
-
-def _of(found: pl.DataFrame, source: str) -> pl.DataFrame:
-    """The rows of one source."""
-    return found.filter(pl.col("source") == source)

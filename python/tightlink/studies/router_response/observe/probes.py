@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from tightlink import units
 from tightlink.analysis.limits.regimes import Length
 from tightlink.experiment.metrics import metrics
 from tightlink.run import Run
@@ -15,8 +16,6 @@ from tightlink.studies.router_response.setup import network, variants
 from tightlink.studies.router_response.setup.document import ETHERNET_HEADER
 from tightlink.studies.router_response.setup.network import DOCUMENTED, PROBE, ROUTER_A, ROUTER_B
 
-_US: Final = 1e-6
-_MS: Final = 1e-3
 #: Columns of a probe in the table of runs.
 _MEASURED: Final = (
     "packet_bytes", "nominal_packets_per_s", "nominal_bps", "offered_packets_per_s", "offered_bps", "packets_per_s",
@@ -90,14 +89,9 @@ def _asked(run: Run) -> tuple[int, float, float]:
     probe: Mapping[str, Any] = scenario["traffic"][PROBE]
     return (
         int(probe["udp"]["datagram"].split()[0]) + ETHERNET_HEADER,
-        _seconds(probe["interval"]),
-        _seconds(probe["stop"]) - _seconds(probe.get("start", "0 s")),
+        units.time(probe["interval"]),
+        units.time(probe["stop"]) - units.time(probe.get("start", "0 s")),
     )
-
-
-def _seconds(text: str) -> float:
-    number, unit = text.split()
-    return float(number) * {"us": _US, "ms": _MS, "s": 1.0}[unit]
 
 
 def _is_of_fall(run: Run) -> bool:
@@ -108,7 +102,7 @@ def _is_of_fall(run: Run) -> bool:
 
 def _is_repeated(run: Run) -> bool:
     """Whether a probe begins later than the meters' clock: these are read at another phase of it."""
-    return _seconds(run.manifest["scenario"]["traffic"][PROBE].get("start", "0 s")) > 0
+    return units.time(run.manifest["scenario"]["traffic"][PROBE].get("start", "0 s")) > 0
 
 
 def middle(length: Length) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -38,6 +38,18 @@ BEYOND: Final = 1.2
 _LEFT: Final = 0.05
 
 
+class Probed(NamedTuple):
+    """A table of probes, and what governs in it."""
+
+    table: pl.DataFrame
+    regimes: Regimes
+
+    @classmethod
+    def of(cls, table: pl.DataFrame) -> Probed:
+        """With as many resamples as such tables need."""
+        return cls(table, regimes.find(table, resamples=_FEW_RESAMPLES))
+
+
 @dataclass(frozen=True)
 class Routers:
     """Tables of probes, and their regions, of the document's routers and of variants."""
@@ -52,14 +64,11 @@ class Routers:
     """What the grid shows with extra probes about the onset, of the lengths that have some."""
     control: Regimes
     """As `found`, with no more probes than the variants have."""
-    variants: Mapping[str, Regimes]
-    variant_tables: Mapping[str, pl.DataFrame]
-    by_law: Mapping[str, Regimes]
+    variants: Mapping[str, Probed]
+    by_law: Mapping[str, Probed]
     """With a packet's cost by its length, by the names of laws."""
-    law_tables: Mapping[str, pl.DataFrame]
-    repeated: tuple[Regimes, ...]
+    repeated: tuple[Probed, ...]
     """Of equal rates: as usual, then with probes that begin at other phases of the meters' clock."""
-    repeated_tables: tuple[pl.DataFrame, ...]
 
     @classmethod
     def of(cls, runs: Mapping[str, Run]) -> Routers:
@@ -69,23 +78,16 @@ class Routers:
             ["packet_bytes", "nominal_packets_per_s"], keep="first", maintain_order=True
         )
         about = table(runs, network.GRID, "onset").filter(pl.col("packet_bytes").is_in(network.REFINED))
-        tables = {setting.name: table(runs, setting.name) for setting in variants.VARIANTS}
-        by_law = {law.name: table(runs, law.name) for law in variants.SIMULATED}
-        again = tuple(table(runs, f"{network.REPEAT} {start:g} s") for start in network.REPEATED_S)
+        again = (table(runs, f"{network.REPEAT} {start:g} s") for start in network.REPEATED_S)
         return cls(
             grid,
             every,
             of_grid=regimes.find(grid, resamples=_RESAMPLES),
             found=regimes.find(about, resamples=_RESAMPLES),
-            control=regimes.find(_thinned(every), resamples=_FEW_RESAMPLES),
-            variants={name: regimes.find(own, resamples=_FEW_RESAMPLES) for name, own in tables.items()},
-            variant_tables=tables,
-            by_law={name: regimes.find(own, resamples=_FEW_RESAMPLES) for name, own in by_law.items()},
-            law_tables=by_law,
-            repeated=tuple(
-                regimes.find(own, resamples=_FEW_RESAMPLES) for own in (_at(every, network.REPEATED_PER_S), *again)
-            ),
-            repeated_tables=again,
+            control=Probed.of(_thinned(every)).regimes,
+            variants={each.name: Probed.of(table(runs, each.name)) for each in variants.VARIANTS},
+            by_law={law.name: Probed.of(table(runs, law.name)) for law in variants.SIMULATED},
+            repeated=tuple(map(Probed.of, (_at(every, network.REPEATED_PER_S), *again))),
         )
 
     @property
@@ -157,10 +159,10 @@ def values(found: Routers) -> dict[str, object]:
     for law in variants.LAWS:
         each |= {f"{law.name}.bic": law.fit(variants.IN_PACKETS).bic, f"{law.name}.aicc": law.fit(variants.ALL).aicc}
     for name, own in found.by_law.items():
-        each[f"{name}.governs"] = own.governs or "nothing"
+        each[f"{name}.governs"] = own.regimes.governs or "nothing"
         for size in REFINED:
             # Not by the reading, which samples that are missed make uneven just there.
-            each[f"{name}.{size}.per_s"] = full(found.law_tables[name].filter(pl.col("packet_bytes") == size))
+            each[f"{name}.{size}.per_s"] = full(own.table.filter(pl.col("packet_bytes") == size))
     for size in REFINED:
         each[f"pools.{size}.packet_us"] = variants.POOLS.packet_s(size) * 1e6
     return each

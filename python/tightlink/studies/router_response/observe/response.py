@@ -83,15 +83,17 @@ def _router_b(found: Routers) -> dict[str, object]:
 
 def _repeated(found: Routers) -> dict[str, object]:
     """The same probes at other phases of the meters' clock."""
-    own = found.every.select("packet_bytes", "nominal_packets_per_s", usual="load")
+    own, again = found.every.select("packet_bytes", "nominal_packets_per_s", usual="load"), found.repeated[1:]
     apart = [
-        again.join(own, on=["packet_bytes", "nominal_packets_per_s"]).select((pl.col("load") - pl.col("usual")).abs())
-        for again in found.repeated_tables
+        each.table.join(own, on=["packet_bytes", "nominal_packets_per_s"]).select(
+            (pl.col("load") - pl.col("usual")).abs()
+        )
+        for each in again
     ]
-    onsets = [middle(length) for each in found.repeated for length in each.lengths]
+    onsets = [middle(length) for each in found.repeated for length in each.regimes.lengths]
     return {
-        "repeated.times": len(found.repeated_tables),
-        "repeated.governs": sum(each.governs == found.of_grid.governs for each in found.repeated[1:]),
+        "repeated.times": len(again),
+        "repeated.governs": sum(each.regimes.governs == found.of_grid.governs for each in again),
         "repeated.onset_apart_per_s": max(onsets) - min(onsets),
         "repeated.load_apart": max(largest(frame["load"]) for frame in apart),
     }
@@ -160,8 +162,8 @@ def _loss(found: Routers) -> dict[str, object]:
 
 
 def _variants(found: Routers) -> Iterator[tuple[str, object]]:
-    for name, own in found.variants.items():
-        key, table = name.removeprefix("A, ").lower().replace(" ", "-"), found.variant_tables[name]
+    for name, (table, own) in found.variants.items():
+        key = name.removeprefix("A, ").lower().replace(" ", "-")
         shifts = (_shift(*pair) for pair in zip(found.control.lengths, own.lengths, strict=True))
         yield f"{key}.onset", str(own.onset)
         yield f"{key}.onset_shift", max(shifts, key=abs)
@@ -174,7 +176,7 @@ def _variants(found: Routers) -> Iterator[tuple[str, object]]:
 
 def _linear(found: Routers) -> dict[str, object]:
     """The other reading of 72 %: the true load at 3,846 packets/s."""
-    short = found.variant_tables["A, linear"].filter(pl.col("packet_bytes") == SHORTEST)
+    short = found.variants["A, linear"].table.filter(pl.col("packet_bytes") == SHORTEST)
     points = (per_s(LEVEL_BPS, SHORTEST), *GRID_PER_S)
     loads = np.interp(points, short["offered_packets_per_s"].to_numpy(), short["load"].to_numpy())
     names = ("load_at_2_mbit", "load_before_onset", "load_after_onset")

@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis.limits.regimes import Regimes
 from tightlink.experiment.claims import Claim
 from tightlink.numbers import NONE
 from tightlink.reduce import largest, smallest
@@ -17,7 +16,7 @@ from tightlink.report import Format, Table, Text
 from tightlink.studies.claims_table import figure
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
-from tightlink.studies.router_response.observe.regions import Routers, Videos, clear
+from tightlink.studies.router_response.observe.regions import Probed, Routers, Videos, clear
 from tightlink.studies.router_response.observe.response import GRID_PER_S
 from tightlink.studies.router_response.report.charts import (
     load_over_bits,
@@ -68,7 +67,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "agree."
         if governs
         else "What governs cannot be told.",
-        "per_byte": found.variants["A, cost per byte"].sentence(),
+        "per_byte": found.variants["A, cost per byte"].regimes.sentence(),
         "best_law": min(of_three, key=of_three.__getitem__),
         "best_of_six": min(of_six, key=of_six.__getitem__),
         "simulated": "; ".join(
@@ -197,17 +196,16 @@ def _of_laws(of_three: Mapping[str, float], of_six: Mapping[str, float]) -> dict
 
 def _of_variants(found: Routers) -> dict[str, Any]:
     """Other routers and links, and the two readings of 72 %."""
-    listed: list[tuple[str, str, Regimes]] = [("A", "as documented", found.control)]
-    listed += [(setting.name, setting.title, found.variants[setting.name]) for setting in VARIANTS]
-    tables, rows = {"A": found.every, **found.variant_tables}, []
-    for name, title, own in listed:
-        long = tables[name].filter(pl.col("packet_bytes") == LENGTHS[-1]).sort("offered_packets_per_s")
+    probed, rows = {"A": Probed(found.every, found.control), **found.variants}, []
+    titles = {"A": "as documented"} | {setting.name: setting.title for setting in VARIANTS}
+    for (table, own), title in zip(probed.values(), titles.values(), strict=True):
+        long = table.filter(pl.col("packet_bytes") == LENGTHS[-1]).sort("offered_packets_per_s")
         rows.append((
             title,
             str(own.onset).removeprefix("between ") if own.onset is not None else NONE,
             "bit/s" if own.governs == "throughput_bps" else "packets/s",
             _METRICS.get(own.governs or "", NONE),
-            100 * largest(tables[name]["load"]),
+            100 * largest(table["load"]),
             "yes" if any(length.decline is not None for length in own.lengths) else "no",
             largest(long["throughput_bps"]) / MBIT,
             1e3 * smallest(long.filter(pl.col("loss") == 0)["one_way_delay_mean_s"]),
@@ -215,7 +213,7 @@ def _of_variants(found: Routers) -> dict[str, Any]:
     at = per_s(LEVEL_BPS, SHORTEST)
     columns = {}
     for name, title in (("A", "72 % is a level"), ("A, linear", "72 % is the load")):
-        short = tables[name].filter(pl.col("packet_bytes") == SHORTEST).sort("offered_packets_per_s")
+        short = probed[name].table.filter(pl.col("packet_bytes") == SHORTEST).sort("offered_packets_per_s")
         rates, loads = short["offered_packets_per_s"].to_numpy(), short["load"].to_numpy()
         two, grid, five, ten = (float(value) for value in np.interp([at, *GRID_PER_S, 10_000], rates, loads))
         busy, of_b = short.row(-1, named=True)["load_busy"], short.sort("b_packets_per_s")["b_load"][-1]

@@ -13,11 +13,7 @@ from tightlink.report import charts
 from tightlink.report.charts import Shade
 from tightlink.studies.claims_table import figure
 from tightlink.studies.router_response.observe.regions import Routers, Videos
-from tightlink.studies.router_response.setup.document import (
-    LEVEL_BPS,
-    SHORTEST,
-    per_s,
-)
+from tightlink.studies.router_response.setup.document import LENGTHS, LEVEL_BPS, SHORTEST, per_s
 from tightlink.studies.router_response.setup.network import REFINED
 
 _HEIGHT: Final = 320
@@ -87,9 +83,9 @@ def load_over_bits(found: Routers, claims: Mapping[str, Claim]) -> Any:
 
 def router_b(found: Routers, claims: Mapping[str, Claim]) -> list[Any]:
     """Fig. 3b and 2b: router B, over what reaches it."""
+    order = pl.Enum([f"{size} B" for size in LENGTHS])
     own = _named(found.grid).sort("length", "b rate", maintain_order=True).sort("b rate", maintain_order=True)
-    order = [f"{size} B" for size in sorted(set(found.grid["packet_bytes"].to_list()))]
-    own = own.sort(pl.col("length").cast(pl.Enum(order)), "b rate")
+    own = own.sort(pl.col("length").cast(order), "b rate")
     end_mbit, end_load = figure(claims, "b.end.65"), 100 * figure(claims, "b.load")
     ends = pl.DataFrame(
         [
@@ -149,7 +145,7 @@ def true_and_reported(found: Routers, watched: pl.DataFrame) -> list[Any]:
 
 def variant_curves(found: Routers, names: dict[str, str]) -> Any:
     """The shortest packets in each variant that changes the curve."""
-    tables = {"A": found.every, **found.variant_tables}
+    tables = {"A": found.every} | {name: own.table for name, own in found.variants.items()}
     own = pl.concat(
         tables[name]
         .filter(pl.col("packet_bytes") == SHORTEST)

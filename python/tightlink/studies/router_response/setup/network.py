@@ -1,10 +1,12 @@
 """The network of the document (sender, Linux router, router A, serial link, router B, receiver), and its probes.
 
+Probes go one way, and so do the links. What a variant changes is in a `Setting`.
+
 Example:
     >>> DOCUMENTED.probe(65, "0.2 ms", 120).link["serial"].rate
     '2 Mbit/s'
-    >>> len(grid()), len(onset()), len(fall())
-    (140, 78, 39)
+    >>> len(probes_tasks())
+    326
 """
 
 from __future__ import annotations
@@ -16,10 +18,6 @@ from typing import Any, Final
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Cbr, Framing, Link, Node, Observe, Processor, Scenario, Udp
 from tightlink.studies.router_response.setup import costs, document
-
-# The network of the document: sender, Linux router, router A, serial link, router B, receiver.
-#
-# Probes go one way, and so do the links. What a variant changes is in a `Setting`.
 
 SENDER: Final = "sender"
 LINUX: Final = "linux_router"
@@ -114,11 +112,11 @@ class Setting:
         return self.scenario(traffic, start_s + duration_s, observe_s or start_s + self.read_s)
 
 
-def stream(length: int, interval: str, begin: str = SENDER, end: str = RECEIVER, start_s: float = 0.0) -> Cbr:
+def stream(length: int, interval: str, end: str = RECEIVER, start_s: float = 0.0) -> Cbr:
     """Packets of the document's length at a constant interval."""
     start = f"{start_s:g} s" if start_s else None
     return Cbr(
-        from_=begin, to=end, interval=interval, start=start, udp=Udp(datagram=f"{document.datagram_bytes(length)} B")
+        from_=SENDER, to=end, interval=interval, start=start, udp=Udp(datagram=f"{document.datagram_bytes(length)} B")
     )
 
 
@@ -157,57 +155,35 @@ def interval(per_s: float) -> str:
     return f"{1 / per_s / _US:.9g} us"
 
 
-def grid() -> list[Task]:
-    """The document's grid: 5 packet lengths, 28 inter-arrival times, 2 minutes."""
+def short_probes(
+    name: str, rates: Iterable[int], lengths: Iterable[int] = REFINED, setting: Setting = DOCUMENTED, start_s: float = 0
+) -> list[Task]:
+    """Probes that are not the document's: of each length at each packet rate, named NAME/LENGTH/RATE."""
     return [
-        Task(f"{GRID}/{length}/{every:g}ms", DOCUMENTED.probe(length, f"{every:g} ms", document.DOCUMENT_DURATION_S))
-        for length in document.LENGTHS
-        for every in document.INTERVALS_MS
-    ]
-
-
-def onset() -> list[Task]:
-    """Between the grid's 3,333 and 5,000 packets/s, and around: where the unstable region begins."""
-    return _at("onset", EXTRA_ONSET_PER_S)
-
-
-def fall() -> list[Task]:
-    """Between the grid's 5,000 and 10,000 packets/s: where the reading falls."""
-    return _at("fall", EXTRA_FALL_PER_S)
-
-
-def _at(name: str, rates: Iterable[int]) -> list[Task]:
-    return [
-        Task(f"{name}/{length}/{rate}", DOCUMENTED.probe(length, interval(rate), SHORT_S))
-        for length in REFINED
+        Task(f"{name}/{length}/{rate}", setting.probe(length, interval(rate), SHORT_S, start_s=start_s))
+        for length in lengths
         for rate in rates
     ]
 
 
-def watched() -> list[Task]:
-    """Probes of which the meter is watched all the time."""
-    return [
-        Task(
-            f"{WATCH}/{rate}",
-            DOCUMENTED.probe(document.SHORTEST, interval(rate), document.DOCUMENT_DURATION_S, observe_s=1),
-        )
-        for rate in WATCHED_PER_S
-    ]
-
-
-def repeated() -> list[Task]:
-    """Probes of the shortest and the longest packets that begin later, against the meters' clock."""
-    return [
-        Task(
-            f"{REPEAT} {start:g} s/{length}/{rate}",
-            DOCUMENTED.probe(length, interval(rate), SHORT_S, start_s=start),
-        )
-        for start in REPEATED_S
-        for length in (document.SHORTEST, document.LENGTHS[-1])
-        for rate in REPEATED_PER_S
-    ]
-
-
 def probes_tasks() -> list[Task]:
-    """All probes of the document's network."""
-    return [*grid(), *onset(), *fall(), *watched(), *repeated()]
+    """All probes of the document's network: its grid, of 2 minutes each, then those that we add."""
+    whole_s, ends = document.DOCUMENT_DURATION_S, (document.SHORTEST, document.LENGTHS[-1])
+    return [
+        *(
+            Task(f"{GRID}/{length}/{every:g}ms", DOCUMENTED.probe(length, f"{every:g} ms", whole_s))
+            for length in document.LENGTHS
+            for every in document.INTERVALS_MS
+        ),
+        *short_probes("onset", EXTRA_ONSET_PER_S),
+        *short_probes("fall", EXTRA_FALL_PER_S),
+        *(
+            Task(f"{WATCH}/{rate}", DOCUMENTED.probe(document.SHORTEST, interval(rate), whole_s, observe_s=1))
+            for rate in WATCHED_PER_S
+        ),
+        *(
+            task
+            for start in REPEATED_S
+            for task in short_probes(f"{REPEAT} {start:g} s", REPEATED_PER_S, ends, start_s=start)
+        ),
+    ]

@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from tightlink.analysis.estimates import Fit
 from tightlink.experiment.execute import Task
-from tightlink.scenario import Scenario
+from tightlink.lazy import Array
+from tightlink.scenario import Processor, Scenario
 from tightlink.studies.router_response.setup import document, network
 from tightlink.studies.router_response.setup.costs import LOW_LOAD, A, B, Router, low_priority
 from tightlink.studies.router_response.setup.network import _US, DOCUMENTED, Setting, processor
@@ -33,14 +34,9 @@ INTERVALS_MS: Final = (0.1, 0.2, 0.3, 0.4, 0.6, 1.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.
 VARIANTS_RATES_PER_S: Final = (3800, 4000, 4200, 4400, 7000)
 
 
-def _rings_in_bytes() -> Setting:
-    """As many bytes as the packets would have at most: short packets find room for many times as many."""
-    rings = {
-        "input_ring": f"{document.INPUT_RING * _LONGEST} B",
-        "output_ring": f"{document.OUTPUT_RING * _LONGEST} B",
-    }
-    a, b = (processor(own, **rings) for own in (A, B))
-    return Setting("A, rings in bytes", "rings that count bytes", a, b)
+def _both(**changes: Any) -> tuple[Processor, Processor]:
+    """The two routers, with the same keys changed."""
+    return processor(A, **changes), processor(B, **changes)
 
 
 def _without_interrupts() -> Setting:
@@ -54,13 +50,6 @@ def _per_byte() -> Setting:
     per_byte = f"{A.packet_s / document.datagram_bytes(document.SHORTEST) * 1e9:.0f} ns"
     router = processor(A, interrupt=None, per_packet="0 s", per_byte=per_byte)
     return Setting("A, cost per byte", "a cost per byte instead of per packet", router, router)
-
-
-def _plain_mean() -> Setting:
-    """The same routers, the meter being a mean over a minute."""
-    meter = low_priority()["meter"] | {"average": "window"}
-    a, b = (processor(own, meter=meter) for own in (A, B))
-    return Setting("A, plain mean", "a meter that is a plain mean over 60 s", a, b)
 
 
 def _linear() -> Setting:
@@ -77,13 +66,17 @@ def _linear() -> Setting:
 
 
 VARIANTS: Final = (
-    Setting("A, T1", "serial link of 1.544 Mbit/s", DOCUMENTED.router_a, DOCUMENTED.router_b, "1.544 Mbit/s"),
-    Setting("A, satellite", "serial link over a satellite: 250 ms", DOCUMENTED.router_a, DOCUMENTED.router_b,
-            serial_delay="250 ms"),
-    _rings_in_bytes(),
+    Setting("A, T1", "serial link of 1.544 Mbit/s", *_both(), "1.544 Mbit/s"),
+    Setting("A, satellite", "serial link over a satellite: 250 ms", *_both(), serial_delay="250 ms"),
+    # As many bytes as the packets would have at most: short packets find room for many times as many.
+    Setting("A, rings in bytes", "rings that count bytes", *_both(
+        input_ring=f"{document.INPUT_RING * _LONGEST} B", output_ring=f"{document.OUTPUT_RING * _LONGEST} B",
+    )),
     _without_interrupts(),
     _per_byte(),
-    _plain_mean(),
+    Setting("A, plain mean", "a meter that is a plain mean over 60 s", *_both(
+        meter=low_priority()["meter"] | {"average": "window"},
+    )),
     _linear(),
 )  # fmt: skip
 BY_NAME: Final = {setting.name: setting for setting in (DOCUMENTED, *VARIANTS)}
@@ -161,8 +154,7 @@ class Law:
 
     def fit(self, figures: Iterable[Figure]) -> Fit:
         """How well the law meets some onsets, by the time from packet to packet in microseconds."""
-        *_, fit = self._solved(tuple(figures))
-        return fit
+        return self._solved(figures)[1]
 
     def onset_per_s(self, length: int) -> float:
         """The onset of a length, by the law as fitted to those printed in packets/s."""
@@ -173,17 +165,12 @@ class Law:
         return (1 - LOW_LOAD) / self.onset_per_s(length)
 
     @cached_property
-    def _costs(self) -> tuple[float, ...]:
-        solution, _ = self._solved(IN_PACKETS)
-        return solution
+    def _costs(self) -> Array:
+        return self._solved(IN_PACKETS)[0]
 
-    def _solved(self, figures: tuple[Figure, ...]) -> tuple[tuple[float, ...], Fit]:
-        table = np.array([self.terms(length) for length, _ in figures])
-        times = np.array([1 / rate / _US for _, rate in figures])
-        solution, *_ = np.linalg.lstsq(table, times)
-        squares = float(((times - table @ solution) ** 2).sum())
-        # One more parameter than terms: the variance of what is left.
-        return tuple(solution.tolist()), Fit(squares, len(figures), table.shape[1] + 1)
+    def _solved(self, figures: Iterable[Figure]) -> tuple[Array, Fit]:
+        lengths, rates = zip(*figures, strict=True)
+        return Fit.least_squares(np.array([self.terms(length) for length in lengths]), 1 / np.array(rates) / _US)
 
 
 ONE: Final = Law("one", "one cost for all lengths", lambda _: (1.0,))
@@ -210,8 +197,8 @@ def setting(law: Law, length: int) -> Setting:
 def laws_tasks() -> list[Task]:
     """Laws that tell lengths apart, with the lengths whose onset the document prints."""
     return [
-        Task(f"{law.name}/{length}/{rate}", setting(law, length).probe(length, network.interval(rate), network.SHORT_S))
+        task
         for law in SIMULATED
         for length in network.REFINED
-        for rate in LAWS_RATES_PER_S
+        for task in network.short_probes(law.name, LAWS_RATES_PER_S, [length], setting(law, length))
     ]

@@ -1,5 +1,8 @@
 """For the streaming designer: a video through router A while other packets keep its CPU busy.
 
+The other packets turn off behind router A into a fast link, so that they load its CPU and not the serial link: what the
+video loses, it loses to packets per second, not to bits per second.
+
 Example:
     >>> scenario(720, 3000, spread=True).traffic["others"].interval
     '333.333333 us'
@@ -14,11 +17,6 @@ from tightlink.scenario import Scenario, Udp, Video
 from tightlink.studies.router_response.setup import network
 from tightlink.studies.router_response.setup.document import SHORTEST
 from tightlink.studies.router_response.setup.variants import BY_NAME
-
-# For the streaming designer: a video through router A while other packets keep its CPU busy.
-#
-# The other packets turn off behind router A into a fast link, so that they load its CPU and not the serial
-# link: what the video loses, it loses to packets per second, not to bits per second.
 
 STREAM: Final = "video"
 _OTHERS: Final = "others"
