@@ -6,7 +6,6 @@ Columns are named as everywhere in Tightlink, with the unit at the end: ``packet
 ``throughput_mbit_per_s``, ``load_percent``. Other columns are left alone.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"packet_bytes": [100, 1000], "throughput_mbit_per_s": [20.0, 96.0]})
     >>> sizes_and_rates(frame)["packets_per_s"].to_list()
     [25000.0, 12000.0]
@@ -77,7 +76,6 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
 
     Example:
         >>> import tempfile
-        >>> import tightlink as tl
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "link.csv"
         ...     _ = file.write_text("packet_bytes,throughput_mbit_per_s\n100,20\n1000,96\n")

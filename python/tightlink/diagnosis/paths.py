@@ -1,7 +1,6 @@
 """The paths of a scenario's flows: their links and processors, with what a run's tables say of these.
 
 Example:
-    >>> import tightlink as tl
     >>> scenario = tl.loads('''
     ... duration = "1 s"
     ... link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "100 packets" }

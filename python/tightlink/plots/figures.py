@@ -41,7 +41,6 @@ def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes
         style: Passed on to matplotlib's ``plot``.
 
     Example:
-        >>> import polars as pl
         >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
         >>> line(frame, x="time_s", y="goodput_bps").get_ylabel()
         'goodput (Mbit/s)'
@@ -69,7 +68,6 @@ def series(
         TightlinkError: The run has no such series.
 
     Example:
-        >>> import tightlink as tl
         >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
         >>> ax = tl.plots.series(run, "cwnd_packets")
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -98,7 +96,6 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import tightlink as tl
         >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
         >>> tl.plots.limited_by(run).get_xlabel()
         'share of the time (%)'
@@ -136,8 +133,6 @@ def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None =
         style: Passed on to matplotlib's ``plot``.
 
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> tl.plots.cdf(pl.DataFrame({"rtt_s": [0.02, 0.03, 0.05]}), "rtt_s").get_xlabel()
         'round-trip time (ms)'
     """
@@ -173,7 +168,6 @@ def scatter_with_curves(  # noqa: PLR0913
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import polars as pl
         >>> frame = pl.DataFrame({"loss": [0.01, 0.04], "goodput_bps": [2e6, 1e6]})
         >>> ax = scatter_with_curves(frame, x="loss", y="goodput_bps", curves={"theory": lambda p: 2e5 / p**0.5})
         >>> len(ax.lines), len(ax.collections)

@@ -4,7 +4,6 @@ Round trips of a flow that waits for its timer have no samples, and the line fro
 like a measurement.
 
 Example:
-    >>> import polars as pl
     >>> samples = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 23.0, 24.0], "rtt_s": [0.02, 0.02, 0.03, 0.05, 0.05]})
     >>> gaps(samples, "time_s", "rtt_s").rows()
     [(13.0, None)]

@@ -33,8 +33,6 @@ def chain_evolution(chains: PiecewiseChain, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
         >>> ax = tl.plots.chain_evolution(chains)
@@ -68,8 +66,6 @@ def chain_arrivals(chains: PiecewiseChain, goal: str, *, ax: Axes | None = None)
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
         >>> ax = tl.plots.chain_arrivals(chains, "done")
@@ -100,8 +96,6 @@ def chain_perturbation(curves: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> from tightlink.analysis.markov import perturbed
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
@@ -131,8 +125,6 @@ def chain_sensitivity(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> from tightlink.analysis.markov import ranked
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)

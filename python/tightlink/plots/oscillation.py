@@ -30,8 +30,6 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> windows = 30 + 9 * np.sin(2 * np.pi * np.arange(1200) / 16)
         >>> found = tl.analyze.oscillation(windows, interval_s=0.05, simulations=19)
         >>> ax = tl.plots.oscillation_series(found, column="cwnd_packets")
@@ -65,8 +63,6 @@ def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> windows = 30 + 9 * np.sin(2 * np.pi * np.arange(1200) / 16)
         >>> found = tl.analyze.oscillation(windows, interval_s=0.05, simulations=19)
         >>> ax = tl.plots.oscillation_spectrum(found)

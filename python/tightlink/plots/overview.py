@@ -44,7 +44,6 @@ def overview(run: Run) -> Figure:
         TightlinkError: The run has neither series nor flows nor links.
 
     Example:
-        >>> import tightlink as tl
         >>> scenario = tl.loads('''
         ... duration = "2 s"
         ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }

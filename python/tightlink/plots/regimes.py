@@ -32,8 +32,6 @@ def load_over(
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> rates = [500.0 * step for step in range(1, 17)]
         >>> rows = [(size, rate, min(rate / 5000, 0.8), 0.0) for size in (64, 512, 1500) for rate in rates]
         >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load", "loss"], orient="row")
@@ -58,8 +56,6 @@ def loss_over(
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> rates = [500.0 * step for step in range(1, 17)]
         >>> rows = [(size, rate, min(rate / 5000, 0.8), 0.0) for size in (64, 512, 1500) for rate in rates]
         >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load", "loss"], orient="row")

@@ -30,9 +30,6 @@ def throughput_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> sizes = np.arange(50.0, 1500.0, 50.0)
         >>> rates = np.minimum(25e3, 12e6 / sizes)
         >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
@@ -51,9 +48,6 @@ def rate_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> sizes = np.arange(50.0, 1500.0, 50.0)
         >>> rates = np.minimum(25e3, 12e6 / sizes)
         >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
@@ -72,9 +66,6 @@ def throughput_over_rate(found: Saturation, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> sizes = np.arange(50.0, 1500.0, 50.0)
         >>> rates = np.minimum(25e3, 12e6 / sizes)
         >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
@@ -103,7 +94,6 @@ def bifurcation(
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import tightlink as tl
         >>> from tightlink.analysis.limits.bifurcation import branches
         >>> ax = tl.plots.bifurcation(branches(96e6, 480.0, range(100, 1500, 100)))
         >>> ax.get_xlabel(), ax.get_ylabel()

@@ -25,7 +25,6 @@ def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | No
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import tightlink as tl
         >>> dsl = tl.network("dsl").set("duration", "1 s")
         >>> found = tl.compare(tl.simulate(dsl), tl.simulate(dsl.set("link.access.queue", "20 packets")))
         >>> ax = tl.plots.compared_values(found, "flows", "goodput_bps")
@@ -61,7 +60,6 @@ def compared_series(found: Comparison, entity: str, metric: str, *, ax: Axes | N
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import tightlink as tl
         >>> dsl = tl.network("dsl").set("duration", "1 s")
         >>> found = tl.compare(tl.simulate(dsl), tl.simulate(dsl.set("link.access.queue", "20 packets")))
         >>> ax = tl.plots.compared_series(found, "access", "queue_packets")

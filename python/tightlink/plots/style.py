@@ -98,8 +98,6 @@ def save(figure: Drawing, folder: str | os.PathLike[str], name: str) -> list[Pat
 
     Example:
         >>> import tempfile
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "queue_packets": [0, 19]})
         >>> ax = tl.plots.line(frame, x="time_s", y="queue_packets")
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +142,6 @@ def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
 
     Example:
         >>> import tempfile
-        >>> import tightlink as tl
         >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     tl.plots.write(run.plot(), f"{folder}/run.pdf").name

@@ -25,8 +25,6 @@ def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
         >>> ax = tl.plots.variance_time(tl.analyze.burstiness(counts, interval_s=0.01))
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -52,8 +50,6 @@ def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
         >>> ax = tl.plots.interarrival_times(tl.analyze.interarrivals(times))
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -80,8 +76,6 @@ def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> A
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> sizes = (1 - np.random.default_rng(1).random(5000)) ** (-1 / 1.2) * 1000
         >>> ax = tl.plots.size_tail(tl.analyze.tail(sizes))
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -107,8 +101,6 @@ def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = 
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
         >>> ax = tl.plots.spikes_over_time(tl.analyze.spikes(counts, interval_s=0.1))
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -145,8 +137,6 @@ def correlation_over_lag(found: Lag, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> first = np.random.default_rng(1).normal(size=1000)
         >>> found = tl.analyze.cross_correlation(first, np.roll(first, 7), interval_s=0.1)
         >>> ax = tl.plots.correlation_over_lag(found)

@@ -1,7 +1,6 @@
 """What the factors of an experiment change most: responses ranked by how far their means move between levels.
 
 Example:
-    >>> import polars as pl
     >>> levels = {"link.wire.queue": pl.DataFrame({
     ...     "link.wire.queue": ["10 packets", "80 packets"], "goodput_bps": [9.1e6, 9.4e6],
     ...     "queueing_delay_p95_s": [0.013, 0.107],

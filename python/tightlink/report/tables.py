@@ -1,7 +1,6 @@
 """Data frames as HTML tables: words for columns, units in the heading, numbers that line up.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"label": ["ftp"], "goodput_bps": [1_911_919.2], "packets_sent": [2385]})
     >>> print(html(frame, {"goodput_bps": "{:.0f} bit/s"}))
     <table><thead><tr><th>flow</th><th class="number">goodput</th><th class="number">packets sent</th></tr></thead>
@@ -45,7 +44,6 @@ def html(frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str
         formats: How columns are written: a format such as ".2f" or "{:.2f} ms", or a function.
         widths: By column, the column of half its confidence intervals, which stand behind the values in their unit.
 
-    >>> import polars as pl
     >>> found = pl.DataFrame({"goodput_bps": [9.0e6, 9.426e6], "half_width_bps": [98e3, None]})
     >>> print(html(found, {}, {"goodput_bps": "half_width_bps"}).partition("<tbody>")[2])
     <BLANKLINE>
@@ -67,7 +65,6 @@ def parts(
         widths: Columns of half confidence intervals, as in `html`.
         room: How wide a table may be, in pixels.
 
-    >>> import polars as pl
     >>> [str(part).count("<td") for part in parts(pl.DataFrame({"a": ["x"], "b": [1], "c": [2]}), {}, room=50)]
     [2, 2]
     """

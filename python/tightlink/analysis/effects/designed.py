@@ -4,7 +4,6 @@ A row is a run. Its columns are factors, what was set; responses, the numbers th
 runs apart (``run``, ``replication``, ``seed``, ``status``, ``identity``).
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "seed": [1, 1, 2, 2],
     ...                       "loss": [0.2, 0.0, 0.3, 0.1], "rtt_s": [0.02, 0.05, 0.03, 0.06]})
     >>> table = designed(frame)
@@ -64,7 +63,6 @@ def read(
 
     Example:
         >>> import tempfile
-        >>> import tightlink as tl
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "runs.csv"
         ...     _ = file.write_text("queue,loss\n5 packets,0.2\n20 packets,0.1\n20 packets,0.15\n")

@@ -9,7 +9,6 @@ A response that is above zero and spreads over more than three times its smalles
 effects are factors then, and its error the same at either end (Box and Cox, 1964).
 
 Example:
-    >>> import polars as pl
     >>> runs = pl.DataFrame({"a": [-1, 1, -1, 1] * 2, "b": [-1, -1, 1, 1] * 2, "seed": [1] * 4 + [2] * 4,
     ...                      "loss": [0.10, 0.20, 0.11, 0.41, 0.12, 0.22, 0.12, 0.41]})
     >>> found = joint_effects(runs, ["a", "b"], ["loss"], block="seed")

@@ -1,7 +1,6 @@
 """Means of metrics at the levels of a factor, with confidence intervals.
 
 Example:
-    >>> import polars as pl
     >>> from tightlink.experiment.summary import summary
     >>> runs = pl.DataFrame({
     ...     "run": ["0/0", "0/1", "1/0", "1/1"], "status": ["done"] * 4, "flows": [8, 8, 2, 2],

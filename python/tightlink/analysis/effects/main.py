@@ -84,8 +84,6 @@ def main_effects(
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> queues = ["5 packets", "20 packets", "5 packets", "20 packets"]
         >>> runs = pl.DataFrame({"queue": queues, "flows": [1, 1, 2, 2], "loss": [0.2, 0.0, 0.4, 0.1]})
         >>> in_si(["5 packets", "20 packets"])

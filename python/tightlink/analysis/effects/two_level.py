@@ -3,7 +3,6 @@
 Found from the columns alone, so that it holds for whoever's table, and for a sweep of which runs failed.
 
 Example:
-    >>> import polars as pl
     >>> runs = pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "c": [2, 1, 1, 2]})
     >>> design = two_level(runs, ["a", "b", "c"])
     >>> print(design.sentence())

@@ -9,7 +9,6 @@ enter a linear model: R. H. Lindeman, P. F. Merenda, R. Z. Gold: Introduction to
 Multivariate Analysis, 1980; it is their Shapley value.
 
 Example:
-    >>> import numpy as np
     >>> lengths, rates = np.repeat([64.0, 1500.0], 5), np.tile(np.arange(1.0, 6.0) * 500, 2)
     >>> found = explain(lengths, rates, 0.05 + 187e-6 * rates)
     >>> max(found.r2, key=lambda name: found.r2[name].value), round(found.per_packet_s.value * 1e6)

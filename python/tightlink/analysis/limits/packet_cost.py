@@ -9,7 +9,6 @@ Both are fitted to ln f by least squares: errors of measured rates are relative,
 whether rates or throughputs were measured.
 
 Example:
-    >>> import numpy as np
     >>> sizes = np.arange(50.0, 1500.0, 50.0)
     >>> rates = np.minimum(25_000.0, 96e6 / (8 * sizes))
     >>> law = fit_ideal(sizes, np.log(rates)[None, :])

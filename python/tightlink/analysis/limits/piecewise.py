@@ -5,7 +5,6 @@ bends to at most half its slope, or falls; a rise to a level that is left again 
 once. Breaks are searched for between neighbouring probes, and reported as these: never finer than the data.
 
 Example:
-    >>> import numpy as np
     >>> rates = np.arange(100.0, 2000.0, 100.0)
     >>> found = best(rates, np.minimum(rates, 1250.0)[None, :] / 2000)
     >>> found.shape[0], found.bracket(0), round(float(found.level[0]), 3)

@@ -168,8 +168,6 @@ def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES
         MeasurementError: The table cannot be analysed.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> rates = [500.0 * step for step in range(1, 17)]
         >>> rows = [(size, rate, min(rate / 5000, 0.8)) for size in (64, 512, 1500) for rate in rates]
         >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load"], orient="row")

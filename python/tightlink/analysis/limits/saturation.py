@@ -171,8 +171,6 @@ def find(  # noqa: PLR0913
         MeasurementError: The table cannot be analysed.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np, polars as pl
         >>> sizes = np.arange(50.0, 1500.0, 50.0)
         >>> rates = np.minimum(25e3, 12e6 / sizes)
         >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))

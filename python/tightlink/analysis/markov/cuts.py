@@ -1,7 +1,6 @@
 """Minimal cut sets: transitions without which a goal cannot be reached, none of them more than needed.
 
 Example:
-    >>> import numpy as np
     >>> from tightlink.analysis.markov.chain import Chain
     >>> rows = [[0, 0.5, 0.5, 0], [0.5, 0, 0, 0.5], [0, 0, 0.9, 0.1], [0, 0, 0, 1]]
     >>> chain = Chain(("start", "upper", "lower", "goal"), np.array(rows))

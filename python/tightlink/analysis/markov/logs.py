@@ -39,8 +39,6 @@ def from_log(
             step.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
         >>> chains.states, chains.observed["busy"].to_list()

@@ -1,7 +1,6 @@
 """Transitions made less likely, from not at all to never: how far a goal is still reached.
 
 Example:
-    >>> import numpy as np
     >>> from tightlink.analysis.markov.chain import Chain
     >>> chain = Chain(("open", "done", "lost"), np.array([[0.5, 0.4, 0.1], [0, 1, 0], [0, 0, 1]]))
     >>> degraded(chain, [("open", "done")], 0.5).matrix[0].round(3).tolist()

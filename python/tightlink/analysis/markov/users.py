@@ -54,7 +54,6 @@ def from_users(
         TightlinkError: The run has no users, or several and no label is given, or fewer than two intervals.
 
     Example:
-        >>> import tightlink as tl
         >>> web = tl.Users(
         ...     places={"campus": tl.Place(at="campus", sources=200), "farm": tl.Place(at="farm", receivers=20)},
         ...     interfaces={"ethernet": tl.Interface(rate="100 Mbit/s")},

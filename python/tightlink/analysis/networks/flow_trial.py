@@ -1,7 +1,6 @@
 """Whether a network carries what a maximum flow proposes: constant rates along its paths, simulated.
 
 Example:
-    >>> import tightlink as tl
     >>> from tightlink.analysis.networks.flow_limits import flow_limits
     >>> scenario = tl.loads('''
     ... duration = "2 s"

@@ -84,7 +84,6 @@ def graph_of(scenario: Scenario) -> nx.Graph:
     """The graph of a scenario's network: nodes by name, an edge for each wire.
 
     Example:
-        >>> import tightlink as tl
         >>> scenario = tl.loads('''
         ... duration = "1 s"
         ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s" }

@@ -10,7 +10,6 @@ passes all its flows on in the same proportion, C / (what it is offered), as a q
 does; links behind it get less. Its only numbers are the paths and the capacities.
 
 Example:
-    >>> import tightlink as tl
     >>> scenario = tl.loads('''
     ... duration = "1 s"
     ... link.left = { ends = ["a", "b"], rate = "1 Mbit/s" }

@@ -12,7 +12,6 @@ several lengths: 0 below, positive beyond. For one link that serves at a constan
 1 beyond, the variance of a Poisson process over its mean.
 
 Example:
-    >>> import numpy as np
     >>> loads = np.arange(90.0, 131.0, 2.0)
     >>> found = onset(loads, np.maximum(0.0, 1 - 104 / loads), np.full(len(loads), 1e-3))
     >>> found.critical.low < 104 < found.critical.high, round(found.slope.value, 2)

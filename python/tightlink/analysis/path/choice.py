@@ -4,7 +4,6 @@ Two rules: the *best* cell has the highest goodput among those with no or little
 the one with the fewest flows, then the smallest window, among those of them within 5 % of it.
 
 Example:
-    >>> import polars as pl
     >>> cells = pl.DataFrame({
     ...     "window_packets": [88, 175, 22, 22], "flows": [1, 1, 8, 40],
     ...     "goodput_bps": [5.7e6, 8.9e6, 9.2e6, 9.3e6], "loss": [0.0, 0.0, 0.0, 0.07],

@@ -4,7 +4,6 @@ All three look only at differences of times of one clock, so that the clocks of 
 counts IP packets with their headers, at the size of the probes.
 
 Example:
-    >>> import numpy as np
     >>> ten_mbit = np.arange(20) * 1.2e-3
     >>> found = PacketTrains([ten_mbit + start for start in range(20)], packets=20, packet_bytes=1500).rate_bps()
     >>> f"{found.value:.6g} {found.low:.6g} {found.high:.6g}"

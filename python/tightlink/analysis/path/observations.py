@@ -5,7 +5,6 @@ iperf3's JSON may be one file a point, or one with a JSON document on each line;
 for with ``-w``. A study's or a sweep's folder is a table; a run's folder is one point.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"window_bytes": [65536.0], "flows": [2.0], "goodput_bps": [5e6]})
     >>> points(frame, payload_bytes=1460).rows()
     [(44, 2, 5000000.0)]

@@ -1,7 +1,6 @@
 """Observed against predicted: residuals, and how much of the observations the prediction explains.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"flows": [1, 1, 2, 2], "observed_bps": [1.0, 2.0, 3.0, 4.0],
     ...     "predicted_bps": [1.0, 2.0, 3.0, 4.0]})
     >>> agreement(frame).origin.value, agreement(frame).free.value
@@ -71,7 +70,6 @@ def beside(observed: pl.DataFrame, path: BulkPath, *, jobs: int = 1) -> pl.DataF
 def with_residuals(frame: pl.DataFrame) -> pl.DataFrame:
     """A frame of ``observed_bps`` and ``predicted_bps`` with ``residual_bps``, o − s, and ``residual``, (o − s) / o.
 
-    >>> import polars as pl
     >>> with_residuals(pl.DataFrame({"observed_bps": [10.0], "predicted_bps": [8.0]})).row(0)
     (10.0, 8.0, 2.0, 0.2)
     """
@@ -100,7 +98,6 @@ def agreement(frame: pl.DataFrame, columns: tuple[str, str] = ("observed_bps", "
 def share_within(frame: pl.DataFrame, limit: float) -> float:
     """The share of the points whose (o − s) / o is within ± a limit.
 
-    >>> import polars as pl
     >>> share_within(pl.DataFrame({"observed_bps": [10.0, 10.0], "predicted_bps": [9.5, 8.0]}), 0.1)
     0.5
     """

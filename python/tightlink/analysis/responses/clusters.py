@@ -108,8 +108,6 @@ def clusters(
             that all of them have.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"load": ["heavy"] * 3, "tcp": ["reno", "cubic", "fast"],
         ...                      "loss": [0.010, 0.011, 0.09], "goodput_bps": [4e6, 4.1e6, 2e6]})
         >>> (heavy,) = tl.analyze.clusters(runs, condition="load", algorithm="tcp")

@@ -3,7 +3,6 @@
 NIST 2010 numbers its algorithms; where a table has these and no others, figures number them as it does.
 
 Example:
-    >>> import polars as pl
     >>> runs = pl.DataFrame({"buffer": ["short"] * 3, "tcp": ["reno", "reno", "fast"], "loss": [0.1, 0.3, 0.5]})
     >>> table = compared(runs, "buffer", "tcp")["short"]
     >>> table.algorithms, table.values.tolist()
@@ -82,7 +81,6 @@ def compared(
 def conditions(runs: pl.DataFrame, condition: str | Sequence[str]) -> list[str]:
     """What the condition of each run is called: its level, or its levels where it is one of several columns.
 
-    >>> import polars as pl
     >>> conditions(pl.DataFrame({"queue": ["5 packets", "1 BDP"], "flows": [2.0, 16.0]}), ["queue", "flows"])
     ['5 packets, flows 2', '1 BDP, flows 16']
     """

@@ -85,8 +85,6 @@ def correlation(
         MeasurementError: There are fewer than two responses that vary, or too few runs have both of a pair.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"sent": [1.0, 2, 3, 4], "received": [1.0, 2, 3, 5], "loss": [0.3, 0.1, 0.4, 0.1]})
         >>> found = tl.analyze.correlation(runs, ["sent", "received", "loss"])
         >>> found.dimension, [group.responses for group in found.groups]

@@ -121,8 +121,6 @@ def outliers(
         MeasurementError: A column is missing, or no cell has three algorithms.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> loss = [0.010, 0.011, 0.012, 0.010, 0.011, 0.030]
         >>> runs = pl.DataFrame({"load": ["heavy"] * 6, "tcp": ["bic", "compound", "htcp", "reno", "highspeed", "fast"],
         ...                      "loss": loss})

@@ -69,8 +69,6 @@ def components(runs: pl.DataFrame, responses: Sequence[str]) -> Components:
         MeasurementError: There are fewer than two responses that vary, or fewer than three runs that have them all.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"sent": [1.0, 2, 3, 4], "received": [1.0, 2, 3, 5], "loss": [0.3, 0.1, 0.4, 0.1]})
         >>> found = tl.analyze.pca(runs, ["sent", "received", "loss"])
         >>> found.variances["component"].to_list(), found.above_one, found.needed(0.9)

@@ -81,8 +81,6 @@ def interarrivals(times_s: NDArray[np.float64]) -> Arrivals:
         TightlinkError: There are too few, or all came at once.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
         >>> print(tl.analyze.interarrivals(times).sentence())
         like a Poisson process of 100.5 arrivals/s: A² = 0.34 (critical 1.606), correlation of neighbours -0.01

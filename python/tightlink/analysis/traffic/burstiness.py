@@ -85,8 +85,6 @@ def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
         TightlinkError: There are too few values, or they do not vary.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> counts = np.random.default_rng(1).poisson(100, 10_000)
         >>> found = tl.analyze.burstiness(counts.astype(float), interval_s=0.01)
         >>> print(found.sentence().partition(";")[0])
@@ -118,8 +116,6 @@ def hurst(values: NDArray[np.float64]) -> Estimate:
         values: What was sent in each of equal intervals, such as packets or bytes.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> round(tl.analyze.hurst(np.random.default_rng(1).normal(size=10_000)).value, 1)
         0.5
     """

@@ -1,7 +1,6 @@
 """What a capture says of its traffic as a whole: throughput over time, sizes of packets.
 
 Example:
-    >>> import polars as pl
     >>> series = pl.DataFrame({
     ...     "time_s": [1.0, 2.0], "entity": ["tcp"] * 2, "metric": ["throughput_bps"] * 2, "value": [8e6, 4e6],
     ... })

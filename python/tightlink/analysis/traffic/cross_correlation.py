@@ -72,8 +72,6 @@ def lag(
         TightlinkError: They differ in length, are too short, or one does not vary.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> first = np.random.default_rng(1).normal(size=1000)
         >>> second = np.roll(first, 7) + np.random.default_rng(2).normal(size=1000)
         >>> found = tl.analyze.cross_correlation(first, second, interval_s=0.1)

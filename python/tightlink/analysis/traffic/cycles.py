@@ -84,8 +84,6 @@ def cycles(
         TightlinkError: No period can be looked for, or the values do not vary.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> hours = np.arange(4 * 7 * 24)
         >>> noise = np.random.default_rng(1).normal(size=len(hours))
         >>> found = tl.analyze.cycles(100 + 20 * np.cos(2 * np.pi * (hours - 14) / 24) + noise, interval_s=3600.0)

@@ -4,7 +4,6 @@ Tables are wide, such as ``users`` (a column for each quantity), or long, such a
 ``value``). Columns of names, such as ``entity`` and ``label``, tell what values belong to.
 
 Example:
-    >>> import polars as pl
     >>> table = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "label": "web", "timeouts": [0, 2, 1]})
     >>> [(each.title, each.interval_s, each.values.tolist()) for each in series_of(table, ["timeouts"], least=3)]
     [('web timeouts', 1.0, [0.0, 2.0, 1.0])]

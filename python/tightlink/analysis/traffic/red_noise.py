@@ -10,7 +10,6 @@ The background is that of M. R. Allen, L. A. Smith: Monte Carlo SSA, Journal of 
 G. P. Compo: A Practical Guide to Wavelet Analysis, Bulletin of the AMS 79(1), 1998, equation 16.
 
 Example:
-    >>> import numpy as np
     >>> spectrum = Spectrum.of(np.sin(2 * np.pi * np.arange(400) / 16), interval_s=0.1)
     >>> float(spectrum.frequency_hz[spectrum.ratio.argmax()]), round(float(spectrum.ratio.max()))
     (0.625, 187)

@@ -78,8 +78,6 @@ def tail(sizes: NDArray[np.float64]) -> Tail:
         TightlinkError: There are too few, or they are all alike, or one is negative or missing.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> sizes = (1 - np.random.default_rng(1).random(5000)) ** (-1 / 1.2) * 1000
         >>> print(tl.analyze.tail(sizes).sentence().partition(";")[0])
         the tail falls as x^-1.21 (1.18 to 1.24) above 1,000, heavier than an exponential one

@@ -64,8 +64,6 @@ def spikes(
         TightlinkError: There are too few values.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
         >>> counts[500:503] += 400
         >>> found = tl.analyze.spikes(counts, interval_s=1.0)

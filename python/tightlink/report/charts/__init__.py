@@ -5,7 +5,6 @@ by themselves; giving a title leaves the values as they are. Lines with many poi
 peaks survive, and the caption says so.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
     >>> line(frame, "time_s", "goodput_bps").to_dict()["encoding"]["y"]["title"]
     'goodput (Mbit/s)'

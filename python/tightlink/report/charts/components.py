@@ -126,7 +126,6 @@ def component_scores(  # noqa: PLR0913
         width: In pixels, or as wide as there is room.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.responses.pca import components
         >>> runs = pl.DataFrame({"a": [1, 2, 4, 3], "b": [2, 1, 5, 3], "load": ["low", "low", "high", "high"]})
         >>> chart = component_scores(components(runs, ["a", "b"]), by="load", arrows=True)

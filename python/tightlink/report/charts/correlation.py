@@ -39,7 +39,6 @@ def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "c
         width: In pixels, or as wide as there is room.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.responses.correlation import correlation
         >>> runs = pl.DataFrame({"a": [1, 2, 4, 3], "b": [2, 1, 5, 3], "c": [1, 5, 2, 2]})
         >>> len(correlation_matrix(correlation(runs, ["a", "b", "c"])).layer)

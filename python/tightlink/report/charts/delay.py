@@ -1,7 +1,6 @@
 """Delay: against throughput, as a distribution, and as the times that transfers took.
 
 Example:
-    >>> import polars as pl
     >>> flows = pl.DataFrame({
     ...     "label": ["cubic", "bbr"], "throughput_bps": [9.2e6, 8.9e6], "queueing_delay_p95_s": [0.095, 0.012],
     ... })
@@ -223,7 +222,6 @@ def distribution(  # noqa: PLR0913
         width: In pixels, or as wide as there is room.
         x_scale: Kind of the axis along.
 
-    >>> import polars as pl
     >>> chart = distribution(pl.DataFrame({"rtt_s": [0.02, 0.01, 0.04, 0.03]}), "rtt_s")
     >>> chart.to_dict()["encoding"]["y"]["title"]
     'share at most so large (%)'

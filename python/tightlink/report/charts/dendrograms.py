@@ -35,7 +35,6 @@ def dendrograms(
         height: Of each chart, in pixels.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.responses.clusters import clusters
         >>> runs = pl.DataFrame({"load": ["low"] * 3, "tcp": ["reno", "bic", "fast"], "loss": [0.1, 0.12, 0.3]})
         >>> chart, = dendrograms(clusters(runs, condition="load", algorithm="tcp"))

@@ -75,7 +75,6 @@ def main_effects(
         TightlinkError: There is no such response, or there are several values of a factor's effect.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.effects import main as effects
         >>> runs = pl.DataFrame({"flows": [1, 4, 1, 4], "loss": [0.1, 0.4, 0.11, 0.42]})
         >>> len(main_effects(effects.main_effects(runs, ["flows"], ["loss"]), "loss").layer)
@@ -147,7 +146,6 @@ def significance_map(
         TightlinkError: There are several values of a factor's effect on a response.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.effects.main import main_effects
         >>> runs = pl.DataFrame({"flows": [1, 4, 1, 4], "loss": [0.1, 0.4, 0.11, 0.42]})
         >>> len(significance_map(main_effects(runs, ["flows"], ["loss"])).layer)

@@ -6,7 +6,6 @@ rectangle in it keeps its runs; a click on a cluster keeps its runs. All choices
 a click beside, takes a choice back.
 
 Example:
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.designed import designed
     >>> runs = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "loss": [0.2, 0.0, 0.3, 0.1],
     ...                      "rtt_s": [0.02, 0.05, 0.03, 0.06]})

@@ -54,7 +54,6 @@ def over_levels(  # noqa: PLR0913
         width: In pixels, or as wide as there is room.
 
     Example:
-        >>> import polars as pl
         >>> found = pl.DataFrame({"queue": ["10 packets", "20 packets", "40 packets"], "loss": [0.03, 0.02, 0.0]})
         >>> x = over_levels(found, "queue", "loss").to_dict()["layer"][0]["encoding"]["x"]
         >>> x["title"], x["scale"]["type"], x["axis"]["values"]

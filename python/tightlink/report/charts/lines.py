@@ -140,7 +140,6 @@ def small_multiples(  # noqa: PLR0913
 def shared_domains(frames: Iterable[pl.DataFrame], metrics: Iterable[str]) -> dict[str, Domain]:
     """Axes, from zero, on which all the frames can be compared, for `small_multiples`.
 
-    >>> import polars as pl
     >>> shared_domains([pl.DataFrame({"queue_packets": [3]}), pl.DataFrame({"queue_packets": [19]})], ["queue_packets"])
     {'queue_packets': (0.0, 20.0)}
     """

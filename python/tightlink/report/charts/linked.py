@@ -1,7 +1,6 @@
 """Panels over the same time, one below the other: they zoom together, and a click in the legend picks out a line.
 
 Example:
-    >>> import polars as pl
     >>> rates = pl.DataFrame({"time_s": [0.0, 1.0], "entity": ["ftp"] * 2, "throughput_bps": [0.0, 2e6]})
     >>> queue = pl.DataFrame({"time_s": [0.0, 1.0], "entity": ["wire"] * 2, "queue_packets": [0.0, 9.0]})
     >>> [panel["title"] for panel in linked([rates, queue], "time_s", "entity").to_dict()["vconcat"][0]["vconcat"]]

@@ -70,7 +70,6 @@ def shaded(  # noqa: PLR0913
         x_scale: Kind of axis.
 
     Example:
-        >>> import polars as pl
         >>> frame = pl.DataFrame({"packets_per_s": [1000.0, 5000.0], "load": [0.2, 0.7]})
         >>> len(shaded(frame, "packets_per_s", "load", shades=[Shade("unstable", 4000, 6000)]).layer)
         4

@@ -37,7 +37,6 @@ def verdict_map(
         width: In pixels, or as wide as there is room.
 
     Example:
-        >>> import polars as pl
         >>> marks = pl.DataFrame({"row": ["Y1"], "column": ["X1"], "text": ["−**"], "verdict": ["holds"]})
         >>> [layer.mark.type for layer in verdict_map(marks, ["X1", "X2"]).layer]
         ['rect', 'text']

@@ -1,8 +1,6 @@
 """Step 5: whether a factor's effect is the same whatever the levels of the others.
 
 Example:
-    >>> import numpy as np
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.two_level import two_level
     >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
     >>> blocks(design, np.array([1.0, 2.0, 1.0, 6.0])).rows()[:2]

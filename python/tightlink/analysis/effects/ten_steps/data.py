@@ -1,8 +1,6 @@
 """Steps 1 and 2: the data themselves, in their order and by the level of each factor.
 
 Example:
-    >>> import numpy as np
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.two_level import two_level
     >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
     >>> ordered(design, np.array([5.0, 2.0, 7.0, 3.0])).rows()

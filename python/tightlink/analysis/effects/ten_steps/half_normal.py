@@ -7,7 +7,6 @@ error stand out. Of fewer than seven effects it says little; there noise is what
 are any.
 
 Example:
-    >>> import polars as pl
     >>> effects = pl.DataFrame({"term": list("abcdefg"), "effect": [30.0, -3.0, 2.5, 2.0, -1.5, 1.0, 0.5]})
     >>> found = half_normal(effects)
     >>> found.standing_out

@@ -1,8 +1,6 @@
 """Steps 6 and 7: the effects that can be told apart, the largest first.
 
 Example:
-    >>> import numpy as np
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.two_level import two_level
     >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
     >>> ranked(design.terms(), np.array([1.0, 2.0, 1.0, 6.0])).select("term", "effect").rows()

@@ -1,8 +1,6 @@
 """Step 9: what is left unexplained when effects are added to a model one by one, the largest first.
 
 Example:
-    >>> import numpy as np
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.two_level import two_level
     >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
     >>> found = residual_sd(design.terms(), ["a", "b", "a × b"], np.array([1.0, 5.0, 1.0, 5.0]))

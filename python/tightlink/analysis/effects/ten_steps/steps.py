@@ -67,8 +67,6 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
             not vary, or there are too few runs.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"rate": [1, 2, 1, 2], "queue": [5, 5, 9, 9], "goodput_bps": [1.0, 2.0, 1.1, 2.2]})
         >>> tl.analyze.filliben(runs, "goodput_bps", ["rate", "queue"]).response
         'goodput_bps'
