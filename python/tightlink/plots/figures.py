@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.analysis.effects.designed import numbers
 from tightlink.errors import TightlinkError, did_you_mean, one_of
-from tightlink.lazy import np, pl
+from tightlink.lazy import Array, np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.gaps import gaps
 from tightlink.plots.style import LEGEND, axes
@@ -17,10 +17,9 @@ from tightlink.run import Run
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from numpy.typing import NDArray
 
     #: A curve: a function of x, or its points.
-    Curve: TypeAlias = Callable[[NDArray[np.float64]], Any] | tuple[Iterable[float], Iterable[float]]
+    Curve: TypeAlias = Callable[[Array], Any] | tuple[Iterable[float], Iterable[float]]
 
 _DENSE: Final = 200
 _FLOW_LABELS: Final = 40

@@ -24,7 +24,7 @@ from tightlink.analysis.measurements import LINE, MeasurementError
 from tightlink.errors import did_you_mean, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: Columns that say which run it is: neither factors nor responses.
 NAMES: Final = ("run", "replication", "seed", "status", "identity", LINE)
@@ -124,7 +124,7 @@ def present(frame: pl.DataFrame, columns: Iterable[str]) -> None:
             raise MeasurementError(f"no column {name}: expected {one_of(shown)}{did_you_mean(name, shown)}")
 
 
-def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> NDArray[np.float64]:
+def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> Array:
     """Columns side by side, a row a run; NaN where a run has no value.
 
     Raises:
@@ -140,7 +140,7 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> 
     return np.where(np.isfinite(wide), wide, np.nan)
 
 
-def deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def deviations(values: Array) -> Array:
     """The standard deviation of each column over the rows that have a value; 0 where only rounding differs."""
     found = np.zeros(values.shape[1])
     for place, column in enumerate(values.T):

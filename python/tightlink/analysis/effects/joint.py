@@ -25,7 +25,7 @@ from typing import Final
 from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.ten_steps.half_normal import lenth
 from tightlink.analysis.effects.two_level import Term, two_level
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: Largest over smallest value from which on a response is taken by its logarithm: below, it would change little.
 _SPREAD: Final = 3.0
@@ -72,7 +72,7 @@ def joint_effects(
 
 
 def _of_response(
-    runs: pl.DataFrame, factors: Sequence[str], response: str, values: NDArray[np.float64], block: str
+    runs: pl.DataFrame, factors: Sequence[str], response: str, values: Array, block: str
 ) -> list[dict[str, object]]:
     there = np.isfinite(values)
     kept, values = runs.filter(pl.Series(there)), values[there]
@@ -105,9 +105,7 @@ def _of_response(
     ]
 
 
-def _fit(
-    terms: Sequence[Term], values: NDArray[np.float64], blocks: Sequence[object]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+def _fit(terms: Sequence[Term], values: Array, blocks: Sequence[object]) -> tuple[Array, Array, int]:
     """Effects (high less low), their standard errors, and the degrees of freedom of these; by least squares."""
     groups = [[each == block for each in blocks] for block in dict.fromkeys(blocks)] or [[True] * len(values)]
     design = np.column_stack([*(np.asarray(group, float) for group in groups), *(term.signs / 2 for term in terms)])

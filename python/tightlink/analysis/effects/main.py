@@ -14,7 +14,7 @@ from tightlink import units
 from tightlink.analysis.effects.designed import numbers, present
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.errors import ScenarioError, show
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, NDArray, np, pl
 
 #: What the columns of quantities end in, as in all tables.
 _SUFFIXES: Final = {
@@ -107,7 +107,7 @@ def main_effects(
     return pl.DataFrame(found, schema={name: pl.String if name in text else pl.Float64 for name in order})
 
 
-def contrast(values: NDArray[np.float64], at_high: NDArray[np.bool_]) -> dict[str, Any]:
+def contrast(values: Array, at_high: NDArray[np.bool_]) -> dict[str, Any]:
     """What `main_effects` says of one factor and one response.
 
     Args:
@@ -191,7 +191,7 @@ def _are(count: int) -> str:
     return "is one" if count == 1 else f"are {count or 'none'}"
 
 
-def _p_value(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+def _p_value(low: Array, high: Array) -> float:
     """Two-sided, of Student's test for two samples of one variance; NaN where nothing varies or there are too few."""
     from scipy.special import stdtr
 

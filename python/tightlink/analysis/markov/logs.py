@@ -9,7 +9,7 @@ from typing import Final
 from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.piecewise import Piece, PiecewiseChain, cut
 from tightlink.errors import TightlinkError, one_of
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 COLUMNS: Final = ("entity", "time_s", "state")
 #: What an entity is before its first entry, where others have begun.
@@ -92,7 +92,7 @@ def from_log(
 def _life(
     stays: pl.DataFrame,
     states: list[str],
-    times: NDArray[np.float64],
+    times: Array,
     periods: Mapping[str, tuple[float, float]],
     skipped: int,
 ) -> PiecewiseChain:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np, nx
+from tightlink.lazy import Array, np, nx
 from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 
@@ -111,7 +111,7 @@ def _check(graph: nx.Graph) -> None:
         )
 
 
-def _spectral_gap(adjacency: NDArray[np.float64], degrees: NDArray[np.float64]) -> float:
+def _spectral_gap(adjacency: Array, degrees: Array) -> float:
     scale = 1 / np.sqrt(degrees)
     normalised = np.eye(len(degrees)) - scale[:, None] * adjacency * scale[None, :]
     return float(np.linalg.eigvalsh(normalised)[1])

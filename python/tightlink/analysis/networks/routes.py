@@ -28,18 +28,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np
+from tightlink.lazy import Array, NDArray, np
 from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Capacity = float | NDArray[np.float64]
 
 #: Capacities this near each other, as a share, are full at once.
 _SAME: Final = 1e-12
@@ -88,11 +83,11 @@ class Routes:
         """Of each link: the ordered pairs whose path takes it."""
         return np.bincount(self.paths[self.paths >= 0], minlength=len(self.links))
 
-    def offered(self, load: float) -> NDArray[np.float64]:
+    def offered(self, load: float) -> Array:
         """Packets/s that each link is asked to carry where nothing piles up, at a load of packets/s from each node."""
         return np.asarray(load * self.betweenness / (len(self.nodes) - 1))
 
-    def critical(self, capacity: Capacity) -> Critical:
+    def critical(self, capacity: float | Array) -> Critical:
         """The load per node from which some link is asked for more than it has.
 
         Args:
@@ -105,7 +100,7 @@ class Routes:
         ties = np.flatnonzero(full <= least * (1 + _SAME))
         return Critical(least, self.links[int(ties[0])], len(ties))
 
-    def carried(self, capacity: Capacity, load: float) -> float:
+    def carried(self, capacity: float | Array, load: float) -> float:
         """The share of the packets that arrive while others pile up, by the fluid model.
 
         Args:
@@ -131,11 +126,11 @@ class Routes:
             passed, before = passed + step * change, left
         raise TightlinkError(f"the fluid model found no steady state at {load:g} packets/s from each node")
 
-    def piled_up(self, capacity: Capacity, load: float) -> float:
+    def piled_up(self, capacity: float | Array, load: float) -> float:
         """The order parameter η by the fluid model: packets that pile up per packet sent."""
         return 1.0 - self.carried(capacity, load)
 
-    def _flow(self, passed: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    def _flow(self, passed: Array) -> tuple[Array, float]:
         """What links are asked for, in units of one pair's rate, and what share arrives, if links pass these shares."""
         rate = np.ones(self.pairs)
         asked = np.zeros(len(self.links))

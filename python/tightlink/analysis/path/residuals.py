@@ -15,7 +15,7 @@ from typing import Final
 from tightlink.analysis.estimates import RESAMPLES, Estimate
 from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.analysis.path.cells import simulate_cells
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 _SEED: Final = 1
 #: With fewer points a line says nothing.
@@ -111,7 +111,7 @@ def by_flows(frame: pl.DataFrame) -> dict[int, Agreement]:
     return {int(flows): agreement(part) for (flows,), part in parts}
 
 
-def _intervals(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> tuple[Estimate, Estimate]:
+def _intervals(observed: Array, predicted: Array) -> tuple[Estimate, Estimate]:
     draws = np.random.default_rng(_SEED).integers(0, len(observed), size=(RESAMPLES, len(observed)))
     parts = np.array_split(draws, max(1, draws.size // _AT_ONCE))
     origin, free = np.concatenate([_r2(observed[rows], predicted[rows]) for rows in parts], axis=1)
@@ -121,11 +121,11 @@ def _intervals(observed: NDArray[np.float64], predicted: NDArray[np.float64]) ->
     return Estimate.of(value_origin, origin[kept]), Estimate.of(value_free, free[kept])
 
 
-def _slope(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> float:
+def _slope(observed: Array, predicted: Array) -> float:
     return float((observed * predicted).sum() / (predicted**2).sum())
 
 
-def _r2(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _r2(observed: Array, predicted: Array) -> Array:
     """R² of the line through the origin and of the free line, of each row; not finite where there is no line."""
     found = np.full((2, len(observed)), np.nan)
     # Of equal values, rounding leaves a difference from their mean.

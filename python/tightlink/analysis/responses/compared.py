@@ -19,7 +19,7 @@ from typing import Final
 
 from tightlink.analysis.effects.designed import NAMES, numbers, present
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, pl
 
 #: The document's algorithms by its numbers; FAST-AT, which joins its experiments later, is the eighth.
 NUMBERS: Final = {
@@ -43,7 +43,7 @@ class Compared:
 
     algorithms: tuple[str, ...]
     responses: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: Array
 
 
 def compared(

@@ -14,7 +14,7 @@ from typing import Final
 
 from tightlink.analysis.estimates import Estimate
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: With fewer values there are too few low frequencies.
 LEAST_VALUES: Final = 256
@@ -74,7 +74,7 @@ class Burstiness:
         return f"no bursts beyond chance at long time scales: {found}; {spread}"
 
 
-def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
+def burstiness(values: Array, interval_s: float) -> Burstiness:
     """Look at the variance of a series at all time scales.
 
     Args:
@@ -109,7 +109,7 @@ def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
     )
 
 
-def hurst(values: NDArray[np.float64]) -> Estimate:
+def hurst(values: Array) -> Estimate:
     """The Hurst parameter by the local Whittle estimator, with its asymptotic 95 % interval.
 
     Args:
@@ -138,7 +138,7 @@ def hurst(values: NDArray[np.float64]) -> Estimate:
     return Estimate(value, value - half, value + half)
 
 
-def _scales(values: NDArray[np.float64], interval_s: float) -> tuple[pl.DataFrame, float]:
+def _scales(values: Array, interval_s: float) -> tuple[pl.DataFrame, float]:
     n = len(values)
     lengths = np.unique(np.geomspace(1, n // _LEAST_MEANS, _SCALES).astype(int))
     variances = np.array([values[: n // m * m].reshape(-1, m).mean(axis=1).var(ddof=1) for m in lengths])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 LEAST_VALUES: Final = 64
 #: Below this probability a correlation is not chance.
@@ -57,9 +57,7 @@ class Lag:
         return f"{follows} follows {leads} by {abs(self.lag_s):.4g} s: {said}"
 
 
-def lag(
-    first: NDArray[np.float64], second: NDArray[np.float64], interval_s: float, *, longest_s: float = math.inf
-) -> Lag:
+def lag(first: Array, second: Array, interval_s: float, *, longest_s: float = math.inf) -> Lag:
     """Look for the lag between two series.
 
     Args:
@@ -106,7 +104,7 @@ def lag(
     )
 
 
-def _correlation(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+def _correlation(x: Array, y: Array, most: int) -> Array:
     """The correlation of x with what y is later, at lags from −most to most."""
     n = len(x)
     size = 1 << (2 * n - 1).bit_length()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np
+from tightlink.lazy import Array, np
 
 _DAY_S: Final = 86_400.0
 #: In seconds, by name, as Smith 2009 has them (section 2).
@@ -65,7 +65,7 @@ class Cycle:
 
 
 def cycles(
-    values: NDArray[np.float64],
+    values: Array,
     interval_s: float,
     *,
     begin_s: float = 0.0,
@@ -123,7 +123,7 @@ def cycles(
     return found
 
 
-def _test(left: NDArray[np.float64], removed: set[int], place: float, height: float) -> tuple[float, float]:
+def _test(left: Array, removed: set[int], place: float, height: float) -> tuple[float, float]:
     """The power at a place of the spectrum, of which this is the height, over that around it; and its p."""
     from scipy.stats import f
 

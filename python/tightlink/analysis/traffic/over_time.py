@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.errors import TightlinkError, did_you_mean, one_of
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: Columns that say whose values a row has, in the order of names.
 NAMES: Final = ("run", "label", "entity", "flow", "path", "link")
@@ -45,7 +45,7 @@ class Series:
         return " ".join(self.name)
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Array:
         """The values of the series, in order of time."""
         return self.rows[self.column].to_numpy()
 

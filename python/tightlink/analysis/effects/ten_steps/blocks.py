@@ -14,13 +14,13 @@ from typing import Final
 
 from tightlink.analysis.effects.main import contrast
 from tightlink.analysis.effects.two_level import TwoLevel
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: More blocks of a factor cannot be read side by side.
 _MOST: Final = 16
 
 
-def blocks(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
+def blocks(design: TwoLevel, values: Array) -> pl.DataFrame:
     """The effect of each factor within each combination of levels of others.
 
     Others are taken by the size of their own effects, as many as leave both levels of the factor in every block

@@ -10,10 +10,10 @@ Example:
 from __future__ import annotations
 
 from tightlink.analysis.effects.two_level import TwoLevel
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 
-def ordered(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
+def ordered(design: TwoLevel, values: Array) -> pl.DataFrame:
     """Runs from the least value to the greatest, with the level of each factor as "−" or "+"."""
     order = np.argsort(values, kind="stable")
     places = {"place": np.arange(1, len(values) + 1), "value": values[order]}
@@ -24,7 +24,7 @@ def ordered(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
     return pl.DataFrame(places | settings)
 
 
-def scatter(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
+def scatter(design: TwoLevel, values: Array) -> pl.DataFrame:
     """A row for each factor and run: ``factor``, ``level`` (−1 or 1), ``value``."""
     return pl.concat(
         pl.DataFrame({"level": design.signs[:, place], "value": values}).select(

@@ -19,7 +19,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 _CONFIDENCE: Final = 0.95
 #: Of a median of absolute values to the standard deviation of a normal variable, as Lenth rounds it.
@@ -82,7 +82,7 @@ def half_normal(effects: pl.DataFrame, replications: tuple[float, int] | None = 
     return HalfNormal(shown, error, replicated, margin, of_all)
 
 
-def lenth(sizes: NDArray[np.float64]) -> tuple[float, float]:
+def lenth(sizes: Array) -> tuple[float, float]:
     """The pseudo standard error of effects of these sizes, and its degrees of freedom."""
     if len(sizes) < _FEWEST:
         return math.nan, 1.0

@@ -14,13 +14,13 @@ from typing import Final
 
 from tightlink.analysis.effects.main import contrast
 from tightlink.analysis.effects.two_level import Term
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, pl
 
 #: Effects closer to each other than this share of the largest are equal: a single factor comes first.
 _EQUAL: Final = 1e-9
 
 
-def ranked(terms: Sequence[Term], values: NDArray[np.float64]) -> pl.DataFrame:
+def ranked(terms: Sequence[Term], values: Array) -> pl.DataFrame:
     """Effects from the largest to the smallest, without regard to their signs.
 
     Args:

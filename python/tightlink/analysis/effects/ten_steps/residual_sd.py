@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tightlink.analysis.effects.two_level import Term
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: What is left of a column that earlier ones make up, as a share of its length.
 _NOTHING: Final = 1e-9
@@ -23,7 +23,7 @@ _NOTHING: Final = 1e-9
 _MOST: Final = 255
 
 
-def residual_sd(terms: Sequence[Term], order: Sequence[str], values: NDArray[np.float64]) -> pl.DataFrame:
+def residual_sd(terms: Sequence[Term], order: Sequence[str], values: Array) -> pl.DataFrame:
     """The residual standard deviation of least-squares models of the mean and ever more terms.
 
     Args:
@@ -54,5 +54,5 @@ def residual_sd(terms: Sequence[Term], order: Sequence[str], values: NDArray[np.
     return pl.DataFrame(rows, schema={"term": pl.String, "terms": pl.Int64, "residual_sd": pl.Float64}, orient="row")
 
 
-def _deviation(left: NDArray[np.float64], freedom: int) -> float:
+def _deviation(left: Array, freedom: int) -> float:
     return math.sqrt(float(left @ left) / freedom) if freedom else 0.0
