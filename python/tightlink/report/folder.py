@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from markupsafe import Markup
+
 from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
@@ -139,8 +141,6 @@ def _of_study(place: Path, target: Path) -> Path:
 
 
 def _image(file: Path) -> Block:
-    from markupsafe import Markup
-
     data = b64encode(file.read_bytes()).decode()
     image = Markup('<figure><img src="data:image/svg+xml;base64,{}" alt="{}"><figcaption>{}</figcaption></figure>')
     return Text(image.format(data, file.stem, file.stem))

@@ -14,17 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from markupsafe import Markup
+
+from tightlink.lazy import pl
 from tightlink.numbers import NONE, grouped, interval
 from tightlink.plots import labels
 from tightlink.report.blocks import Format
 from tightlink.report.encoding import largest
-
-if TYPE_CHECKING:
-    import polars as pl
-    from markupsafe import Markup
-
 
 _DIGITS: Final = 4
 #: How wide a table may be, in pixels: a page on a screen of 1300, and on paper with letters two thirds as large.
@@ -100,8 +98,6 @@ _NOTHING: Final = _Written("", (), "")
 
 
 def _html(columns: Sequence[_Written]) -> Markup:
-    from markupsafe import Markup
-
     of = [f' class="{column.kind}"' if column.kind else "" for column in columns]
     head = "".join(f"<th{kind}>{{}}</th>" for kind in of)
     row = "".join(f"<td{kind}>{{}}</td>" for kind in of)

@@ -25,7 +25,7 @@ from typing import Final
 from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.ten_steps.half_normal import lenth
 from tightlink.analysis.effects.two_level import Term, two_level
-from tightlink.lazy import Array, np, pl
+from tightlink.lazy import Array, np, pl, stats
 
 #: Largest over smallest value from which on a response is taken by its logarithm: below, it would change little.
 _SPREAD: Final = 3.0
@@ -135,13 +135,11 @@ def power(error: float, freedom: float, effect: float, level: float) -> float:
     >>> round(power(0.03, 63, 0.1, 0.01), 3), round(power(0.1, 63, 0.1, 0.01), 3)
     (0.748, 0.055)
     """
-    from scipy.stats import nct, t
-
     if not error or math.isnan(error) or freedom < 1:
         return math.nan
-    limit = t.isf(level / 2, freedom)
+    limit = stats.t.isf(level / 2, freedom)
     if effect / error > limit + _CERTAIN:
         return 1.0
     # Of the wrong sign, which is not computed where it is next to nothing.
-    other = nct.cdf(-limit, freedom, effect / error)
-    return float(nct.sf(limit, freedom, effect / error) + (0.0 if math.isnan(other) else other))
+    other = stats.nct.cdf(-limit, freedom, effect / error)
+    return float(stats.nct.sf(limit, freedom, effect / error) + (0.0 if math.isnan(other) else other))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np, pl
+from tightlink.lazy import Array, np, pl, stats
 
 LEAST_VALUES: Final = 64
 #: Below this probability a correlation is not chance.
@@ -76,8 +76,6 @@ def lag(first: Array, second: Array, interval_s: float, *, longest_s: float = ma
         >>> print(found.sentence())
         the second follows the first by 0.7 s: correlation 0.69, p = 1.8e-80
     """
-    from scipy.stats import norm
-
     x, y = (np.asarray(values, dtype=float) for values in (first, second))
     n = len(x)
     if len(y) != n or n < LEAST_VALUES:
@@ -91,14 +89,14 @@ def lag(first: Array, second: Array, interval_s: float, *, longest_s: float = ma
     deviation = math.sqrt(max(float(own.sum()), 1.0) / n)
     lags = np.arange(-most, most + 1)
     place = int(np.abs(across).argmax())
-    p_one = 2 * float(norm.sf(abs(across[place]) / deviation))
+    p_one = 2 * float(stats.norm.sf(abs(across[place]) / deviation))
     return Lag(
         n,
         interval_s,
         float(lags[place] * interval_s),
         float(across[place]),
         float(across[most]),
-        float(norm.isf((1 - _CONFIDENCE) / 2)) * deviation,
+        float(stats.norm.isf((1 - _CONFIDENCE) / 2)) * deviation,
         min(1.0, p_one * len(lags)),
         pl.DataFrame({"lag_s": lags * interval_s, "correlation": across}),
     )

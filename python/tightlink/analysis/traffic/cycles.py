@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np
+from tightlink.lazy import Array, np, stats
 
 _DAY_S: Final = 86_400.0
 #: In seconds, by name, as Smith 2009 has them (section 2).
@@ -125,8 +125,6 @@ def cycles(
 
 def _test(left: Array, removed: set[int], place: float, height: float) -> tuple[float, float]:
     """The power at a place of the spectrum, of which this is the height, over that around it; and its p."""
-    from scipy.stats import f
-
     # Where sines were fitted nothing is left, and the first frequencies are the trend's.
     usable = np.array([bin_ for bin_ in range(1, len(left) - 1) if bin_ not in removed])
     nearest = usable[np.argsort(np.abs(np.log(usable / place)), kind="stable")[:_SURROUNDINGS]]
@@ -134,4 +132,4 @@ def _test(left: Array, removed: set[int], place: float, height: float) -> tuple[
     if usual == 0:
         return np.inf, 0.0
     ratio = height**2 / usual
-    return ratio, float(f.sf(ratio, 2, 2 * len(nearest)))
+    return ratio, float(stats.f.sf(ratio, 2, 2 * len(nearest)))

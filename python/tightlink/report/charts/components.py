@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tightlink.analysis.effects.main import in_words
 from tightlink.analysis.responses.pca import Components
-from tightlink.lazy import alt, np, pl
+from tightlink.lazy import alt, np, pl, stats
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT
@@ -163,10 +163,8 @@ def component_scores(  # noqa: PLR0913
 
 def _circles(scores: pl.DataFrame, around: str, x: str, y: str) -> pl.DataFrame:
     """Of each group of three or more the ellipse around its mean: two normal numbers are in it with 95 %."""
-    from scipy.stats import chi2
-
     turn = np.linspace(0.0, 2 * np.pi, _STEPS)
-    circle = np.sqrt(chi2.ppf(_INSIDE, 2)) * np.stack([np.cos(turn), np.sin(turn)])
+    circle = np.sqrt(stats.chi2.ppf(_INSIDE, 2)) * np.stack([np.cos(turn), np.sin(turn)])
     rows = []
     for (name,), group in scores.group_by(around, maintain_order=True):
         if group.height < _FEWEST:
