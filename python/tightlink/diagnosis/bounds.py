@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.diagnosis.answers import Cause
+from tightlink.diagnosis.paths import Link, Path, Paths, Processor
 from tightlink.diagnosis.words import amount, ms, named, percent, rate, small_percent
-
-if TYPE_CHECKING:
-    from tightlink.diagnosis.paths import Link, Path, Paths, Processor
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
 SATURATED: Final = 0.95

@@ -26,7 +26,6 @@ from tightlink.scenario.paths import Router
 
 if TYPE_CHECKING:
     from tightlink.run import Run
-    from tightlink.scenario import Scenario
 
 _BITS: Final = 8
 #: A window that lacks so little of a packet fills the path, too.
@@ -234,8 +233,12 @@ class Path:
     @property
     def congestion(self) -> str:
         """Name of the congestion control; empty for datagrams."""
-        control = "" if self.tcp is None else self.tcp["congestion"]
-        return str(control if isinstance(control, str) else control["kind"])
+        return _control(self.tcp)
+
+
+def _control(tcp: Mapping[str, Any] | None) -> str:
+    control = "" if tcp is None else tcp["congestion"]
+    return str(control if isinstance(control, str) else control["kind"])
 
 
 class Paths:
@@ -246,7 +249,7 @@ class Paths:
     """
 
     def __init__(self, run: Run) -> None:
-        scenario: Scenario = run.scenario
+        scenario = run.scenario
         self._resolved = scenario.resolve()
         self._explicit = scenario.explicit()
         self._network = Network(self._explicit)
@@ -311,9 +314,7 @@ class Paths:
 
     def control(self, label: str) -> str:
         """Name of a flow's congestion control; empty for datagrams."""
-        transport = self._flows[label]["transport"].get("tcp")
-        control = "" if transport is None else transport["congestion"]
-        return str(control if isinstance(control, str) else control["kind"])
+        return _control(self._flows[label]["transport"].get("tcp"))
 
     def _side(self, flow: Mapping[str, Any], side: str) -> list[list[int]]:
         """The links of each path of a flow in one direction: of one, unless its packets are sprayed."""

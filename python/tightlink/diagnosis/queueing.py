@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.diagnosis.answers import Delay
-from tightlink.diagnosis.paths import ALIKE
+from tightlink.diagnosis.paths import ALIKE, Link, Path
 from tightlink.diagnosis.window import DISCIPLINES
 from tightlink.diagnosis.words import ms, times
-
-if TYPE_CHECKING:
-    from tightlink.diagnosis.paths import Link, Path
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
 _LITTLE: Final = 0.1
