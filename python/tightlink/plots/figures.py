@@ -12,6 +12,7 @@ from tightlink.lazy import Array, np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.gaps import gaps
 from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import legend as with_legend
 from tightlink.run import Run
 
 if TYPE_CHECKING:
@@ -226,9 +227,7 @@ def _values(frame: pl.DataFrame, column: str, axis: labels.Axis) -> list[float]:
 
 def _labelled(ax: Axes, across: str, up: str, *, legend: bool) -> Axes:
     ax.set(xlabel=across, ylabel=up)
-    if legend and ax.get_legend_handles_labels()[1]:
-        ax.legend(**LEGEND)
-    return ax
+    return with_legend(ax) if legend and ax.get_legend_handles_labels()[1] else ax
 
 
 def plain_powers(axis: Axis) -> None:

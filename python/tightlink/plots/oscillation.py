@@ -11,7 +11,7 @@ from tightlink.analysis.traffic.oscillation import Oscillation
 from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import plain_powers
-from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import axes, legend
 
 #: More of them in one figure are a grey band.
 _PERIODS: Final = 20
@@ -51,8 +51,7 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
     if min(values) >= 0:
         ax.set_ylim(bottom=0)
     ax.margins(x=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
@@ -91,5 +90,4 @@ def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(sorted(power)[len(power) // _SQUEEZED], _ROOM * top)
     plain_powers(ax.xaxis)
     ax.margins(x=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)

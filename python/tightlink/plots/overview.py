@@ -8,12 +8,13 @@ from tightlink.errors import TightlinkError
 from tightlink.lazy import Axes, Figure, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import limited_by, series
-from tightlink.plots.style import LEGEND, SIZE, STYLE
+from tightlink.plots.style import LEGEND, SIZE, figure
 from tightlink.run import Run
 
 #: Panels from top to bottom: of each the first series that the run has.
 _PANELS: Final = (("throughput_bps", "goodput_bps"), ("cwnd_packets", "in_flight_bytes"), ("queue_packets",))
-#: Height of a panel, in inches.
+#: Of the figure, and of a panel, in inches.
+_WIDTH: Final = SIZE[0] * 1.3
 _HEIGHT: Final = 1.7
 #: Links whose queues are drawn, the busiest first.
 _MOST_LINKS: Final = 4
@@ -55,15 +56,15 @@ def overview(run: Run) -> Figure:
     """
     wanted = _drawn(run) if "series" in run.tables else []
     if not wanted:
-        figure, (ax,) = _figure(1, SIZE[1])
+        drawn, (ax,) = figure((_WIDTH, SIZE[1]))
         if "flows" in run.tables:
             limited_by(run, ax=ax)
         elif "links" in run.tables:
             _busiest(run, ax)
         else:
             raise TightlinkError(f"this {run.source} has nothing to draw: no series, no flows, no links")
-        return figure
-    figure, panels = _figure(len(wanted), _HEIGHT * len(wanted))
+        return drawn
+    drawn, panels = figure((_WIDTH, _HEIGHT * len(wanted)), len(wanted))
     for ax, (metric, names) in zip(panels, wanted, strict=True):
         # All at once, for they share one scale: kilobits of one flow beside megabits of another would be a lie.
         series(run, metric, names, ax=ax, linewidth=1)
@@ -81,7 +82,7 @@ def overview(run: Run) -> Figure:
         ax.set_ylabel(ax.get_ylabel().replace("congestion window", "cong. window").replace(" (", "\n("))
     for ax in panels[:-1]:
         ax.set_xlabel("")
-    return figure
+    return drawn
 
 
 def _drawn(run: Run) -> list[tuple[str, list[str]]]:
@@ -122,13 +123,3 @@ def _busiest(run: Run, ax: Axes) -> None:
     ax.set_yticks(places, rows["link"].to_list())
     ax.set(xlim=(0, 100), ylim=(rows.height - 0.5, -0.5), xlabel=scale.title.partition(" (")[0] + " (%)")
     ax.grid(visible=False)
-
-
-def _figure(rows: int, height: float) -> tuple[Figure, list[Axes]]:
-    import matplotlib as mpl
-    from cycler import cycler
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=palette.SERIES)}):
-        figure = Figure(figsize=(SIZE[0] * 1.3, height), layout="constrained")
-        return figure, list(figure.subplots(rows, 1, squeeze=False, sharex=rows > 1)[:, 0])

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tightlink.analysis.limits.saturation import Law, Saturation
 from tightlink.lazy import Axes, np, pl
 from tightlink.plots import labels, palette
-from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import axes, legend
 
 _DENSE: Final = 400
 #: Top of a bifurcation diagram, in plateaus.
@@ -30,9 +30,7 @@ def throughput_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> sizes = np.arange(50.0, 1500.0, 50.0)
-        >>> rates = np.minimum(25e3, 12e6 / sizes)
-        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> found = tl.analyze.saturation(tl.analyze.read_measurements("examples/link-sweep.csv"))
         >>> ax = tl.plots.throughput_over_size(found)
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('packet size (B)', 'throughput (Mbit/s)')
@@ -48,9 +46,7 @@ def rate_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> sizes = np.arange(50.0, 1500.0, 50.0)
-        >>> rates = np.minimum(25e3, 12e6 / sizes)
-        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> found = tl.analyze.saturation(tl.analyze.read_measurements("examples/link-sweep.csv"))
         >>> ax = tl.plots.rate_over_size(found)
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('packet size (B)', 'packet rate (packets/s)')
@@ -66,9 +62,7 @@ def throughput_over_rate(found: Saturation, *, ax: Axes | None = None) -> Axes:
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> sizes = np.arange(50.0, 1500.0, 50.0)
-        >>> rates = np.minimum(25e3, 12e6 / sizes)
-        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> found = tl.analyze.saturation(tl.analyze.read_measurements("examples/link-sweep.csv"))
         >>> ax = tl.plots.throughput_over_rate(found)
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('packet rate (packets/s)', 'throughput (Mbit/s)')
@@ -164,5 +158,4 @@ def _axis(frame: pl.DataFrame, column: str) -> labels.Axis:
 def _finished(ax: Axes, across: labels.Axis, up: labels.Axis) -> Axes:
     ax.set(xlabel=across.title, ylabel=up.title)
     ax.set_ylim(bottom=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)

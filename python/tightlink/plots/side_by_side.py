@@ -12,7 +12,7 @@ from tightlink.lazy import Axes, pl
 from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import line
-from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import axes, legend
 
 
 def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | None = None) -> Axes:
@@ -46,8 +46,7 @@ def compared_values(found: Comparison, table: str, metric: str, *, ax: Axes | No
                s=18, color=palette.SERIES[0], linewidths=0, zorder=2)  # fmt: skip
     first, second = found.titles
     ax.set(xlabel=f"{second}: {scale.title}", ylabel=f"{first}: {scale.title}")
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def compared_series(found: Comparison, entity: str, metric: str, *, ax: Axes | None = None) -> Axes:

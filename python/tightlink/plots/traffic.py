@@ -14,7 +14,7 @@ from tightlink.analysis.traffic.sizes import Tail
 from tightlink.analysis.traffic.spikes import Spikes
 from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
-from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import LEGEND, axes, legend
 
 
 def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
@@ -38,8 +38,7 @@ def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
             label=f"slope of H = {found.hurst_variance:.2f}")  # fmt: skip
     ax.plot(time, scales["without_memory"].to_list(), "--", color=palette.NEUTRAL, linewidth=1, label="without memory")
     ax.set(xscale="log", yscale="log", xlabel="time scale (s)", ylabel="variance / mean²")
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
@@ -63,8 +62,7 @@ def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
     ax.plot(time, rows["exponential"].to_list(), "--", color=palette.NEUTRAL, label="exponential")
     least = 0.5 / found.arrivals
     ax.set(yscale="log", ylim=(least, 1.2), xlabel=up.title, ylabel="share that is longer")
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> Axes:
@@ -88,8 +86,7 @@ def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> A
     ax.plot(fitted["size"].to_list(), fitted["fit"].to_list(), color=palette.SERIES[1], linewidth=1.2,
             label=f"α = {found.alpha.value:.2f}")  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel=labels.words(column), ylabel="share that is larger")
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = None) -> Axes:
@@ -125,8 +122,7 @@ def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = 
         )  # fmt: skip
     ax.set(xlabel="time (s)", ylabel=up.title)
     ax.margins(x=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def correlation_over_lag(found: Lag, *, ax: Axes | None = None) -> Axes:

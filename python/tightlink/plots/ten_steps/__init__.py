@@ -1,7 +1,7 @@
 """Figures of the ten graphical steps: one function each, and `page` with all of them.
 
-Each takes what `tightlink.analysis.effects.ten_steps.steps` found. ``names`` says what factors are called: by
-themselves by the ends of their names, on the page by letters with a key.
+Each takes what `tightlink.analysis.effects.ten_steps.steps` found, and draws into ``ax``, or into a new figure.
+``names`` says what factors are called: by themselves by the ends of their names, on the page by letters with a key.
 
 Example:
     >>> from tightlink.analysis.effects.ten_steps import steps

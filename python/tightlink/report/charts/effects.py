@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, Final
 
 from tightlink.analysis.effects.main import STRONG, WEAK
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import alt, pl
-from tightlink.numbers import grouped, percent
+from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
 from tightlink.report.encoding import Width, finished, largest, letters_in_cells
@@ -32,8 +31,6 @@ _MOST_WIDE: Final = 8
 #: Opacity of the smallest effect, and from which on white letters read better.
 _PALEST: Final = 0.15
 _DARK: Final = 0.7
-#: Effects below this share have a decimal.
-_SMALL: Final = 0.1
 #: Between the two levels of a factor, as a share of the room of each.
 _INNER: Final = 0.2
 _NAMES: Final = {"**": f"** p < {STRONG}", "*": f"* p < {WEAK}", "": "not significant"}
@@ -88,7 +85,10 @@ def main_effects(
         pl.col("mean_low", "mean_high", "mean", "effect") * up.factor,
         across=pl.col("factor").replace_strict(short, return_dtype=pl.String),
         significance=pl.col("mark").replace_strict(_NAMES, return_dtype=pl.String),
-        text=pl.Series([_in_numbers(row, up.factor) for row in found.iter_rows(named=True)], dtype=pl.String),
+        text=pl.Series(
+            [labels.effect(*row, up.factor) for row in found.select("effect", "relative_effect", "mark").rows()],
+            dtype=pl.String,
+        ),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
     points = pl.concat([rows.with_columns(side=pl.lit(side), value=pl.col(f"mean_{side}")) for side in ("low", "high")])
     lying = len(factors) <= _MOST_LYING
@@ -159,7 +159,7 @@ def significance_map(
     plain = labels.told_apart(responses)
     size = pl.col("relative_effect").abs().fill_nan(1.0).clip(0.0, 1.0)
     share = pl.col("relative_effect").map_elements(
-        lambda share: percent(abs(share), _digits(share)), return_dtype=pl.String
+        lambda share: percent(abs(share), labels.decimals(share)), return_dtype=pl.String
     )
     cells = effects.select(
         *_SHOWN,
@@ -220,30 +220,12 @@ def _one_each(effects: pl.DataFrame) -> pl.DataFrame:
     return effects
 
 
-def _in_numbers(row: Mapping[str, Any], factor: float) -> str:
-    """An effect with its mark, and below it the effect as a share of the mean."""
-    effect, share = row["effect"], row["relative_effect"]
-    if effect is None:
-        number = "" if math.isnan(share) else f"× {1 + share:.3g}"
-    else:
-        number = grouped(f"{effect * factor:+.3g}") if math.isfinite(effect) else ""
-    lines = [f"{number} {row['mark']}".strip()]
-    if math.isfinite(share):
-        lines.append(percent(share, _digits(share), signed=True))
-    return "\n".join(lines)
-
-
 def _with_levels(effects: pl.DataFrame, short: Mapping[str, str], *, few: bool) -> dict[str, str]:
     """What stands below the factors: where there is room, their levels too."""
     levels = {factor: (low, high) for factor, low, high in effects.select("factor", "low", "high").iter_rows()}
     return {
         factor: f"{short[factor]}\n{low} → {high}" if few else short[factor] for factor, (low, high) in levels.items()
     }
-
-
-def _digits(share: float) -> int:
-    """How many decimals an effect beside the mean has in per cent."""
-    return 1 if abs(share) < _SMALL else 0
 
 
 def _tips(rows: pl.DataFrame) -> list[Any]:
