@@ -160,7 +160,7 @@ def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
     ]
 
 
-def finished(chart: Drawn, title: str, height: int, width: Width, meta: dict[str, Any]) -> Drawn:
+def finished(chart: Drawn, height: int = 240, *, title: str = "", width: Width = "container", **meta: Any) -> Drawn:
     """The chart with its title and its size, and what the page must know of it."""
     properties: dict[str, Any] = {"height": height, "width": width, "usermeta": meta}
     if title:

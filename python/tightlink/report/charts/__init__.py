@@ -2,7 +2,8 @@
 
 Columns that end in a unit (``goodput_bps``, ``one_way_delay_mean_s``) get their title and a readable scale
 by themselves; giving a title leaves the values as they are. Lines with many points are thinned so that
-peaks survive, and the caption says so.
+peaks survive, and the caption says so. All are charts of Altair: ``chart.properties(title=…, width=…, height=…)`` sets
+what a function does not ask for.
 
 Example:
     >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})

@@ -11,10 +11,9 @@ from tightlink.lazy import alt, pl
 from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import Width, finished, largest, letters_in_cells
+from tightlink.report.encoding import finished, largest, letters_in_cells
 
 _CELL: Final = 26
-_HEIGHT: Final = 240
 #: Where numbers stand above the chart, and what lying and upright ones take there, in pixels.
 _ABOVE: Final = -4
 _LYING: Final = 36
@@ -49,12 +48,7 @@ _SHOWN: Final = {
 
 
 def main_effects(
-    effects: pl.DataFrame,
-    response: str,
-    *,
-    names: Mapping[str, str] | None = None,
-    title: str = "",
-    width: Width = "container",
+    effects: pl.DataFrame, response: str, *, names: Mapping[str, str] | None = None, title: str = ""
 ) -> alt.LayerChart:
     """The mean of a response at the low and the high level of each factor, joined by a line; hovering shows p.
 
@@ -66,7 +60,6 @@ def main_effects(
         response: Which response.
         names: What to call factors; without it, the ends of their names that tell them apart.
         title: Above the chart.
-        width: In pixels, or as wide as there is room.
 
     Raises:
         TightlinkError: There is no such response, or there are several values of a factor's effect.
@@ -81,13 +74,13 @@ def main_effects(
     factors = found["factor"].to_list()
     short = {factor: (names or labels.shortest(factors))[factor] for factor in factors}
     up = labels.axis(response, largest(found, "mean_low"))
+    told = found.select("effect", "relative_effect", "mark").rows()
     rows = found.with_columns(
         pl.col("mean_low", "mean_high", "mean", "effect") * up.factor,
         across=pl.col("factor").replace_strict(short, return_dtype=pl.String),
         significance=pl.col("mark").replace_strict(_NAMES, return_dtype=pl.String),
         text=pl.Series(
-            [labels.effect(*row, up.factor) for row in found.select("effect", "relative_effect", "mark").rows()],
-            dtype=pl.String,
+            [labels.effect(effect, share, mark, up.factor) for effect, share, mark in told], dtype=pl.String
         ),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
     points = pl.concat([rows.with_columns(side=pl.lit(side), value=pl.col(f"mean_{side}")) for side in ("low", "high")])
@@ -119,16 +112,11 @@ def main_effects(
         base.mark_point(filled=True, size=50, opacity=1).encode(x=x, xOffset=sides, y=value, color=mark, tooltip=tips),
         texts.encode(x=x, y=y, text=alt.Text("text", type="nominal"), color=mark, tooltip=tips),
     ]
-    paper = {"paper": max(WIDTH, _COLUMN * len(factors))}
-    return finished(alt.LayerChart(layer=layers), title, _HEIGHT, width, paper)
+    return finished(alt.LayerChart(layer=layers), title=title, paper=max(WIDTH, _COLUMN * len(factors)))
 
 
 def significance_map(
-    effects: pl.DataFrame,
-    *,
-    names: Mapping[str, str] | None = None,
-    title: str = "",
-    width: Width = "container",
+    effects: pl.DataFrame, *, names: Mapping[str, str] | None = None, title: str = ""
 ) -> alt.LayerChart:
     """Which factors move which responses, and how far; hovering a cell shows the means, the effect and p.
 
@@ -140,7 +128,6 @@ def significance_map(
         effects: What `tightlink.analysis.effects.main.main_effects` found, of one period or algorithm.
         names: What to call factors; without it, the ends of their names that tell them apart.
         title: Above the chart.
-        width: In pixels, or as wide as there is room.
 
     Raises:
         TightlinkError: There are several values of a factor's effect on a response.
@@ -198,8 +185,8 @@ def significance_map(
         tooltip=tips,
     )
     longest = max(len(line) for text in across.values() for line in text.splitlines())
-    paper = {"paper": (max(_NUMBER, _LETTER * longest) if few else _COLUMN) * len(factors)}
-    return finished(alt.LayerChart(layer=[squares, texts]), title, _CELL * max(len(responses), 1), width, paper)
+    paper = (max(_NUMBER, _LETTER * longest) if few else _COLUMN) * len(factors)
+    return finished(alt.LayerChart(layer=[squares, texts]), _CELL * max(len(responses), 1), title=title, paper=paper)
 
 
 def _of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:

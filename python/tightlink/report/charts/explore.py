@@ -54,14 +54,13 @@ _IN_AREA: Final = f"!isDefined({_AREA}.x) || (inrange(datum.x, {_AREA}.x) && inr
 _IN_CLUSTER: Final = f"!isDefined({_CLUSTER}.group) || indexof({_CLUSTER}.group, datum.group) >= 0"
 
 
-def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -> alt.VConcatChart:
+def explore(table: Designed, *, algorithm: str | None = None) -> alt.VConcatChart:
     """An interactive page of runs.
 
     Args:
         table: The runs, their factors and responses.
         algorithm: Factor by which lines and points are coloured, and whose levels are clustered under each condition,
             which is all other factors.
-        title: Above the chart.
 
     Raises:
         MeasurementError: There are fewer than two responses, no runs, or more than a page can hold.
@@ -82,12 +81,12 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
     parts.append(alt.hconcat(_levels(found), scatter, spacing=40) if found.choices.height else scatter)
     if found.cells is not None:
         parts.append(_strip(found.cells))
-    chart: alt.VConcatChart = alt.vconcat(*parts, spacing=26).add_params(
+    chart = alt.vconcat(*parts, spacing=26).add_params(
         _choice(_ACROSS, "scatter, along ", found.responses[0], found.responses),
         _choice(_UP, "up ", found.responses[1], found.responses),
     )
-    chart = chart.resolve_scale(color="independent")
-    return chart.properties(title=title) if title else chart
+    apart: alt.VConcatChart = chart.resolve_scale(color="independent")
+    return apart
 
 
 def _choice(name: str, label: str, first: str, options: list[str]) -> Any:
