@@ -48,10 +48,7 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
 def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
     """That a link is saturated, in words, and how many flows share it.
 
-    Args:
-        row: The flow's row of the table ``flows``.
-        link: The link; how busy it was is known of the whole run, and says nothing of a flow that is soon over.
-        flows: How many flows take it.
+    How busy it was is known of the whole run, and says nothing of a flow that is soon over.
     """
     whole = _lasted(row) > _WHOLE * link.duration_s
     facts = [f"{percent(link.utilization)} busy"] if whole else []
@@ -61,12 +58,7 @@ def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
 
 
 def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:
-    """That links are saturated, in words.
-
-    Args:
-        busy: How busy each of them was, by name.
-        flows: How many flows share each of them, if that is known.
-    """
+    """That links are saturated, in words: how busy each was, and how many flows share each, if that is known."""
     low, high = percent(min(busy.values())), percent(max(busy.values()))
     share = high if low == high else f"{low.removesuffix(' %')} to {high}"
     said = f"{share} busy"

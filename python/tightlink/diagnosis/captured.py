@@ -29,11 +29,7 @@ _BITS: Final = 8
 
 
 def of_captured(rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
-    """Diagnoses of captured flows, in their order; datagrams that are alike are one.
-
-    Args:
-        rows: Their rows of ``flows``, joined with those of ``connections``.
-    """
+    """Diagnoses of captured flows by rows of ``flows`` and ``connections``; datagrams that are alike are one."""
     found = [_of(row) for row in rows if row["transport"] == "tcp"]
     datagrams = [row["label"] for row in rows if row["transport"] != "tcp"]
     if datagrams:

@@ -242,11 +242,7 @@ def _control(tcp: Mapping[str, Any] | None) -> str:
 
 
 class Paths:
-    """The paths of all flows of a run.
-
-    Args:
-        run: A run of a scenario.
-    """
+    """The paths of all flows of a run."""
 
     def __init__(self, run: Run) -> None:
         scenario = run.scenario

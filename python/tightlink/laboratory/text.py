@@ -29,12 +29,7 @@ def settings(text: str) -> list[list[tuple[str, object]]]:
 
 
 def rendered(text: str, places: Callable[[str, object], tuple[int, int]]) -> str:
-    """The text as HTML.
-
-    Args:
-        text: Markdown; its own HTML stays text.
-        places: The number of the slider of a key and the position of a value.
-    """
+    """The text as HTML; its own HTML stays text, and ``places`` has the slider of a key, the position of a value."""
     from markdown_it import MarkdownIt
 
     buttons: list[str] = []

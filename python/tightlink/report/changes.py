@@ -95,12 +95,7 @@ def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> lis
 
 
 def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> str:
-    """What changes most, between which levels, and what else changes between them.
-
-    Args:
-        levels: As for `changes`.
-        responses: Which columns.
-    """
+    """What changes most, between which levels, and what else changes between them."""
     found = changes(levels, responses)
     if not found or found[0].size < _LEAST:
         return "No response changes much, or none by more than its confidence interval."

@@ -140,13 +140,7 @@ def legend_columns(names: Sequence[str]) -> Any:
 
 
 def letters_in_cells(size: int, letters: int, columns: int) -> Any:
-    """The size of letters in cells that share the width that a chart turns out to have: none where there is no room.
-
-    Args:
-        size: Where there is room, in pixels.
-        letters: Of the longest cell.
-        columns: How many share the width.
-    """
+    """The size of letters in cells that share the width that a chart turns out to have: none where there is no room."""
     return alt.ExprRef(f"width < {round(_WIDE * size * letters * columns)} ? 0 : {size}")
 
 

@@ -27,13 +27,7 @@ _FLOWS: Final = (
 
 
 def sections(run: Run, *, sequence: str | None = None, between_s: Between = (None, None)) -> list[Section]:
-    """All that there is to say of a run, in order.
-
-    Args:
-        run: Simulated, measured, captured or traced.
-        sequence: Name of a flow whose sequence numbers are drawn over time.
-        between_s: When these begin and end, in seconds; without it, with the run.
-    """
+    """All that there is to say of a run, in order; with the sequence numbers of a flow between two times (s) first."""
     drawn = [] if sequence is None else [of_sequence.section(run, sequence, between_s)]
     if run.source == CAPTURE:
         return [*drawn, *captures.sections(run)]

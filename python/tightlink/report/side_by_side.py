@@ -35,14 +35,7 @@ def write_comparison(
     *,
     laboratories: Sequence[Offer] = (),
 ) -> Path:
-    """Write ``report.html`` of a comparison into a folder.
-
-    Args:
-        found: What was compared.
-        folder: Where to.
-        names: What the two are called, such as their folders.
-        laboratories: What can be opened in the lab.
-    """
+    """Write ``report.html`` of a comparison into a folder; names are what the two are called, such as their folders."""
     place = Path(folder)
     parts = [_summary(found), _scenarios(found), _agreement(found), _series(found)]
     parts += [_table(found, name) for name in found.values["table"].unique(maintain_order=True) if name != "series"]

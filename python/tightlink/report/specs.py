@@ -41,11 +41,7 @@ class Figure:
 
 
 def figure(chart: Any, data: Data) -> Figure:
-    """Take a chart apart.
-
-    Args:
-        chart: An Altair chart.
-        data: Where its data are kept.
+    """Take a chart of Altair apart; what it draws is kept among the data of all.
 
     Raises:
         TightlinkError: It has too many points.

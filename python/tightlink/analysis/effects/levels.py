@@ -34,11 +34,6 @@ def over_levels(cells: pl.DataFrame, key: str, metrics: Sequence[str]) -> pl.Dat
     The intervals are those of replications alone: what other factors do is no noise to it. They are missing where a
     cell has one run.
 
-    Args:
-        cells: What `summary` found.
-        key: Column of the factor.
-        metrics: Columns of metrics.
-
     Returns:
         The key, ``runs``, each metric and what `width_of` names; levels in the order of their numbers in SI, else as
         they come.

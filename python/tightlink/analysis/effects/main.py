@@ -108,12 +108,7 @@ def main_effects(
 
 
 def contrast(values: Array, at_high: NDArray[np.bool_]) -> dict[str, Any]:
-    """What `main_effects` says of one factor and one response.
-
-    Args:
-        values: Of the response, NaN where a run has none.
-        at_high: Which runs are at the high level.
-    """
+    """What `main_effects` says of one factor and one response, which is NaN where a run has none."""
     there = ~np.isnan(values)
     low, high = values[there & ~at_high], values[there & at_high]
     if not (low.size and high.size):

@@ -194,12 +194,7 @@ class TwoLevel:
 
 
 def two_level(runs: pl.DataFrame, factors: Sequence[str], pairs: Sequence[tuple[Any, Any]] | None = None) -> TwoLevel:
-    """The design of a table.
-
-    Args:
-        runs: A row for each run.
-        factors: Columns with two levels each.
-        pairs: Low and high level of each factor, where they are known from a larger table.
+    """The design of a table; ``pairs`` are low and high of each factor, where they are known from a larger one.
 
     Raises:
         MeasurementError: A column is missing, or has other than two levels.

@@ -54,15 +54,7 @@ class Explained:
 
 
 def explain(lengths: Array, rates: Array, loads: Array, *, resamples: int = 400, seed: int = 0) -> Explained:
-    """Explain loads where they grow in proportion.
-
-    Args:
-        lengths: Packet lengths in bytes, of at least two kinds.
-        rates: Packet rates in packets/s.
-        loads: Shares from 0 to 1.
-        resamples: How many times residuals are drawn anew.
-        seed: Of the drawing.
-    """
+    """Explain loads (0 to 1) where they grow in proportion, by packet lengths (bytes) and packet rates (packets/s)."""
     design = np.stack([rates, rates * lengths * _BITS, lengths])
     # Scaled to one, sums of squares lose nothing; the first row of loads is the table as it is.
     scale = design.max(axis=1)

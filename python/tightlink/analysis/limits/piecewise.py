@@ -88,12 +88,7 @@ def probes(rates: Array) -> Array:
 
 
 def best(rates: Array, loads: Array) -> Fitted:
-    """The shape that BIC prefers for each data set, with its breaks.
-
-    Args:
-        rates: Packet rates, ascending.
-        loads: Loads: a row for each data set.
-    """
+    """The shape that BIC prefers for each row of loads over ascending packet rates, with its breaks."""
     distinct = probes(rates)
     every = -(-max(len(distinct) - LEAST_RATES, 1) // _MOST_GAPS)
     gaps = np.append(distinct[LEAST_RATES - 1 : -1 : every], distinct[-1])

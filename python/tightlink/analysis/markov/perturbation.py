@@ -34,12 +34,6 @@ def degraded(chain: Chain, transitions: Iterable[Transition], share: float, to: 
     It goes to one other state, or to all others of the row in proportion to what they have; where there is none, to
     staying.
 
-    Args:
-        chain: Of one piece.
-        transitions: What becomes less likely.
-        share: Of each one's probability, from 0 to 1.
-        to: State that gets it.
-
     Raises:
         TightlinkError: There is no such state.
     """

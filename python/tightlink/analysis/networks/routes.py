@@ -88,11 +88,7 @@ class Routes:
         return np.asarray(load * self.betweenness / (len(self.nodes) - 1))
 
     def critical(self, capacity: float | Array) -> Critical:
-        """The load per node from which some link is asked for more than it has.
-
-        Args:
-            capacity: Packets/s that each link carries, or all.
-        """
+        """The load per node from which some link is asked for more packets/s than its capacity, or that of all."""
         used = self.betweenness > 0
         full = np.full(len(self.links), np.inf)
         full[used] = np.broadcast_to(capacity, used.shape)[used] * (len(self.nodes) - 1) / self.betweenness[used]
@@ -102,10 +98,6 @@ class Routes:
 
     def carried(self, capacity: float | Array, load: float) -> float:
         """The share of the packets that arrive while others pile up, by the fluid model.
-
-        Args:
-            capacity: Packets/s that each link carries, or all.
-            load: Packets/s from each node.
 
         Raises:
             TightlinkError: The model finds no end.
@@ -142,11 +134,7 @@ class Routes:
 
 
 def routes(scenario: Scenario, nodes: Sequence[str] | None = None) -> Routes:
-    """The paths of a scenario, as the engine finds them.
-
-    Args:
-        scenario: Whose network.
-        nodes: Those that send and receive; without them, all.
+    """The paths of a scenario, as the engine finds them: between some nodes, or all.
 
     Raises:
         TightlinkError: There are fewer than two nodes, or no way between some.

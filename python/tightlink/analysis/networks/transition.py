@@ -91,10 +91,6 @@ class Susceptibility:
 def susceptibility(tables: Sequence[pl.DataFrame], since_s: float = 0.0) -> Susceptibility:
     """χ at one load, from all windows of one or more runs of it.
 
-    Args:
-        tables: The tables ``scatter`` of runs that differ by their seed, sampled alike.
-        since_s: From here on.
-
     Raises:
         MeasurementError: There are too few samples.
     """
@@ -119,18 +115,12 @@ class Onset:
 
 
 def onset(loads: ArrayLike, orders: ArrayLike, errors: ArrayLike, *, resamples: int = RESAMPLES) -> Onset:
-    """The critical load from the order parameter.
+    """The critical load from the order parameter at loads in ascending order.
 
     What piles up in a second, η λ, is zero up to λc and a parabola in λ − λc beyond, over the loads from 0.6 to 1.125
     times the λc that is found. The interval is that of orders drawn anew with their errors, which are made wider
     where the parabola fits worse than they allow. It is as wide as it should be where loads lie a few percent apart
     near λc; with fewer it is too narrow.
-
-    Args:
-        loads: Ascending; equal loads may repeat.
-        orders: η at each.
-        errors: Standard error of each.
-        resamples: For the intervals.
 
     Raises:
         MeasurementError: Nothing piles up at any load, or something at all of them, or there are too few.

@@ -67,15 +67,7 @@ def simulate_cells(
     seeds: Sequence[int] = (1,),
     progress: Callable[[int, int], None] | None = None,
 ) -> pl.DataFrame:
-    """A row for each cell and seed: ``window_packets``, ``flows``, ``seed``, those of `cell`, ``limit``.
-
-    Args:
-        path: The path.
-        cells: Pairs of window, in packets, and number of flows.
-        jobs: Runs to simulate at a time; the table does not depend on it.
-        seeds: Of the cross traffic; without cross traffic one is enough.
-        progress: Told how many cells are done, of how many.
-    """
+    """A row for each cell and seed: ``window_packets``, ``flows``, ``seed``, those of `cell`, ``limit``."""
     wanted = [(window, flows, seed) for window, flows in cells for seed in seeds]
 
     def one(place: tuple[int, int, int]) -> dict[str, float]:

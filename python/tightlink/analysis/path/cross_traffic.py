@@ -53,13 +53,7 @@ def weekly(*, weekend: bool) -> float:
 
 
 def share(mean: float, *, hour: float, weekend: bool) -> float:
-    """The share of the bottleneck that cross traffic offers at a time.
-
-    Args:
-        mean: Over the week.
-        hour: Of the day.
-        weekend: Whether it is one.
-    """
+    """The share of the bottleneck that cross traffic offers at a time, by its mean over the week."""
     return min(_MOST, mean * daily(hour) * weekly(weekend=weekend))
 
 
@@ -94,15 +88,7 @@ def spread(values: Sequence[float], weights: Sequence[float]) -> Estimate:
 
 
 def predicted(path: BulkPath, window: int, flows: int, *, jobs: int = 1, seeds: Sequence[int] = (1, 2, 3)) -> Estimate:
-    """The goodput of one transfer at an unknown time of the week, in bit/s.
-
-    Args:
-        path: With the week's mean of cross traffic.
-        window: Of each flow, in packets.
-        flows: How many.
-        jobs: Runs to simulate at a time.
-        seeds: Of the cross traffic, at each time.
-    """
+    """The goodput of one transfer at an unknown time of the week, in bit/s."""
     from concurrent.futures import ThreadPoolExecutor
 
     def one(place: tuple[Moment, int]) -> float:

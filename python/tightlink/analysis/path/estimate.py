@@ -64,11 +64,8 @@ class PacketTrains:
 def empty_rtt(samples_s: Mapping[int, Array]) -> tuple[Estimate, float]:
     """The round-trip time of a packet of no length, with its interval, and what each bit of a packet adds, in seconds.
 
-    The smallest round trips grow with the size by what all links on the way need to transmit it; a line through them
-    leaves propagation alone. Where sizes do not tell, the smallest of all round trips stands, and nothing is added.
-
-    Args:
-        samples_s: Round-trip times by the size of the packets, with headers.
+    The smallest round trips grow with the size, headers included, by what all links on the way need to transmit it; a
+    line through them leaves propagation alone. Where sizes do not tell, the smallest of all round trips stands.
 
     >>> found, slope = empty_rtt({100: np.array([0.0208]), 1100: np.array([0.0288])})
     >>> round(found.value, 6), round(1 / slope)
@@ -173,15 +170,7 @@ class Overload:
 
 
 def overload(seq: Any, sent_s: Array, received_seq: Any, received_delay_s: Array, packet_bytes: int) -> Overload:
-    """An overload from what was sent and what arrived, each with its number.
-
-    Args:
-        seq: Numbers of all that was sent.
-        sent_s: When, in the same order.
-        received_seq: Numbers of what arrived.
-        received_delay_s: With what delay, in the same order.
-        packet_bytes: Of each, with headers.
-    """
+    """An overload from what was sent and what arrived, each with its number."""
     order = np.argsort(seq, kind="stable")
     delays = np.full(order.size, np.nan)
     place = np.searchsorted(np.asarray(seq)[order], received_seq)

@@ -43,10 +43,6 @@ _ALIKE: Final = 1e-6
 def read(files: Iterable[str | os.PathLike[str]], path: BulkPath) -> pl.DataFrame:
     """The points of some files or folders: ``window_packets``, ``flows``, ``goodput_bps``.
 
-    Args:
-        files: CSV, Parquet, iperf3's JSON, folders of runs, studies or sweeps.
-        path: Whose points: rows of a table that name another path are left out.
-
     Raises:
         MeasurementError: A file cannot be understood, or no row is of this path.
     """

@@ -137,9 +137,6 @@ def with_mathis(table: pl.DataFrame) -> pl.DataFrame:
     PingER derives its throughput like this (M. Mathis et al., CCR 27(3), 1997, with C = 1). Null where no loss was
     measured: the formula has no bound there.
 
-    Args:
-        table: As `read` gives it.
-
     Raises:
         PingerError: There are no round trips or no losses.
     """
@@ -158,9 +155,6 @@ def filled(table: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """The table with its gaps filled by straight lines between neighbours in time, and how many values that were.
 
     What is missing before the first value of a path and after its last stays missing.
-
-    Args:
-        table: As `read` gives it.
     """
     columns = [column for column in table.columns if column not in _KEYS]
     full = table.with_columns(pl.col(columns).interpolate_by("time_s").over("path"))

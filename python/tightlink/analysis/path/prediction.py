@@ -127,13 +127,7 @@ def windows(path: BulkPath, flows: int, most: int | None = None) -> list[int]:
 
 
 def transfer_s(path: BulkPath, row: dict[str, Any], size_bytes: int) -> float:
-    """How long a transfer takes, its start included where that matters.
-
-    Args:
-        path: The path.
-        row: Window, flows and goodput.
-        size_bytes: Application bytes of all flows together.
-    """
+    """How long a transfer takes, its start included where that matters."""
     estimate = 8 * size_bytes / row["goodput_bps"]
     if estimate > _SIMULATED_S:
         return float(estimate)

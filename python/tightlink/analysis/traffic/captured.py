@@ -49,10 +49,6 @@ def throughput(series: pl.DataFrame, entities: Iterable[str], *, keep: float = K
 def size_classes(sizes: pl.DataFrame, bounds: Sequence[int] = (64, 128, 256, 512, 1024, 1500)) -> pl.DataFrame:
     """How many packets are of which size: ``protocol``, ``sizes`` in bytes, ``packets``, ``bytes``.
 
-    Args:
-        sizes: Table ``packet_sizes`` of a capture.
-        bounds: The largest sizes of the classes; the last class has what is larger.
-
     >>> sizes = pl.DataFrame({"protocol": ["tcp"] * 3, "size_bytes": [40, 52, 1500], "packets": [3, 1, 2]})
     >>> size_classes(sizes).rows()
     [('tcp', 'up to 64', 4, 172), ('tcp', '1025 to 1500', 2, 3000)]

@@ -104,14 +104,6 @@ def each(
 ) -> Found:
     """Test columns of a table over time.
 
-    Args:
-        table: With ``time_s``, at equal intervals.
-        columns: What to test; of a long table, its metrics.
-        begin_s: From when on.
-        end_s: Until when.
-        round_trip_s: Unit of periods; or what tells it from the names and the rows of a series.
-        simulations: Series of noise to compare with.
-
     Returns:
         By the names of whom it belongs to and then the column.
 

@@ -72,14 +72,7 @@ class Spectrum:
 
 
 def largest_ratios(correlation: float, count: int, simulations: int, seed: int) -> Array:
-    """The largest ratio of each of many series of noise, ascending.
-
-    Args:
-        correlation: ρ of the noise.
-        count: Length of each series.
-        simulations: How many.
-        seed: Equal seeds give equal numbers.
-    """
+    """The largest ratio of each of many series of noise, ascending."""
     random = np.random.default_rng(seed)
     at_once = max(_CHUNK // count, 1)
     found = []

@@ -23,10 +23,6 @@ _EQUAL: Final = 1e-9
 def ranked(terms: Sequence[Term], values: Array) -> pl.DataFrame:
     """Effects from the largest to the smallest, without regard to their signs.
 
-    Args:
-        terms: The effects that the design allows to find, those of fewer factors first.
-        values: The response of each run.
-
     Returns:
         Columns ``term``, ``order`` (how many factors it is the product of), ``mean_low``, ``mean_high``, ``effect``,
         and ``aliases``: single factors and products of two that it cannot be told apart from.

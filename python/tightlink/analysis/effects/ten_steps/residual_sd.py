@@ -26,11 +26,6 @@ _MOST: Final = 255
 def residual_sd(terms: Sequence[Term], order: Sequence[str], values: Array) -> pl.DataFrame:
     """The residual standard deviation of least-squares models of the mean and ever more terms.
 
-    Args:
-        terms: The effects that the design allows to find.
-        order: Their names, in the order in which they are added.
-        values: The response of each run.
-
     Returns:
         Columns ``term`` (the last one in the model, first "mean"), ``terms`` (in the model) and ``residual_sd``, over
         the degrees of freedom that are left; 0 where there are none. Terms that earlier ones make up are left out,

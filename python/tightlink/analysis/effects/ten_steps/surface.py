@@ -60,11 +60,6 @@ def surface(design: TwoLevel, effects: pl.DataFrame, values: Array) -> Surface |
 
     Of an interaction the factor with the larger main effect comes first.
 
-    Args:
-        design: The levels of each run.
-        effects: As `tightlink.analysis.effects.ten_steps.ranking.ranked` has them.
-        values: The response of each run.
-
     Returns:
         Nothing where there is one factor only, or no run in a corner.
     """
