@@ -16,10 +16,10 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from tightlink.analysis.columns import SPELLINGS, misspelt
 from tightlink.capture import is_capture
@@ -27,6 +27,8 @@ from tightlink.checksums import DamagedError, read_parquet
 from tightlink.errors import TightlinkError, closest, one_of, show
 from tightlink.lazy import pl
 from tightlink.run import holds_run
+
+Found = TypeVar("Found")
 
 #: Column of the frames that `read` returns: the line of the file, for messages.
 LINE: Final = "_line"
@@ -57,6 +59,29 @@ def of_file(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except MeasurementError as error:
         raise MeasurementError(f"{path}: {error}") from None
+
+
+def of_each(frame: pl.DataFrame, by: str, find: Callable[[pl.DataFrame], Found]) -> dict[str, Found]:
+    """What is found in the rows of each name of a column; one without a name where there is no such column.
+
+    Rows without a name are left out: they are measurements of something else.
+
+    Raises:
+        MeasurementError: No row has a name, or those of one cannot be analysed; the message names it.
+    """
+    if by not in frame.columns:
+        return {"": find(frame)}
+    found = {}
+    for (name,), part in frame.group_by(by, maintain_order=True):
+        if name is None or not str(name).strip():
+            continue
+        try:
+            found[str(name)] = find(part)
+        except MeasurementError as error:
+            raise MeasurementError(f"{by} {name}: {error}") from None
+    if not found:
+        raise MeasurementError(f"{by}: expected the name of a {by} in some row")
+    return found
 
 
 def read(path: str | os.PathLike[str]) -> pl.DataFrame:

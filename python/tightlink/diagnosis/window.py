@@ -81,11 +81,11 @@ def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
     return float((row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (_BITS * path.packet_bytes))
 
 
-def _of_bdp(row: Mapping[str, Any], path: Path, before: str = "; ") -> str:
+def _of_bdp(row: Mapping[str, Any], path: Path) -> str:
     mean = mean_window(row, path)
     if mean is None:
         return ""
-    return f"{before}{amount(mean)} packets in flight on average, the path's BDP is {amount(path.bdp_packets)}"
+    return f"; {amount(mean)} packets in flight on average, the path's BDP is {amount(path.bdp_packets)}"
 
 
 def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import Bracket, Estimate, redrawn
 from tightlink.analysis.limits.governing import ALIKE, Explained, Metric, explain
 from tightlink.analysis.limits.piecewise import Fitted, Shape, best, probes
-from tightlink.analysis.measurements import MeasurementError, checked, in_si, sizes_and_rates
+from tightlink.analysis.measurements import MeasurementError, checked, in_si, of_each, sizes_and_rates
 from tightlink.lazy import Array, NDArray, np, pl
 from tightlink.numbers import percent
 
@@ -136,22 +137,11 @@ class Regimes:
         return f"{where}; neither packet rate nor bit rate governs alone: {cost}"
 
 
-def each(frame: pl.DataFrame, *, by: str = "router", load: str = "load") -> dict[str, Regimes]:
-    """Find the regimes of each router of a table; one without a name where no column names routers.
-
-    Rows whose column ``by`` is empty are left out: they are measurements of something else.
-    """
-    if by not in frame.columns:
-        return {"": find(frame, load=load)}
-    frame = frame.filter(pl.col(by).is_not_null() & (pl.col(by).cast(pl.String) != ""))
-    checked(frame, load)
-    found = {}
-    for (name,), part in frame.group_by(by, maintain_order=True):
-        try:
-            found[str(name)] = find(part, load=load)
-        except MeasurementError as error:
-            raise MeasurementError(f"{by} {name}: {error}") from None
-    return found
+def each(frame: pl.DataFrame, *, load: str = "load") -> dict[str, Regimes]:
+    """Find the regimes of each router of a table, by its name."""
+    if "router" in frame.columns:
+        checked(frame.drop_nulls("router"), load)
+    return of_each(frame, "router", partial(find, load=load))
 
 
 def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES, seed: int = 0) -> Regimes:

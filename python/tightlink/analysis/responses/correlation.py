@@ -106,12 +106,12 @@ def correlation(
                        _places(kept, named, groups), limit, groups)  # fmt: skip
 
 
-def histogram(found: Correlation, width: float = _BIN) -> pl.DataFrame:
+def histogram(found: Correlation) -> pl.DataFrame:
     """How many pairs have which |r|: ``low``, ``high``, ``pairs``, and of these ``kept``, for each bin from 0 to 1."""
-    bins = round(1 / width)
+    bins = round(1 / _BIN)
     edges = np.linspace(0, 1, bins + 1)
     # A pair of |r| = 1 belongs to the last bin.
-    place = np.minimum((found.pairs["r"].abs().to_numpy() / width + 1e-9).astype(int), bins - 1)
+    place = np.minimum((found.pairs["r"].abs().to_numpy() / _BIN + 1e-9).astype(int), bins - 1)
     kept = found.pairs["kept"].to_numpy()
     return pl.DataFrame({
         "low": edges[:-1], "high": edges[1:],
