@@ -158,7 +158,7 @@ def effect(effect: float | None, relative: float, mark: str, factor: float) -> s
     r"""An effect with its mark, and below it the effect as a share of the mean; one of logarithms is a factor.
 
     >>> effect(-2e6, -0.051, "**", 1e-6), effect(None, 0.5, "", 1.0)
-    ('-2 **\n−5.1 %', '× 1.5\n+50 %')
+    ('−2 **\n−5.1 %', '× 1.5\n+50 %')
     """
     if effect is None:
         number = "" if math.isnan(relative) else f"× {1 + relative:.3g}"

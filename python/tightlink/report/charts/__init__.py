@@ -27,6 +27,7 @@ from tightlink.report.charts.linked import linked
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
 from tightlink.report.charts.sequence import MOST_IN_SEQUENCE, sequence
+from tightlink.report.charts.side_by_side import compared_series, compared_values
 from tightlink.report.charts.verdicts import verdict_map
 from tightlink.report.thin import thin
 
@@ -35,6 +36,8 @@ __all__ = [
     "Shade",
     "bars_stacked",
     "beside_standard",
+    "compared_series",
+    "compared_values",
     "component_loadings",
     "component_scores",
     "correlation_histogram",
