@@ -219,9 +219,5 @@ def _broken(command: str) -> list[str]:
     if len(_INDENT + command) <= _WIDTH or not command.startswith("tightlink "):
         return [_INDENT + command]
     first, *options = command.split(" --")
-    return [f"{_INDENT}{first} \\", *_options(options)]
-
-
-def _options(options: list[str]) -> Iterator[str]:
-    for place, option in enumerate(options):
-        yield f"{_INDENT * 2}--{option}" + (" \\" if place < len(options) - 1 else "")
+    lines = [f"{_INDENT}{first}", *(f"{_INDENT * 2}--{option}" for option in options)]
+    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]

@@ -89,9 +89,7 @@ def _drawn(run: Run) -> list[tuple[str, list[str]]]:
     """Which series are drawn, and of what."""
     table = run.series
     there = {metric: set(part["entity"]) for (metric,), part in table.group_by("metric", maintain_order=True)}
-    links = run.links
-    busy = "utilization" if not links["utilization"].is_null().all() else "bytes_out"
-    busiest = links.filter(pl.col(busy) > 0).sort(busy, descending=True, maintain_order=True)["link"].to_list()
+    busiest = busiest_links(run)[0]["link"].to_list()
     flows = run.flows["label"].to_list() if "flows" in run.tables else []
     found = []
     for choices in _PANELS:
@@ -101,13 +99,26 @@ def _drawn(run: Run) -> list[tuple[str, list[str]]]:
         order = busiest if metric == "queue_packets" else flows
         names = [name for name in dict.fromkeys(order) if name in there[metric]]
         if metric != "queue_packets" and len(names) > _MOST_FLOWS:
-            ranked = run.flows.filter(pl.col("label").is_in(names)).sort("goodput_bps", maintain_order=True)["label"]
-            names = [ranked[round(at * (len(ranked) - 1) / (_MOST_FLOWS - 1))] for at in range(_MOST_FLOWS)]
+            names = spread(run.flows.filter(pl.col("label").is_in(names)), _MOST_FLOWS)["label"].to_list()
         if metric == "queue_packets":
             # The busiest is drawn even where nothing ever waits: that is an answer, too.
             names = [name for name in names if name == names[0] or _waits(table, name)][:_MOST_LINKS]
         found += [(metric, names)] if names else []
     return found
+
+
+def busiest_links(run: Run) -> tuple[pl.DataFrame, str]:
+    """The links that carried something, the busiest first, and the column by which: bytes where no rate is known."""
+    by = "bytes_out" if run.links["utilization"].is_null().all() else "utilization"
+    return run.links.filter(pl.col(by) > 0).sort(by, descending=True, maintain_order=True), by
+
+
+def spread(flows: pl.DataFrame, most: int) -> pl.DataFrame:
+    """All flows, or some from the slowest to the fastest."""
+    if flows.height <= most:
+        return flows
+    ranked = flows.sort("goodput_bps", maintain_order=True)
+    return ranked[[round(place * (ranked.height - 1) / (most - 1)) for place in range(most)]]
 
 
 def _waits(table: Any, name: str) -> bool:

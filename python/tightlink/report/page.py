@@ -157,13 +157,13 @@ def _row(charts: Sequence[Any], caption: str, data: specs.Data) -> dict[str, Any
     figures = [specs.figure(chart, data) for chart in charts]
     lines = -(-len(figures) // _MOST_COLUMNS) or 1
     # The small figures of a row are thinned alike: what the captions say is said once.
-    note = next((figure.note for figure in figures if figure.note), "")
+    note = next((note for _, note in figures if note), "")
     return {
         "kind": "charts",
         "columns": -(-len(figures) // lines),
         "caption": caption,
         "note": note,
-        "figures": [{"json": _safe(figure.spec), "height": _height(figure.spec)} for figure in figures],
+        "figures": [{"json": _safe(spec), "height": _height(spec)} for spec, _ in figures],
     }
 
 

@@ -9,6 +9,7 @@ from tightlink.console import rounded
 from tightlink.diagnosis import percent
 from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
+from tightlink.plots.overview import spread
 from tightlink.report import captures, charts, delays, diagnosis, over_time, transfers, users
 from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
@@ -32,8 +33,7 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
     if run.source == CAPTURE:
         return [*drawn, *captures.sections(run)]
     if run.source == TRACE:
-        facts = "\n".join(f"{key}: {run.manifest[key]}" for key in ("file", "format", "bytes", "sha256", "interval"))
-        file = Section("File", "", [Details("The file that was read", facts)])
+        file = captures.file(run, "file", "format", "bytes", "sha256", "interval")
         return [*drawn, over_time.section(run), *delays.sections(run), _totals(run), _links(run), file]
 
     flows = "flows" in run.tables
@@ -101,7 +101,7 @@ def _why(run: Run) -> list[Section]:
 
 
 def _limits(flows: pl.DataFrame) -> Chart:
-    shown = over_time.spread(flows, _MOST_BARS)
+    shown = spread(flows, _MOST_BARS)
     caption = "Each flow's time from its start to its stop, by what held it back."
     if shown.height < flows.height:
         caption += f" {shown.height} of {flows.height} flows, from the lowest goodput to the highest."

@@ -2,7 +2,7 @@
 
 Example:
     >>> frame = pl.DataFrame({"label": ["ftp"], "goodput_bps": [1_911_919.2], "packets_sent": [2385]})
-    >>> print(html(frame, {"goodput_bps": "{:.0f} bit/s"}))
+    >>> print(*parts(frame, {"goodput_bps": "{:.0f} bit/s"}))
     <table><thead><tr><th>flow</th><th class="number">goodput</th><th class="number">packets sent</th></tr></thead>
     <tbody>
     <tr><td>ftp</td><td class="number">1,911,919 bit/s</td><td class="number">2,385</td></tr>
@@ -34,24 +34,6 @@ _GAP: Final = 13
 _LONG: Final = 44
 
 
-def html(frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str, str] | None = None) -> Markup:
-    """The frame as a table.
-
-    Args:
-        frame: A row each.
-        formats: How columns are written: a format such as ".2f" or "{:.2f} ms", or a function.
-        widths: By column, the column of half its confidence intervals, which stand behind the values in their unit.
-
-    >>> found = pl.DataFrame({"goodput_bps": [9.0e6, 9.426e6], "half_width_bps": [98e3, None]})
-    >>> print(html(found, {}, {"goodput_bps": "half_width_bps"}).partition("<tbody>")[2])
-    <BLANKLINE>
-    <tr><td class="number">9.000 ± 0.098</td></tr>
-    <tr><td class="number">9.426</td></tr>
-    </tbody></table>
-    """
-    return _html(_columns(frame, formats, widths))
-
-
 def parts(
     frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str, str] | None = None, *, room: int = ROOM
 ) -> list[Markup]:
@@ -59,12 +41,18 @@ def parts(
 
     Args:
         frame: A row each.
-        formats: How columns are written, as in `html`.
-        widths: Columns of half confidence intervals, as in `html`.
+        formats: How columns are written: a format such as ".2f" or "{:.2f} ms", or a function.
+        widths: By column, the column of half its confidence intervals, which stand behind the values in their unit.
         room: How wide a table may be, in pixels.
 
     >>> [str(part).count("<td") for part in parts(pl.DataFrame({"a": ["x"], "b": [1], "c": [2]}), {}, room=50)]
     [2, 2]
+    >>> found = pl.DataFrame({"goodput_bps": [9.0e6, 9.426e6], "half_width_bps": [98e3, None]})
+    >>> print(parts(found, {}, {"goodput_bps": "half_width_bps"})[0].partition("<tbody>")[2])
+    <BLANKLINE>
+    <tr><td class="number">9.000 ± 0.098</td></tr>
+    <tr><td class="number">9.426</td></tr>
+    </tbody></table>
     """
     first, *others = _columns(frame, formats, widths) or [_NOTHING]
     tables, used = [[first]], first.width

@@ -217,9 +217,8 @@ def _onset(fitted: Fitted, again: Fitted) -> Bracket | None:
     own = int(fitted.breaks[0])
     if own < 0:
         return None
-    places = again.breaks[again.breaks >= 0]
-    low, high = (int(np.percentile(places, tail, method="nearest")) if len(places) else own for tail in (2.5, 97.5))
-    return Bracket(float(fitted.gaps[min(low, own)]), float(fitted.gaps[max(high, own) + 1]))
+    low, high = _moved(own, again.breaks)
+    return Bracket(float(fitted.gaps[low]), float(fitted.gaps[high + 1]))
 
 
 def _decline(rates: Array, fitted: Fitted, again: Fitted) -> Bracket | None:
@@ -227,10 +226,15 @@ def _decline(rates: Array, fitted: Fitted, again: Fitted) -> Bracket | None:
     own = _left(rates, fitted)[0]
     if own < 0:
         return None
-    places = _left(rates, again)
-    places = places[places >= 0]
-    low, high = (int(np.percentile(places, tail, method="nearest")) if len(places) else own for tail in (2.5, 97.5))
-    return Bracket(float(rates[min(low, own) - 1]), float(rates[max(high, own)]))
+    low, high = _moved(own, _left(rates, again))
+    return Bracket(float(rates[low - 1]), float(rates[high]))
+
+
+def _moved(own: int, places: NDArray[np.int64]) -> tuple[int, int]:
+    """The first and the last place to which resampling moves one, itself among them."""
+    there = places[places >= 0]
+    low, high = (int(np.percentile(there, tail, method="nearest")) if len(there) else own for tail in (2.5, 97.5))
+    return min(low, own), max(high, own)
 
 
 def _left(rates: Array, fitted: Fitted) -> NDArray[np.int64]:

@@ -29,12 +29,7 @@ COLUMNS: Final = ("window_packets", "flows", "goodput_bps")
 _NEEDED: Final = {"flows": "the number of flows", "goodput_bps": "a goodput such as goodput_mbit_per_s"}
 #: What a study's table says of the path of each row, by the name that `BulkPath` has for it.
 _PATH: Final = {
-    "bandwidth_bps": "bandwidth_bps",
-    "rtt_s": "rtt_s",
-    "queue_packets": "queue_packets",
-    "factor": "factor",
-    "cross": "cross",
-    "duration_s": "duration_s",
+    **{name: name for name in ("bandwidth_bps", "rtt_s", "queue_packets", "factor", "cross", "duration_s")},
     "traffic.bulk.tcp.recovery": "recovery",
 }
 _ALIKE: Final = 1e-6

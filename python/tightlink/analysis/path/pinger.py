@@ -183,12 +183,7 @@ def _told(name: str) -> tuple[int, ...]:
     """Year, month and day of a name."""
     query = [re.search(rf"(?:^|[?&]){part}=(\d+)", name) for part in ("year", "month", "day")]
     if query[0]:
-        parts = []
-        for part in query:
-            if part is None:
-                break
-            parts.append(int(part[1]))
-        return tuple(parts)
+        return tuple(int(part[1]) for part in itertools.takewhile(bool, query) if part)
     found = re.search(r"(?<!\d)((?:19|20)\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?!\d)", name)
     return tuple(int(part) for part in found.groups() if part) if found else ()
 

@@ -15,7 +15,7 @@ Example:
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from tightlink.analysis.effects.designed import Designed
 from tightlink.analysis.measurements import MeasurementError
@@ -121,26 +121,11 @@ def _parallel(found: Explored, shade: Any) -> Any:
     y = alt.Y("scaled", type="quantitative", scale=alt.Scale(domain=[-0.06, 1.06], nice=False), axis=None)
     band = alt.selection_interval(name=_BAND, encodings=["x", "y"])
     line: dict[str, Any] = {"strokeWidth": 1, "clip": True, "strokeJoin": "round"}
-    pale = (
-        alt.Chart(found.rows)
-        .mark_line(**line)
-        .encode(
-            x=x,
-            y=y,
-            detail=alt.Detail("run", type="nominal"),
-            color=alt.ColorValue(palette.NEUTRAL),
-            opacity=alt.OpacityValue(_PALE),
-        )
-    )
+    place = {"x": x, "y": y, "detail": alt.Detail("run", type="nominal")}
+    pale = alt.Chart(found.rows).mark_line(**line)
+    pale = pale.encode(**place, color=alt.ColorValue(palette.NEUTRAL), opacity=alt.OpacityValue(_PALE))
     chosen = _chosen(found).transform_filter("datum.shown == 1").mark_line(**line)
-    chosen = chosen.encode(
-        x=x,
-        y=y,
-        detail=alt.Detail("run", type="nominal"),
-        color=shade,
-        opacity=alt.OpacityValue(0.75),
-        tooltip=alt.TooltipValue(None),
-    )
+    chosen = chosen.encode(**place, color=shade, opacity=alt.OpacityValue(0.75), tooltip=alt.TooltipValue(None))
     text = alt.Chart(found.marks).mark_text(fontSize=_SMALL - 1, align="left", dx=3, color="currentColor")
     text = text.encode(x=x, y=y, text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None))
     return alt.layer(pale.add_params(band), chosen, text).properties(width=_WIDTH, height=_LINES)
@@ -186,25 +171,16 @@ def _scatter(found: Explored, shade: Any) -> Any:
     return alt.layer(
         dots.add_params(area),
         _words(one, "'up: ' + " + _UP, 0, -8), _words(one, "'along: ' + " + _ACROSS, 0, height + 30),
-        _counted(one, width),
+        _words(one, "datum.kept + ' of ' + datum.runs + ' runs'", width, -8, "right", kept="sum(shown)"),
     ).properties(width=width, height=height)  # fmt: skip
 
 
-def _words(one: Any, expression: str, x: int, y: int) -> Any:
+def _words(one: Any, expression: str, x: int, y: int, align: Literal["left", "right"] = "left", **sums: str) -> Any:
     """Words that follow what is chosen, at a place of the scatter."""
-    said = one.transform_aggregate(runs="count()").transform_calculate(words=expression)
-    said = said.mark_text(align="left", fontSize=11, fontWeight=600, color="currentColor")
+    said = one.transform_aggregate(**sums, runs="count()").transform_calculate(words=expression)
+    said = said.mark_text(align=align, fontSize=11, fontWeight=600, color="currentColor")
     return said.encode(
         x=alt.value(x), y=alt.value(y), text=alt.Text("words", type="nominal"), tooltip=alt.TooltipValue(None)
-    )
-
-
-def _counted(one: Any, x: int) -> Any:
-    said = one.transform_aggregate(kept="sum(shown)", runs="count()")
-    said = said.transform_calculate(words="datum.kept + ' of ' + datum.runs + ' runs'")
-    said = said.mark_text(align="right", fontSize=11, fontWeight=600, color="currentColor")
-    return said.encode(
-        x=alt.value(x), y=alt.value(-8), text=alt.Text("words", type="nominal"), tooltip=alt.TooltipValue(None)
     )
 
 

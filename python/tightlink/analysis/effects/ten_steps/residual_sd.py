@@ -14,11 +14,9 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from tightlink.analysis.effects.two_level import Term
+from tightlink.analysis.effects.two_level import Term, extended
 from tightlink.lazy import Array, np, pl
 
-#: What is left of a column that earlier ones make up, as a share of its length.
-_NOTHING: Final = 1e-9
 #: Terms added; all of a design of 256 combinations.
 _MOST: Final = 255
 
@@ -32,18 +30,15 @@ def residual_sd(terms: Sequence[Term], order: Sequence[str], values: Array) -> p
         and those beyond the largest 255.
     """
     count = len(values)
-    columns = {term.name: term.signs.astype(float) for term in terms}
+    columns = {term.name: term.signs for term in terms}
     basis = np.full((1, count), 1 / math.sqrt(count))
     left = values - values.mean()
     rows = [("mean", 1, _deviation(left, count - 1))]
     for name in order[:_MOST]:
-        # Twice, as what is left of nearly dependent columns is not orthogonal to rounding after once.
-        column = columns[name] - basis.T @ (basis @ columns[name])
-        column -= basis.T @ (basis @ column)
-        length = float(np.linalg.norm(column))
-        if length < _NOTHING * math.sqrt(count):
+        wider = extended(basis, columns[name])
+        if wider is None:
             continue
-        basis = np.vstack([basis, column / length])
+        basis = wider
         left = left - basis[-1] * (basis[-1] @ left)
         rows.append((name, len(basis), _deviation(left, count - len(basis))))
     return pl.DataFrame(rows, schema={"term": pl.String, "terms": pl.Int64, "residual_sd": pl.Float64}, orient="row")
