@@ -89,9 +89,6 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
 
     In CSV files lines that begin with ``#`` are comments, and an empty cell is a missing value.
 
-    Args:
-        path: The file or the folder.
-
     Returns:
         A row for each measurement, in SI units.
 

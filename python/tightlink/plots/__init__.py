@@ -1,4 +1,4 @@
-"""Figures for papers, with matplotlib: every function takes ``ax``, returns the axes, and shows nothing.
+"""Figures for papers, with matplotlib: every function draws into ``ax``, or a new figure, and returns the axes.
 
 Columns that end in a unit are drawn in a readable scale, with the unit in the label. What reports draw is drawn by
 `tightlink.report.charts`, and `save` and `write` put it on paper as well.

@@ -80,18 +80,7 @@ def channel(  # noqa: PLR0913
     fit: bool = False,
     nice: int | bool = True,
 ) -> Any:
-    """An axis of a chart.
-
-    Args:
-        make: ``alt.X`` or ``alt.Y``.
-        frame: With the column, in the unit of the axis.
-        column: What is drawn along it.
-        axis: Its title and its scale.
-        kind: Whether it is logarithmic.
-        domain: Its ends, in the unit of the unscaled column.
-        fit: Whether it ends where the values end.
-        nice: Whether, or with how many steps, it ends at a round number.
-    """
+    """An axis of a chart, which may end where the values end (``fit``), or at a round number (``nice``)."""
     if not frame[column].dtype.is_numeric():
         return make(field(column), type="nominal", sort=None, title=axis.title)
     scale: dict[str, Any] = {"type": kind}

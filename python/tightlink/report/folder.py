@@ -87,16 +87,7 @@ def write_run(
     between_s: Between = (None, None),
     laboratories: Sequence[Offer] = (),
 ) -> Path:
-    """Write the report of a run into a file, which is replaced if it is there.
-
-    Args:
-        run: Simulated, measured, captured or traced.
-        target: The file.
-        name: What the run is called in the title.
-        sequence: Name of a flow whose sequence numbers are drawn over time.
-        between_s: When these begin and end, in seconds; without it, with the run.
-        laboratories: What can be opened in the lab.
-    """
+    """Write the report of a run into a file, which is replaced if it is there."""
     return write(
         target,
         title=f"{'Run' if run.source == SIMULATION else run.source.capitalize()} {name}",

@@ -50,10 +50,7 @@ class Invariants:
 
 
 def invariants(graph: nx.Graph) -> Invariants:
-    """Measure a graph: the numbers of `Invariants`.
-
-    Args:
-        graph: Undirected and connected, of two nodes at least; parallel edges count once.
+    """Measure an undirected graph, in which parallel edges count once: the numbers of `Invariants`.
 
     Raises:
         TightlinkError: It is not connected, or has fewer than two nodes.

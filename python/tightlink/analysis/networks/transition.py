@@ -61,11 +61,7 @@ class Growth:
 
 
 def growth(table: pl.DataFrame, since_s: float = 0.0) -> Growth:
-    """The order parameter of one run.
-
-    Args:
-        table: The table ``scatter`` of a run, of one label.
-        since_s: From here on; before, the network fills.
+    """The order parameter of a run's table ``scatter``, of one label, since the network has filled.
 
     Raises:
         MeasurementError: There are too few samples after that.

@@ -56,9 +56,6 @@ class PathAnswer:
     def scenario(self, packet_bytes: int) -> str:
         """A scenario file with the path as its one link and a transfer over it.
 
-        Args:
-            packet_bytes: Of the probes, for the remark.
-
         Raises:
             ValueError: Something is not known.
         """

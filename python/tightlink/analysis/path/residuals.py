@@ -52,13 +52,7 @@ class Agreement:
 
 
 def beside(observed: pl.DataFrame, path: BulkPath, *, jobs: int = 1) -> pl.DataFrame:
-    """Observations with what is predicted for each, and the residuals ``residual`` and ``residual_bps``.
-
-    Args:
-        observed: ``window_packets``, ``flows``, ``goodput_bps``; several rows of one cell are several points.
-        path: What is predicted.
-        jobs: Runs to simulate at a time.
-    """
+    """Observations with what is predicted for each, and the residuals ``residual`` and ``residual_bps``."""
     cells = list(dict.fromkeys(observed.select("window_packets", "flows").rows()))
     found = simulate_cells(path, cells, jobs=jobs).select("window_packets", "flows", predicted_bps="goodput_bps")
     joined = observed.rename({"goodput_bps": "observed_bps"}).join(

@@ -19,12 +19,7 @@ _HIGH: Final = 190
 
 
 def compared_values(found: Comparison, table: str, metric: str) -> alt.LayerChart:
-    """The first over the second, with the line on which both are equal, and those a tenth beside it.
-
-    Args:
-        found: Two runs, or two sweeps.
-        table: Such as "flows".
-        metric: Such as "goodput_bps".
+    """The first over the second of two runs or sweeps, with lines where both are equal and a tenth beside.
 
     Example:
         >>> dsl = tl.network("dsl").set("duration", "1 s")
@@ -50,13 +45,7 @@ def compared_values(found: Comparison, table: str, metric: str) -> alt.LayerChar
 
 
 def compared_series(found: Comparison, entity: str, metric: str) -> alt.Chart:
-    """A metric over time, of both sides.
-
-    Args:
-        found: Two runs.
-        entity: A flow, a link or a node.
-        metric: Such as "queue_packets".
-    """
+    """A metric such as "queue_packets" of a flow, link or node over time, of both runs."""
     rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
     sides = pl.col("side").replace(dict(zip(SIDES, found.titles, strict=True)))
     shown = rows.select(sides, "time_s", pl.col("value").alias(metric))
