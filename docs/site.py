@@ -35,6 +35,11 @@ _REPOSITORY: Final = "https://github.com/tightlink/tightlink/blob/main/"
 
 #: The groups of the API reference: title, what is said above, an example, and its names.
 API: Final[dict[str, Any]] = tomllib.loads((ROOT / "docs" / "reference" / "api.toml").read_text(encoding="utf-8"))
+#: What examples take for granted.
+_IMPORTED: Final = (
+    "Every public name of the package, after `import tightlink as tl`. Examples have `import numpy as np` and "
+    "`import polars as pl` before them, too."
+)
 #: Modules that have a page each, with all that they export.
 MODULES: Final = {
     "analyze": "Analyses",
@@ -138,7 +143,7 @@ def _lesson(name: str, markdown: str) -> str:
 def api_pages() -> dict[str, str]:
     """The API reference: the text of each page by its name."""
     pages = {}
-    index = ["# Python, name by name", "", "Every public name of the package. `import tightlink as tl`."]
+    index = ["# Python, name by name", "", _IMPORTED]
     for page, group in API.items():
         entries = "\n\n".join(_entry(name) for name in group["names"])
         example = f"```pycon\n{group['example'].strip()}\n```"

@@ -22,7 +22,7 @@ from tightlink.experiment import claims
 from tightlink.report import charts
 from tightlink.report.page import ranges
 from tightlink.report.specs import Data, figure
-from tightlink.report.tables import html
+from tightlink.report.tables import parts
 
 
 def _frame(points: int = 50) -> pl.DataFrame:
@@ -246,7 +246,7 @@ def test_tables_line_up() -> None:
             "ok": [True, False],
         }
     )
-    text = str(html(frame, {}))
+    text = str(parts(frame, {})[0])
     assert "mean one-way delay (ms)" in text
     assert re.findall(r"<td.*?>(.*?)</td>", text) == [
         "a",
@@ -258,7 +258,7 @@ def test_tables_line_up() -> None:
         "0",
         "no",
     ]
-    given = str(html(frame, {"one_way_delay_mean_s": ".4f", "bytes_sent": lambda value: f"<{value}>"}))
+    given = str(parts(frame, {"one_way_delay_mean_s": ".4f", "bytes_sent": lambda value: f"<{value}>"})[0])
     assert "mean one-way delay (s)" in given
     assert "0.0725" in given
     assert "&lt;2479400&gt;" in given

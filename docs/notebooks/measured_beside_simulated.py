@@ -59,7 +59,7 @@ def _(measured, simulated, tl):
 
 @app.cell
 def _(found, tl):
-    tl.plots.compared_series(found, "bottleneck", "queue_packets").figure
+    tl.report.charts.compared_series(found, "bottleneck", "queue_packets")
     return
 
 

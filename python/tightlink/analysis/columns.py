@@ -57,12 +57,7 @@ SPELLINGS: Final = _spellings()
 
 
 def misspelt(column: str, wanted: Iterable[str]) -> str | None:
-    """What a column that cannot be understood probably should be called, if it is one of those wanted.
-
-    Args:
-        column: Its name in the table.
-        wanted: Names as Tightlink has them, such as "throughput_bps".
-    """
+    """What a column that cannot be understood probably should be called, if it is one of those wanted."""
     if column in SPELLINGS:
         return None
     for name in wanted:

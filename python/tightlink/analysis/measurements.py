@@ -6,7 +6,6 @@ Columns are named as everywhere in Tightlink, with the unit at the end: ``packet
 ``throughput_mbit_per_s``, ``load_percent``. Other columns are left alone.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"packet_bytes": [100, 1000], "throughput_mbit_per_s": [20.0, 96.0]})
     >>> sizes_and_rates(frame)["packets_per_s"].to_list()
     [25000.0, 12000.0]
@@ -17,10 +16,10 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from tightlink.analysis.columns import SPELLINGS, misspelt
 from tightlink.capture import is_capture
@@ -28,6 +27,8 @@ from tightlink.checksums import DamagedError, read_parquet
 from tightlink.errors import TightlinkError, closest, one_of, show
 from tightlink.lazy import pl
 from tightlink.run import holds_run
+
+Found = TypeVar("Found")
 
 #: Column of the frames that `read` returns: the line of the file, for messages.
 LINE: Final = "_line"
@@ -60,13 +61,33 @@ def of_file(path: str | os.PathLike[str]) -> Iterator[None]:
         raise MeasurementError(f"{path}: {error}") from None
 
 
+def of_each(frame: pl.DataFrame, by: str, find: Callable[[pl.DataFrame], Found]) -> dict[str, Found]:
+    """What is found in the rows of each name of a column; one without a name where there is no such column.
+
+    Rows without a name are left out: they are measurements of something else.
+
+    Raises:
+        MeasurementError: No row has a name, or those of one cannot be analysed; the message names it.
+    """
+    if by not in frame.columns:
+        return {"": find(frame)}
+    found = {}
+    for (name,), part in frame.group_by(by, maintain_order=True):
+        if name is None or not str(name).strip():
+            continue
+        try:
+            found[str(name)] = find(part)
+        except MeasurementError as error:
+            raise MeasurementError(f"{by} {name}: {error}") from None
+    if not found:
+        raise MeasurementError(f"{by}: expected the name of a {by} in some row")
+    return found
+
+
 def read(path: str | os.PathLike[str]) -> pl.DataFrame:
     r"""Read a table of measurements: a CSV file, a Parquet file, or the folder of a study or sweep.
 
     In CSV files lines that begin with ``#`` are comments, and an empty cell is a missing value.
-
-    Args:
-        path: The file or the folder.
 
     Returns:
         A row for each measurement, in SI units.
@@ -77,7 +98,6 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
 
     Example:
         >>> import tempfile
-        >>> import tightlink as tl
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "link.csv"
         ...     _ = file.write_text("packet_bytes,throughput_mbit_per_s\n100,20\n1000,96\n")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import plots
 from tightlink.analysis.compare.comparison import Comparison
@@ -12,7 +11,7 @@ from tightlink.analysis.compare.comparison import compare as put_together
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.analysis.compare.words import MAIN, in_order, main_agreements
 from tightlink.checksums import write_table
-from tightlink.commands.analyze_output import panels, plain
+from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, say, warned
@@ -20,11 +19,9 @@ from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
 from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
+from tightlink.report import charts
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import SIMULATION, holds_run, open_run
-
-if TYPE_CHECKING:
-    from tightlink.commands.analyze_output import Panel
 
 #: A limit that took less of the time on both sides is not printed.
 _LEAST_SHARE: Final = 0.05
@@ -162,17 +159,13 @@ def _write(found: Comparison, output: Path, names: tuple[str, str], *, with_lab:
     figures.mkdir(parents=True)
     write_table(output / "comparison.parquet", found.values)
     write_table(output / "alone.parquet", found.alone)
-    rows: dict[str, list[Panel]] = {}
-    for name in main_agreements(found)[:_MOST_FIGURES]:
-        table, _, metric = name.partition(".")
-        rows[name] = [partial(plots.compared_values, found, table, metric)]
-    if rows:
-        plots.write(panels(rows), figures / "agreement.svg")
+    values = (name.partition(".") for name in main_agreements(found)[:_MOST_FIGURES])
     series = found.series.select("entity", "metric").unique(maintain_order=True).head(_MOST_FIGURES)
-    if series.height:
-        rows = {
-            f"{entity}: {metric}": [partial(plots.compared_series, found, entity, metric)]
-            for entity, metric in series.iter_rows()
-        }
-        plots.write(panels(rows), figures / "series.svg")
+    drawn: dict[str, list[Any]] = {
+        "agreement": [charts.compared_values(found, table, metric) for table, _, metric in values],
+        "series": [charts.compared_series(found, entity, metric) for entity, metric in series.rows()],
+    }
+    for name, listed in drawn.items():
+        if listed:
+            plots.write(listed, figures / f"{name}.svg")
     say(f"wrote {write_comparison(found, output, names, laboratories=offers)}")

@@ -8,8 +8,7 @@ from cyclopts import Parameter
 from tightlink.commands.options import Output, Set
 from tightlink.console import print_text
 from tightlink.laboratory import write
-from tightlink.laboratory.text import read
-from tightlink.scenario import load, parse_option
+from tightlink.scenario import load, parse_option, toml
 
 
 def lab(
@@ -37,7 +36,7 @@ def lab(
         What stands above it (default: the name of the scenario).
     """
     scenario = load(file, set=dict(map(parse_option, set_ or [])))
-    lesson = "" if text is None else read(text)
+    lesson = "" if text is None else toml.read(text)
     print_text(
         str(write(output or Path(f"{file.stem}.html"), scenario, sliders=slider or (), text=lesson, title=title))
     )

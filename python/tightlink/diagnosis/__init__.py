@@ -4,7 +4,6 @@ Simulated and measured flows account for their time (``limited_by_*``), and thei
 captured flows the packets tell what they can, and the diagnosis says what they cannot.
 
 Example:
-    >>> import tightlink as tl
     >>> scenario = tl.loads('''
     ... profile = "ns2"
     ... duration = "10 s"

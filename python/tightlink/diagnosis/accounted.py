@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.diagnosis.answers import Diagnosis
+from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, merged
 from tightlink.diagnosis.bounds import saturated_links
 from tightlink.diagnosis.causes import causes
 from tightlink.diagnosis.commands import Changed, Typed
@@ -14,10 +14,9 @@ from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.queueing import delay, together
 from tightlink.diagnosis.suggestions import suggestions
-from tightlink.diagnosis.words import family, listed, named, percent
+from tightlink.diagnosis.words import family, listed, named, percent, sentence
 
 if TYPE_CHECKING:
-    from tightlink.diagnosis.answers import Cause, Delay, Suggestion
     from tightlink.run import Run
 
 #: Below this share of the time, the second cause is named too, if it has enough.
@@ -48,12 +47,7 @@ _SHORT: Final = {
 
 
 class Accounted:
-    """Diagnoses of the flows of a scenario's run.
-
-    Args:
-        run: A run of a scenario.
-        command: What was typed to make it, and the changes of the scenario beside it, if that is known.
-    """
+    """Diagnoses of the flows of a scenario's run; what was typed to make it, if that is known, begins commands."""
 
     def __init__(self, run: Run, command: Typed | None = None) -> None:
         self._paths = Paths(run)
@@ -61,11 +55,7 @@ class Accounted:
         self._kernel = Kernel(run)
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
-        """Diagnoses of flows: those that have the same are one.
-
-        Args:
-            rows: Their rows of the table ``flows``.
-        """
+        """Diagnoses of flows by their rows of the table ``flows``: those that have the same are one."""
         groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
         found: dict[str, tuple[Cause, ...]] = {}
         for row in rows:
@@ -122,18 +112,8 @@ class Accounted:
 
 def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[Cause, ...]:
     """The causes of flows that are alike with their mean shares, in the words of the flow in the middle."""
-    merged: dict[tuple[str, str], Cause] = {}
-    totals: dict[tuple[str, str], float] = {}
-    every = [cause for group in found for cause in group]
-    for cause in (*middle, *every):
-        merged.setdefault((cause.name, cause.where), cause)
-    for cause in every:
-        key = (cause.name, cause.where)
-        totals[key] = totals.get(key, 0.0) + (cause.share or 0.0)
-    mean = [
-        cause if cause.share is None else replace(cause, share=totals[key] / len(found))
-        for key, cause in merged.items()
-    ]
+    every = ((cause, 1.0) for group in found for cause in group)
+    mean = merged([*((cause, 0.0) for cause in middle), *every], len(found))
     # What they have in common comes first, even where one of them has more of something else.
     return tuple(mean[:1] + sorted(mean[1:], key=lambda cause: -(cause.share or 0.0)))
 
@@ -154,12 +134,8 @@ def _answer(found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], 
         text = f"for {percent(share)} of the time {text}"
     if second:
         text += f", for {percent(second[0].share or 0.0)} {_SHORT.get(second[0].name, _LOSSES)}"
-    words = [text, *([other] if other else []), _sentence(queues.text)]
+    words = [text, *([other] if other else []), sentence(queues.text)]
     if help_:
         # The others are in `suggestions`.
         words.append(f"Try {listed([each.text for each in help_[:_TRIED]], 'or')}")
     return ". ".join(words) + "."
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -2,7 +2,7 @@
 
 Example:
     >>> cause = Cause("receiver_window", 0.9, "certain", "", "the receiver's window of 20 packets holds it back")
-    >>> cause.to_dict()["certainty"]
+    >>> cause.certainty
     'certain'
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
 from tightlink.diagnosis.words import named
@@ -39,9 +39,16 @@ class Cause:
     text: str
     """The cause in words."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The cause as JSON has it."""
-        return asdict(self)
+
+def merged(weighted: Iterable[tuple[Cause, float]], total: float = 1.0) -> list[Cause]:
+    """One cause for each name and place, in the words of the first: its share is the sum of theirs over a total."""
+    first: dict[tuple[str, str], Cause] = {}
+    shares: dict[tuple[str, str], float] = {}
+    for cause, weight in weighted:
+        key = (cause.name, cause.where)
+        first.setdefault(key, cause)
+        shares[key] = shares.get(key, 0.0) + (cause.share or 0.0) * weight
+    return [cause if cause.share is None else replace(cause, share=shares[key] / total) for key, cause in first.items()]
 
 
 @dataclass(frozen=True)
@@ -61,10 +68,6 @@ class Delay:
     text: str
     """The delay in words."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The delay as JSON has it."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Suggestion:
@@ -78,10 +81,6 @@ class Suggestion:
     """The keys of the scenario that it changes, with their values."""
     vary: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The key that a sweep varies, with its levels."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The suggestion as JSON has it."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,9 +126,9 @@ class Diagnosis:
         return {
             "flows": list(self.flows),
             "sentence": self.sentence,
-            "causes": [cause.to_dict() for cause in self.causes],
-            "delay": None if self.delay is None else self.delay.to_dict(),
-            "suggestions": [suggestion.to_dict() for suggestion in self.suggestions],
+            "causes": list(map(asdict, self.causes)),
+            "delay": None if self.delay is None else asdict(self.delay),
+            "suggestions": list(map(asdict, self.suggestions)),
             "tcp_info": self.tcp_info,
         }
 
@@ -151,18 +150,9 @@ class Why:
     @property
     def causes(self) -> tuple[Cause, ...]:
         """What bounds the rates, the largest share of the flows' time first."""
-        total = sum(len(diagnosis.flows) or 1 for diagnosis in self.diagnoses)
-        shares: dict[tuple[str, str], float] = {}
-        first: dict[tuple[str, str], Cause] = {}
-        for diagnosis in self.diagnoses:
-            for cause in diagnosis.causes:
-                key = (cause.name, cause.where)
-                first.setdefault(key, cause)
-                shares[key] = shares.get(key, 0.0) + (cause.share or 0.0) * (len(diagnosis.flows) or 1)
-        found = [
-            cause if cause.share is None else Cause(cause.name, shares[key] / total, *_rest(cause))
-            for key, cause in first.items()
-        ]
+        counted = [(diagnosis, len(diagnosis.flows) or 1) for diagnosis in self.diagnoses]
+        weighted = ((cause, count) for diagnosis, count in counted for cause in diagnosis.causes)
+        found = merged(weighted, sum(count for _, count in counted))
         return tuple(sorted(found, key=lambda cause: -(cause.share or 0.0)))
 
     @property
@@ -214,16 +204,12 @@ class Why:
         delay = self.delay
         return {
             "sentence": self.sentence,
-            "causes": [cause.to_dict() for cause in self.causes],
-            "delay": None if delay is None else delay.to_dict(),
-            "suggestions": [suggestion.to_dict() for suggestion in self.suggestions],
+            "causes": list(map(asdict, self.causes)),
+            "delay": None if delay is None else asdict(delay),
+            "suggestions": list(map(asdict, self.suggestions)),
             "diagnoses": [diagnosis.to_dict() for diagnosis in self.diagnoses],
             "flows_left_out": self.left_out,
         }
-
-
-def _rest(cause: Cause) -> tuple[Certainty, str, str]:
-    return cause.certainty, cause.where, cause.text
 
 
 def _broken(command: str) -> list[str]:
@@ -233,9 +219,5 @@ def _broken(command: str) -> list[str]:
     if len(_INDENT + command) <= _WIDTH or not command.startswith("tightlink "):
         return [_INDENT + command]
     first, *options = command.split(" --")
-    return [f"{_INDENT}{first} \\", *_options(options)]
-
-
-def _options(options: list[str]) -> Iterator[str]:
-    for place, option in enumerate(options):
-        yield f"{_INDENT * 2}--{option}" + (" \\" if place < len(options) - 1 else "")
+    lines = [f"{_INDENT}{first}", *(f"{_INDENT * 2}--{option}" for option in options)]
+    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.diagnosis.answers import Cause
+from tightlink.diagnosis.paths import Link, Path, Paths, Processor
 from tightlink.diagnosis.words import amount, ms, named, percent, rate, small_percent
-
-if TYPE_CHECKING:
-    from tightlink.diagnosis.paths import Link, Path, Paths, Processor
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
 SATURATED: Final = 0.95
@@ -50,10 +48,7 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
 def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
     """That a link is saturated, in words, and how many flows share it.
 
-    Args:
-        row: The flow's row of the table ``flows``.
-        link: The link; how busy it was is known of the whole run, and says nothing of a flow that is soon over.
-        flows: How many flows take it.
+    How busy it was is known of the whole run, and says nothing of a flow that is soon over.
     """
     whole = _lasted(row) > _WHOLE * link.duration_s
     facts = [f"{percent(link.utilization)} busy"] if whole else []
@@ -63,12 +58,7 @@ def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
 
 
 def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:
-    """That links are saturated, in words.
-
-    Args:
-        busy: How busy each of them was, by name.
-        flows: How many flows share each of them, if that is known.
-    """
+    """That links are saturated, in words: how busy each was, and how many flows share each, if that is known."""
     low, high = percent(min(busy.values())), percent(max(busy.values()))
     share = high if low == high else f"{low.removesuffix(' %')} to {high}"
     said = f"{share} busy"

@@ -7,14 +7,11 @@ they are the receiver's own delay, which is known by the handshake taking much l
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.diagnosis import evidence
-from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
+from tightlink.diagnosis.answers import Cause, Certainty, Delay, Diagnosis
 from tightlink.diagnosis.words import ms, percent, rate, small_percent
-
-if TYPE_CHECKING:
-    from tightlink.diagnosis.answers import Certainty
 
 #: A share of segments retransmitted from which on losses hold a flow back.
 _MANY_LOST: Final = 0.005
@@ -32,11 +29,7 @@ _BITS: Final = 8
 
 
 def of_captured(rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
-    """Diagnoses of captured flows, in their order; datagrams that are alike are one.
-
-    Args:
-        rows: Their rows of ``flows``, joined with those of ``connections``.
-    """
+    """Diagnoses of captured flows by rows of ``flows`` and ``connections``; datagrams that are alike are one."""
     found = [_of(row) for row in rows if row["transport"] == "tcp"]
     datagrams = [row["label"] for row in rows if row["transport"] != "tcp"]
     if datagrams:

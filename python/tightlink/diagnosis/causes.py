@@ -7,13 +7,11 @@ saturated, and what keeps a congestion window small.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.diagnosis import bounds, window
-from tightlink.diagnosis.answers import Cause
-
-if TYPE_CHECKING:
-    from tightlink.diagnosis.paths import Path, Paths
+from tightlink.diagnosis.answers import Cause, merged
+from tightlink.diagnosis.paths import Path, Paths
 
 _PREFIX: Final = "limited_by_"
 #: A share of time below which a cause is not worth a word.
@@ -32,14 +30,7 @@ def shares(row: Mapping[str, Any]) -> _Found:
 def causes(
     row: Mapping[str, Any], path: Path, paths: Paths, kernel: Mapping[str, float] | None = None
 ) -> tuple[Cause, ...]:
-    """What bounds the rate of a flow, the largest share of time first.
-
-    Args:
-        row: Its row of the table ``flows``.
-        path: Its path.
-        paths: Those of all flows.
-        kernel: What the sender's kernel counted itself, of a measured flow.
-    """
+    """What bounds the rate of a flow, the largest share of time first; a sender's kernel may have counted some."""
     known = shares(row)
     if not row["packets_sent"] or row["stop_s"] <= row["start_s"]:
         return (Cause("application", None, "certain", "", "it sent nothing"),)
@@ -58,7 +49,7 @@ def causes(
     if not found:
         name, share = max([*known.items(), ("", held)], key=lambda item: item[1])
         found = [_OF[name](row, path, paths, share) if name else window.cause(row, path, paths, share)]
-    return tuple(sorted(_merged(found), key=lambda cause: -(cause.share or 0.0)))
+    return tuple(sorted(merged((cause, 1.0) for cause in found), key=lambda cause: -(cause.share or 0.0)))
 
 
 def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:
@@ -72,20 +63,6 @@ def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:
     else:
         found = window.cause(row, path, paths, 1.0)
     return Cause(found.name, None, "likely", found.where, found.text)
-
-
-def _merged(found: list[Cause]) -> list[Cause]:
-    """One cause for each name and place, with the sum of their shares."""
-    merged: dict[tuple[str, str], Cause] = {}
-    for cause in found:
-        key = (cause.name, cause.where)
-        if key in merged:
-            first = merged[key]
-            total = (first.share or 0.0) + (cause.share or 0.0)
-            merged[key] = Cause(first.name, total, first.certainty, first.where, first.text)
-        else:
-            merged[key] = cause
-    return list(merged.values())
 
 
 _OF: Final[dict[str, Callable[[Mapping[str, Any], Path, Paths, float], Cause]]] = {

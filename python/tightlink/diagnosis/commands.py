@@ -3,7 +3,6 @@
 A run that was measured is measured again, where an emulated link can carry the change.
 
 Example:
-    >>> import tightlink as tl
     >>> run = tl.simulate(tl.load("examples/one-flow.toml", set={"duration": "5 s"}))
     >>> changed = Changed(run)
     >>> print(changed.command({"link.bottleneck.queue": {"kind": "fq-codel"}}))

@@ -16,21 +16,13 @@ _DIFFERS: Final = 0.2
 
 
 class Kernel:
-    """What the senders' kernels counted in a run; nothing where nobody asked them.
-
-    Args:
-        run: A run of any source.
-    """
+    """What the senders' kernels counted in a run of any source; nothing where nobody asked them."""
 
     def __init__(self, run: Run) -> None:
         self._counted: Mapping[str, Mapping[str, float]] = run.manifest.get("tcp_info", {})
 
     def shares(self, row: Mapping[str, Any]) -> dict[str, float] | None:
-        """Shares of a flow's time: with data to send or outstanding, at the receiver's window, at the send buffer.
-
-        Args:
-            row: The flow's row of the table ``flows``.
-        """
+        """Shares of a flow's time: with data to send or outstanding, at the receiver's window, at the send buffer."""
         counted, lasted = self._counted.get(row["label"]), row["stop_s"] - row["start_s"]
         if counted is None or lasted <= 0:
             return None
@@ -48,10 +40,6 @@ def disagreement(row: Mapping[str, Any], kernel: Mapping[str, float] | None) -> 
     """Where the kernel counts much more time at the receiver's window than we do, in words.
 
     Less is no contradiction: a window that the sender's application keeps is not known to the kernel.
-
-    Args:
-        row: The flow's row of the table ``flows``.
-        kernel: What `Kernel.shares` gives.
     """
     if kernel is None:
         return ""

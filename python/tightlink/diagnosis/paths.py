@@ -1,7 +1,6 @@
 """The paths of a scenario's flows: their links and processors, with what a run's tables say of these.
 
 Example:
-    >>> import tightlink as tl
     >>> scenario = tl.loads('''
     ... duration = "1 s"
     ... link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "100 packets" }
@@ -27,7 +26,6 @@ from tightlink.scenario.paths import Router
 
 if TYPE_CHECKING:
     from tightlink.run import Run
-    from tightlink.scenario import Scenario
 
 _BITS: Final = 8
 #: A window that lacks so little of a packet fills the path, too.
@@ -235,19 +233,19 @@ class Path:
     @property
     def congestion(self) -> str:
         """Name of the congestion control; empty for datagrams."""
-        control = "" if self.tcp is None else self.tcp["congestion"]
-        return str(control if isinstance(control, str) else control["kind"])
+        return _control(self.tcp)
+
+
+def _control(tcp: Mapping[str, Any] | None) -> str:
+    control = "" if tcp is None else tcp["congestion"]
+    return str(control if isinstance(control, str) else control["kind"])
 
 
 class Paths:
-    """The paths of all flows of a run.
-
-    Args:
-        run: A run of a scenario.
-    """
+    """The paths of all flows of a run."""
 
     def __init__(self, run: Run) -> None:
-        scenario: Scenario = run.scenario
+        scenario = run.scenario
         self._resolved = scenario.resolve()
         self._explicit = scenario.explicit()
         self._network = Network(self._explicit)
@@ -312,9 +310,7 @@ class Paths:
 
     def control(self, label: str) -> str:
         """Name of a flow's congestion control; empty for datagrams."""
-        transport = self._flows[label]["transport"].get("tcp")
-        control = "" if transport is None else transport["congestion"]
-        return str(control if isinstance(control, str) else control["kind"])
+        return _control(self._flows[label]["transport"].get("tcp"))
 
     def _side(self, flow: Mapping[str, Any], side: str) -> list[list[int]]:
         """The links of each path of a flow in one direction: of one, unless its packets are sprayed."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.diagnosis.answers import Delay
-from tightlink.diagnosis.paths import ALIKE
+from tightlink.diagnosis.paths import ALIKE, Link, Path
 from tightlink.diagnosis.window import DISCIPLINES
 from tightlink.diagnosis.words import ms, times
-
-if TYPE_CHECKING:
-    from tightlink.diagnosis.paths import Link, Path
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
 _LITTLE: Final = 0.1
@@ -26,10 +23,7 @@ _SECOND: Final = 0.3
 def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -> Delay:
     """The delay that queues add to the round trip of a flow, or to the way of its datagrams.
 
-    Args:
-        row: The flow's row of the table ``flows``.
-        path: Its path.
-        shortest_s: The shortest round trip that was measured, instead of that of the scenario with empty queues.
+    A shortest round trip that was measured stands instead of that of the scenario with empty queues.
     """
     links = sorted((*path.forward, *path.reverse), key=lambda link: -link.queueing_s)
     first = links[0]
@@ -62,13 +56,7 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
 
 
 def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
-    """The delay of several flows: that of the one in the middle, with ranges where others differ.
-
-    Args:
-        delays: Those of all of them.
-        middle: That of the flow in the middle.
-        where: The links that bound their rates, if these are several.
-    """
+    """The delay of several flows: that of the one in the middle, with ranges where others differ or wait elsewhere."""
     means, bases = ([getattr(each, name) for each in delays] for name in ("mean_s", "base_s"))
     if not where and max(bases) <= ALIKE * min(bases):
         return middle

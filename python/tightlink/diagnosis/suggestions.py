@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.diagnosis import bounds
-from tightlink.diagnosis.answers import Suggestion
+from tightlink.diagnosis.answers import Cause, Delay, Suggestion
+from tightlink.diagnosis.commands import Changed
+from tightlink.diagnosis.paths import Link, Path
 from tightlink.diagnosis.queueing import bdp_of, bdp_packets
-
-if TYPE_CHECKING:
-    from tightlink.diagnosis.answers import Cause, Delay
-    from tightlink.diagnosis.commands import Changed
-    from tightlink.diagnosis.paths import Link, Path
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289), and a quarter of the base delay.
 _STANDING_S: Final = 0.005
@@ -45,15 +42,7 @@ _DEAF: Final = frozenset({"bbr", "bbr3"})
 def suggestions(
     row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, changed: Changed
 ) -> tuple[Suggestion, ...]:
-    """What would help, the first first; only what the scenario allows.
-
-    Args:
-        row: The flow's row of the table ``flows``.
-        path: Its path.
-        found: What bounds its rate.
-        delay: What queues add to its delay.
-        changed: Makes commands of changes.
-    """
+    """What would help, the first first, against what bounds the rate and adds delay; only what the scenario allows."""
     made = []
     for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay)
     # What waits behind others waits less where queues are shorter; another control comes after that.

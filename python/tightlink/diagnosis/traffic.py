@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from tightlink.diagnosis.answers import Cause, Diagnosis
 from tightlink.diagnosis.bounds import SATURATED, saturated_links
-from tightlink.diagnosis.words import ms, named, percent, small_percent
+from tightlink.diagnosis.words import ms, named, percent, sentence, small_percent
+from tightlink.lazy import pl
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.run import Run
 
 #: Waits below this are not worth a sentence.
@@ -18,11 +17,7 @@ _NOTHING_S: Final = 0.0001
 
 
 def of_traffic(run: Run) -> Diagnosis | None:
-    """What bounds the users, or the scatter, of a run; nothing where there are none.
-
-    Args:
-        run: A run of a scenario, with its table ``links``.
-    """
+    """What bounds the users, or the scatter, of a run; nothing where there are none."""
     groups = tuple(name for name, traffic in run.scenario.traffic.items() if traffic.kind in {"users", "scatter"})
     if not groups:
         return None
@@ -57,4 +52,4 @@ def longest_wait(links: pl.DataFrame) -> str:
         lost = small_percent(most["packets_dropped"] / most["packets_in"])
         said.append(f"most are dropped {place}, {lost} of those that come")
     text = ", and ".join(said) if said else "queues are short, and nothing is dropped"
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{sentence(text)}."

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Diagnosis
 from tightlink.diagnosis.traffic import cause_of, longest_wait
-from tightlink.diagnosis.words import percent, times
+from tightlink.diagnosis.words import percent, sentence, times
+from tightlink.numbers import grouped
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -26,28 +27,23 @@ _SPENT: Final = {
 
 
 def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
-    """What bounds the transfers of a run, group by group.
-
-    Args:
-        run: A run of a scenario with open-loop transfers.
-        rows: Those of the table ``flows`` that are of such groups.
-    """
+    """What bounds the transfers of a run, by the rows of the table ``flows`` that are groups of them."""
     links = run.table("links").sort("utilization", descending=True, nulls_last=True, maintain_order=True)
     whole = {row["label"]: row for row in run.completion_times.iter_rows(named=True) if row["size_class"] == "all"}
     found = []
     for row in rows:
         cause = cause_of(links)
-        network = f"{cause.text[:1].upper()}{cause.text[1:]}. {longest_wait(links)}"
-        text = f"{_said(whole[row['label']])}{_spent(row)}. {network}"
+        network = f"{sentence(cause.text)}. {longest_wait(links)}"
+        text = f"{completed(whole[row['label']])}{_spent(row)}. {network}"
         found.append(Diagnosis((row["label"],), (cause,), None, (), text))
     return found
 
 
-def _said(row: Mapping[str, Any]) -> str:
-    """How many were complete, and how much longer they took than on an empty path."""
-    done = row["transfers"] - row["unfinished"]
-    said = f"{done} of {row['transfers']} transfers were complete at the end"
-    if not done:
+def completed(row: Mapping[str, Any]) -> str:
+    """How many transfers were complete, and how much longer they took than on an empty path."""
+    done, every = row["transfers"] - row["unfinished"], row["transfers"]
+    said = f"{grouped(done)} of {grouped(every)} transfers were complete at the end"
+    if row["slowdown_p50"] is None:
         return said
     median, p99 = (times(row[f"slowdown_{name}"]) for name in ("p50", "p99"))
     return f"{said}; they took {median} times as long as on an empty path in the median, {p99} times at 99 %"

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
-from tightlink.diagnosis.answers import Cause
+from tightlink.diagnosis.answers import Cause, Certainty
 from tightlink.diagnosis.bounds import busy_processor, router
+from tightlink.diagnosis.paths import Link, Path, Paths
 from tightlink.diagnosis.words import amount, percent, small_percent
-
-if TYPE_CHECKING:
-    from tightlink.diagnosis.answers import Certainty
-    from tightlink.diagnosis.paths import Link, Path, Paths
 
 #: Controls that take delay for congestion, and controls that send at a rate that they have measured.
 _BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
@@ -45,14 +42,7 @@ _BITS: Final = 8
 
 
 def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
-    """Why the congestion window, or the pacing that goes with it, holds a flow back.
-
-    Args:
-        row: The flow's row of the table ``flows``.
-        path: Its path.
-        paths: Those of all flows.
-        share: Share of the flow's time.
-    """
+    """Why the congestion window, or the pacing that goes with it, holds a flow back for a share of its time."""
     full = busy_processor(path)
     if full is not None:
         return router(row, path, full, share)
@@ -91,11 +81,11 @@ def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
     return float((row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (_BITS * path.packet_bytes))
 
 
-def _of_bdp(row: Mapping[str, Any], path: Path, before: str = "; ") -> str:
+def _of_bdp(row: Mapping[str, Any], path: Path) -> str:
     mean = mean_window(row, path)
     if mean is None:
         return ""
-    return f"{before}{amount(mean)} packets in flight on average, the path's BDP is {amount(path.bdp_packets)}"
+    return f"; {amount(mean)} packets in flight on average, the path's BDP is {amount(path.bdp_packets)}"
 
 
 def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:

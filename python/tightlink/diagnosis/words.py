@@ -91,6 +91,15 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
+def sentence(text: str) -> str:
+    """A text as a sentence begins.
+
+    >>> sentence("queues add little")
+    'Queues add little'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def named(labels: Iterable[str]) -> str:
     """Names of flows in short: members of a group that follow one another by the first and the last.
 

@@ -34,7 +34,6 @@ def lab(scenario: Scenario, *, sliders: Sequence[str] = (), text: str = "", titl
         TightlinkError: The scenario cannot be simulated in a browser, or anywidget or the engine is not installed.
 
     Example:
-        >>> import tightlink as tl
         >>> lab = tl.lab(tl.network("dsl"), sliders=["link.access.queue=10 packets,100 packets"])  # doctest: +SKIP
         >>> lab.run.flows["goodput_bps"].to_list()  # doctest: +SKIP
     """

@@ -28,11 +28,6 @@ Positions: TypeAlias = tuple[int, ...]
 class Document:
     """A scenario and the changes that sliders make in it, for the engine of a laboratory.
 
-    Args:
-        scenario: What the sliders change.
-        sliders: All of them.
-        resolved: The scenario with what is known of its changes.
-
     Raises:
         ScenarioError: The scenario itself is wrong, or too many combinations of sliders would have to be told.
     """

@@ -40,12 +40,7 @@ def prepared(scenario: Scenario, links: Iterable[str]) -> Scenario:
 
 
 def chosen(resolved: Resolved, *, coarse: bool = False) -> list[Slider]:
-    """Sliders for a scenario; of each only values that are right where the others stay.
-
-    Args:
-        resolved: The scenario whose keys they move.
-        coarse: Whether quantities have a third of their positions.
-    """
+    """Sliders for a scenario; of each only values that are right where the others stay, a third of them if coarse."""
     scenario = resolved.scenario
     of = partial(_slider, resolved, every=_COARSE if coarse else 1)
     found: list[Slider] = []

@@ -37,12 +37,7 @@ class _Found:
 
 
 class Resolved:
-    """A scenario and what becomes of it where keys are changed; what depends on others is left to the engine.
-
-    Args:
-        scenario: With nothing changed.
-        by_wires: Whether the tables have wires in the place of links.
-    """
+    """A scenario and what becomes of it where keys are changed; what depends on others is left to the engine."""
 
     def __init__(self, scenario: Scenario, *, by_wires: bool = True) -> None:
         self.scenario = scenario

@@ -1,7 +1,6 @@
 """The sliders of a laboratory: keys of its scenario, and the values that each can be moved to.
 
 Example:
-    >>> import tightlink as tl
     >>> scenario = tl.loads('''
     ... profile = "ns2"
     ... duration = "2 s"

@@ -11,22 +11,12 @@ import html
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 from tightlink.errors import ScenarioError
-from tightlink.scenario import parse_option, toml
+from tightlink.scenario import parse_option
 
 _SET: Final = re.compile(r"\{set:((?:[^{}\n]|\{[^{}\n]*\})*)\}")
-
-
-def read(path: Path) -> str:
-    """The text of a Markdown file.
-
-    Raises:
-        ScenarioError: It cannot be read, or is no text.
-    """
-    return toml.read(path)
 
 
 def settings(text: str) -> list[list[tuple[str, object]]]:
@@ -39,12 +29,7 @@ def settings(text: str) -> list[list[tuple[str, object]]]:
 
 
 def rendered(text: str, places: Callable[[str, object], tuple[int, int]]) -> str:
-    """The text as HTML.
-
-    Args:
-        text: Markdown; its own HTML stays text.
-        places: The number of the slider of a key and the position of a value.
-    """
+    """The text as HTML; its own HTML stays text, and ``places`` has the slider of a key, the position of a value."""
     from markdown_it import MarkdownIt
 
     buttons: list[str] = []

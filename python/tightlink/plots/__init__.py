@@ -1,4 +1,4 @@
-"""Figures for papers, with matplotlib: every function takes ``ax``, returns the axes, and shows nothing.
+"""Figures for papers, with matplotlib: every function draws into ``ax``, or a new figure, and returns the axes.
 
 Columns that end in a unit are drawn in a readable scale, with the unit in the label. What reports draw is drawn by
 `tightlink.report.charts`, and `save` and `write` put it on paper as well.
@@ -13,7 +13,6 @@ from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
 from tightlink.plots.overview import overview
 from tightlink.plots.regimes import load_over, loss_over
 from tightlink.plots.saturation import bifurcation, rate_over_size, throughput_over_rate, throughput_over_size
-from tightlink.plots.side_by_side import compared_series, compared_values
 from tightlink.plots.style import SIZE, STYLE, save, write
 from tightlink.plots.traffic import correlation_over_lag, interarrival_times, size_tail, spikes_over_time, variance_time
 
@@ -26,8 +25,6 @@ __all__ = [
     "chain_evolution",
     "chain_perturbation",
     "chain_sensitivity",
-    "compared_series",
-    "compared_values",
     "correlation_over_lag",
     "interarrival_times",
     "limited_by",

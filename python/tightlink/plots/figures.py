@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink.analysis.effects.designed import numbers
 from tightlink.errors import TightlinkError, did_you_mean, one_of
-from tightlink.lazy import np, pl
+from tightlink.lazy import Array, np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.gaps import gaps
 from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import legend as with_legend
 from tightlink.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from numpy.typing import NDArray
 
     #: A curve: a function of x, or its points.
-    Curve: TypeAlias = Callable[[NDArray[np.float64]], Any] | tuple[Iterable[float], Iterable[float]]
+    Curve: TypeAlias = Callable[[Array], Any] | tuple[Iterable[float], Iterable[float]]
 
 _DENSE: Final = 200
 _FLOW_LABELS: Final = 40
@@ -41,7 +41,6 @@ def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes
         style: Passed on to matplotlib's ``plot``.
 
     Example:
-        >>> import polars as pl
         >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
         >>> line(frame, x="time_s", y="goodput_bps").get_ylabel()
         'goodput (Mbit/s)'
@@ -69,7 +68,6 @@ def series(
         TightlinkError: The run has no such series.
 
     Example:
-        >>> import tightlink as tl
         >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
         >>> ax = tl.plots.series(run, "cwnd_packets")
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -93,12 +91,7 @@ def series(
 def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     """Why each flow was as fast as it was: the shares of its time, stacked.
 
-    Args:
-        run: Whose flows.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import tightlink as tl
         >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
         >>> tl.plots.limited_by(run).get_xlabel()
         'share of the time (%)'
@@ -136,8 +129,6 @@ def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None =
         style: Passed on to matplotlib's ``plot``.
 
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> tl.plots.cdf(pl.DataFrame({"rtt_s": [0.02, 0.03, 0.05]}), "rtt_s").get_xlabel()
         'round-trip time (ms)'
     """
@@ -173,7 +164,6 @@ def scatter_with_curves(  # noqa: PLR0913
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import polars as pl
         >>> frame = pl.DataFrame({"loss": [0.01, 0.04], "goodput_bps": [2e6, 1e6]})
         >>> ax = scatter_with_curves(frame, x="loss", y="goodput_bps", curves={"theory": lambda p: 2e5 / p**0.5})
         >>> len(ax.lines), len(ax.collections)
@@ -233,9 +223,7 @@ def _values(frame: pl.DataFrame, column: str, axis: labels.Axis) -> list[float]:
 
 def _labelled(ax: Axes, across: str, up: str, *, legend: bool) -> Axes:
     ax.set(xlabel=across, ylabel=up)
-    if legend and ax.get_legend_handles_labels()[1]:
-        ax.legend(**LEGEND)
-    return ax
+    return with_legend(ax) if legend and ax.get_legend_handles_labels()[1] else ax
 
 
 def plain_powers(axis: Axis) -> None:

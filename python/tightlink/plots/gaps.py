@@ -4,7 +4,6 @@ Round trips of a flow that waits for its timer have no samples, and the line fro
 like a measurement.
 
 Example:
-    >>> import polars as pl
     >>> samples = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 23.0, 24.0], "rtt_s": [0.02, 0.02, 0.03, 0.05, 0.05]})
     >>> gaps(samples, "time_s", "rtt_s").rows()
     [(13.0, None)]
@@ -21,14 +20,7 @@ LONG: Final = 5.0
 
 
 def gaps(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None) -> pl.DataFrame:
-    """Rows without a value in the middle of each gap, which interrupt a line.
-
-    Args:
-        frame: One row a sample, each line in the order of ``x``.
-        x: Column along.
-        y: Column up.
-        by: Column that tells lines apart.
-    """
+    """Rows without a value in the middle of each gap, which interrupt a line."""
     line: pl.Expr = pl.lit(0) if by is None else pl.col(by)
     columns = [x, y, *([] if by is None else [by])]
     apart = pl.col(x).diff().over(line)

@@ -9,10 +9,13 @@ Example:
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+from tightlink.numbers import grouped, percent
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ _SHARES: Final = ("limited_by_", "utilization", "loss", "load")
 _SHARES_OF_GROUPS: Final = ("share", "loss")
 #: Columns with a title of their own; sizes of packets stay in bytes.
 _OWN: Final = {"packet_bytes": "packet size (B)", "packets_per_s": "packet rate (packets/s)"}
+#: Effects below this share of the mean have a decimal.
+_SMALL: Final = 0.1
 #: From here on a value is written in the next larger unit.
 _LEAST: Final = 1.0
 _WORDS: Final = {
@@ -147,6 +152,25 @@ def shortest(names: Iterable[str]) -> dict[str, str]:
             parts += 1
         found[name] = ".".join(path[-parts:])
     return found
+
+
+def effect(effect: float | None, relative: float, mark: str, factor: float) -> str:
+    r"""An effect with its mark, and below it the effect as a share of the mean; one of logarithms is a factor.
+
+    >>> effect(-2e6, -0.051, "**", 1e-6), effect(None, 0.5, "", 1.0)
+    ('−2 **\n−5.1 %', '× 1.5\n+50 %')
+    """
+    if effect is None:
+        number = "" if math.isnan(relative) else f"× {1 + relative:.3g}"
+    else:
+        number = grouped(f"{effect * factor:+.3g}") if math.isfinite(effect) else ""
+    share = [percent(relative, decimals(relative), signed=True)] if math.isfinite(relative) else []
+    return "\n".join([f"{number} {mark}".strip(), *share])
+
+
+def decimals(share: float) -> int:
+    """How many decimals an effect beside the mean has in per cent."""
+    return 1 if abs(share) < _SMALL else 0
 
 
 def apart(heights: Mapping[str, float], least: float) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import Final
 from tightlink.analysis.markov import PiecewiseChain
 from tightlink.lazy import Axes, pl
 from tightlink.plots import palette
-from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import LEGEND, axes, legend
 
 #: Curves in one figure, the steepest: more have no colours of their own.
 _MOST_CURVES: Final = 6
@@ -28,13 +28,7 @@ _LINES: Final = ("-", "--", "-.", ":")
 def chain_evolution(chains: PiecewiseChain, *, ax: Axes | None = None) -> Axes:
     """Shares of the states over time: of the chain, with the band of independent entities, and as they were seen.
 
-    Args:
-        chains: Chains, and what they were estimated from.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
         >>> ax = tl.plots.chain_evolution(chains)
@@ -51,25 +45,13 @@ def chain_evolution(chains: PiecewiseChain, *, ax: Axes | None = None) -> Axes:
         ax.plot(times, (100 * part["share"]).to_list(), color=color, label=state)
         ax.fill_between(times, (100 * part["low"]).to_list(), (100 * part["high"]).to_list(), color=color, alpha=_BAND,
                         linewidth=0)  # fmt: skip
-    _pieces(chains, ax)
-    ax.set(xlabel="time (s)", ylabel="share of all (%); thin: seen")
-    ax.set_ylim(bottom=0)
-    ax.margins(x=0)
-    ax.legend(**LEGEND)
-    return ax
+    return _over_time(ax, chains, "share of all (%); thin: seen")
 
 
 def chain_arrivals(chains: PiecewiseChain, goal: str, *, ax: Axes | None = None) -> Axes:
-    """How often the goal is reached, per second: by the chain, with its band, and as it was seen.
-
-    Args:
-        chains: Chains, and what they were estimated from.
-        goal: State that is to be reached.
-        ax: Where to draw; without it, in a new figure.
+    """How often a state, the goal, is reached, per second: by the chain, with its band, and as it was seen.
 
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
         >>> ax = tl.plots.chain_arrivals(chains, "done")
@@ -84,24 +66,13 @@ def chain_arrivals(chains: PiecewiseChain, goal: str, *, ax: Axes | None = None)
     ax.plot(times, rates["observed"], color=palette.PALE, linewidth=0.8, label="seen")
     ax.plot(times, rates["arrivals"], color=palette.SERIES[1], label="chain")
     ax.fill_between(times, rates["low"], rates["high"], color=palette.SERIES[1], alpha=_BAND, linewidth=0)
-    _pieces(chains, ax)
-    ax.set(xlabel="time (s)", ylabel=f"{goal} per second")
-    ax.set_ylim(bottom=0)
-    ax.margins(x=0)
-    ax.legend(**LEGEND)
-    return ax
+    return _over_time(ax, chains, f"{goal} per second")
 
 
 def chain_perturbation(curves: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     """What is left of the arrivals over what is taken from transitions: the curves that fall most.
 
-    Args:
-        curves: Of `tightlink.analysis.markov.perturbed`.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> from tightlink.analysis.markov import perturbed
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
@@ -119,20 +90,13 @@ def chain_perturbation(curves: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
                 color=palette.SERIES[place], linestyle=_LINES[place % len(_LINES)])  # fmt: skip
     ax.set(xlabel="taken from the transition's probability (%)", ylabel="arrivals left (%)", xlim=(0, 100))
     ax.set_ylim(bottom=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def chain_sensitivity(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     """By how much arrivals fall for a small degradation of each transition, largest first.
 
-    Args:
-        table: Of `tightlink.analysis.markov.ranked`.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> from tightlink.analysis.markov import ranked
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
@@ -164,6 +128,11 @@ def _every(chains: PiecewiseChain) -> int:
     return max(chains.observed.height // _MOST_TIMES, 1)
 
 
-def _pieces(chains: PiecewiseChain, ax: Axes) -> None:
+def _over_time(ax: Axes, chains: PiecewiseChain, ylabel: str) -> Axes:
+    """With a line where each piece begins."""
     for piece in chains.pieces[1:]:
         ax.axvline(piece.begin_s, color=palette.NEUTRAL, linestyle=":", linewidth=1)
+    ax.set(xlabel="time (s)", ylabel=ylabel)
+    ax.set_ylim(bottom=0)
+    ax.margins(x=0)
+    return legend(ax)

@@ -11,7 +11,7 @@ from tightlink.analysis.traffic.oscillation import Oscillation
 from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import plain_powers
-from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import axes, legend
 
 #: More of them in one figure are a grey band.
 _PERIODS: Final = 20
@@ -30,8 +30,6 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> windows = 30 + 9 * np.sin(2 * np.pi * np.arange(1200) / 16)
         >>> found = tl.analyze.oscillation(windows, interval_s=0.05, simulations=19)
         >>> ax = tl.plots.oscillation_series(found, column="cwnd_packets")
@@ -53,20 +51,13 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
     if min(values) >= 0:
         ax.set_ylim(bottom=0)
     ax.margins(x=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
     """The spectrum, that of noise of first order, and what the highest peak of such noise stays below.
 
-    Args:
-        found: What was tested.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> windows = 30 + 9 * np.sin(2 * np.pi * np.arange(1200) / 16)
         >>> found = tl.analyze.oscillation(windows, interval_s=0.05, simulations=19)
         >>> ax = tl.plots.oscillation_spectrum(found)
@@ -95,5 +86,4 @@ def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(sorted(power)[len(power) // _SQUEEZED], _ROOM * top)
     plain_powers(ax.xaxis)
     ax.margins(x=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)

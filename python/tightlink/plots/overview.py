@@ -8,12 +8,13 @@ from tightlink.errors import TightlinkError
 from tightlink.lazy import Axes, Figure, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import limited_by, series
-from tightlink.plots.style import LEGEND, SIZE, STYLE
+from tightlink.plots.style import LEGEND, SIZE, figure
 from tightlink.run import Run
 
 #: Panels from top to bottom: of each the first series that the run has.
 _PANELS: Final = (("throughput_bps", "goodput_bps"), ("cwnd_packets", "in_flight_bytes"), ("queue_packets",))
-#: Height of a panel, in inches.
+#: Of the figure, and of a panel, in inches.
+_WIDTH: Final = SIZE[0] * 1.3
 _HEIGHT: Final = 1.7
 #: Links whose queues are drawn, the busiest first.
 _MOST_LINKS: Final = 4
@@ -44,7 +45,6 @@ def overview(run: Run) -> Figure:
         TightlinkError: The run has neither series nor flows nor links.
 
     Example:
-        >>> import tightlink as tl
         >>> scenario = tl.loads('''
         ... duration = "2 s"
         ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
@@ -56,15 +56,15 @@ def overview(run: Run) -> Figure:
     """
     wanted = _drawn(run) if "series" in run.tables else []
     if not wanted:
-        figure, (ax,) = _figure(1, SIZE[1])
+        drawn, (ax,) = figure((_WIDTH, SIZE[1]))
         if "flows" in run.tables:
             limited_by(run, ax=ax)
         elif "links" in run.tables:
             _busiest(run, ax)
         else:
             raise TightlinkError(f"this {run.source} has nothing to draw: no series, no flows, no links")
-        return figure
-    figure, panels = _figure(len(wanted), _HEIGHT * len(wanted))
+        return drawn
+    drawn, panels = figure((_WIDTH, _HEIGHT * len(wanted)), len(wanted))
     for ax, (metric, names) in zip(panels, wanted, strict=True):
         # All at once, for they share one scale: kilobits of one flow beside megabits of another would be a lie.
         series(run, metric, names, ax=ax, linewidth=1)
@@ -82,16 +82,14 @@ def overview(run: Run) -> Figure:
         ax.set_ylabel(ax.get_ylabel().replace("congestion window", "cong. window").replace(" (", "\n("))
     for ax in panels[:-1]:
         ax.set_xlabel("")
-    return figure
+    return drawn
 
 
 def _drawn(run: Run) -> list[tuple[str, list[str]]]:
     """Which series are drawn, and of what."""
     table = run.series
     there = {metric: set(part["entity"]) for (metric,), part in table.group_by("metric", maintain_order=True)}
-    links = run.links
-    busy = "utilization" if not links["utilization"].is_null().all() else "bytes_out"
-    busiest = links.filter(pl.col(busy) > 0).sort(busy, descending=True, maintain_order=True)["link"].to_list()
+    busiest = busiest_links(run)[0]["link"].to_list()
     flows = run.flows["label"].to_list() if "flows" in run.tables else []
     found = []
     for choices in _PANELS:
@@ -101,13 +99,26 @@ def _drawn(run: Run) -> list[tuple[str, list[str]]]:
         order = busiest if metric == "queue_packets" else flows
         names = [name for name in dict.fromkeys(order) if name in there[metric]]
         if metric != "queue_packets" and len(names) > _MOST_FLOWS:
-            ranked = run.flows.filter(pl.col("label").is_in(names)).sort("goodput_bps", maintain_order=True)["label"]
-            names = [ranked[round(at * (len(ranked) - 1) / (_MOST_FLOWS - 1))] for at in range(_MOST_FLOWS)]
+            names = spread(run.flows.filter(pl.col("label").is_in(names)), _MOST_FLOWS)["label"].to_list()
         if metric == "queue_packets":
             # The busiest is drawn even where nothing ever waits: that is an answer, too.
             names = [name for name in names if name == names[0] or _waits(table, name)][:_MOST_LINKS]
         found += [(metric, names)] if names else []
     return found
+
+
+def busiest_links(run: Run) -> tuple[pl.DataFrame, str]:
+    """The links that carried something, the busiest first, and the column by which: bytes where no rate is known."""
+    by = "bytes_out" if run.links["utilization"].is_null().all() else "utilization"
+    return run.links.filter(pl.col(by) > 0).sort(by, descending=True, maintain_order=True), by
+
+
+def spread(flows: pl.DataFrame, most: int) -> pl.DataFrame:
+    """All flows, or some from the slowest to the fastest."""
+    if flows.height <= most:
+        return flows
+    ranked = flows.sort("goodput_bps", maintain_order=True)
+    return ranked[[round(place * (ranked.height - 1) / (most - 1)) for place in range(most)]]
 
 
 def _waits(table: Any, name: str) -> bool:
@@ -123,13 +134,3 @@ def _busiest(run: Run, ax: Axes) -> None:
     ax.set_yticks(places, rows["link"].to_list())
     ax.set(xlim=(0, 100), ylim=(rows.height - 0.5, -0.5), xlabel=scale.title.partition(" (")[0] + " (%)")
     ax.grid(visible=False)
-
-
-def _figure(rows: int, height: float) -> tuple[Figure, list[Axes]]:
-    import matplotlib as mpl
-    from cycler import cycler
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=palette.SERIES)}):
-        figure = Figure(figsize=(SIZE[0] * 1.3, height), layout="constrained")
-        return figure, list(figure.subplots(rows, 1, squeeze=False, sharex=rows > 1)[:, 0])

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
-from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import axes, legend
 
 #: Regions are told by markers as well as by the ground: full, hollow, crossed.
 _MARKERS: Final[dict[str, dict[str, Any]]] = {
@@ -25,19 +25,9 @@ def load_over(
 ) -> Axes:  # fmt: skip
     """Load over packet rate or bit rate; regions are shaded where they begin at one place for all lengths.
 
-    Args:
-        found: The regions of a router.
-        x: Column along.
-        log: Whether the axis along is logarithmic.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
-        >>> rates = [500.0 * step for step in range(1, 17)]
-        >>> rows = [(size, rate, min(rate / 5000, 0.8), 0.0) for size in (64, 512, 1500) for rate in rates]
-        >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load", "loss"], orient="row")
-        >>> found = tl.analyze.regimes(table)
+        >>> table = tl.analyze.read_measurements("examples/router-load.csv")
+        >>> found = tl.analyze.regimes(table.filter(router="A"))
         >>> ax = tl.plots.load_over(found)
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('packet rate (packets/s)', 'load (%)')
@@ -51,19 +41,9 @@ def loss_over(
 ) -> Axes:  # fmt: skip
     """Loss over packet rate or bit rate, for the lengths of which it was measured.
 
-    Args:
-        found: The regions of a router.
-        x: Column along.
-        log: Whether the axis along is logarithmic.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import polars as pl
-        >>> import tightlink as tl
-        >>> rates = [500.0 * step for step in range(1, 17)]
-        >>> rows = [(size, rate, min(rate / 5000, 0.8), 0.0) for size in (64, 512, 1500) for rate in rates]
-        >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load", "loss"], orient="row")
-        >>> found = tl.analyze.regimes(table)
+        >>> table = tl.analyze.read_measurements("examples/router-load.csv")
+        >>> found = tl.analyze.regimes(table.filter(router="A"))
         >>> ax = tl.plots.loss_over(found)
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('packet rate (packets/s)', 'loss (%)')
@@ -91,8 +71,7 @@ def _over(found: Regimes, x: str, y: str, *, log: bool, ax: Axes | None) -> Axes
     if not log:
         ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def _draw(ax: Axes, length: Length, x: tuple[str, labels.Axis], y: tuple[str, labels.Axis], color: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tightlink.analysis.limits.saturation import Law, Saturation
 from tightlink.lazy import Axes, np, pl
 from tightlink.plots import labels, palette
-from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import axes, legend
 
 _DENSE: Final = 400
 #: Top of a bifurcation diagram, in plateaus.
@@ -25,17 +25,8 @@ _REGIMES: Final = {"free flow": palette.SERIES[0], "saturated": palette.SERIES[1
 def throughput_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """Throughput over packet size, with both laws and the interval of the critical size.
 
-    Args:
-        found: Measurements and what was fitted to them.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import numpy as np
-        >>> import polars as pl
-        >>> import tightlink as tl
-        >>> sizes = np.arange(50.0, 1500.0, 50.0)
-        >>> rates = np.minimum(25e3, 12e6 / sizes)
-        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> found = tl.analyze.saturation(tl.analyze.read_measurements("examples/link-sweep.csv"))
         >>> ax = tl.plots.throughput_over_size(found)
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('packet size (B)', 'throughput (Mbit/s)')
@@ -46,17 +37,8 @@ def throughput_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
 def rate_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """Packet rate over packet size, with both laws and the interval of the critical size.
 
-    Args:
-        found: Measurements and what was fitted to them.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import numpy as np
-        >>> import polars as pl
-        >>> import tightlink as tl
-        >>> sizes = np.arange(50.0, 1500.0, 50.0)
-        >>> rates = np.minimum(25e3, 12e6 / sizes)
-        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> found = tl.analyze.saturation(tl.analyze.read_measurements("examples/link-sweep.csv"))
         >>> ax = tl.plots.rate_over_size(found)
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('packet size (B)', 'packet rate (packets/s)')
@@ -67,17 +49,8 @@ def rate_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
 def throughput_over_rate(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """Throughput over packet rate, both following the packet size.
 
-    Args:
-        found: Measurements and what was fitted to them.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import numpy as np
-        >>> import polars as pl
-        >>> import tightlink as tl
-        >>> sizes = np.arange(50.0, 1500.0, 50.0)
-        >>> rates = np.minimum(25e3, 12e6 / sizes)
-        >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))
+        >>> found = tl.analyze.saturation(tl.analyze.read_measurements("examples/link-sweep.csv"))
         >>> ax = tl.plots.throughput_over_rate(found)
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('packet rate (packets/s)', 'throughput (Mbit/s)')
@@ -103,7 +76,6 @@ def bifurcation(
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import tightlink as tl
         >>> from tightlink.analysis.limits.bifurcation import branches
         >>> ax = tl.plots.bifurcation(branches(96e6, 480.0, range(100, 1500, 100)))
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -174,5 +146,4 @@ def _axis(frame: pl.DataFrame, column: str) -> labels.Axis:
 def _finished(ax: Axes, across: labels.Axis, up: labels.Axis) -> Axes:
     ax.set(xlabel=across.title, ylabel=up.title)
     ax.set_ylim(bottom=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)

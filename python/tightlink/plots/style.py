@@ -13,6 +13,8 @@ from tightlink.plots import paper
 from tightlink.plots.palette import SERIES
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import altair as alt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -62,23 +64,34 @@ LEGEND: Final[dict[str, Any]] = {"frameon": False, "fontsize": 8.5}
 
 
 def axes(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
-    """The axes to draw in: those given, or those of a new figure in the house style.
+    """The axes to draw in: those given, or those of a new figure in the house style and of some inches.
 
     The figure is not one of pyplot's: it goes when nobody holds it, and no window opens.
-
-    Args:
-        ax: Those given.
-        size: Of a new figure, in inches.
     """
-    if ax is not None:
-        return ax
-    import matplotlib as mpl
-    from cycler import cycler
+    return figure(size)[1][0] if ax is None else ax
+
+
+def figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """A new figure in the house style, and its axes row by row; those of one column have one axis along."""
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=SERIES)}):
-        figure = Figure(figsize=size, layout="constrained")
-        return figure.subplots()
+    with house_style():
+        made = Figure(figsize=size, layout="constrained")
+        return made, list(made.subplots(rows, columns, squeeze=False, sharex=rows > columns == 1).flat)
+
+
+def house_style() -> AbstractContextManager[None]:
+    """What is drawn within has the look of all figures."""
+    import matplotlib as mpl
+    from cycler import cycler
+
+    return mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=SERIES)})
+
+
+def legend(ax: Axes) -> Axes:
+    """The axes with a legend that has the look of all."""
+    ax.legend(**LEGEND)
+    return ax
 
 
 def save(figure: Drawing, folder: str | os.PathLike[str], name: str) -> list[Path]:
@@ -98,8 +111,6 @@ def save(figure: Drawing, folder: str | os.PathLike[str], name: str) -> list[Pat
 
     Example:
         >>> import tempfile
-        >>> import polars as pl
-        >>> import tightlink as tl
         >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "queue_packets": [0, 19]})
         >>> ax = tl.plots.line(frame, x="time_s", y="queue_packets")
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +155,6 @@ def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
 
     Example:
         >>> import tempfile
-        >>> import tightlink as tl
         >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     tl.plots.write(run.plot(), f"{folder}/run.pdf").name

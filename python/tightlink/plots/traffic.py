@@ -14,19 +14,13 @@ from tightlink.analysis.traffic.sizes import Tail
 from tightlink.analysis.traffic.spikes import Spikes
 from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
-from tightlink.plots.style import LEGEND, axes
+from tightlink.plots.style import LEGEND, axes, legend
 
 
 def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
     """The variance of means over the time that they are of, beside that without memory.
 
-    Args:
-        found: What was found.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
         >>> ax = tl.plots.variance_time(tl.analyze.burstiness(counts, interval_s=0.01))
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -40,20 +34,13 @@ def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
             label=f"slope of H = {found.hurst_variance:.2f}")  # fmt: skip
     ax.plot(time, scales["without_memory"].to_list(), "--", color=palette.NEUTRAL, linewidth=1, label="without memory")
     ax.set(xscale="log", yscale="log", xlabel="time scale (s)", ylabel="variance / mean²")
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
     """The share of times between arrivals that are longer, beside exponential ones.
 
-    Args:
-        found: What was found.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
         >>> ax = tl.plots.interarrival_times(tl.analyze.interarrivals(times))
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -67,8 +54,7 @@ def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
     ax.plot(time, rows["exponential"].to_list(), "--", color=palette.NEUTRAL, label="exponential")
     least = 0.5 / found.arrivals
     ax.set(yscale="log", ylim=(least, 1.2), xlabel=up.title, ylabel="share that is longer")
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> Axes:
@@ -80,8 +66,6 @@ def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> A
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> sizes = (1 - np.random.default_rng(1).random(5000)) ** (-1 / 1.2) * 1000
         >>> ax = tl.plots.size_tail(tl.analyze.tail(sizes))
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -94,8 +78,7 @@ def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> A
     ax.plot(fitted["size"].to_list(), fitted["fit"].to_list(), color=palette.SERIES[1], linewidth=1.2,
             label=f"α = {found.alpha.value:.2f}")  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel=labels.words(column), ylabel="share that is larger")
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = None) -> Axes:
@@ -107,8 +90,6 @@ def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = 
         ax: Where to draw; without it, in a new figure.
 
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
         >>> ax = tl.plots.spikes_over_time(tl.analyze.spikes(counts, interval_s=0.1))
         >>> ax.get_xlabel(), ax.get_ylabel()
@@ -133,20 +114,13 @@ def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = 
         )  # fmt: skip
     ax.set(xlabel="time (s)", ylabel=up.title)
     ax.margins(x=0)
-    ax.legend(**LEGEND)
-    return ax
+    return legend(ax)
 
 
 def correlation_over_lag(found: Lag, *, ax: Axes | None = None) -> Axes:
     """The correlation at each lag, with what chance stays within.
 
-    Args:
-        found: What was found.
-        ax: Where to draw; without it, in a new figure.
-
     Example:
-        >>> import numpy as np
-        >>> import tightlink as tl
         >>> first = np.random.default_rng(1).normal(size=1000)
         >>> found = tl.analyze.cross_correlation(first, np.roll(first, 7), interval_s=0.1)
         >>> ax = tl.plots.correlation_over_lag(found)

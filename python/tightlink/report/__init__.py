@@ -5,7 +5,6 @@ Example:
     >>> from tightlink import report
     >>> from tightlink.experiment import claims
     >>> from tightlink.report import charts
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"time_s": [0.0, 1.0, 2.0], "goodput_bps": [0.0, 1e6, 2e6]})
     >>> chart = report.Chart(charts.line(frame, "time_s", "goodput_bps"))
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -55,7 +55,6 @@ class Table:
     def headed(cls, frame: pl.DataFrame, heads: Mapping[str, Any], caption: str = "") -> Table:
         """A table by its heads: of each the column or the expression below it, alone or with its format.
 
-        >>> import polars as pl
         >>> table = Table.headed(pl.DataFrame({"loss": [0.5]}), {"lost %": (100 * pl.col("loss"), ".1f")})
         >>> table.frame.rows(named=True), table.formats
         ([{'lost %': 50.0}], {'lost %': '.1f'})

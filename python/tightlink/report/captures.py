@@ -53,9 +53,6 @@ def lead(run: Run) -> str:
 
 def sections(run: Run) -> list[Section]:
     """All that there is to say of a capture, in order."""
-    facts = "\n".join(
-        f"{key}: {run.manifest[key]}" for key in ("file", "format", "bytes", "sha256", "began", "interval")
-    )
     return [
         *_why(run),
         over_time.section(run),
@@ -73,8 +70,14 @@ def sections(run: Run) -> list[Section]:
                 )
             ],
         ),
-        Section("File", "", [Details("The file that was read", facts)]),
+        file(run, "file", "format", "bytes", "sha256", "began", "interval"),
     ]
+
+
+def file(run: Run, *keys: str) -> Section:
+    """What the manifest says of the file that was read."""
+    facts = "\n".join(f"{key}: {run.manifest[key]}" for key in keys)
+    return Section("File", "", [Details("The file that was read", facts)])
 
 
 def _known(links: pl.DataFrame) -> pl.DataFrame:

@@ -1,7 +1,6 @@
 """What the factors of an experiment change most: responses ranked by how far their means move between levels.
 
 Example:
-    >>> import polars as pl
     >>> levels = {"link.wire.queue": pl.DataFrame({
     ...     "link.wire.queue": ["10 packets", "80 packets"], "goodput_bps": [9.1e6, 9.4e6],
     ...     "queueing_delay_p95_s": [0.013, 0.107],
@@ -96,12 +95,7 @@ def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> lis
 
 
 def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> str:
-    """What changes most, between which levels, and what else changes between them.
-
-    Args:
-        levels: As for `changes`.
-        responses: Which columns.
-    """
+    """What changes most, between which levels, and what else changes between them."""
     found = changes(levels, responses)
     if not found or found[0].size < _LEAST:
         return "No response changes much, or none by more than its confidence interval."

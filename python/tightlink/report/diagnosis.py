@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from markupsafe import Markup
 
 from tightlink.diagnosis import Diagnosis
 from tightlink.report.blocks import Text
 from tightlink.run import Run
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
 
 _MOST: Final = 20
 
 
 def said(run: Run) -> list[Text]:
     """A list of the diagnoses of a run's flows, those of most flows first; nothing where there is none."""
-    from markupsafe import Markup
-
     why = run.why()
     if not why.diagnoses:
         return []
@@ -34,8 +30,6 @@ def said(run: Run) -> list[Text]:
 
 def _item(diagnosis: Diagnosis, told: set[str]) -> Markup:
     """An item of the list; commands that were told already are left out."""
-    from markupsafe import Markup
-
     commands = [each.command for each in diagnosis.suggestions if each.command not in told]
     told.update(commands)
     code = Markup().join(Markup("<br><code>{}</code>").format(_breaking(command)) for command in commands)
@@ -44,8 +38,6 @@ def _item(diagnosis: Diagnosis, told: set[str]) -> Markup:
 
 def _breaking(command: str) -> Markup:
     """A command that may break where a page is narrow, but not within an option's name; it is copied as one line."""
-    from markupsafe import Markup
-
     parts = re.split(r"(--[a-z]+)", command)
     whole = Markup('<span class="option">{}</span>')
     return Markup().join(whole.format(part) if part.startswith("--") else part for part in parts)

@@ -80,18 +80,7 @@ def channel(  # noqa: PLR0913
     fit: bool = False,
     nice: int | bool = True,
 ) -> Any:
-    """An axis of a chart.
-
-    Args:
-        make: ``alt.X`` or ``alt.Y``.
-        frame: With the column, in the unit of the axis.
-        column: What is drawn along it.
-        axis: Its title and its scale.
-        kind: Whether it is logarithmic.
-        domain: Its ends, in the unit of the unscaled column.
-        fit: Whether it ends where the values end.
-        nice: Whether, or with how many steps, it ends at a round number.
-    """
+    """An axis of a chart, which may end where the values end (``fit``), or at a round number (``nice``)."""
     if not frame[column].dtype.is_numeric():
         return make(field(column), type="nominal", sort=None, title=axis.title)
     scale: dict[str, Any] = {"type": kind}
@@ -140,13 +129,7 @@ def legend_columns(names: Sequence[str]) -> Any:
 
 
 def letters_in_cells(size: int, letters: int, columns: int) -> Any:
-    """The size of letters in cells that share the width that a chart turns out to have: none where there is no room.
-
-    Args:
-        size: Where there is room, in pixels.
-        letters: Of the longest cell.
-        columns: How many share the width.
-    """
+    """The size of letters in cells that share the width that a chart turns out to have: none where there is no room."""
     return alt.ExprRef(f"width < {round(_WIDE * size * letters * columns)} ? 0 : {size}")
 
 
@@ -160,7 +143,7 @@ def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
     ]
 
 
-def finished(chart: Drawn, title: str, height: int, width: Width, meta: dict[str, Any]) -> Drawn:
+def finished(chart: Drawn, height: int = 240, *, title: str = "", width: Width = "container", **meta: Any) -> Drawn:
     """The chart with its title and its size, and what the page must know of it."""
     properties: dict[str, Any] = {"height": height, "width": width, "usermeta": meta}
     if title:

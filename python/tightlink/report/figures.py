@@ -53,10 +53,7 @@ class Figure:
 
 
 def figures(folder: str | os.PathLike[str]) -> list[Figure]:
-    """The figures of a folder, in the order of its report.
-
-    Args:
-        folder: Of a run, a sweep or a study.
+    """The figures of the folder of a run, a sweep or a study, in the order of its report.
 
     Raises:
         TightlinkError: The folder holds none of them.

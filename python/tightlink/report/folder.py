@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from markupsafe import Markup
+
 from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
@@ -85,16 +87,7 @@ def write_run(
     between_s: Between = (None, None),
     laboratories: Sequence[Offer] = (),
 ) -> Path:
-    """Write the report of a run into a file, which is replaced if it is there.
-
-    Args:
-        run: Simulated, measured, captured or traced.
-        target: The file.
-        name: What the run is called in the title.
-        sequence: Name of a flow whose sequence numbers are drawn over time.
-        between_s: When these begin and end, in seconds; without it, with the run.
-        laboratories: What can be opened in the lab.
-    """
+    """Write the report of a run into a file, which is replaced if it is there."""
     return write(
         target,
         title=f"{'Run' if run.source == SIMULATION else run.source.capitalize()} {name}",
@@ -139,8 +132,6 @@ def _of_study(place: Path, target: Path) -> Path:
 
 
 def _image(file: Path) -> Block:
-    from markupsafe import Markup
-
     data = b64encode(file.read_bytes()).decode()
     image = Markup('<figure><img src="data:image/svg+xml;base64,{}" alt="{}"><figcaption>{}</figcaption></figure>')
     return Text(image.format(data, file.stem, file.stem))

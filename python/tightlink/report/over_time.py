@@ -9,6 +9,7 @@ from tightlink.console import rounded
 from tightlink.lazy import pl
 from tightlink.numbers import grouped
 from tightlink.plots import palette
+from tightlink.plots.overview import busiest_links, spread
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Text
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, Run
@@ -79,14 +80,6 @@ def section(run: Run) -> Section:
     return Section("Over time", "", [Chart(chart, " ".join(part for part in caption if part))])
 
 
-def spread(flows: pl.DataFrame, most: int) -> pl.DataFrame:
-    """All flows, or some from the slowest to the fastest."""
-    if flows.height <= most:
-        return flows
-    ranked = flows.sort("goodput_bps", maintain_order=True)
-    return ranked[[round(place * (ranked.height - 1) / (most - 1)) for place in range(most)]]
-
-
 def _flows(run: Run) -> list[str]:
     """Flows that are drawn, in the order of the scenario."""
     if run.source == CAPTURE:
@@ -103,9 +96,7 @@ def _links(run: Run) -> list[str]:
     """Links that are nearly as busy as the busiest, and processors; where no rate is known, by what they carried."""
     if run.source == CAPTURE:
         return []
-    links = run.links
-    busy = "bytes_out" if links["utilization"].is_null().all() else "utilization"
-    ranked = links.filter(pl.col(busy) > 0).sort(busy, descending=True, maintain_order=True)
+    ranked, busy = busiest_links(run)
     near = ranked.filter(pl.col(busy) >= palette.NEARLY * pl.col(busy).max())["link"].head(_MOST_LINKS).to_list()
     loads = run.series.filter((pl.col("metric") == "load") & (pl.col("value") > 0))
     return [*near, *loads["entity"].unique(maintain_order=True).head(_MOST_LINKS)]

@@ -9,7 +9,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from markupsafe import Markup
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.claims import Claim
@@ -20,10 +22,6 @@ from tightlink.plots import paper
 from tightlink.report import specs, tables
 from tightlink.report.blocks import Block, Chart, Details, Row, Section, Table, Text
 from tightlink.report.library import library
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
 
 _ASSETS: Final = Path(__file__).with_name("assets")
 _GENERATOR: Final = "Tightlink"
@@ -82,14 +80,12 @@ def write(  # noqa: PLR0913
         TightlinkError: Another file is there, or a chart has too many points.
     """
     import jinja2
-    from markupsafe import Markup
 
     target = Path(path)
     _refuse_others(target)
     data = specs.Data()
     shown = None if picture is None else _block(picture, data)
     parts = _sections(sections, picture, data)
-    opened = _opened(laboratories) if laboratories else ""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_ASSETS),
         autoescape=True,
@@ -110,10 +106,10 @@ def write(  # noqa: PLR0913
         sections=parts,
         figures=_figures(figures, target.parent),
         facts=_facts(seeds, command),
-        laboratory=opened,
+        laboratory=Markup(embedded(laboratories) if laboratories else ""),  # noqa: S704
         charts=bool(data.sets),
-        data=Markup(specs.script_json(data.sets)),  # noqa: S704
-        look=Markup(specs.script_json(paper.LOOK)),  # noqa: S704
+        data=_safe(data.sets),
+        look=_safe(paper.LOOK),
         vega=Markup(library() if data.sets else ""),  # noqa: S704
         style=Markup((_ASSETS / "page.css").read_text(encoding="utf-8")),  # noqa: S704
         script=Markup((_ASSETS / "page.js").read_text(encoding="utf-8")),  # noqa: S704
@@ -161,13 +157,13 @@ def _row(charts: Sequence[Any], caption: str, data: specs.Data) -> dict[str, Any
     figures = [specs.figure(chart, data) for chart in charts]
     lines = -(-len(figures) // _MOST_COLUMNS) or 1
     # The small figures of a row are thinned alike: what the captions say is said once.
-    note = next((figure.note for figure in figures if figure.note), "")
+    note = next((note for _, note in figures if note), "")
     return {
         "kind": "charts",
         "columns": -(-len(figures) // lines),
         "caption": caption,
         "note": note,
-        "figures": [{"json": _safe(figure.spec), "height": _height(figure.spec)} for figure in figures],
+        "figures": [{"json": _safe(spec), "height": _height(spec)} for spec, _ in figures],
     }
 
 
@@ -180,15 +176,12 @@ def _height(spec: dict[str, Any]) -> int:
 
 
 def _safe(value: Any) -> Markup:
-    from markupsafe import Markup
-
     return Markup(specs.script_json(value))  # noqa: S704
 
 
 def _markdown(text: str | Markup) -> Markup:
     """Paragraphs, emphasis, code, lists and links; HTML is shown as it is written."""
     from markdown_it import MarkdownIt
-    from markupsafe import Markup
 
     if isinstance(text, Markup):
         return text
@@ -255,12 +248,6 @@ def _by_origin(claims: Sequence[Claim]) -> list[dict[str, Any]]:
         for origin, own in found.items()
         if own
     ]
-
-
-def _opened(laboratories: Sequence[Offer]) -> Markup:
-    from markupsafe import Markup
-
-    return Markup(embedded(laboratories))  # noqa: S704
 
 
 def _figures(figures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], folder: Path) -> list[str]:

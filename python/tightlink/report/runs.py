@@ -9,6 +9,7 @@ from tightlink.console import rounded
 from tightlink.diagnosis import percent
 from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
+from tightlink.plots.overview import spread
 from tightlink.report import captures, charts, delays, diagnosis, over_time, transfers, users
 from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
@@ -27,19 +28,12 @@ _FLOWS: Final = (
 
 
 def sections(run: Run, *, sequence: str | None = None, between_s: Between = (None, None)) -> list[Section]:
-    """All that there is to say of a run, in order.
-
-    Args:
-        run: Simulated, measured, captured or traced.
-        sequence: Name of a flow whose sequence numbers are drawn over time.
-        between_s: When these begin and end, in seconds; without it, with the run.
-    """
+    """All that there is to say of a run, in order; with the sequence numbers of a flow between two times (s) first."""
     drawn = [] if sequence is None else [of_sequence.section(run, sequence, between_s)]
     if run.source == CAPTURE:
         return [*drawn, *captures.sections(run)]
     if run.source == TRACE:
-        facts = "\n".join(f"{key}: {run.manifest[key]}" for key in ("file", "format", "bytes", "sha256", "interval"))
-        file = Section("File", "", [Details("The file that was read", facts)])
+        file = captures.file(run, "file", "format", "bytes", "sha256", "interval")
         return [*drawn, over_time.section(run), *delays.sections(run), _totals(run), _links(run), file]
 
     flows = "flows" in run.tables
@@ -107,7 +101,7 @@ def _why(run: Run) -> list[Section]:
 
 
 def _limits(flows: pl.DataFrame) -> Chart:
-    shown = over_time.spread(flows, _MOST_BARS)
+    shown = spread(flows, _MOST_BARS)
     caption = "Each flow's time from its start to its stop, by what held it back."
     if shown.height < flows.height:
         caption += f" {shown.height} of {flows.height} flows, from the lowest goodput to the highest."

@@ -25,12 +25,7 @@ _MOST_NAMED: Final = 20
 
 
 def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
-    """Sequence numbers of a flow over time.
-
-    Args:
-        run: With the packets of the flow (``--trace``; of a capture ``--packets``).
-        flow: Its name.
-        between_s: When they begin and end, in seconds; without it, with the run.
+    """Sequence numbers of a flow over time; all, or those between two times in seconds.
 
     Raises:
         TightlinkError: There is no such flow, or the run has no packets.

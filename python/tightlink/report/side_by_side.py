@@ -15,16 +15,14 @@ from tightlink.console import quantity
 from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
 from tightlink.numbers import percent
-from tightlink.plots import labels
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Row, Section, Table, Text
 from tightlink.report.page import write
 
 _MOST_ROWS: Final = 500
 _MOST_CHARTS: Final = 12
-#: Charts of series beside each other, and how high they are, in pixels.
+#: Charts of series beside each other.
 _BESIDE: Final = 2
-_HIGH: Final = 190
 _WORDS: Final = {"flows": "Flows", "links": "Links", "nodes": "Nodes", "series": "Series", RUNS_TABLE: "Runs"}
 
 
@@ -35,14 +33,7 @@ def write_comparison(
     *,
     laboratories: Sequence[Offer] = (),
 ) -> Path:
-    """Write ``report.html`` of a comparison into a folder.
-
-    Args:
-        found: What was compared.
-        folder: Where to.
-        names: What the two are called, such as their folders.
-        laboratories: What can be opened in the lab.
-    """
+    """Write ``report.html`` of a comparison into a folder; names are what the two are called, such as their folders."""
     place = Path(folder)
     parts = [_summary(found), _scenarios(found), _agreement(found), _series(found)]
     parts += [_table(found, name) for name in found.values["table"].unique(maintain_order=True) if name != "series"]
@@ -91,11 +82,8 @@ def _scenarios(found: Comparison) -> Section | None:
 def _agreement(found: Comparison) -> Section | None:
     if not found.agreements:
         return None
-    main = main_agreements(found)
-    small = []
-    for name in main[:_MOST_CHARTS]:
-        table_name, _, metric = name.partition(".")
-        small.append(_points(found, table_name, metric))
+    names = (name.partition(".") for name in main_agreements(found)[:_MOST_CHARTS])
+    small = [charts.compared_values(found, table, metric) for table, _, metric in names]
     first, second = found.titles
     caption = f"The {first} values over the {second} ones; on the line both are equal."
     text = (
@@ -103,15 +91,6 @@ def _agreement(found: Comparison) -> Section | None:
         "origin it can be negative."
     )
     return Section("Agreement", "", [Row(small, caption), Table(agreements(found, found.agreements)), Text(text)])
-
-
-def _points(found: Comparison, table: str, metric: str) -> object:
-    rows = found.of(table, metric)
-    first, second = (f"{title} {metric}" for title in found.titles)
-    most = max(abs(value) for side in SIDES for value in rows[side].to_list())
-    renamed = rows.rename({SIDES[0]: first, SIDES[1]: second}).select("entity", second, first, "change")
-    line = pl.DataFrame({second: [0.0, most], first: [0.0, most]})
-    return charts.points(renamed, second, first, curves=line, title=labels.plain(metric), width=260, height=200)
 
 
 def _table(found: Comparison, name: str) -> Section:
@@ -130,14 +109,9 @@ def _series(found: Comparison) -> Section | None:
     if means.is_empty():
         return None
     blocks: list[Block] = []
-    sides = dict(zip(SIDES, found.titles, strict=True))
     moving = means.filter(pl.any_horizontal(pl.col(side) != 0 for side in SIDES))
-    drawn = []
-    for entity, metric in moving.select("entity", "metric").head(_MOST_CHARTS).iter_rows():
-        rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
-        shown = rows.select(pl.col("side").replace(sides), "time_s", pl.col("value").alias(metric))
-        title = f"{entity}: {labels.plain(metric)}"
-        drawn.append(charts.line(shown, "time_s", metric, by="side", title=title, height=_HIGH))
+    named = moving.select("entity", "metric").head(_MOST_CHARTS).rows()
+    drawn = [charts.compared_series(found, entity, metric) for entity, metric in named]
     blocks += [Row(drawn[place : place + _BESIDE]) for place in range(0, len(drawn), _BESIDE)]
     rest = f" The first {_MOST_CHARTS} of {moving.height} have a picture." if moving.height > _MOST_CHARTS else ""
     blocks.append(Table(_titled(found, written(means.head(_MOST_ROWS))), "Means over the time that both have."))

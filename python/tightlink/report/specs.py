@@ -32,20 +32,8 @@ class Data:
         return name
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A chart for the page: its specification, what hovering shows, and what its caption must say."""
-
-    spec: dict[str, Any]
-    note: str
-
-
-def figure(chart: Any, data: Data) -> Figure:
-    """Take a chart apart.
-
-    Args:
-        chart: An Altair chart.
-        data: Where its data are kept.
+def figure(chart: Any, data: Data) -> tuple[dict[str, Any], str]:
+    """Take a chart of Altair apart; its specification, with its data among those of all, and what its caption must say.
 
     Raises:
         TightlinkError: It has too many points.
@@ -70,7 +58,7 @@ def figure(chart: Any, data: Data) -> Figure:
     meta.pop("paper", None)
     for panel in meta.get("panels", ()):
         panel["data"] = _data_of(panel["name"], spec)
-    return Figure(spec, note)
+    return spec, note
 
 
 def script_json(value: Any) -> str:

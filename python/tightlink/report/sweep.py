@@ -31,11 +31,7 @@ _MOST_COLUMNS: Final = 6
 
 
 class Found:
-    """The results of a sweep as its report needs them.
-
-    Args:
-        experiment: Of a finished sweep.
-    """
+    """The results of a finished sweep as its report needs them."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
@@ -91,14 +87,7 @@ class Found:
 
 
 def write_sweep(experiment: Experiment, target: Path, *, name: str, with_lab: bool = False) -> Path:
-    """Write the report of a sweep into a file, which is replaced if it is there.
-
-    Args:
-        experiment: The sweep.
-        target: The file.
-        name: What the sweep is called in the title.
-        with_lab: Whether the report opens the scenario in the lab, with a slider for each key that was varied.
-    """
+    """Write the report of a sweep into a file, which is replaced if it is there; its lab has a slider for each key."""
     found = Found(experiment)
     return write(
         target,

@@ -1,9 +1,8 @@
 """Data frames as HTML tables: words for columns, units in the heading, numbers that line up.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"label": ["ftp"], "goodput_bps": [1_911_919.2], "packets_sent": [2385]})
-    >>> print(html(frame, {"goodput_bps": "{:.0f} bit/s"}))
+    >>> print(*parts(frame, {"goodput_bps": "{:.0f} bit/s"}))
     <table><thead><tr><th>flow</th><th class="number">goodput</th><th class="number">packets sent</th></tr></thead>
     <tbody>
     <tr><td>ftp</td><td class="number">1,911,919 bit/s</td><td class="number">2,385</td></tr>
@@ -15,17 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from markupsafe import Markup
+
+from tightlink.lazy import pl
 from tightlink.numbers import NONE, grouped, interval
 from tightlink.plots import labels
 from tightlink.report.blocks import Format
 from tightlink.report.encoding import largest
-
-if TYPE_CHECKING:
-    import polars as pl
-    from markupsafe import Markup
-
 
 _DIGITS: Final = 4
 #: How wide a table may be, in pixels: a page on a screen of 1300, and on paper with letters two thirds as large.
@@ -37,25 +34,6 @@ _GAP: Final = 13
 _LONG: Final = 44
 
 
-def html(frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str, str] | None = None) -> Markup:
-    """The frame as a table.
-
-    Args:
-        frame: A row each.
-        formats: How columns are written: a format such as ".2f" or "{:.2f} ms", or a function.
-        widths: By column, the column of half its confidence intervals, which stand behind the values in their unit.
-
-    >>> import polars as pl
-    >>> found = pl.DataFrame({"goodput_bps": [9.0e6, 9.426e6], "half_width_bps": [98e3, None]})
-    >>> print(html(found, {}, {"goodput_bps": "half_width_bps"}).partition("<tbody>")[2])
-    <BLANKLINE>
-    <tr><td class="number">9.000 ± 0.098</td></tr>
-    <tr><td class="number">9.426</td></tr>
-    </tbody></table>
-    """
-    return _html(_columns(frame, formats, widths))
-
-
 def parts(
     frame: pl.DataFrame, formats: Mapping[str, Format], widths: Mapping[str, str] | None = None, *, room: int = ROOM
 ) -> list[Markup]:
@@ -63,13 +41,18 @@ def parts(
 
     Args:
         frame: A row each.
-        formats: How columns are written, as in `html`.
-        widths: Columns of half confidence intervals, as in `html`.
+        formats: How columns are written: a format such as ".2f" or "{:.2f} ms", or a function.
+        widths: By column, the column of half its confidence intervals, which stand behind the values in their unit.
         room: How wide a table may be, in pixels.
 
-    >>> import polars as pl
     >>> [str(part).count("<td") for part in parts(pl.DataFrame({"a": ["x"], "b": [1], "c": [2]}), {}, room=50)]
     [2, 2]
+    >>> found = pl.DataFrame({"goodput_bps": [9.0e6, 9.426e6], "half_width_bps": [98e3, None]})
+    >>> print(parts(found, {}, {"goodput_bps": "half_width_bps"})[0].partition("<tbody>")[2])
+    <BLANKLINE>
+    <tr><td class="number">9.000 ± 0.098</td></tr>
+    <tr><td class="number">9.426</td></tr>
+    </tbody></table>
     """
     first, *others = _columns(frame, formats, widths) or [_NOTHING]
     tables, used = [[first]], first.width
@@ -103,8 +86,6 @@ _NOTHING: Final = _Written("", (), "")
 
 
 def _html(columns: Sequence[_Written]) -> Markup:
-    from markupsafe import Markup
-
     of = [f' class="{column.kind}"' if column.kind else "" for column in columns]
     head = "".join(f"<th{kind}>{{}}</th>" for kind in of)
     row = "".join(f"<td{kind}>{{}}</td>" for kind in of)

@@ -1,7 +1,6 @@
 """Fewer points for a screen, without losing a peak.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"x": range(10_000), "y": [0.0] * 5000 + [9.0] + [0.0] * 4999})
     >>> thinned = thin(frame, "x", "y", most=100)
     >>> thinned.height, thinned["y"].max()

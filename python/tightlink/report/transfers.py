@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from tightlink.diagnosis.words import times
+from tightlink.diagnosis.transfers import completed
 from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
 from tightlink.report import charts
@@ -35,7 +35,7 @@ def sections(run: Run) -> list[Section]:
         title = "Transfers" if len(labels) == 1 else f"Transfers {label}"
         each = found.filter(found["label"] == label)
         classes = run.completion_times.filter(run.completion_times["label"] == label)
-        made.append(Section(title, _said(classes), [*_charts(each), _table(classes)]))
+        made.append(Section(title, f"{completed(classes.row(0, named=True))}.", [*_charts(each), _table(classes)]))
     return made
 
 
@@ -46,17 +46,6 @@ def lead(run: Run) -> str | None:
     others = run.flows.height - run.completion_times["label"].n_unique()
     counted = several(run.completions.height, "transfer")
     return f"{counted} and {several(others, 'flow')}" if others > 0 else counted
-
-
-def _said(classes: pl.DataFrame) -> str:
-    whole = classes.row(0, named=True)
-    said = (
-        f"{grouped(whole['transfers'] - whole['unfinished'])} of {grouped(whole['transfers'])} transfers were complete"
-    )
-    if whole["slowdown_p50"] is None:
-        return f"{said} at the end."
-    took = f"they took {times(whole['slowdown_p50'])} times as long as on an empty path in the median"
-    return f"{said} at the end; {took}, and {times(whole['slowdown_p99'])} times at 99 %."
 
 
 def _charts(each: pl.DataFrame) -> list[Chart]:

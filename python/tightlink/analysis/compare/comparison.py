@@ -96,7 +96,6 @@ def compare(
             varied.
 
     Example:
-        >>> import tightlink as tl
         >>> base = tl.loads('''
         ... profile = "ns2"
         ... duration = "2 s"

@@ -1,7 +1,6 @@
 """Values of two runs, paired by whose they are and what they are.
 
 Example:
-    >>> import polars as pl
     >>> first, second = (
     ...     pl.DataFrame({"entity": names, "metric": "goodput_bps", "value": values})
     ...     for names, values in ((["a", "b"], [2.0, 4.0]), (["b", "c"], [3.0, 1.0]))

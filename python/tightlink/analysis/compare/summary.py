@@ -1,7 +1,6 @@
 """What got better and what worse from one run to another: goodput, delay, loss, fairness and queue, a line each.
 
 Example:
-    >>> import tightlink as tl
     >>> base = tl.loads('''
     ... profile = "ns2"
     ... duration = "2 s"

@@ -4,7 +4,6 @@ A row is a run. Its columns are factors, what was set; responses, the numbers th
 runs apart (``run``, ``replication``, ``seed``, ``status``, ``identity``).
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "seed": [1, 1, 2, 2],
     ...                       "loss": [0.2, 0.0, 0.3, 0.1], "rtt_s": [0.02, 0.05, 0.03, 0.06]})
     >>> table = designed(frame)
@@ -25,7 +24,7 @@ from tightlink.analysis.measurements import LINE, MeasurementError
 from tightlink.errors import did_you_mean, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: Columns that say which run it is: neither factors nor responses.
 NAMES: Final = ("run", "replication", "seed", "status", "identity", LINE)
@@ -64,7 +63,6 @@ def read(
 
     Example:
         >>> import tempfile
-        >>> import tightlink as tl
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "runs.csv"
         ...     _ = file.write_text("queue,loss\n5 packets,0.2\n20 packets,0.1\n20 packets,0.15\n")
@@ -126,7 +124,7 @@ def present(frame: pl.DataFrame, columns: Iterable[str]) -> None:
             raise MeasurementError(f"no column {name}: expected {one_of(shown)}{did_you_mean(name, shown)}")
 
 
-def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> NDArray[np.float64]:
+def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> Array:
     """Columns side by side, a row a run; NaN where a run has no value.
 
     Raises:
@@ -142,7 +140,7 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], *, fewest: int = 1) -> 
     return np.where(np.isfinite(wide), wide, np.nan)
 
 
-def deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def deviations(values: Array) -> Array:
     """The standard deviation of each column over the rows that have a value; 0 where only rounding differs."""
     found = np.zeros(values.shape[1])
     for place, column in enumerate(values.T):

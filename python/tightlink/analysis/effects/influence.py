@@ -24,8 +24,6 @@ def influence(effects: pl.DataFrame, by: Sequence[str] = ()) -> pl.DataFrame:
         without a test count as responses that are not moved.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> effects = pl.DataFrame({
         ...     "factor": ["speed"] * 3 + ["patience"] * 3, "response": ["goodput", "loss", "delay"] * 2,
         ...     "p": [0.001, 0.02, 0.4, 0.6, 0.7, 0.8],

@@ -35,8 +35,6 @@ def interactions(
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": [1.0, 2.0, 1.0, 6.0]})
         >>> tl.analyze.interactions(runs, ["a", "b"], ["y"]).select("factor", "other", "effect", "aliases").rows()
         [('a', 'b', 2.0, '')]

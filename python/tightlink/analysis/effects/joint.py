@@ -9,7 +9,6 @@ A response that is above zero and spreads over more than three times its smalles
 effects are factors then, and its error the same at either end (Box and Cox, 1964).
 
 Example:
-    >>> import polars as pl
     >>> runs = pl.DataFrame({"a": [-1, 1, -1, 1] * 2, "b": [-1, -1, 1, 1] * 2, "seed": [1] * 4 + [2] * 4,
     ...                      "loss": [0.10, 0.20, 0.11, 0.41, 0.12, 0.22, 0.12, 0.41]})
     >>> found = joint_effects(runs, ["a", "b"], ["loss"], block="seed")
@@ -26,7 +25,7 @@ from typing import Final
 from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.ten_steps.half_normal import lenth
 from tightlink.analysis.effects.two_level import Term, two_level
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl, stats
 
 #: Largest over smallest value from which on a response is taken by its logarithm: below, it would change little.
 _SPREAD: Final = 3.0
@@ -73,7 +72,7 @@ def joint_effects(
 
 
 def _of_response(
-    runs: pl.DataFrame, factors: Sequence[str], response: str, values: NDArray[np.float64], block: str
+    runs: pl.DataFrame, factors: Sequence[str], response: str, values: Array, block: str
 ) -> list[dict[str, object]]:
     there = np.isfinite(values)
     kept, values = runs.filter(pl.Series(there)), values[there]
@@ -106,9 +105,7 @@ def _of_response(
     ]
 
 
-def _fit(
-    terms: Sequence[Term], values: NDArray[np.float64], blocks: Sequence[object]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+def _fit(terms: Sequence[Term], values: Array, blocks: Sequence[object]) -> tuple[Array, Array, int]:
     """Effects (high less low), their standard errors, and the degrees of freedom of these; by least squares."""
     groups = [[each == block for each in blocks] for block in dict.fromkeys(blocks)] or [[True] * len(values)]
     design = np.column_stack([*(np.asarray(group, float) for group in groups), *(term.signs / 2 for term in terms)])
@@ -138,13 +135,11 @@ def power(error: float, freedom: float, effect: float, level: float) -> float:
     >>> round(power(0.03, 63, 0.1, 0.01), 3), round(power(0.1, 63, 0.1, 0.01), 3)
     (0.748, 0.055)
     """
-    from scipy.stats import nct, t
-
     if not error or math.isnan(error) or freedom < 1:
         return math.nan
-    limit = t.isf(level / 2, freedom)
+    limit = stats.t.isf(level / 2, freedom)
     if effect / error > limit + _CERTAIN:
         return 1.0
     # Of the wrong sign, which is not computed where it is next to nothing.
-    other = nct.cdf(-limit, freedom, effect / error)
-    return float(nct.sf(limit, freedom, effect / error) + (0.0 if math.isnan(other) else other))
+    other = stats.nct.cdf(-limit, freedom, effect / error)
+    return float(stats.nct.sf(limit, freedom, effect / error) + (0.0 if math.isnan(other) else other))

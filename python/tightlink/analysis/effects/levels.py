@@ -1,7 +1,6 @@
 """Means of metrics at the levels of a factor, with confidence intervals.
 
 Example:
-    >>> import polars as pl
     >>> from tightlink.experiment.summary import summary
     >>> runs = pl.DataFrame({
     ...     "run": ["0/0", "0/1", "1/0", "1/1"], "status": ["done"] * 4, "flows": [8, 8, 2, 2],
@@ -34,11 +33,6 @@ def over_levels(cells: pl.DataFrame, key: str, metrics: Sequence[str]) -> pl.Dat
 
     The intervals are those of replications alone: what other factors do is no noise to it. They are missing where a
     cell has one run.
-
-    Args:
-        cells: What `summary` found.
-        key: Column of the factor.
-        metrics: Columns of metrics.
 
     Returns:
         The key, ``runs``, each metric and what `width_of` names; levels in the order of their numbers in SI, else as

@@ -14,7 +14,7 @@ from tightlink import units
 from tightlink.analysis.effects.designed import numbers, present
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.errors import ScenarioError, show
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, NDArray, np, pl
 
 #: What the columns of quantities end in, as in all tables.
 _SUFFIXES: Final = {
@@ -84,8 +84,6 @@ def main_effects(
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> queues = ["5 packets", "20 packets", "5 packets", "20 packets"]
         >>> runs = pl.DataFrame({"queue": queues, "flows": [1, 1, 2, 2], "loss": [0.2, 0.0, 0.4, 0.1]})
         >>> in_si(["5 packets", "20 packets"])
@@ -109,13 +107,8 @@ def main_effects(
     return pl.DataFrame(found, schema={name: pl.String if name in text else pl.Float64 for name in order})
 
 
-def contrast(values: NDArray[np.float64], at_high: NDArray[np.bool_]) -> dict[str, Any]:
-    """What `main_effects` says of one factor and one response.
-
-    Args:
-        values: Of the response, NaN where a run has none.
-        at_high: Which runs are at the high level.
-    """
+def contrast(values: Array, at_high: NDArray[np.bool_]) -> dict[str, Any]:
+    """What `main_effects` says of one factor and one response, which is NaN where a run has none."""
     there = ~np.isnan(values)
     low, high = values[there & ~at_high], values[there & at_high]
     if not (low.size and high.size):
@@ -193,7 +186,7 @@ def _are(count: int) -> str:
     return "is one" if count == 1 else f"are {count or 'none'}"
 
 
-def _p_value(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+def _p_value(low: Array, high: Array) -> float:
     """Two-sided, of Student's test for two samples of one variance; NaN where nothing varies or there are too few."""
     from scipy.special import stdtr
 

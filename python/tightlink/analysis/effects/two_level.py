@@ -3,7 +3,6 @@
 Found from the columns alone, so that it holds for whoever's table, and for a sweep of which runs failed.
 
 Example:
-    >>> import polars as pl
     >>> runs = pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "c": [2, 1, 1, 2]})
     >>> design = two_level(runs, ["a", "b", "c"])
     >>> print(design.sentence())
@@ -24,7 +23,7 @@ from typing import Any, Final
 from tightlink.analysis.effects.main import in_words, levels, signs
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.fractional import Fraction, of_signs
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, NDArray, np, pl
 
 _PAIR: Final = 2
 _TIMES: Final = " × "
@@ -170,13 +169,10 @@ class TwoLevel:
             return candidates
         chosen, basis = [], np.full((1, len(self.signs)), 1 / math.sqrt(len(self.signs)))
         for each in candidates:
-            column = self.column(each).astype(float)
-            for _ in range(_PASSES):
-                column -= basis.T @ (basis @ column)
-            length = float(np.linalg.norm(column))
-            if length > _NOTHING * math.sqrt(len(self.signs)):
+            wider = extended(basis, self.column(each))
+            if wider is not None:
                 chosen.append(each)
-                basis = np.vstack([basis, column / length])
+                basis = wider
         return chosen
 
     def _leaders(self) -> list[tuple[int, ...]]:
@@ -195,12 +191,7 @@ class TwoLevel:
 
 
 def two_level(runs: pl.DataFrame, factors: Sequence[str], pairs: Sequence[tuple[Any, Any]] | None = None) -> TwoLevel:
-    """The design of a table.
-
-    Args:
-        runs: A row for each run.
-        factors: Columns with two levels each.
-        pairs: Low and high level of each factor, where they are known from a larger table.
+    """The design of a table; ``pairs`` are low and high of each factor, where they are known from a larger one.
 
     Raises:
         MeasurementError: A column is missing, or has other than two levels.
@@ -211,6 +202,16 @@ def two_level(runs: pl.DataFrame, factors: Sequence[str], pairs: Sequence[tuple[
     columns = [signs(runs, factor, pair) for factor, pair in zip(factors, pairs, strict=True)]
     words = tuple((in_words(low), in_words(high)) for low, high in pairs)
     return TwoLevel(tuple(factors), words, np.column_stack(columns))
+
+
+def extended(basis: Array, column: NDArray[np.int64]) -> Array | None:
+    """Orthonormal rows, and what a column has beyond them as one more; nothing where they make it up."""
+    left = column.astype(float)
+    # Twice, as what is left of nearly dependent columns is not orthogonal to rounding after once.
+    for _ in range(_PASSES):
+        left -= basis.T @ (basis @ left)
+    length = float(np.linalg.norm(left))
+    return np.vstack([basis, left / length]) if length > _NOTHING * math.sqrt(len(column)) else None
 
 
 def _split(column: NDArray[np.int64]) -> str:

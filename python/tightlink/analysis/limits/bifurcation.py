@@ -60,11 +60,6 @@ def branches(throughput_max_bps: float, critical_bytes: float, sizes: Iterable[f
     The saturated branch continues above the plateau for large packets, and the plateau below the
     critical size, where they are unstable: no link is found there.
 
-    Args:
-        throughput_max_bps: T_max, such as ``saturation.find(…).better.throughput_max_bps.value``.
-        critical_bytes: p_c.
-        sizes: Packet sizes in bytes.
-
     Returns:
         ``packet_bytes``, ``reduced`` (ε), ``branch``, ``throughput_bps``, ``derivative`` (ε − 2 u) and
         ``stable``, which is missing at the critical size itself.

@@ -9,7 +9,6 @@ enter a linear model: R. H. Lindeman, P. F. Merenda, R. Z. Gold: Introduction to
 Multivariate Analysis, 1980; it is their Shapley value.
 
 Example:
-    >>> import numpy as np
     >>> lengths, rates = np.repeat([64.0, 1500.0], 5), np.tile(np.arange(1.0, 6.0) * 500, 2)
     >>> found = explain(lengths, rates, 0.05 + 187e-6 * rates)
     >>> max(found.r2, key=lambda name: found.r2[name].value), round(found.per_packet_s.value * 1e6)
@@ -55,15 +54,7 @@ class Explained:
 
 
 def explain(lengths: Array, rates: Array, loads: Array, *, resamples: int = 400, seed: int = 0) -> Explained:
-    """Explain loads where they grow in proportion.
-
-    Args:
-        lengths: Packet lengths in bytes, of at least two kinds.
-        rates: Packet rates in packets/s.
-        loads: Shares from 0 to 1.
-        resamples: How many times residuals are drawn anew.
-        seed: Of the drawing.
-    """
+    """Explain loads (0 to 1) where they grow in proportion, by packet lengths (bytes) and packet rates (packets/s)."""
     design = np.stack([rates, rates * lengths * _BITS, lengths])
     # Scaled to one, sums of squares lose nothing; the first row of loads is the table as it is.
     scale = design.max(axis=1)

@@ -6,10 +6,10 @@ The ideal law is its special case without overhead and without a cost per byte: 
 T = T_max · min(1, p / p_c), so that the packet rate is at most f_max = T_max / p_c.
 
 Both are fitted to ln f by least squares: errors of measured rates are relative, and the fit is the same
-whether rates or throughputs were measured.
+whether rates or throughputs were measured. Sizes are in bytes and ascend; logarithms of rates (packets/s) have a row
+for each data set.
 
 Example:
-    >>> import numpy as np
     >>> sizes = np.arange(50.0, 1500.0, 50.0)
     >>> rates = np.minimum(25_000.0, 96e6 / (8 * sizes))
     >>> law = fit_ideal(sizes, np.log(rates)[None, :])
@@ -73,12 +73,7 @@ class Costs:
 
 
 def fit_ideal(sizes: Array, log_rates: Array) -> Costs:
-    """The ideal law that fits each data set best: exactly, as it is quadratic between two sizes.
-
-    Args:
-        sizes: Packet sizes in bytes, ascending.
-        log_rates: Logarithms of packet rates (packets/s): a row for each data set.
-    """
+    """The ideal law that fits each data set best: exactly, as it is quadratic between two sizes."""
     x = np.log(sizes)
     best = _nowhere(log_rates)
     for cut in _cuts(sizes):
@@ -93,13 +88,7 @@ def fit_ideal(sizes: Array, log_rates: Array) -> Costs:
 
 
 def fit_cost(sizes: Array, log_rates: Array, overhead_bytes: float | None = None) -> Costs:
-    """The cost per packet and byte that fits each data set best.
-
-    Args:
-        sizes: Packet sizes in bytes, ascending.
-        log_rates: Logarithms of packet rates (packets/s): a row for each data set.
-        overhead_bytes: Line time of a packet beyond its own bytes, where it is known; else it is fitted.
-    """
+    """The cost per packet and byte that fits each data set best; the overhead is fitted where it is not known."""
     best = fit_ideal(sizes, log_rates) if not overhead_bytes else _nowhere(log_rates)
     for cut in _cuts(sizes):
         per_packet, per_byte = fit_line(sizes[:cut], log_rates[:, :cut])

@@ -5,7 +5,6 @@ bends to at most half its slope, or falls; a rise to a level that is left again 
 once. Breaks are searched for between neighbouring probes, and reported as these: never finer than the data.
 
 Example:
-    >>> import numpy as np
     >>> rates = np.arange(100.0, 2000.0, 100.0)
     >>> found = best(rates, np.minimum(rates, 1250.0)[None, :] / 2000)
     >>> found.shape[0], found.bracket(0), round(float(found.level[0]), 3)
@@ -16,16 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import Fit
-from tightlink.lazy import np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array: TypeAlias = NDArray[np.float64]
-    Places: TypeAlias = NDArray[np.int64]
+from tightlink.lazy import Array, NDArray, np
 
 Shape: TypeAlias = Literal["line", "flat", "bend", "plateau", "collapse"]
 #: Distinct rates that the first piece must have.
@@ -43,7 +36,7 @@ _SAME: Final = 1.01
 #: Where a break may lie between two probes; with two breaks, fewer places.
 _WITHIN: Final = tuple(part / 16 for part in range(16))
 _WITHIN_PAIRS: Final = (0.0, 0.5)
-#: Places between probes that are tried; with more probes, neighbours are taken together.
+#: NDArray[np.int64] between probes that are tried; with more probes, neighbours are taken together.
 _MOST_GAPS: Final = 60
 #: A load is read to a tenth of a percent at best.
 FINEST: Final = 1e-3
@@ -56,7 +49,7 @@ class Fitted:
     """The best shape for each of several data sets over the same rates."""
 
     shape: list[Shape]
-    breaks: Places
+    breaks: NDArray[np.int64]
     """Of the first break of each data set: it lies between gap[place] and gap[place + 1]; −1 for none."""
     gaps: Array
     """The probes between which breaks were looked for."""
@@ -79,7 +72,7 @@ class _Candidates:
     """All designs of a shape: its columns for each place of its breaks, made orthogonal once."""
 
     knots: Array
-    places: Places
+    places: NDArray[np.int64]
     columns: Array
     q: Array
     inverse: Array
@@ -95,12 +88,7 @@ def probes(rates: Array) -> Array:
 
 
 def best(rates: Array, loads: Array) -> Fitted:
-    """The shape that BIC prefers for each data set, with its breaks.
-
-    Args:
-        rates: Packet rates, ascending.
-        loads: Loads: a row for each data set.
-    """
+    """The shape that BIC prefers for each row of loads over ascending packet rates, with its breaks."""
     distinct = probes(rates)
     every = -(-max(len(distinct) - LEAST_RATES, 1) // _MOST_GAPS)
     gaps = np.append(distinct[LEAST_RATES - 1 : -1 : every], distinct[-1])
@@ -168,7 +156,7 @@ def _designs(shape: Shape, rates: Array, gaps: Array) -> _Candidates:
     return _Candidates(knots[whole], places[whole], columns[whole], q[whole], np.linalg.inv(r[whole]))
 
 
-def _fit(shape: Shape, designs: _Candidates, loads: Array) -> tuple[Array, Array, Array, Places]:
+def _fit(shape: Shape, designs: _Candidates, loads: Array) -> tuple[Array, Array, Array, NDArray[np.int64]]:
     """Least squares, coefficients, breaks and their places for each data set; infinite where none is allowed."""
     squares = np.full(len(loads), np.inf)
     coefficients, knots = np.full((len(loads), 3), np.nan), np.full((len(loads), 2), np.nan)

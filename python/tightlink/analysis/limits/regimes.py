@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import Bracket, Estimate, redrawn
 from tightlink.analysis.limits.governing import ALIKE, Explained, Metric, explain
 from tightlink.analysis.limits.piecewise import Fitted, Shape, best, probes
-from tightlink.analysis.measurements import MeasurementError, checked, in_si, sizes_and_rates
+from tightlink.analysis.measurements import MeasurementError, checked, in_si, of_each, sizes_and_rates
 from tightlink.lazy import Array, NDArray, np, pl
 from tightlink.numbers import percent
 
@@ -136,22 +137,11 @@ class Regimes:
         return f"{where}; neither packet rate nor bit rate governs alone: {cost}"
 
 
-def each(frame: pl.DataFrame, *, by: str = "router", load: str = "load") -> dict[str, Regimes]:
-    """Find the regimes of each router of a table; one without a name where no column names routers.
-
-    Rows whose column ``by`` is empty are left out: they are measurements of something else.
-    """
-    if by not in frame.columns:
-        return {"": find(frame, load=load)}
-    frame = frame.filter(pl.col(by).is_not_null() & (pl.col(by).cast(pl.String) != ""))
-    checked(frame, load)
-    found = {}
-    for (name,), part in frame.group_by(by, maintain_order=True):
-        try:
-            found[str(name)] = find(part, load=load)
-        except MeasurementError as error:
-            raise MeasurementError(f"{by} {name}: {error}") from None
-    return found
+def each(frame: pl.DataFrame, *, load: str = "load") -> dict[str, Regimes]:
+    """Find the regimes of each router of a table, by its name."""
+    if "router" in frame.columns:
+        checked(frame.drop_nulls("router"), load)
+    return of_each(frame, "router", partial(find, load=load))
 
 
 def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES, seed: int = 0) -> Regimes:
@@ -168,8 +158,6 @@ def find(frame: pl.DataFrame, *, load: str = "load", resamples: int = _RESAMPLES
         MeasurementError: The table cannot be analysed.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> rates = [500.0 * step for step in range(1, 17)]
         >>> rows = [(size, rate, min(rate / 5000, 0.8)) for size in (64, 512, 1500) for rate in rates]
         >>> table = pl.DataFrame(rows, schema=["packet_bytes", "packets_per_s", "load"], orient="row")
@@ -229,9 +217,8 @@ def _onset(fitted: Fitted, again: Fitted) -> Bracket | None:
     own = int(fitted.breaks[0])
     if own < 0:
         return None
-    places = again.breaks[again.breaks >= 0]
-    low, high = (int(np.percentile(places, tail, method="nearest")) if len(places) else own for tail in (2.5, 97.5))
-    return Bracket(float(fitted.gaps[min(low, own)]), float(fitted.gaps[max(high, own) + 1]))
+    low, high = _moved(own, again.breaks)
+    return Bracket(float(fitted.gaps[low]), float(fitted.gaps[high + 1]))
 
 
 def _decline(rates: Array, fitted: Fitted, again: Fitted) -> Bracket | None:
@@ -239,10 +226,15 @@ def _decline(rates: Array, fitted: Fitted, again: Fitted) -> Bracket | None:
     own = _left(rates, fitted)[0]
     if own < 0:
         return None
-    places = _left(rates, again)
-    places = places[places >= 0]
-    low, high = (int(np.percentile(places, tail, method="nearest")) if len(places) else own for tail in (2.5, 97.5))
-    return Bracket(float(rates[min(low, own) - 1]), float(rates[max(high, own)]))
+    low, high = _moved(own, _left(rates, again))
+    return Bracket(float(rates[low - 1]), float(rates[high]))
+
+
+def _moved(own: int, places: NDArray[np.int64]) -> tuple[int, int]:
+    """The first and the last place to which resampling moves one, itself among them."""
+    there = places[places >= 0]
+    low, high = (int(np.percentile(there, tail, method="nearest")) if len(there) else own for tail in (2.5, 97.5))
+    return min(low, own), max(high, own)
 
 
 def _left(rates: Array, fitted: Fitted) -> NDArray[np.int64]:

@@ -50,15 +50,7 @@ def remedies(
     mtu_bytes: int,
     max_delay_s: Fraction | None = None,
 ) -> list[Remedy]:
-    """What would make room for the stream; nothing where some length is clear.
-
-    Args:
-        stream: As given to `packetize`.
-        bottleneck: As given to `packetize`.
-        found: What it returned.
-        mtu_bytes: As given to `packetize`.
-        max_delay_s: As given to `packetize`.
-    """
+    """What would make room for a stream, by what `packetize` found; nothing where some length is clear."""
     if found.smallest is not None:
         return []
     wanted: list[Remedy] = []

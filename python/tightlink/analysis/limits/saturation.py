@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import RESAMPLES, Bracket, Estimate, Fit, redrawn
 from tightlink.analysis.limits.packet_cost import LEAST_SIZES, Costs, fit_cost, fit_ideal, fit_line
-from tightlink.analysis.measurements import MeasurementError, sizes_and_rates
+from tightlink.analysis.measurements import MeasurementError, of_each, sizes_and_rates
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, np, pl, stats
 
@@ -119,30 +120,9 @@ class Saturation:
         )
 
 
-def each(frame: pl.DataFrame, *, by: str = "link", **options: Any) -> dict[str, Saturation]:
-    """Find the regimes of each link of a table; one without a name where no column names links.
-
-    Args:
-        frame: A row a measurement; rows whose cell in ``by`` is empty belong to no link and are left out.
-        by: Column that tells several links apart.
-        options: As `find` takes them.
-
-    Raises:
-        MeasurementError: The table cannot be analysed; the message names the link.
-    """
-    if by not in frame.columns:
-        return {"": find(frame, **options)}
-    found = {}
-    for (name,), part in frame.group_by(by, maintain_order=True):
-        if name is None or not str(name).strip():
-            continue
-        try:
-            found[str(name)] = find(part, **options)
-        except MeasurementError as error:
-            raise MeasurementError(f"{by} {name}: {error}") from None
-    if not found:
-        raise MeasurementError(f"{by}: expected the name of a link in some row")
-    return found
+def each(frame: pl.DataFrame, **options: Any) -> dict[str, Saturation]:
+    """Find the regimes of each link of a table, by its name, with the options of `find`."""
+    return of_each(frame, "link", partial(find, **options))
 
 
 def find(  # noqa: PLR0913
@@ -171,8 +151,6 @@ def find(  # noqa: PLR0913
         MeasurementError: The table cannot be analysed.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np, polars as pl
         >>> sizes = np.arange(50.0, 1500.0, 50.0)
         >>> rates = np.minimum(25e3, 12e6 / sizes)
         >>> found = tl.analyze.saturation(pl.DataFrame({"packet_bytes": sizes, "packets_per_s": rates}))

@@ -4,7 +4,6 @@ After C. Dabrowski, F. Hunt, K. Morrison: Improving the Efficiency of Markov Cha
 Systems, NISTIR 7744, 2010, and NIST 2010, which names the method as its second way to reduce a model.
 
 Example:
-    >>> import polars as pl
     >>> from tightlink.analysis.markov import from_log, ranked
     >>> log = pl.DataFrame(
     ...     {"entity": ["a", "a", "b", "b"], "time_s": [0.0, 2.0, 0.0, 4.0], "state": ["waiting", "completed"] * 2}

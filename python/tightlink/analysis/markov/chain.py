@@ -3,8 +3,6 @@
 Example:
     The weather in the Land of Oz (J. G. Kemeny, J. L. Snell: Finite Markov Chains, 1960): never two nice days.
 
-    >>> import numpy as np
-
     >>> oz = Chain(("rain", "nice", "snow"), np.array([[0.5, 0.25, 0.25], [0.5, 0, 0.5], [0.25, 0.25, 0.5]]))
     >>> oz.stationary().round(3).tolist()
     [0.4, 0.2, 0.4]

@@ -1,7 +1,6 @@
 """Minimal cut sets: transitions without which a goal cannot be reached, none of them more than needed.
 
 Example:
-    >>> import numpy as np
     >>> from tightlink.analysis.markov.chain import Chain
     >>> rows = [[0, 0.5, 0.5, 0], [0.5, 0, 0, 0.5], [0, 0, 0.9, 0.1], [0, 0, 0, 1]]
     >>> chain = Chain(("start", "upper", "lower", "goal"), np.array(rows))
@@ -24,16 +23,10 @@ _MOST_PATHS: Final = 100_000
 
 
 def minimal_cut_sets(chain: Chain, start: str, goal: str, largest: int = LARGEST) -> list[tuple[Transition, ...]]:
-    """All minimal sets of transitions whose loss separates start and goal, small ones first.
+    """All minimal sets of so many transitions at most whose loss separates start and goal, small ones first.
 
     Those that hit every path without a loop (C. Berge: Hypergraphs, 1989, chapter 2): path by path, sets that miss it
     get one of its transitions.
-
-    Args:
-        chain: Its transitions are the edges.
-        start: State in which an entity begins.
-        goal: State that is to be reached.
-        largest: Size of the largest set that is looked for.
 
     Raises:
         TightlinkError: There is no such state, or there are too many paths.

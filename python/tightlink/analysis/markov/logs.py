@@ -9,7 +9,7 @@ from typing import Final
 from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.piecewise import Piece, PiecewiseChain, cut
 from tightlink.errors import TightlinkError, one_of
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 COLUMNS: Final = ("entity", "time_s", "state")
 #: What an entity is before its first entry, where others have begun.
@@ -39,8 +39,6 @@ def from_log(
             step.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
         >>> chains.states, chains.observed["busy"].to_list()
@@ -94,7 +92,7 @@ def from_log(
 def _life(
     stays: pl.DataFrame,
     states: list[str],
-    times: NDArray[np.float64],
+    times: Array,
     periods: Mapping[str, tuple[float, float]],
     skipped: int,
 ) -> PiecewiseChain:

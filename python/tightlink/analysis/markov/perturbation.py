@@ -1,7 +1,6 @@
 """Transitions made less likely, from not at all to never: how far a goal is still reached.
 
 Example:
-    >>> import numpy as np
     >>> from tightlink.analysis.markov.chain import Chain
     >>> chain = Chain(("open", "done", "lost"), np.array([[0.5, 0.4, 0.1], [0, 1, 0], [0, 0, 1]]))
     >>> degraded(chain, [("open", "done")], 0.5).matrix[0].round(3).tolist()
@@ -34,12 +33,6 @@ def degraded(chain: Chain, transitions: Iterable[Transition], share: float, to: 
 
     It goes to one other state, or to all others of the row in proportion to what they have; where there is none, to
     staying.
-
-    Args:
-        chain: Of one piece.
-        transitions: What becomes less likely.
-        share: Of each one's probability, from 0 to 1.
-        to: State that gets it.
 
     Raises:
         TightlinkError: There is no such state.

@@ -26,18 +26,13 @@ _ONE: Final = 1e-9
 
 
 def ranked(chains: PiecewiseChain, start: str, goal: str) -> pl.DataFrame:
-    """A row for each transition, those first whose loss costs most.
+    """A row for each transition between where entities start and their goal, those first whose loss costs most.
 
     Columns: ``transition``, ``from``, ``to``, ``probability`` (mean over all steps), ``elasticity`` (by how many
     percent arrivals at the goal fall for one percent of the transition degraded, in all pieces), ``remaining`` (share
     of the arrivals that is left where it never happens), ``long_run`` (the elasticity if the last piece went on for
     ever), ``slowest`` (change of the largest eigenvalue below 1 of the last piece, for all of the transition degraded
     at that rate), ``cut`` (size of the smallest minimal cut set that it is in; null where in none that is looked for).
-
-    Args:
-        chains: Chains and their beginning.
-        start: State in which an entity begins.
-        goal: State that is to be reached.
 
     Raises:
         TightlinkError: There is no such state.

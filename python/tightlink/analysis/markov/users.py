@@ -19,7 +19,7 @@ from tightlink import units
 from tightlink.analysis.markov.chain import Chain, shares
 from tightlink.analysis.markov.piecewise import Piece, PiecewiseChain, cut
 from tightlink.errors import TightlinkError, one_of
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 from tightlink.run import Run
 
 THINKING: Final = "thinking"
@@ -54,7 +54,6 @@ def from_users(
         TightlinkError: The run has no users, or several and no label is given, or fewer than two intervals.
 
     Example:
-        >>> import tightlink as tl
         >>> web = tl.Users(
         ...     places={"campus": tl.Place(at="campus", sources=200), "farm": tl.Place(at="farm", receivers=20)},
         ...     interfaces={"ethernet": tl.Interface(rate="100 Mbit/s")},
@@ -122,9 +121,7 @@ def by_counts(users: pl.DataFrame, periods: Mapping[str, tuple[float, float]]) -
     )
 
 
-def _flows(
-    there: NDArray[np.float64], ended: Mapping[str, NDArray[np.float64]]
-) -> dict[tuple[str, str], NDArray[np.float64]]:
+def _flows(there: Array, ended: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
     """How many sources went from one state to another in each interval."""
     change = np.diff(there, axis=0)
     none = np.zeros(len(change))
@@ -141,9 +138,9 @@ def _chain(
     states: tuple[str, ...],
     part: slice,
     steps: int,
-    spent: NDArray[np.float64],
-    flows: Mapping[tuple[str, str], NDArray[np.float64]],
-) -> tuple[Chain, NDArray[np.float64]]:
+    spent: Array,
+    flows: Mapping[tuple[str, str], Array],
+) -> tuple[Chain, Array]:
     """The chain of a piece, and what was counted for it."""
     counts = np.zeros((len(states), len(states)))
     for (start, end), flow in flows.items():

@@ -5,7 +5,6 @@ a processor binds (R. Smith: Data Traffic Dynamics and Saturation on a Single Li
 network is cut three times: by its links, by its processors, by both.
 
 Example:
-    >>> import tightlink as tl
     >>> scenario = tl.loads('''
     ... duration = "1 s"
     ... link.upper = { ends = ["a", "b"], rate = "10 Mbit/s", framing.overhead = "250 B" }

@@ -1,7 +1,6 @@
 """Whether a network carries what a maximum flow proposes: constant rates along its paths, simulated.
 
 Example:
-    >>> import tightlink as tl
     >>> from tightlink.analysis.networks.flow_limits import flow_limits
     >>> scenario = tl.loads('''
     ... duration = "2 s"
@@ -47,12 +46,7 @@ class Trial:
 
 
 def try_paths(scenario: Scenario, paths: Sequence[Path], packet_bytes: int) -> Trial:
-    """Send packets at a constant rate along each path, and nothing else.
-
-    Args:
-        scenario: Gives network, duration and seed; its traffic is left out.
-        paths: With rates in bit/s of IP packets; the edges are names of links.
-        packet_bytes: Size of the packets, headers included.
+    """Send IP packets at the rate of each path along its links, in place of the scenario's traffic.
 
     Raises:
         ScenarioError: The flows cannot be simulated, for example as their packets are smaller than headers.

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np, nx
+from tightlink.lazy import Array, np, nx
 from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 
@@ -50,10 +50,7 @@ class Invariants:
 
 
 def invariants(graph: nx.Graph) -> Invariants:
-    """Measure a graph: the numbers of `Invariants`.
-
-    Args:
-        graph: Undirected and connected, of two nodes at least; parallel edges count once.
+    """Measure an undirected graph, in which parallel edges count once: the numbers of `Invariants`.
 
     Raises:
         TightlinkError: It is not connected, or has fewer than two nodes.
@@ -84,7 +81,6 @@ def graph_of(scenario: Scenario) -> nx.Graph:
     """The graph of a scenario's network: nodes by name, an edge for each wire.
 
     Example:
-        >>> import tightlink as tl
         >>> scenario = tl.loads('''
         ... duration = "1 s"
         ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s" }
@@ -112,7 +108,7 @@ def _check(graph: nx.Graph) -> None:
         )
 
 
-def _spectral_gap(adjacency: NDArray[np.float64], degrees: NDArray[np.float64]) -> float:
+def _spectral_gap(adjacency: Array, degrees: Array) -> float:
     scale = 1 / np.sqrt(degrees)
     normalised = np.eye(len(degrees)) - scale[:, None] * adjacency * scale[None, :]
     return float(np.linalg.eigvalsh(normalised)[1])

@@ -10,7 +10,6 @@ passes all its flows on in the same proportion, C / (what it is offered), as a q
 does; links behind it get less. Its only numbers are the paths and the capacities.
 
 Example:
-    >>> import tightlink as tl
     >>> scenario = tl.loads('''
     ... duration = "1 s"
     ... link.left = { ends = ["a", "b"], rate = "1 Mbit/s" }
@@ -29,18 +28,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np
+from tightlink.lazy import Array, NDArray, np
 from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Capacity = float | NDArray[np.float64]
 
 #: Capacities this near each other, as a share, are full at once.
 _SAME: Final = 1e-12
@@ -89,16 +83,12 @@ class Routes:
         """Of each link: the ordered pairs whose path takes it."""
         return np.bincount(self.paths[self.paths >= 0], minlength=len(self.links))
 
-    def offered(self, load: float) -> NDArray[np.float64]:
+    def offered(self, load: float) -> Array:
         """Packets/s that each link is asked to carry where nothing piles up, at a load of packets/s from each node."""
         return np.asarray(load * self.betweenness / (len(self.nodes) - 1))
 
-    def critical(self, capacity: Capacity) -> Critical:
-        """The load per node from which some link is asked for more than it has.
-
-        Args:
-            capacity: Packets/s that each link carries, or all.
-        """
+    def critical(self, capacity: float | Array) -> Critical:
+        """The load per node from which some link is asked for more packets/s than its capacity, or that of all."""
         used = self.betweenness > 0
         full = np.full(len(self.links), np.inf)
         full[used] = np.broadcast_to(capacity, used.shape)[used] * (len(self.nodes) - 1) / self.betweenness[used]
@@ -106,12 +96,8 @@ class Routes:
         ties = np.flatnonzero(full <= least * (1 + _SAME))
         return Critical(least, self.links[int(ties[0])], len(ties))
 
-    def carried(self, capacity: Capacity, load: float) -> float:
+    def carried(self, capacity: float | Array, load: float) -> float:
         """The share of the packets that arrive while others pile up, by the fluid model.
-
-        Args:
-            capacity: Packets/s that each link carries, or all.
-            load: Packets/s from each node.
 
         Raises:
             TightlinkError: The model finds no end.
@@ -132,11 +118,11 @@ class Routes:
             passed, before = passed + step * change, left
         raise TightlinkError(f"the fluid model found no steady state at {load:g} packets/s from each node")
 
-    def piled_up(self, capacity: Capacity, load: float) -> float:
+    def piled_up(self, capacity: float | Array, load: float) -> float:
         """The order parameter η by the fluid model: packets that pile up per packet sent."""
         return 1.0 - self.carried(capacity, load)
 
-    def _flow(self, passed: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    def _flow(self, passed: Array) -> tuple[Array, float]:
         """What links are asked for, in units of one pair's rate, and what share arrives, if links pass these shares."""
         rate = np.ones(self.pairs)
         asked = np.zeros(len(self.links))
@@ -148,11 +134,7 @@ class Routes:
 
 
 def routes(scenario: Scenario, nodes: Sequence[str] | None = None) -> Routes:
-    """The paths of a scenario, as the engine finds them.
-
-    Args:
-        scenario: Whose network.
-        nodes: Those that send and receive; without them, all.
+    """The paths of a scenario, as the engine finds them: between some nodes, or all.
 
     Raises:
         TightlinkError: There are fewer than two nodes, or no way between some.

@@ -8,8 +8,6 @@ the curves lie nearest to each other (S. M. Bhattacharjee, F. Seno: A measure of
 34, 2001), each curve being interpolated where the others have points.
 
 Example:
-    >>> import numpy as np
-    >>> import polars as pl
     >>> x = np.linspace(0.8, 1.2, 21)
     >>> curves = [pl.DataFrame({"size": n, "x": x, "y": n**-0.5 * np.exp((x - 1) * n**0.5), "error": 1e-4})
     ...           for n in (100.0, 400.0, 1600.0)]

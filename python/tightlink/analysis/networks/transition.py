@@ -12,7 +12,6 @@ several lengths: 0 below, positive beyond. For one link that serves at a constan
 1 beyond, the variance of a Poisson process over its mean.
 
 Example:
-    >>> import numpy as np
     >>> loads = np.arange(90.0, 131.0, 2.0)
     >>> found = onset(loads, np.maximum(0.0, 1 - 104 / loads), np.full(len(loads), 1e-3))
     >>> found.critical.low < 104 < found.critical.high, round(found.slope.value, 2)
@@ -62,11 +61,7 @@ class Growth:
 
 
 def growth(table: pl.DataFrame, since_s: float = 0.0) -> Growth:
-    """The order parameter of one run.
-
-    Args:
-        table: The table ``scatter`` of a run, of one label.
-        since_s: From here on; before, the network fills.
+    """The order parameter of a run's table ``scatter``, of one label, since the network has filled.
 
     Raises:
         MeasurementError: There are too few samples after that.
@@ -92,10 +87,6 @@ class Susceptibility:
 def susceptibility(tables: Sequence[pl.DataFrame], since_s: float = 0.0) -> Susceptibility:
     """χ at one load, from all windows of one or more runs of it.
 
-    Args:
-        tables: The tables ``scatter`` of runs that differ by their seed, sampled alike.
-        since_s: From here on.
-
     Raises:
         MeasurementError: There are too few samples.
     """
@@ -120,18 +111,12 @@ class Onset:
 
 
 def onset(loads: ArrayLike, orders: ArrayLike, errors: ArrayLike, *, resamples: int = RESAMPLES) -> Onset:
-    """The critical load from the order parameter.
+    """The critical load from the order parameter at loads in ascending order.
 
     What piles up in a second, η λ, is zero up to λc and a parabola in λ − λc beyond, over the loads from 0.6 to 1.125
     times the λc that is found. The interval is that of orders drawn anew with their errors, which are made wider
     where the parabola fits worse than they allow. It is as wide as it should be where loads lie a few percent apart
     near λc; with fewer it is too narrow.
-
-    Args:
-        loads: Ascending; equal loads may repeat.
-        orders: η at each.
-        errors: Standard error of each.
-        resamples: For the intervals.
 
     Raises:
         MeasurementError: Nothing piles up at any load, or something at all of them, or there are too few.

@@ -13,17 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.path.estimate import Overload, PacketTrains, empty_rtt
-from tightlink.lazy import np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Times = NDArray[np.float64]
+from tightlink.lazy import Array, np
 
 #: Two ways that differ by less agree.
 _ALIKE: Final = 0.05
@@ -60,9 +55,6 @@ class PathAnswer:
 
     def scenario(self, packet_bytes: int) -> str:
         """A scenario file with the path as its one link and a transfer over it.
-
-        Args:
-            packet_bytes: Of the probes, for the remark.
 
         Raises:
             ValueError: Something is not known.
@@ -108,7 +100,7 @@ class PathAnswer:
 def judged(
     host: str,
     *,
-    round_trips_s: Mapping[int, Times],
+    round_trips_s: Mapping[int, Array],
     trains: PacketTrains,
     flood: Overload | None,
     overflowed: int,
@@ -137,7 +129,7 @@ def judged(
 
 
 def of_others(
-    host: str, *, round_trips_s: Mapping[int, Times], carried_bps: float | None, doubts: Sequence[tuple[str, str]]
+    host: str, *, round_trips_s: Mapping[int, Array], carried_bps: float | None, doubts: Sequence[tuple[str, str]]
 ) -> PathAnswer:
     """What is known of a path without a listener at its other end.
 
@@ -198,7 +190,7 @@ def _queue(bps: Estimate, flood: Overload, doubts: list[tuple[str, str]], *, ful
     return Estimate(value, low, high)
 
 
-def _rtt(samples_s: Mapping[int, Times], doubts: list[tuple[str, str]]) -> Estimate | None:
+def _rtt(samples_s: Mapping[int, Array], doubts: list[tuple[str, str]]) -> Estimate | None:
     if not samples_s:
         doubts.append(("rtt", "no answer"))
         return None

@@ -10,7 +10,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -19,7 +19,8 @@ from tightlink.lazy import pl
 from tightlink.run import Run
 from tightlink.simulate import simulate
 
-_BITS: Final = 8
+#: Of the cross traffic.
+_SEED: Final = 1
 _LIMITS: Final = {
     "handshake": "handshake",
     "receiver_window": "receiver's window",
@@ -59,36 +60,16 @@ def cell(run: Run, path: BulkPath) -> dict[str, float]:
     } | {f"limited_by_{name}": _mean(flows, f"limited_by_{name}") for name in _LIMITS}
 
 
-def simulate_cells(
-    path: BulkPath,
-    cells: Iterable[tuple[int, int]],
-    *,
-    jobs: int = 1,
-    seeds: Sequence[int] = (1,),
-    progress: Callable[[int, int], None] | None = None,
-) -> pl.DataFrame:
-    """A row for each cell and seed: ``window_packets``, ``flows``, ``seed``, those of `cell`, ``limit``.
+def simulate_cells(path: BulkPath, cells: Iterable[tuple[int, int]], *, jobs: int = 1) -> pl.DataFrame:
+    """A row for each pair of window and flows: ``window_packets``, ``flows``, ``seed``, those of `cell`, ``limit``."""
 
-    Args:
-        path: The path.
-        cells: Pairs of window, in packets, and number of flows.
-        jobs: Runs to simulate at a time; the table does not depend on it.
-        seeds: Of the cross traffic; without cross traffic one is enough.
-        progress: Told how many cells are done, of how many.
-    """
-    wanted = [(window, flows, seed) for window, flows in cells for seed in seeds]
+    def one(place: tuple[int, int]) -> dict[str, Any]:
+        window, flows = place
+        found = cell(simulate(path.scenario(window, flows, seed=_SEED), threads=1), path)
+        return {"window_packets": window, "flows": flows, "seed": _SEED} | found
 
-    def one(place: tuple[int, int, int]) -> dict[str, float]:
-        window, flows, seed = place
-        return cell(simulate(path.scenario(window, flows, seed=seed), threads=1), path)
-
-    rows: list[dict[str, Any]] = []
     with ThreadPoolExecutor(jobs) as pool:
-        for count, (place, found) in enumerate(zip(wanted, pool.map(one, wanted), strict=True), start=1):
-            rows.append(dict(zip(("window_packets", "flows", "seed"), place, strict=True)) | found)
-            if progress is not None:
-                progress(count, len(wanted))
-    return table(rows)
+        return table(list(pool.map(one, cells)))
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

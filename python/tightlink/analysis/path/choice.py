@@ -4,7 +4,6 @@ Two rules: the *best* cell has the highest goodput among those with no or little
 the one with the fewest flows, then the smallest window, among those of them within 5 % of it.
 
 Example:
-    >>> import polars as pl
     >>> cells = pl.DataFrame({
     ...     "window_packets": [88, 175, 22, 22], "flows": [1, 1, 8, 40],
     ...     "goodput_bps": [5.7e6, 8.9e6, 9.2e6, 9.3e6], "loss": [0.0, 0.0, 0.0, 0.07],
@@ -41,15 +40,12 @@ class Choice:
     """Whether the loss is as little as asked; otherwise both have the least loss that there is."""
 
 
-def choose(
-    cells: pl.DataFrame, *, little: float = LITTLE, nearly: float = NEARLY, most_bps: float | None = None
-) -> Choice:
+def choose(cells: pl.DataFrame, *, little: float = LITTLE, most_bps: float | None = None) -> Choice:
     """Choose by both rules.
 
     Args:
         cells: With ``window_packets``, ``flows``, ``goodput_bps`` and ``loss``; other columns are kept.
         little: Largest loss that still counts as little.
-        nearly: How much of the best goodput the cheapest cell may give up.
         most_bps: Goodput not to be exceeded, to leave the rest of the bandwidth unused.
 
     Raises:
@@ -66,7 +62,7 @@ def choose(
     clean = not few.is_empty()
     kept = few if clean else cells.filter(pl.col("loss") <= pl.col("loss").min() * (1 + _SAME))
     top = largest(kept["goodput_bps"])
-    return Choice(_least(kept, top * (1 - _SAME)), _least(kept, top * (1 - nearly)), clean)
+    return Choice(_least(kept, top * (1 - _SAME)), _least(kept, top * (1 - NEARLY)), clean)
 
 
 def _least(cells: pl.DataFrame, goodput_bps: float) -> dict[str, Any]:

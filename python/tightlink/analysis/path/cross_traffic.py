@@ -33,6 +33,8 @@ _DAYS: Final = {False: 5, True: 2}
 _WEEK: Final = sum(_DAYS.values())
 #: Hours that are simulated, for each kind of day.
 SAMPLED: Final = tuple(range(0, _HOURS, 3))
+#: Of the cross traffic, at each time.
+_SEEDS: Final = (1, 2, 3)
 #: More would leave nothing.
 _MOST: Final = 0.95
 
@@ -53,13 +55,7 @@ def weekly(*, weekend: bool) -> float:
 
 
 def share(mean: float, *, hour: float, weekend: bool) -> float:
-    """The share of the bottleneck that cross traffic offers at a time.
-
-    Args:
-        mean: Over the week.
-        hour: Of the day.
-        weekend: Whether it is one.
-    """
+    """The share of the bottleneck that cross traffic offers at a time, by its mean over the week."""
     return min(_MOST, mean * daily(hour) * weekly(weekend=weekend))
 
 
@@ -93,16 +89,8 @@ def spread(values: Sequence[float], weights: Sequence[float]) -> Estimate:
     return Estimate(float(np.average(ordered, weights=weight)), low, high)
 
 
-def predicted(path: BulkPath, window: int, flows: int, *, jobs: int = 1, seeds: Sequence[int] = (1, 2, 3)) -> Estimate:
-    """The goodput of one transfer at an unknown time of the week, in bit/s.
-
-    Args:
-        path: With the week's mean of cross traffic.
-        window: Of each flow, in packets.
-        flows: How many.
-        jobs: Runs to simulate at a time.
-        seeds: Of the cross traffic, at each time.
-    """
+def predicted(path: BulkPath, window: int, flows: int, *, jobs: int = 1) -> Estimate:
+    """The goodput of one transfer at an unknown time of the week, in bit/s."""
     from concurrent.futures import ThreadPoolExecutor
 
     def one(place: tuple[Moment, int]) -> float:
@@ -110,7 +98,7 @@ def predicted(path: BulkPath, window: int, flows: int, *, jobs: int = 1, seeds: 
         then = moment.path(path)
         return cell(simulate(then.scenario(window, flows, seed=seed), threads=1), then)["goodput_bps"]
 
-    places = [(moment, seed) for moment in MOMENTS for seed in seeds]
+    places = [(moment, seed) for moment in MOMENTS for seed in _SEEDS]
     with ThreadPoolExecutor(jobs) as pool:
         found = list(pool.map(one, places))
     return spread(found, [moment.weight for moment, _ in places])

@@ -4,7 +4,6 @@ All three look only at differences of times of one clock, so that the clocks of 
 counts IP packets with their headers, at the size of the probes.
 
 Example:
-    >>> import numpy as np
     >>> ten_mbit = np.arange(20) * 1.2e-3
     >>> found = PacketTrains([ten_mbit + start for start in range(20)], packets=20, packet_bytes=1500).rate_bps()
     >>> f"{found.value:.6g} {found.low:.6g} {found.high:.6g}"
@@ -15,15 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink.analysis.estimates import RESAMPLES, Estimate
-from tightlink.lazy import np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Times = NDArray[np.float64]
+from tightlink.lazy import Array, NDArray, np
 
 #: Of the packets of a train must arrive, for its spacing to be the bottleneck's.
 _ENOUGH: Final = 0.5
@@ -42,14 +36,14 @@ _SPREAD: Final = (10, 90)
 class PacketTrains:
     """When the packets of trains arrived, which were sent at once."""
 
-    arrivals_s: Sequence[Times]
+    arrivals_s: Sequence[Array]
     """Of each train, in order."""
     packets: int
     """Of each train, as sent."""
     packet_bytes: int
     """With headers."""
 
-    def rates_bps(self) -> Times:
+    def rates_bps(self) -> Array:
         """The rate at which each train left the bottleneck; without those of which too little arrived.
 
         What was lost at the bottleneck's queue was never served, so that the others follow each other at its rate all
@@ -67,14 +61,11 @@ class PacketTrains:
         return Estimate.of(float(np.median(rates)), np.median(_redrawn(rates), axis=1))
 
 
-def empty_rtt(samples_s: Mapping[int, Times]) -> tuple[Estimate, float]:
+def empty_rtt(samples_s: Mapping[int, Array]) -> tuple[Estimate, float]:
     """The round-trip time of a packet of no length, with its interval, and what each bit of a packet adds, in seconds.
 
-    The smallest round trips grow with the size by what all links on the way need to transmit it; a line through them
-    leaves propagation alone. Where sizes do not tell, the smallest of all round trips stands, and nothing is added.
-
-    Args:
-        samples_s: Round-trip times by the size of the packets, with headers.
+    The smallest round trips grow with the size, headers included, by what all links on the way need to transmit it; a
+    line through them leaves propagation alone. Where sizes do not tell, the smallest of all round trips stands.
 
     >>> found, slope = empty_rtt({100: np.array([0.0208]), 1100: np.array([0.0288])})
     >>> round(found.value, 6), round(1 / slope)
@@ -91,7 +82,7 @@ def empty_rtt(samples_s: Mapping[int, Times]) -> tuple[Estimate, float]:
     return Estimate.of(base, bases), slope
 
 
-def _line(sizes: Times, least_s: Times) -> tuple[float, float]:
+def _line(sizes: Array, least_s: Array) -> tuple[float, float]:
     """Where the line through the smallest round trips begins, and what a bit adds."""
     if sizes.size > 1:
         slope, base = np.polyfit(sizes * _BITS, least_s, 1)
@@ -104,9 +95,9 @@ def _line(sizes: Times, least_s: Times) -> tuple[float, float]:
 class Overload:
     """Datagrams that came faster than the path carries: what arrived of them, and what was lost."""
 
-    sent_s: Times
+    sent_s: Array
     """When each was sent, by its number."""
-    delay_s: Times
+    delay_s: Array
     """Its delay, up to the distance of the two clocks; NaN where it was lost."""
     packet_bytes: int
 
@@ -178,16 +169,8 @@ class Overload:
         return float(np.median(places)), float(low), float(high)
 
 
-def overload(seq: Any, sent_s: Times, received_seq: Any, received_delay_s: Times, packet_bytes: int) -> Overload:
-    """An overload from what was sent and what arrived, each with its number.
-
-    Args:
-        seq: Numbers of all that was sent.
-        sent_s: When, in the same order.
-        received_seq: Numbers of what arrived.
-        received_delay_s: With what delay, in the same order.
-        packet_bytes: Of each, with headers.
-    """
+def overload(seq: Any, sent_s: Array, received_seq: Any, received_delay_s: Array, packet_bytes: int) -> Overload:
+    """An overload from what was sent and what arrived, each with its number."""
     order = np.argsort(seq, kind="stable")
     delays = np.full(order.size, np.nan)
     place = np.searchsorted(np.asarray(seq)[order], received_seq)
@@ -195,8 +178,8 @@ def overload(seq: Any, sent_s: Times, received_seq: Any, received_delay_s: Times
     return Overload(np.asarray(sent_s, dtype=float)[order], delays, packet_bytes)
 
 
-def _redrawn(values: Times) -> Times:
+def _redrawn(values: Array) -> Array:
     """Samples with replacement, a row each."""
     generator = np.random.default_rng(_SEED)
-    drawn: Times = values[generator.integers(0, values.size, (RESAMPLES, values.size))]
+    drawn: Array = values[generator.integers(0, values.size, (RESAMPLES, values.size))]
     return drawn

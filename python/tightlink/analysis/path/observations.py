@@ -5,7 +5,6 @@ iperf3's JSON may be one file a point, or one with a JSON document on each line;
 for with ``-w``. A study's or a sweep's folder is a table; a run's folder is one point.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"window_bytes": [65536.0], "flows": [2.0], "goodput_bps": [5e6]})
     >>> points(frame, payload_bytes=1460).rows()
     [(44, 2, 5000000.0)]
@@ -30,12 +29,7 @@ COLUMNS: Final = ("window_packets", "flows", "goodput_bps")
 _NEEDED: Final = {"flows": "the number of flows", "goodput_bps": "a goodput such as goodput_mbit_per_s"}
 #: What a study's table says of the path of each row, by the name that `BulkPath` has for it.
 _PATH: Final = {
-    "bandwidth_bps": "bandwidth_bps",
-    "rtt_s": "rtt_s",
-    "queue_packets": "queue_packets",
-    "factor": "factor",
-    "cross": "cross",
-    "duration_s": "duration_s",
+    **{name: name for name in ("bandwidth_bps", "rtt_s", "queue_packets", "factor", "cross", "duration_s")},
     "traffic.bulk.tcp.recovery": "recovery",
 }
 _ALIKE: Final = 1e-6
@@ -43,10 +37,6 @@ _ALIKE: Final = 1e-6
 
 def read(files: Iterable[str | os.PathLike[str]], path: BulkPath) -> pl.DataFrame:
     """The points of some files or folders: ``window_packets``, ``flows``, ``goodput_bps``.
-
-    Args:
-        files: CSV, Parquet, iperf3's JSON, folders of runs, studies or sweeps.
-        path: Whose points: rows of a table that name another path are left out.
 
     Raises:
         MeasurementError: A file cannot be understood, or no row is of this path.

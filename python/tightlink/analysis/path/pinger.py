@@ -137,9 +137,6 @@ def with_mathis(table: pl.DataFrame) -> pl.DataFrame:
     PingER derives its throughput like this (M. Mathis et al., CCR 27(3), 1997, with C = 1). Null where no loss was
     measured: the formula has no bound there.
 
-    Args:
-        table: As `read` gives it.
-
     Raises:
         PingerError: There are no round trips or no losses.
     """
@@ -158,9 +155,6 @@ def filled(table: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """The table with its gaps filled by straight lines between neighbours in time, and how many values that were.
 
     What is missing before the first value of a path and after its last stays missing.
-
-    Args:
-        table: As `read` gives it.
     """
     columns = [column for column in table.columns if column not in _KEYS]
     full = table.with_columns(pl.col(columns).interpolate_by("time_s").over("path"))
@@ -189,12 +183,7 @@ def _told(name: str) -> tuple[int, ...]:
     """Year, month and day of a name."""
     query = [re.search(rf"(?:^|[?&]){part}=(\d+)", name) for part in ("year", "month", "day")]
     if query[0]:
-        parts = []
-        for part in query:
-            if part is None:
-                break
-            parts.append(int(part[1]))
-        return tuple(parts)
+        return tuple(int(part[1]) for part in itertools.takewhile(bool, query) if part)
     found = re.search(r"(?<!\d)((?:19|20)\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?!\d)", name)
     return tuple(int(part) for part in found.groups() if part) if found else ()
 

@@ -10,7 +10,7 @@ Example:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -75,7 +75,6 @@ def predict(  # noqa: PLR0913
     headroom: float = 0.0,
     little: float = LITTLE,
     jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
 ) -> Prediction:
     """Simulate a path with all that could be chosen, and choose.
 
@@ -87,7 +86,6 @@ def predict(  # noqa: PLR0913
         headroom: Share of the bandwidth to leave unused.
         little: Largest loss that counts as little.
         jobs: Runs to simulate at a time; the result does not depend on it.
-        progress: Told how many cells are done, of how many.
 
     Raises:
         TightlinkError: No setting leaves so much.
@@ -95,7 +93,7 @@ def predict(  # noqa: PLR0913
     usual = default_window or path.window_packets(DEFAULT_WINDOW_BYTES)
     usual = min(usual, max_window or usual)
     places = [(window, count) for count in flows for window in windows(path, count, max_window)]
-    cells = simulate_cells(path, dict.fromkeys([(usual, 1), *places]), jobs=jobs, progress=progress)
+    cells = simulate_cells(path, dict.fromkeys([(usual, 1), *places]), jobs=jobs)
     baseline = cells.row(0, named=True)
     choice = choose(cells, little=little, most_bps=(1 - headroom) * path.most_bps if headroom > 0 else None)
     loaded = [_with_p95(path, row) for row in (choice.best, choice.cheapest, baseline)]
@@ -127,13 +125,7 @@ def windows(path: BulkPath, flows: int, most: int | None = None) -> list[int]:
 
 
 def transfer_s(path: BulkPath, row: dict[str, Any], size_bytes: int) -> float:
-    """How long a transfer takes, its start included where that matters.
-
-    Args:
-        path: The path.
-        row: Window, flows and goodput.
-        size_bytes: Application bytes of all flows together.
-    """
+    """How long a transfer takes, its start included where that matters."""
     estimate = 8 * size_bytes / row["goodput_bps"]
     if estimate > _SIMULATED_S:
         return float(estimate)

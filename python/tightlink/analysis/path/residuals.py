@@ -1,7 +1,6 @@
 """Observed against predicted: residuals, and how much of the observations the prediction explains.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"flows": [1, 1, 2, 2], "observed_bps": [1.0, 2.0, 3.0, 4.0],
     ...     "predicted_bps": [1.0, 2.0, 3.0, 4.0]})
     >>> agreement(frame).origin.value, agreement(frame).free.value
@@ -16,7 +15,7 @@ from typing import Final
 from tightlink.analysis.estimates import RESAMPLES, Estimate
 from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.analysis.path.cells import simulate_cells
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 _SEED: Final = 1
 #: With fewer points a line says nothing.
@@ -53,13 +52,7 @@ class Agreement:
 
 
 def beside(observed: pl.DataFrame, path: BulkPath, *, jobs: int = 1) -> pl.DataFrame:
-    """Observations with what is predicted for each, and the residuals ``residual`` and ``residual_bps``.
-
-    Args:
-        observed: ``window_packets``, ``flows``, ``goodput_bps``; several rows of one cell are several points.
-        path: What is predicted.
-        jobs: Runs to simulate at a time.
-    """
+    """Observations with what is predicted for each, and the residuals ``residual`` and ``residual_bps``."""
     cells = list(dict.fromkeys(observed.select("window_packets", "flows").rows()))
     found = simulate_cells(path, cells, jobs=jobs).select("window_packets", "flows", predicted_bps="goodput_bps")
     joined = observed.rename({"goodput_bps": "observed_bps"}).join(
@@ -71,7 +64,6 @@ def beside(observed: pl.DataFrame, path: BulkPath, *, jobs: int = 1) -> pl.DataF
 def with_residuals(frame: pl.DataFrame) -> pl.DataFrame:
     """A frame of ``observed_bps`` and ``predicted_bps`` with ``residual_bps``, o − s, and ``residual``, (o − s) / o.
 
-    >>> import polars as pl
     >>> with_residuals(pl.DataFrame({"observed_bps": [10.0], "predicted_bps": [8.0]})).row(0)
     (10.0, 8.0, 2.0, 0.2)
     """
@@ -100,7 +92,6 @@ def agreement(frame: pl.DataFrame, columns: tuple[str, str] = ("observed_bps", "
 def share_within(frame: pl.DataFrame, limit: float) -> float:
     """The share of the points whose (o − s) / o is within ± a limit.
 
-    >>> import polars as pl
     >>> share_within(pl.DataFrame({"observed_bps": [10.0, 10.0], "predicted_bps": [9.5, 8.0]}), 0.1)
     0.5
     """
@@ -114,7 +105,7 @@ def by_flows(frame: pl.DataFrame) -> dict[int, Agreement]:
     return {int(flows): agreement(part) for (flows,), part in parts}
 
 
-def _intervals(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> tuple[Estimate, Estimate]:
+def _intervals(observed: Array, predicted: Array) -> tuple[Estimate, Estimate]:
     draws = np.random.default_rng(_SEED).integers(0, len(observed), size=(RESAMPLES, len(observed)))
     parts = np.array_split(draws, max(1, draws.size // _AT_ONCE))
     origin, free = np.concatenate([_r2(observed[rows], predicted[rows]) for rows in parts], axis=1)
@@ -124,11 +115,11 @@ def _intervals(observed: NDArray[np.float64], predicted: NDArray[np.float64]) ->
     return Estimate.of(value_origin, origin[kept]), Estimate.of(value_free, free[kept])
 
 
-def _slope(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> float:
+def _slope(observed: Array, predicted: Array) -> float:
     return float((observed * predicted).sum() / (predicted**2).sum())
 
 
-def _r2(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _r2(observed: Array, predicted: Array) -> Array:
     """R² of the line through the origin and of the free line, of each row; not finite where there is no line."""
     found = np.full((2, len(observed)), np.nan)
     # Of equal values, rounding leaves a difference from their mean.

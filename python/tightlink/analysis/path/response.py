@@ -21,7 +21,6 @@ def mathis(loss: float, c: float = C_EVERY) -> float:
         c: `C_EVERY` or `C_DELAYED`.
 
     Example:
-        >>> import tightlink as tl
         >>> round(tl.analyze.mathis(0.01), 3)
         12.247
     """
@@ -42,7 +41,6 @@ def pftk(loss: float, *, rtt_s: float, rto_s: float, per_ack: int = 1, window: f
         window: The receiver's window, in packets.
 
     Example:
-        >>> import tightlink as tl
         >>> round(tl.analyze.pftk(0.01, rtt_s=0.1, rto_s=0.2), 3)
         11.718
     """

@@ -26,13 +26,7 @@ class Law(Protocol):
     """How a window grows and what a loss leaves of it."""
 
     def increment(self, window: float, since_s: float, rtt_s: float) -> float:
-        """Packets that the window grows by in a round trip.
-
-        Args:
-            window: In packets.
-            since_s: Time since the last loss.
-            rtt_s: Round-trip time.
-        """
+        """Packets that the window grows by in a round trip, some time after the last loss."""
 
     def cut(self, window: float) -> float:
         """The window after a loss."""

@@ -15,9 +15,6 @@ def utilization(queue: float) -> float:
 
     The window grows from half of 1 + b to 1 + b. Below one bandwidth-delay product the link idles in part of each
     round trip; above it the queue grows, and the round trips with it.
-
-    Args:
-        queue: b, the room in the queue in bandwidth-delay products.
     """
     idle, full = _phases(queue)
     low = 1 - idle

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from tightlink.analysis.effects.designed import deviations
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.responses.compared import compared
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: Share of the largest linkage below which joins are coloured.
 CUT: Final = 0.7
@@ -108,8 +108,6 @@ def clusters(
             that all of them have.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"load": ["heavy"] * 3, "tcp": ["reno", "cubic", "fast"],
         ...                      "loss": [0.010, 0.011, 0.09], "goodput_bps": [4e6, 4.1e6, 2e6]})
         >>> (heavy,) = tl.analyze.clusters(runs, condition="load", algorithm="tcp")
@@ -139,7 +137,7 @@ def clusters(
     return tuple(found)
 
 
-def standardised(values: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
+def standardised(values: Array, scale: Array) -> Array:
     """Distances of all rows from each other: √Σ ((a − b) / scale)² over the columns."""
     steps = (values[:, None, :] - values[None, :, :]) / scale
     return np.asarray(np.sqrt((steps**2).sum(axis=2)), dtype=float)
@@ -147,7 +145,7 @@ def standardised(values: NDArray[np.float64], scale: NDArray[np.float64]) -> NDA
 
 def dendrogram(
     names: Sequence[str],
-    distances: NDArray[np.float64],
+    distances: Array,
     *,
     condition: str = "",
     cut: float = CUT,
@@ -185,7 +183,7 @@ def dendrogram(
 
 
 def _joins(
-    links: NDArray[np.float64], order: Sequence[int], names: Sequence[str], limit: float
+    links: Array, order: Sequence[int], names: Sequence[str], limit: float
 ) -> tuple[tuple[Join, ...], tuple[tuple[str, ...], ...]]:
     """The joins with their places, and the coloured clusters from left to right."""
     count = len(order)

@@ -3,7 +3,6 @@
 NIST 2010 numbers its algorithms; where a table has these and no others, figures number them as it does.
 
 Example:
-    >>> import polars as pl
     >>> runs = pl.DataFrame({"buffer": ["short"] * 3, "tcp": ["reno", "reno", "fast"], "loss": [0.1, 0.3, 0.5]})
     >>> table = compared(runs, "buffer", "tcp")["short"]
     >>> table.algorithms, table.values.tolist()
@@ -20,7 +19,7 @@ from typing import Final
 
 from tightlink.analysis.effects.designed import NAMES, numbers, present
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, pl
 
 #: The document's algorithms by its numbers; FAST-AT, which joins its experiments later, is the eighth.
 NUMBERS: Final = {
@@ -44,7 +43,7 @@ class Compared:
 
     algorithms: tuple[str, ...]
     responses: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: Array
 
 
 def compared(
@@ -82,7 +81,6 @@ def compared(
 def conditions(runs: pl.DataFrame, condition: str | Sequence[str]) -> list[str]:
     """What the condition of each run is called: its level, or its levels where it is one of several columns.
 
-    >>> import polars as pl
     >>> conditions(pl.DataFrame({"queue": ["5 packets", "1 BDP"], "flows": [2.0, 16.0]}), ["queue", "flows"])
     ['5 packets, flows 2', '1 BDP, flows 16']
     """

@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.effects.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import NDArray, np, pl, stats
+from tightlink.lazy import Array, NDArray, np, pl, stats
 
 Strength: TypeAlias = Literal["strong", "moderate", "weak"]
 
@@ -48,7 +48,7 @@ class Correlation:
     responses: tuple[str, ...]
     #: Responses that are the same in all runs, and therefore correlated with nothing.
     constant: tuple[str, ...]
-    r: NDArray[np.float64]
+    r: Array
     #: A row for each two: first, second, r, p (two-sided, of no correlation), runs (that have both), strength, kept.
     pairs: pl.DataFrame
     #: A row for each response, in the order of the index-index plot: response, partners (pairs kept), group,
@@ -85,8 +85,6 @@ def correlation(
         MeasurementError: There are fewer than two responses that vary, or too few runs have both of a pair.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"sent": [1.0, 2, 3, 4], "received": [1.0, 2, 3, 5], "loss": [0.3, 0.1, 0.4, 0.1]})
         >>> found = tl.analyze.correlation(runs, ["sent", "received", "loss"])
         >>> found.dimension, [group.responses for group in found.groups]
@@ -108,12 +106,12 @@ def correlation(
                        _places(kept, named, groups), limit, groups)  # fmt: skip
 
 
-def histogram(found: Correlation, width: float = _BIN) -> pl.DataFrame:
+def histogram(found: Correlation) -> pl.DataFrame:
     """How many pairs have which |r|: ``low``, ``high``, ``pairs``, and of these ``kept``, for each bin from 0 to 1."""
-    bins = round(1 / width)
+    bins = round(1 / _BIN)
     edges = np.linspace(0, 1, bins + 1)
     # A pair of |r| = 1 belongs to the last bin.
-    place = np.minimum((found.pairs["r"].abs().to_numpy() / width + 1e-9).astype(int), bins - 1)
+    place = np.minimum((found.pairs["r"].abs().to_numpy() / _BIN + 1e-9).astype(int), bins - 1)
     kept = found.pairs["kept"].to_numpy()
     return pl.DataFrame({
         "low": edges[:-1], "high": edges[1:],
@@ -130,7 +128,7 @@ def strength(r: float) -> Strength:
     return "strong" if abs(r) >= STRONG else "moderate" if abs(r) >= MODERATE else "weak"
 
 
-def _matrix(values: NDArray[np.float64], names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _matrix(values: Array, names: Sequence[str]) -> tuple[Array, NDArray[np.int64]]:
     """Pearson's r of all pairs, each over the runs that have both, and how many these are."""
     size = len(names)
     matrix, counts = np.eye(size), np.zeros((size, size), dtype=np.int64)
@@ -148,7 +146,7 @@ def _matrix(values: NDArray[np.float64], names: Sequence[str]) -> tuple[NDArray[
     return matrix, counts
 
 
-def _gap(sizes: NDArray[np.float64]) -> float:
+def _gap(sizes: Array) -> float:
     """The middle of the widest gap between neighbours among the moderate |r|."""
     inside = np.sort(sizes[(sizes > MODERATE) & (sizes < STRONG)])
     ends = np.concatenate([[MODERATE], inside, [STRONG]])
@@ -156,7 +154,7 @@ def _gap(sizes: NDArray[np.float64]) -> float:
     return float((ends[widest] + ends[widest + 1]) / 2)
 
 
-def _groups(matrix: NDArray[np.float64], kept: NDArray[np.bool_], names: Sequence[str]) -> tuple[Group, ...]:
+def _groups(matrix: Array, kept: NDArray[np.bool_], names: Sequence[str]) -> tuple[Group, ...]:
     """Complete linkage over the pairs that are kept; the largest groups first."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
@@ -175,9 +173,7 @@ def _groups(matrix: NDArray[np.float64], kept: NDArray[np.bool_], names: Sequenc
     return tuple(sorted(groups, key=lambda group: -len(group.responses)))
 
 
-def _pairs(
-    matrix: NDArray[np.float64], counts: NDArray[np.int64], kept: NDArray[np.bool_], names: Sequence[str]
-) -> pl.DataFrame:
+def _pairs(matrix: Array, counts: NDArray[np.int64], kept: NDArray[np.bool_], names: Sequence[str]) -> pl.DataFrame:
     rows, columns = np.triu_indices(len(names), 1)
     r, runs = matrix[rows, columns], counts[rows, columns]
     # Of n pairs from two normal distributions without correlation, (1 + r) / 2 is Beta(n/2 − 1, n/2 − 1).

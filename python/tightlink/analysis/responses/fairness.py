@@ -40,8 +40,6 @@ def shares(runs: pl.DataFrame, *, algorithm: str, own: str, standard: str, avail
         MeasurementError: A column is missing or holds no numbers, or what was available is not above zero.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"control": ["bbr", "fast"], "own_bps": [8e6, 4e6], "reno_bps": [2e6, 5e6]})
         >>> found = tl.analyze.throughput_shares(
         ...     runs, algorithm="control", own="own_bps", standard="reno_bps", available=10e6
@@ -113,8 +111,6 @@ def fairness(points: pl.DataFrame) -> pl.DataFrame:
         more, and less), conditions, p (sign test: of so uneven a count where both are alike).
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"load": ["low", "high"] * 2, "tcp": ["scalable"] * 2 + ["compound"] * 2,
         ...                      "own_bps": [80e6, 60e6, 70e6, 30e6], "standard_bps": [60e6, 15e6, 70e6, 30e6]})
         >>> points = beside(runs, condition="load", algorithm="tcp", own="own_bps", standard="standard_bps")

@@ -85,14 +85,7 @@ def responses(run: Run) -> pl.DataFrame:
 def by_period(
     users: pl.DataFrame, paths: pl.DataFrame, long_lived: pl.DataFrame, periods: Mapping[str, tuple[float, float]]
 ) -> pl.DataFrame:
-    """The same from the three tables.
-
-    Args:
-        users: Table ``users``.
-        paths: Table ``user_paths``.
-        long_lived: Table ``long_lived``; may be empty.
-        periods: Begin and end in seconds, by name.
-    """
+    """The same from the three tables, of which the last may be empty; periods begin and end in seconds."""
     lengths = _lengths(users)
     tables = []
     for name, (start, stop) in periods.items():

@@ -121,8 +121,6 @@ def outliers(
         MeasurementError: A column is missing, or no cell has three algorithms.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> loss = [0.010, 0.011, 0.012, 0.010, 0.011, 0.030]
         >>> runs = pl.DataFrame({"load": ["heavy"] * 6, "tcp": ["bic", "compound", "htcp", "reno", "highspeed", "fast"],
         ...                      "loss": loss})
@@ -152,14 +150,14 @@ def effective(found: pl.DataFrame, least: float) -> pl.DataFrame:
     return found.filter(pl.col("outlier") & (pl.col("relative_effect").abs() >= least))
 
 
-def counts(found: pl.DataFrame, effects: Sequence[float] = EFFECTS) -> pl.DataFrame:
+def counts(found: pl.DataFrame) -> pl.DataFrame:
     """How often each algorithm is an outlier: algorithm, least_effect, above, below; most often first."""
     parts = [
         effective(found, least)
         .group_by("algorithm")
         .agg(above=(pl.col("sign") == "+").sum(), below=(pl.col("sign") == "−").sum())
         .with_columns(least_effect=pl.lit(float(least)))
-        for least in effects
+        for least in EFFECTS
     ]
     total = pl.col("above") + pl.col("below")
     return (

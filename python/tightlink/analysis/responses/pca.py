@@ -12,7 +12,7 @@ from typing import Final
 
 from tightlink.analysis.effects.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 _FEWEST: Final = 2
 _ROUNDING: Final = 1e-9
@@ -69,8 +69,6 @@ def components(runs: pl.DataFrame, responses: Sequence[str]) -> Components:
         MeasurementError: There are fewer than two responses that vary, or fewer than three runs that have them all.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"sent": [1.0, 2, 3, 4], "received": [1.0, 2, 3, 5], "loss": [0.3, 0.1, 0.4, 0.1]})
         >>> found = tl.analyze.pca(runs, ["sent", "received", "loss"])
         >>> found.variances["component"].to_list(), found.above_one, found.needed(0.9)
@@ -105,9 +103,7 @@ def components(runs: pl.DataFrame, responses: Sequence[str]) -> Components:
     )  # fmt: skip
 
 
-def _decomposed(
-    values: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _decomposed(values: Array) -> tuple[Array, Array, Array]:
     """Unit vectors, a row each, variances, and the scores of the runs."""
     scaled = (values - values.mean(axis=0)) / values.std(axis=0, ddof=1)
     _, singular, vectors = np.linalg.svd(scaled, full_matrices=False)

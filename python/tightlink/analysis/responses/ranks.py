@@ -64,8 +64,6 @@ def ranks(
         MeasurementError: A column is missing, or no cell has two algorithms.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"path": ["short", "short", "long", "long"], "tcp": ["reno", "compound"] * 2,
         ...                      "goodput_bps": [5e6, 5e6, 1e6, 9e6]})
         >>> found = tl.analyze.ranks(runs, condition="path", algorithm="tcp")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 LEAST_ARRIVALS: Final = 50
 #: What the statistic exceeds with probability 2.5 %, of exponential times with unknown mean (Stephens 1974).
@@ -71,7 +71,7 @@ class Arrivals:
         return f"not a Poisson process: of {rate}, {' and '.join(why)}; {tests}"
 
 
-def interarrivals(times_s: NDArray[np.float64]) -> Arrivals:
+def interarrivals(times_s: Array) -> Arrivals:
     """Test whether arrivals can be a Poisson process.
 
     Args:
@@ -81,8 +81,6 @@ def interarrivals(times_s: NDArray[np.float64]) -> Arrivals:
         TightlinkError: There are too few, or all came at once.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
         >>> print(tl.analyze.interarrivals(times).sentence())
         like a Poisson process of 100.5 arrivals/s: A² = 0.34 (critical 1.606), correlation of neighbours -0.01
@@ -111,7 +109,7 @@ def interarrivals(times_s: NDArray[np.float64]) -> Arrivals:
     )
 
 
-def _anderson_darling(scaled: NDArray[np.float64]) -> float:
+def _anderson_darling(scaled: Array) -> float:
     """A² of times over their mean against the exponential distribution, corrected for their number."""
     x = np.sort(scaled)
     n = len(x)
@@ -122,7 +120,7 @@ def _anderson_darling(scaled: NDArray[np.float64]) -> float:
     return statistic * (1 + 0.6 / n)
 
 
-def _distribution(between: NDArray[np.float64]) -> pl.DataFrame:
+def _distribution(between: Array) -> pl.DataFrame:
     x = np.sort(between)
     n = len(x)
     places = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).astype(int))

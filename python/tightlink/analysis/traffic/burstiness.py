@@ -14,7 +14,7 @@ from typing import Final
 
 from tightlink.analysis.estimates import Estimate
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: With fewer values there are too few low frequencies.
 LEAST_VALUES: Final = 256
@@ -74,7 +74,7 @@ class Burstiness:
         return f"no bursts beyond chance at long time scales: {found}; {spread}"
 
 
-def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
+def burstiness(values: Array, interval_s: float) -> Burstiness:
     """Look at the variance of a series at all time scales.
 
     Args:
@@ -85,8 +85,6 @@ def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
         TightlinkError: There are too few values, or they do not vary.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> counts = np.random.default_rng(1).poisson(100, 10_000)
         >>> found = tl.analyze.burstiness(counts.astype(float), interval_s=0.01)
         >>> print(found.sentence().partition(";")[0])
@@ -111,15 +109,13 @@ def burstiness(values: NDArray[np.float64], interval_s: float) -> Burstiness:
     )
 
 
-def hurst(values: NDArray[np.float64]) -> Estimate:
+def hurst(values: Array) -> Estimate:
     """The Hurst parameter by the local Whittle estimator, with its asymptotic 95 % interval.
 
     Args:
         values: What was sent in each of equal intervals, such as packets or bytes.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> round(tl.analyze.hurst(np.random.default_rng(1).normal(size=10_000)).value, 1)
         0.5
     """
@@ -142,7 +138,7 @@ def hurst(values: NDArray[np.float64]) -> Estimate:
     return Estimate(value, value - half, value + half)
 
 
-def _scales(values: NDArray[np.float64], interval_s: float) -> tuple[pl.DataFrame, float]:
+def _scales(values: Array, interval_s: float) -> tuple[pl.DataFrame, float]:
     n = len(values)
     lengths = np.unique(np.geomspace(1, n // _LEAST_MEANS, _SCALES).astype(int))
     variances = np.array([values[: n // m * m].reshape(-1, m).mean(axis=1).var(ddof=1) for m in lengths])

@@ -1,7 +1,6 @@
 """What a capture says of its traffic as a whole: throughput over time, sizes of packets.
 
 Example:
-    >>> import polars as pl
     >>> series = pl.DataFrame({
     ...     "time_s": [1.0, 2.0], "entity": ["tcp"] * 2, "metric": ["throughput_bps"] * 2, "value": [8e6, 4e6],
     ... })
@@ -11,7 +10,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from tightlink.analysis.traffic.trace import smoothed
@@ -19,6 +18,8 @@ from tightlink.lazy import pl
 
 #: Weight of the past in the moving average of the throughput, as in the study one-flow.
 KEEP: Final = 0.9
+#: The largest sizes of classes of packets, in bytes.
+_BOUNDS: Final = (64, 128, 256, 512, 1024, 1500)
 
 
 def throughput(series: pl.DataFrame, entities: Iterable[str], *, keep: float = KEEP) -> pl.DataFrame:
@@ -47,24 +48,20 @@ def throughput(series: pl.DataFrame, entities: Iterable[str], *, keep: float = K
     )
 
 
-def size_classes(sizes: pl.DataFrame, bounds: Sequence[int] = (64, 128, 256, 512, 1024, 1500)) -> pl.DataFrame:
+def size_classes(sizes: pl.DataFrame) -> pl.DataFrame:
     """How many packets are of which size: ``protocol``, ``sizes`` in bytes, ``packets``, ``bytes``.
-
-    Args:
-        sizes: Table ``packet_sizes`` of a capture.
-        bounds: The largest sizes of the classes; the last class has what is larger.
 
     >>> sizes = pl.DataFrame({"protocol": ["tcp"] * 3, "size_bytes": [40, 52, 1500], "packets": [3, 1, 2]})
     >>> size_classes(sizes).rows()
     [('tcp', 'up to 64', 4, 172), ('tcp', '1025 to 1500', 2, 3000)]
     """
-    lows = [0, *(bound + 1 for bound in bounds)]
+    lows = [0, *(bound + 1 for bound in _BOUNDS)]
     names = [
-        f"up to {bounds[0]}",
-        *(f"{low} to {high}" for low, high in zip(lows[1:], bounds[1:], strict=False)),
-        f"above {bounds[-1]}",
+        f"up to {_BOUNDS[0]}",
+        *(f"{low} to {high}" for low, high in zip(lows[1:], _BOUNDS[1:], strict=False)),
+        f"above {_BOUNDS[-1]}",
     ]
-    place = sum((pl.col("size_bytes") > bound).cast(pl.Int32) for bound in bounds)
+    place = sum((pl.col("size_bytes") > bound).cast(pl.Int32) for bound in _BOUNDS)
     grouped = sizes.with_columns(place=place, bytes=pl.col("size_bytes") * pl.col("packets"))
     counted = grouped.group_by("protocol", "place", maintain_order=True).agg(pl.col("packets", "bytes").sum())
     ordered = counted.sort("place", maintain_order=True)

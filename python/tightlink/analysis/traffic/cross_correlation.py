@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl, stats
 
 LEAST_VALUES: Final = 64
 #: Below this probability a correlation is not chance.
@@ -57,9 +57,7 @@ class Lag:
         return f"{follows} follows {leads} by {abs(self.lag_s):.4g} s: {said}"
 
 
-def lag(
-    first: NDArray[np.float64], second: NDArray[np.float64], interval_s: float, *, longest_s: float = math.inf
-) -> Lag:
+def lag(first: Array, second: Array, interval_s: float, *, longest_s: float = math.inf) -> Lag:
     """Look for the lag between two series.
 
     Args:
@@ -72,16 +70,12 @@ def lag(
         TightlinkError: They differ in length, are too short, or one does not vary.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> first = np.random.default_rng(1).normal(size=1000)
         >>> second = np.roll(first, 7) + np.random.default_rng(2).normal(size=1000)
         >>> found = tl.analyze.cross_correlation(first, second, interval_s=0.1)
         >>> print(found.sentence())
         the second follows the first by 0.7 s: correlation 0.69, p = 1.8e-80
     """
-    from scipy.stats import norm
-
     x, y = (np.asarray(values, dtype=float) for values in (first, second))
     n = len(x)
     if len(y) != n or n < LEAST_VALUES:
@@ -95,20 +89,20 @@ def lag(
     deviation = math.sqrt(max(float(own.sum()), 1.0) / n)
     lags = np.arange(-most, most + 1)
     place = int(np.abs(across).argmax())
-    p_one = 2 * float(norm.sf(abs(across[place]) / deviation))
+    p_one = 2 * float(stats.norm.sf(abs(across[place]) / deviation))
     return Lag(
         n,
         interval_s,
         float(lags[place] * interval_s),
         float(across[place]),
         float(across[most]),
-        float(norm.isf((1 - _CONFIDENCE) / 2)) * deviation,
+        float(stats.norm.isf((1 - _CONFIDENCE) / 2)) * deviation,
         min(1.0, p_one * len(lags)),
         pl.DataFrame({"lag_s": lags * interval_s, "correlation": across}),
     )
 
 
-def _correlation(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+def _correlation(x: Array, y: Array, most: int) -> Array:
     """The correlation of x with what y is later, at lags from −most to most."""
     n = len(x)
     size = 1 << (2 * n - 1).bit_length()

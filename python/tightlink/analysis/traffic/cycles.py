@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np
+from tightlink.lazy import Array, np, stats
 
 _DAY_S: Final = 86_400.0
 #: In seconds, by name, as Smith 2009 has them (section 2).
@@ -65,7 +65,7 @@ class Cycle:
 
 
 def cycles(
-    values: NDArray[np.float64],
+    values: Array,
     interval_s: float,
     *,
     begin_s: float = 0.0,
@@ -84,8 +84,6 @@ def cycles(
         TightlinkError: No period can be looked for, or the values do not vary.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> hours = np.arange(4 * 7 * 24)
         >>> noise = np.random.default_rng(1).normal(size=len(hours))
         >>> found = tl.analyze.cycles(100 + 20 * np.cos(2 * np.pi * (hours - 14) / 24) + noise, interval_s=3600.0)
@@ -125,10 +123,8 @@ def cycles(
     return found
 
 
-def _test(left: NDArray[np.float64], removed: set[int], place: float, height: float) -> tuple[float, float]:
+def _test(left: Array, removed: set[int], place: float, height: float) -> tuple[float, float]:
     """The power at a place of the spectrum, of which this is the height, over that around it; and its p."""
-    from scipy.stats import f
-
     # Where sines were fitted nothing is left, and the first frequencies are the trend's.
     usable = np.array([bin_ for bin_ in range(1, len(left) - 1) if bin_ not in removed])
     nearest = usable[np.argsort(np.abs(np.log(usable / place)), kind="stable")[:_SURROUNDINGS]]
@@ -136,4 +132,4 @@ def _test(left: NDArray[np.float64], removed: set[int], place: float, height: fl
     if usual == 0:
         return np.inf, 0.0
     ratio = height**2 / usual
-    return ratio, float(f.sf(ratio, 2, 2 * len(nearest)))
+    return ratio, float(stats.f.sf(ratio, 2, 2 * len(nearest)))

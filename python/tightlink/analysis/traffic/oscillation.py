@@ -114,8 +114,6 @@ def oscillation(
         TightlinkError: There are too few values, or some that are not finite.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> times = np.arange(0, 60, 0.05)
         >>> noise = np.random.default_rng(1).normal(size=len(times))
         >>> windows = 30 + 9 * np.sin(2 * np.pi * times / 0.8) + noise

@@ -3,8 +3,6 @@
 Which series a table has, `over_time` says.
 
 Example:
-    >>> import numpy as np
-    >>> import polars as pl
     >>> times = np.arange(1, 201) / 10
     >>> table = pl.DataFrame({"time_s": times, "label": "web", "timeouts": (np.arange(200) % 8 < 3) * 5.0})
     >>> {name: found.oscillates for name, found in each(table, ["timeouts"]).items()}
@@ -54,7 +52,6 @@ def of_run(
         TightlinkError: There is no such table or column, or too little in that time.
 
     Example:
-        >>> import tightlink as tl
         >>> dsl = tl.network("dsl").set("duration", "10 s")
         >>> found = tl.analyze.oscillations(tl.simulate(dsl), ["cwnd_packets"], simulations=19)
         >>> list(found)
@@ -106,14 +103,6 @@ def each(
     simulations: int = SIMULATIONS,
 ) -> Found:
     """Test columns of a table over time.
-
-    Args:
-        table: With ``time_s``, at equal intervals.
-        columns: What to test; of a long table, its metrics.
-        begin_s: From when on.
-        end_s: Until when.
-        round_trip_s: Unit of periods; or what tells it from the names and the rows of a series.
-        simulations: Series of noise to compare with.
 
     Returns:
         By the names of whom it belongs to and then the column.

@@ -4,7 +4,6 @@ Tables are wide, such as ``users`` (a column for each quantity), or long, such a
 ``value``). Columns of names, such as ``entity`` and ``label``, tell what values belong to.
 
 Example:
-    >>> import polars as pl
     >>> table = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "label": "web", "timeouts": [0, 2, 1]})
     >>> [(each.title, each.interval_s, each.values.tolist()) for each in series_of(table, ["timeouts"], least=3)]
     [('web timeouts', 1.0, [0.0, 2.0, 1.0])]
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.errors import TightlinkError, did_you_mean, one_of
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: Columns that say whose values a row has, in the order of names.
 NAMES: Final = ("run", "label", "entity", "flow", "path", "link")
@@ -46,7 +45,7 @@ class Series:
         return " ".join(self.name)
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Array:
         """The values of the series, in order of time."""
         return self.rows[self.column].to_numpy()
 

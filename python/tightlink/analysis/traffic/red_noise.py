@@ -10,7 +10,6 @@ The background is that of M. R. Allen, L. A. Smith: Monte Carlo SSA, Journal of 
 G. P. Compo: A Practical Guide to Wavelet Analysis, Bulletin of the AMS 79(1), 1998, equation 16.
 
 Example:
-    >>> import numpy as np
     >>> spectrum = Spectrum.of(np.sin(2 * np.pi * np.arange(400) / 16), interval_s=0.1)
     >>> float(spectrum.frequency_hz[spectrum.ratio.argmax()]), round(float(spectrum.ratio.max()))
     (0.625, 187)
@@ -73,14 +72,7 @@ class Spectrum:
 
 
 def largest_ratios(correlation: float, count: int, simulations: int, seed: int) -> Array:
-    """The largest ratio of each of many series of noise, ascending.
-
-    Args:
-        correlation: ρ of the noise.
-        count: Length of each series.
-        simulations: How many.
-        seed: Equal seeds give equal numbers.
-    """
+    """The largest ratio of each of many series of noise, ascending."""
     random = np.random.default_rng(seed)
     at_once = max(_CHUNK // count, 1)
     found = []

@@ -13,7 +13,7 @@ from typing import Final
 
 from tightlink.analysis.estimates import Estimate
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 LEAST_SIZES: Final = 100
 #: The tail has at least so many values.
@@ -68,7 +68,7 @@ class Tail:
         return f"the tail falls as {fall}, heavier than an exponential one; {elephants}"
 
 
-def tail(sizes: NDArray[np.float64]) -> Tail:
+def tail(sizes: Array) -> Tail:
     """Look at the tail of sizes, such as bytes of flows.
 
     Args:
@@ -78,8 +78,6 @@ def tail(sizes: NDArray[np.float64]) -> Tail:
         TightlinkError: There are too few, or they are all alike, or one is negative or missing.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> sizes = (1 - np.random.default_rng(1).random(5000)) ** (-1 / 1.2) * 1000
         >>> print(tl.analyze.tail(sizes).sentence().partition(";")[0])
         the tail falls as x^-1.21 (1.18 to 1.24) above 1,000, heavier than an exponential one
@@ -112,7 +110,7 @@ def tail(sizes: NDArray[np.float64]) -> Tail:
     )
 
 
-def _begin(x: NDArray[np.float64]) -> tuple[int, float, float]:
+def _begin(x: Array) -> tuple[int, float, float]:
     """Where the tail begins: its place, its exponent, and the distance between the two distributions."""
     n = len(x)
     logs = np.log(x)
@@ -135,7 +133,7 @@ def _begin(x: NDArray[np.float64]) -> tuple[int, float, float]:
     return first, alpha, distance
 
 
-def _against_exponential(above: NDArray[np.float64], alpha: float) -> float:
+def _against_exponential(above: Array, alpha: float) -> float:
     """Vuong's test of a power law against an exponential, one-sided."""
     begin = above[0]
     scale = float((above - begin).mean())
@@ -146,13 +144,13 @@ def _against_exponential(above: NDArray[np.float64], alpha: float) -> float:
     return 0.5 * math.erfc(float(advantage.sum()) / (deviation * math.sqrt(2 * len(above))))
 
 
-def _carried(downwards: NDArray[np.float64]) -> pl.DataFrame:
+def _carried(downwards: Array) -> pl.DataFrame:
     n = len(downwards)
     shares = [float(downwards[max(1, round(share * n)) - 1]) for share in _LARGEST]
     return pl.DataFrame({"flows_share": _LARGEST, "carried_share": shares})
 
 
-def _distribution(x: NDArray[np.float64], first: int, alpha: float) -> pl.DataFrame:
+def _distribution(x: Array, first: int, alpha: float) -> pl.DataFrame:
     n = len(x)
     # Evenly in logarithms from the largest: the tail is what matters.
     places = np.unique(n - np.geomspace(1, n, min(n, _POINTS)).astype(int))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: Standard deviations above what is usual, if values around it were normal.
 THRESHOLD: Final = 6.0
@@ -49,9 +49,7 @@ class Spikes:
         return f"{count}: {time} of the time, {volume} of the volume above what is usual{ending}"
 
 
-def spikes(
-    values: NDArray[np.float64], interval_s: float, *, begin_s: float = 0.0, threshold: float = THRESHOLD
-) -> Spikes:
+def spikes(values: Array, interval_s: float, *, begin_s: float = 0.0, threshold: float = THRESHOLD) -> Spikes:
     """Find the spikes of a series.
 
     Args:
@@ -64,8 +62,6 @@ def spikes(
         TightlinkError: There are too few values.
 
     Example:
-        >>> import tightlink as tl
-        >>> import numpy as np
         >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
         >>> counts[500:503] += 400
         >>> found = tl.analyze.spikes(counts, interval_s=1.0)

@@ -1,7 +1,6 @@
 """What a packet trace says of one flow and of one queue, packet by packet.
 
 Example:
-    >>> import tightlink as tl
     >>> scenario = tl.Scenario(
     ...     profile="ns2",
     ...     duration="1 s",

@@ -22,18 +22,11 @@ def blocks(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | N
 
     A factor whose bars all point the same way has its effect whatever the others do; below each stands in how many
     of its blocks the high level raises the response.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
     """
     ax, shown, up = axes(ax), named.chosen(found, names), named.axis(found)
-    sizes = {row["factor"]: abs(row["effect"]) for row in found.means.iter_rows(named=True)}
-    kept = sorted(sizes, key=lambda factor: -sizes[factor])[:_MOST]
     ticks: dict[float, str] = {}
     place = 0.0
-    for factor in (factor for factor in found.design.factors if factor in kept):
+    for factor in named.largest(found, _MOST):
         rows = found.blocks.filter(found.blocks["factor"] == factor)
         first = place
         for row in rows.iter_rows(named=True):

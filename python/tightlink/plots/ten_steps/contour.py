@@ -23,11 +23,6 @@ def contour(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
 
     The arrow leaves the highest corner in the direction in which the response rises fastest: where to look next for
     more (and away from the lowest corner for less). Between two levels that are words, lines mean nothing.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
     """
     ax, shown, up = axes(ax, (4.2, 3.8)), named.chosen(found, names), named.axis(found)
     surface = found.surface

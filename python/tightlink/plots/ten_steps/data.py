@@ -29,11 +29,6 @@ def ordered(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
     """Step 1: runs from the least response to the greatest, and below each the level of every factor.
 
     A factor that matters is low (hollow) at one end and high (full) at the other.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
     """
     ax, shown, up = axes(ax), named.chosen(found, names), named.axis(found)
     factors = found.design.factors
@@ -61,13 +56,7 @@ def ordered(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
 
 
 def scatter(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
-    """Step 2: every run at the low (left) and the high level of each factor, about the mean.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
-    """
+    """Step 2: every run at the low (left) and the high level of each factor, about the mean."""
     ax, shown, up = axes(ax), named.chosen(found, names), named.axis(found)
     factors = found.design.factors
     for place, factor in enumerate(factors):

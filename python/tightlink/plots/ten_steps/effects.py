@@ -29,11 +29,6 @@ def youden(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | N
     """Step 6: the mean at the high level over the mean at the low one, for each effect.
 
     Effects that do nothing lie where the lines of the mean cross; those that stand out from noise are named.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
     """
     ax, shown, up = axes(ax), named.chosen(found, names), named.axis(found)
     largest = set(found.half_normal.standing_out)
@@ -52,13 +47,7 @@ def youden(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | N
 
 
 def effects(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
-    """Step 7: |effects|, the largest first, with what each cannot be told apart from.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
-    """
+    """Step 7: |effects|, the largest first, with what each cannot be told apart from."""
     rows = found.effects.head(_MOST)
     ax = axes(ax, (SIZE[0], max(SIZE[1], 0.6 + _ROW * rows.height)))
     shown, up = named.chosen(found, names), named.effect_axis(found)
@@ -72,7 +61,10 @@ def effects(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
         ax.annotate(f"{text}  or {others}" if others else text, (size, place), (3, 0), textcoords="offset points",
                     va="center", fontsize=_SMALL, bbox=_WHITE if text else None)  # fmt: skip
     ax.set_yticks(range(rows.height), [named.term(term, shown) for term in rows["term"]], fontsize=_SMALL)
-    ax.set(ylim=(rows.height - 0.4, -0.6), xlabel=f"|{up.title}|" + _left_out(found, rows.height))
+    ax.set(
+        ylim=(rows.height - 0.4, -0.6),
+        xlabel=f"|{up.title}|" + named.left_out(rows.height, found.effects.height, "effects"),
+    )
     ax.grid(visible=False, axis="y")
     ax.margins(x=0.25)
     _margins(ax.axvline, found, up)
@@ -80,13 +72,7 @@ def effects(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
 
 
 def half_normal(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
-    """Step 8: |effects| over half-normal medians, with the line of noise; those beyond the margin are named.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
-    """
+    """Step 8: |effects| over half-normal medians, with the line of noise; those beyond the margin are named."""
     ax, shown, up = axes(ax), named.chosen(found, names), named.effect_axis(found)
     points, largest = found.half_normal.points, found.half_normal.standing_out[:_NAMED]
     for row in points.iter_rows(named=True):
@@ -110,11 +96,6 @@ def residual_sd(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axe
     """Step 9: the residual standard deviation with the mean alone and with ever more effects, the largest first.
 
     Where the line bends, further effects are not worth keeping; those that stand out from noise are full dots.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
     """
     ax, shown = axes(ax), named.chosen(found, names)
     rows = found.residual_sd.head(_MOST + 1)
@@ -126,7 +107,8 @@ def residual_sd(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axe
         ax.plot([place], [value], marker="o", color=_LARGE, fillstyle="full" if term in largest else "none")
     texts = ["mean", *(f"+ {named.term(term, shown)}" for term in rows["term"][1:])]
     ax.set_xticks(range(rows.height), texts, rotation=90, fontsize=_SMALL)
-    ax.set(ylabel=f"residual sd, {up.title}", xlabel=_left_out(found, rows.height - 1).removeprefix("; "))
+    rest = named.left_out(rows.height - 1, found.effects.height, "effects")
+    ax.set(ylabel=f"residual sd, {up.title}", xlabel=rest.removeprefix("; "))
     ax.set_ylim(bottom=0)
     return ax
 
@@ -155,8 +137,3 @@ def _margins(line: Callable[..., Any], found: Steps, up: labels.Axis) -> None:
     ):
         if 0 < margin <= _IN_SIGHT * largest:
             line(margin * up.factor, color=palette.SERIES[1], linestyle=style, linewidth=1, label=text)
-
-
-def _left_out(found: Steps, count: int) -> str:
-    all_ = found.effects.height
-    return f"; {count} of {all_} effects" if all_ > count else ""

@@ -25,18 +25,11 @@ def interaction_matrix(found: Steps, *, names: Mapping[str, str] | None = None, 
 
     All lines have one scale, and a steep one means a large effect. Cells on a ground of their own are of effects
     that stand out from noise, or cannot be told apart from one that does.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
     """
     from matplotlib.patches import Rectangle
 
     ax, shown, up = axes(ax, (6, 5)), named.chosen(found, names), named.effect_axis(found)
-    sizes = {row["factor"]: abs(row["effect"]) for row in found.means.iter_rows(named=True)}
-    kept = sorted(sizes, key=lambda factor: -sizes[factor])[:_MOST]
-    factors = [factor for factor in found.design.factors if factor in kept]
+    factors = named.largest(found, _MOST)
     cells = {(row["factor"],) * 2: row for row in found.means.iter_rows(named=True)}
     cells |= {(row["factor"], row["other"]): row for row in found.interactions.iter_rows(named=True)}
     means = [cells[pair][end] for pair in cells for end in ("mean_low", "mean_high")]
@@ -56,7 +49,11 @@ def interaction_matrix(found: Steps, *, names: Mapping[str, str] | None = None, 
     count = len(factors)
     ax.set_xticks([place + 0.5 for place in range(count)], [shown[factor] for factor in factors])
     ax.set_yticks([place + 0.5 for place in range(count)], [shown[factor] for factor in factors])
-    ax.set(xlim=(-0.01, count + 0.01), ylim=(count + 0.01, -0.01), xlabel=up.title + _left_out(found, count))
+    ax.set(
+        xlim=(-0.01, count + 0.01),
+        ylim=(count + 0.01, -0.01),
+        xlabel=up.title + named.left_out(count, len(found.design.factors), "factors"),
+    )
     ax.grid(visible=False)
     ax.tick_params(length=0)
     ax.xaxis.tick_top()
@@ -70,8 +67,3 @@ def _standing_out(found: Steps) -> set[str]:
     rows = found.effects.filter(found.effects["term"].is_in(list(largest)))
     others = {part.removeprefix("−") for text in rows["aliases"] for part in text.split(", ") if part}
     return largest | others
-
-
-def _left_out(found: Steps, count: int) -> str:
-    all_ = len(found.design.factors)
-    return f"; {count} of {all_} factors" if all_ > count else ""

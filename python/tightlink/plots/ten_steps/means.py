@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tightlink.analysis.effects.ten_steps import Steps
 from tightlink.lazy import Axes
-from tightlink.numbers import grouped, percent
 from tightlink.plots import labels, palette
 from tightlink.plots.style import axes
 from tightlink.plots.ten_steps import names as named
@@ -20,19 +18,12 @@ LYING: Final = 7
 _CROWDED: Final = 10
 #: How far from the middle of a factor its two levels stand.
 _ASIDE: Final = 0.24
-#: Percentages from here on have no digit behind the point.
-_WHOLE: Final = 10
 
 
 def means(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
     """Step 3: the mean at the low and the high level of each factor, joined by a line, about the mean of all runs.
 
     Above each factor stand its effect, the effect as a share of the mean, and "**" or "*" where it is significant.
-
-    Args:
-        found: The ten steps of a response.
-        names: What to call factors.
-        ax: Where to draw; without it, in a new figure.
     """
     factors = found.design.factors
     crowded = ax is not None and len(factors) > _CROWDED
@@ -43,18 +34,11 @@ def means(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | No
         color = palette.SIGNIFICANT.get(row["mark"], palette.NEUTRAL)
         ax.plot([place - _ASIDE, place + _ASIDE], ends, color=color, marker="o", zorder=3)
         if row["mark"] or not crowded:
-            ax.annotate(_in_numbers(row, up.factor), (place, 1), (0, 3), xycoords=("data", "axes fraction"),
+            text = labels.effect(row["effect"], row["relative_effect"], row["mark"], up.factor)
+            ax.annotate(text, (place, 1), (0, 3), xycoords=("data", "axes fraction"),
                         textcoords="offset points", ha="center", va="bottom", fontsize=7.5,
                         rotation=0 if len(factors) <= LYING else 90)  # fmt: skip
     ax.axhline(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1)
     along(ax, [shown[factor] for factor in factors])
     ax.set_ylabel(f"mean {up.title}")
     return ax
-
-
-def _in_numbers(row: Mapping[str, Any], factor: float) -> str:
-    lines = [grouped(f"{row['effect'] * factor:+.3g} {row['mark']}".rstrip())]
-    if math.isfinite(row["relative_effect"]):
-        share = row["relative_effect"]
-        lines.append(percent(share, 0 if 100 * abs(share) >= _WHOLE else 1, signed=True))
-    return "\n".join(lines)

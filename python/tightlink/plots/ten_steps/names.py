@@ -38,6 +38,18 @@ def letters(factors: Sequence[str]) -> dict[str, str]:
     return dict(zip(factors, _LETTERS, strict=False))
 
 
+def largest(found: Steps, most: int) -> list[str]:
+    """The factors with the largest effects of their own, in the order of all."""
+    ranked = sorted(found.means.select("factor", "effect").rows(), key=lambda row: -abs(row[1]))
+    kept = {factor for factor, _ in ranked[:most]}
+    return [factor for factor in found.design.factors if factor in kept]
+
+
+def left_out(shown: int, all_: int, what: str) -> str:
+    """What an axis says of those that are not shown."""
+    return f"; {shown} of {all_} {what}" if all_ > shown else ""
+
+
 def term(name: str, names: Mapping[str, str]) -> str:
     """An effect by the names of its factors."""
     return "×".join(names[factor] for factor in name.split(_TIMES))

@@ -7,8 +7,8 @@ from typing import Final
 
 from tightlink.analysis.effects.ten_steps import Steps
 from tightlink.lazy import Figure
-from tightlink.plots import labels, palette
-from tightlink.plots.style import STYLE
+from tightlink.plots import labels
+from tightlink.plots.style import figure, house_style
 from tightlink.plots.ten_steps import names as named
 from tightlink.plots.ten_steps.blocks import blocks
 from tightlink.plots.ten_steps.contour import contour
@@ -38,32 +38,18 @@ _STEPS: Final = (
 
 
 def page(found: Steps) -> Figure:
-    """All ten steps of a response, with a key to the letters that factors have.
-
-    Args:
-        found: The ten steps of a response.
-    """
-    import matplotlib as mpl
-    from cycler import cycler
-    from matplotlib.figure import Figure
-
+    """All ten steps of a response, with a key to the letters that factors have."""
     above = _LYING if len(found.design.factors) <= LYING else _UPRIGHT
     letters = named.letters(found.design.factors)
-    with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=palette.SERIES)}):
-        figure = Figure(figsize=_SIZE, layout="constrained")
-        grid = figure.subplots(len(_STEPS) // _COLUMNS, _COLUMNS)
-        for place, ((title, draw), ax) in enumerate(zip(_STEPS, grid.flat, strict=True), 1):
+    with house_style():
+        drawn, grid = figure(_SIZE, len(_STEPS) // _COLUMNS, _COLUMNS)
+        for place, ((title, draw), ax) in enumerate(zip(_STEPS, grid, strict=True), 1):
             draw(found, names=letters, ax=ax)
             ax.set_title(f"{place}  {title}", pad=above if draw is means else _PAD)
-        figure.suptitle(
-            f"{labels.plain(found.response)}: {found.design.sentence()}",
-            x=0.01,
-            ha="left",
-            fontweight="bold",
-            fontsize=11,
-        )
-        figure.supxlabel(key(found, letters), x=0.01, ha="left", fontsize=8.5)
-    return figure
+        heading = f"{labels.plain(found.response)}: {found.design.sentence()}"
+        drawn.suptitle(heading, x=0.01, ha="left", fontweight="bold", fontsize=11)
+        drawn.supxlabel(key(found, letters), x=0.01, ha="left", fontsize=8.5)
+    return drawn
 
 
 def key(found: Steps, letters: dict[str, str]) -> str:

@@ -2,10 +2,10 @@
 
 Columns that end in a unit (``goodput_bps``, ``one_way_delay_mean_s``) get their title and a readable scale
 by themselves; giving a title leaves the values as they are. Lines with many points are thinned so that
-peaks survive, and the caption says so.
+peaks survive, and the caption says so. All are charts of Altair: ``chart.properties(title=…, width=…, height=…)`` sets
+what a function does not ask for.
 
 Example:
-    >>> import polars as pl
     >>> frame = pl.DataFrame({"time_s": [0.0, 1.0], "goodput_bps": [0.0, 2e6]})
     >>> line(frame, "time_s", "goodput_bps").to_dict()["encoding"]["y"]["title"]
     'goodput (Mbit/s)'
@@ -27,6 +27,7 @@ from tightlink.report.charts.linked import linked
 from tightlink.report.charts.marks import bars_stacked, points
 from tightlink.report.charts.regions import Shade, shaded
 from tightlink.report.charts.sequence import MOST_IN_SEQUENCE, sequence
+from tightlink.report.charts.side_by_side import compared_series, compared_values
 from tightlink.report.charts.verdicts import verdict_map
 from tightlink.report.thin import thin
 
@@ -35,6 +36,8 @@ __all__ = [
     "Shade",
     "bars_stacked",
     "beside_standard",
+    "compared_series",
+    "compared_values",
     "component_loadings",
     "component_scores",
     "correlation_histogram",

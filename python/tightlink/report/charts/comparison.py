@@ -12,7 +12,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT, points
-from tightlink.report.encoding import Width, color, finished, round_above, tooltip
+from tightlink.report.encoding import color, finished, round_above, tooltip
 
 #: Of a cell, its height and its least width on paper, and of a bar, in pixels.
 _CELL: Final = 18
@@ -20,6 +20,8 @@ _ACROSS: Final = 24
 _BAR: Final = 22
 #: Least width for two words above two groups of bars.
 _HEADS: Final = 280
+#: Of a biplot, its width on paper and its height.
+_SMALL: Final = 180
 #: Standard TCP's bars are paler than those of what it competes with.
 _PALE: Final = 0.5
 #: What a name beside a point takes, as shares of the axes.
@@ -28,14 +30,12 @@ _NAME: Final = (0.2, 0.04)
 _NAME_ROOM: Final = 60
 
 
-def rank_scatter(found: Ranks, *, title: str = "", height: int = 300, width: Width = "container") -> alt.LayerChart:
+def rank_scatter(found: Ranks, *, title: str = "") -> alt.LayerChart:
     """Mean rank along, its standard deviation up, with names: bottom left is good nearly everywhere.
 
     Args:
         found: The ranks.
         title: Above the chart.
-        height: In pixels.
-        width: In pixels, or as wide as there is room.
     """
     shown = found.summary.fill_null(0.0).sort("algorithm")
     sideways, upwards = alt.Scale(zero=False, padding=_NAME_ROOM), alt.Scale(zero=False)
@@ -52,7 +52,7 @@ def rank_scatter(found: Ranks, *, title: str = "", height: int = 300, width: Wid
                         (crowded, alt.MarkDef("text", align="right", dx=-7, fontSize=11))):  # fmt: skip
         names = alt.Chart(shown.filter(side), mark=style).encode(**place, color=tint, tooltip=alt.TooltipValue(None))
         layers.append(names.encode(text=alt.Text("algorithm", type="nominal")))
-    return finished(alt.LayerChart(layer=layers), title, height, width, {})
+    return finished(alt.LayerChart(layer=layers), 300, title=title)
 
 
 def _crowded(points_: pl.DataFrame) -> pl.Series:
@@ -65,14 +65,13 @@ def _crowded(points_: pl.DataFrame) -> pl.Series:
     )
 
 
-def beside_standard(points_: pl.DataFrame, *, height: int = 180) -> list[alt.LayerChart]:
+def beside_standard(points_: pl.DataFrame) -> list[alt.LayerChart]:
     """Throughput biplots, one an algorithm: ``report.Row(beside_standard(...))``; on the diagonal both get the same.
 
     Above each stands by which factor the algorithm gets more, as the geometric mean over the conditions.
 
     Args:
         points_: What `shares.beside` returns.
-        height: Of each chart, in pixels.
     """
     own, standard = points_.columns[-2:]
     end = round_above(max(largest(points_[own]), largest(points_[standard])) or 1.0)
@@ -84,24 +83,20 @@ def beside_standard(points_: pl.DataFrame, *, height: int = 180) -> list[alt.Lay
     shown = points_.with_columns(pl.col(own, standard) * axis.factor)
     return [
         points(
-            part.drop("algorithm"), own, standard, curves=diagonal, height=height, x_domain=ends, y_domain=ends,
+            part.drop("algorithm"), own, standard, curves=diagonal, height=_SMALL, x_domain=ends, y_domain=ends,
             title=str(name) if ratios[name] is None else f"{name}: × {ratios[name]:.2f}",
             x_title=f"throughput of the algorithm{unit}", y_title=f"of standard TCP{unit}",
-        ).properties(usermeta={"paper": height})
+        ).properties(usermeta={"paper": _SMALL})
         for (name,), part in shown.group_by("algorithm", maintain_order=True)
     ]  # fmt: skip
 
 
-def outlier_grid(
-    found: pl.DataFrame, *, least: float = 0.0, title: str = "", width: Width = "container"
-) -> alt.LayerChart:
+def outlier_grid(found: pl.DataFrame, *, least: float = 0.0) -> alt.LayerChart:
     """Which algorithm is an outlier under which condition in which response; hovering shows by how much.
 
     Args:
         found: What `outliers.outliers` returns.
         least: Relative effect below which outliers are left out.
-        title: Above the chart; without it, how many there are.
-        width: In pixels, or as wide as there is room.
     """
     conditions = found["condition"].unique(maintain_order=True).to_list()
     responses = labels.told_apart(found["response"].unique(maintain_order=True))
@@ -138,21 +133,16 @@ def outlier_grid(
     text = alt.Chart(cells).mark_text(fontSize=10, color="white")
     text = text.encode(**place, text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None))
     filtered = f" of {100 * least:.0f} % and more" if least else ""
-    counted = title or f"outliers{filtered}: {kept.height} of {found.height} cells"
-    paper = {"paper": _ACROSS * len(conditions)}
-    return finished(alt.LayerChart(layer=[squares, text]), counted, _CELL * len(responses), width, paper)
+    counted = f"outliers{filtered}: {kept.height} of {found.height} cells"
+    paper = _ACROSS * len(conditions)
+    return finished(alt.LayerChart(layer=[squares, text]), _CELL * len(responses), title=counted, paper=paper)
 
 
-def share_bars(
-    found: pl.DataFrame, *, title: str = "", height: int = 240, width: Width = "container"
-) -> alt.LayerChart:
+def share_bars(found: pl.DataFrame) -> alt.LayerChart:
     """The share of the available throughput: a bar for each algorithm, then one for the TCP beside each of them.
 
     Args:
         found: What `shares.shares` returns.
-        title: Above the chart.
-        height: In pixels.
-        width: In pixels, or as wide as there is room.
     """
     algorithms = found["algorithm"].unique(maintain_order=True).to_list()
     kinds = {ALTERNATIVE: "these flows", STANDARD: "standard TCP beside them"}
@@ -178,5 +168,4 @@ def share_bars(
         align="left", baseline="bottom", dx=-_BAR // 2, fontSize=11, color="currentColor"
     )
     heads = heads.encode(x=x, y=alt.value(-4), text=alt.Text("flows", type="nominal"), tooltip=alt.TooltipValue(None))
-    layers = alt.LayerChart(layer=[bars, heads])
-    return finished(layers, title, height, width, {"paper": max(_BAR * len(order), _HEADS)})
+    return finished(alt.LayerChart(layer=[bars, heads]), paper=max(_BAR * len(order), _HEADS))

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from tightlink.analysis.effects.main import in_words
 from tightlink.analysis.responses.pca import Components
-from tightlink.lazy import alt, np, pl
+from tightlink.lazy import alt, np, pl, stats
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT
-from tightlink.report.encoding import Width, color, finished, tooltip
+from tightlink.report.encoding import color, finished, tooltip
 
 #: An arrow of correlation 1 ends this far out, as a share of the farthest run along the shorter axis.
 _REACH: Final = 0.9
@@ -26,7 +26,8 @@ SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", 
 _BAR: Final = 24
 #: More components' names stand upright.
 _FEW: Final = 8
-#: Beside runs, for names of responses, in pixels.
+#: Of the runs, and beside them, for names of responses, in pixels.
+_HEIGHT: Final = 340
 _ROOM: Final = 48
 #: Of the ellipse around a group: its share, its points, and of how many runs it is one.
 _INSIDE: Final = 0.95
@@ -34,14 +35,11 @@ _STEPS: Final = 49
 _FEWEST: Final = 3
 
 
-def scree(found: Components, *, title: str = "", height: int = 240, width: Width = "container") -> alt.LayerChart:
+def scree(found: Components) -> alt.LayerChart:
     """The share of the variance that each component has, and that of all up to it.
 
     Args:
         found: The components.
-        title: Above the chart.
-        height: In pixels.
-        width: In pixels, or as wide as there is room.
     """
     kinds = {"each": palette.SERIES[0], "up to it": palette.SERIES[1], "a single response": palette.NEUTRAL}
     scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
@@ -65,19 +63,15 @@ def scree(found: Components, *, title: str = "", height: int = 240, width: Width
         up.mark_point(filled=True, size=40, opacity=1).encode(**place, tooltip=tips),
         single.mark_rule(strokeDash=[4, 3]).encode(y=y, color=tint, tooltip=alt.TooltipValue(None)),
     ]
-    return finished(alt.LayerChart(layer=layers), title, height, width, {})
+    return finished(alt.LayerChart(layer=layers))
 
 
-def component_loadings(
-    found: Components, *, components: int = 2, title: str = "", width: Width = "container"
-) -> alt.LayerChart:
+def component_loadings(found: Components, *, components: int = 2) -> alt.LayerChart:
     """What the first components are made of: the correlation of each response with each of them.
 
     Args:
         found: The components.
         components: How many to draw.
-        title: Above the chart.
-        width: In pixels, or as wide as there is room.
     """
     kept = found.variances["component"].to_list()[:components]
     names = labels.told_apart(found.responses)
@@ -95,7 +89,7 @@ def component_loadings(
     zero = (
         alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL).encode(x=alt.datum(0), tooltip=alt.TooltipValue(None))
     )
-    return finished(alt.LayerChart(layer=[bars, zero]), title, _BAR * len(names), width, {})
+    return finished(alt.LayerChart(layer=[bars, zero]), _BAR * len(names))
 
 
 def component_scores(  # noqa: PLR0913
@@ -107,9 +101,6 @@ def component_scores(  # noqa: PLR0913
     tell: Sequence[str] = (),
     around: str | None = None,
     arrows: bool = False,
-    title: str = "",
-    height: int = 340,
-    width: Width = "container",
 ) -> alt.LayerChart:
     """The runs along two components; hovering a point shows its run.
 
@@ -121,12 +112,8 @@ def component_scores(  # noqa: PLR0913
         tell: Columns of the runs to show where the mouse is, besides ``by``.
         around: Column of the runs whose groups are circled: the ellipse in which 95 % of a normal group would be.
         arrows: Whether to draw where each response points, which makes it a biplot.
-        title: Above the chart.
-        height: In pixels.
-        width: In pixels, or as wide as there is room.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.responses.pca import components
         >>> runs = pl.DataFrame({"a": [1, 2, 4, 3], "b": [2, 1, 5, 3], "load": ["low", "low", "high", "high"]})
         >>> chart = component_scores(components(runs, ["a", "b"]), by="load", arrows=True)
@@ -158,16 +145,14 @@ def component_scores(  # noqa: PLR0913
         circles = alt.Chart(_circles(scores, around, x, y)).mark_line(color=palette.NEUTRAL, strokeWidth=1)
         layers.append(circles.encode(**place, detail=around, order="step", tooltip=around))
     if arrows:
-        layers += _arrows(found, x, y, place, height)
-    return finished(alt.LayerChart(layer=layers), title, height, width, {})
+        layers += _arrows(found, x, y, place)
+    return finished(alt.LayerChart(layer=layers), _HEIGHT)
 
 
 def _circles(scores: pl.DataFrame, around: str, x: str, y: str) -> pl.DataFrame:
     """Of each group of three or more the ellipse around its mean: two normal numbers are in it with 95 %."""
-    from scipy.stats import chi2
-
     turn = np.linspace(0.0, 2 * np.pi, _STEPS)
-    circle = np.sqrt(chi2.ppf(_INSIDE, 2)) * np.stack([np.cos(turn), np.sin(turn)])
+    circle = np.sqrt(stats.chi2.ppf(_INSIDE, 2)) * np.stack([np.cos(turn), np.sin(turn)])
     rows = []
     for (name,), group in scores.group_by(around, maintain_order=True):
         if group.height < _FEWEST:
@@ -179,7 +164,7 @@ def _circles(scores: pl.DataFrame, around: str, x: str, y: str) -> pl.DataFrame:
     return pl.concat(rows) if rows else pl.DataFrame({around: [], "step": [], x: [], y: []})
 
 
-def _arrows(found: Components, x: str, y: str, place: dict[str, Any], height: int) -> list[Any]:
+def _arrows(found: Components, x: str, y: str, place: dict[str, Any]) -> list[Any]:
     """Lines to where each response points, and its name beside the end."""
     far = _REACH * min(largest(found.scores[name].abs()) for name in (x, y))
     along, up = (far * found.loadings.filter(component=name)["correlation"] for name in (x, y))
@@ -197,7 +182,7 @@ def _arrows(found: Components, x: str, y: str, place: dict[str, Any], height: in
     )
     layers: list[Any] = [rules, heads]
     # The axis ends at round numbers, a little beyond.
-    least = _LINE / height * _BEYOND * (largest(found.scores[y]) + largest(-found.scores[y]))
+    least = _LINE / _HEIGHT * _BEYOND * (largest(found.scores[y]) + largest(-found.scores[y]))
     for side, style in ((pl.col(x) >= 0, alt.MarkDef("text", align="left", dx=4)),
                         (pl.col(x) < 0, alt.MarkDef("text", align="right", dx=-4))):  # fmt: skip
         part = ends.filter(side)

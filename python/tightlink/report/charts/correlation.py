@@ -9,7 +9,7 @@ from tightlink.analysis.responses.correlation import Correlation, histogram
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import Width, finished
+from tightlink.report.encoding import finished
 
 #: NIST 2010's red, blue and green, as the colour-blind tell them apart.
 COLORS: Final = {"strong": palette.SERIES[1], "moderate": palette.SERIES[0], "weak": palette.SERIES[2]}
@@ -30,16 +30,13 @@ _WHOLE: Final = "datum.value % 1 ? '' : datum.label"
 _ASIDE: Final = 0.05
 
 
-def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "container") -> alt.LayerChart:
+def correlation_matrix(found: Correlation) -> alt.LayerChart:
     """All pairs below the diagonal, in the three colours of NIST 2010, with 100 r in each cell.
 
     Args:
         found: The correlations.
-        title: Above the chart.
-        width: In pixels, or as wide as there is room.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.responses.correlation import correlation
         >>> runs = pl.DataFrame({"a": [1, 2, 4, 3], "b": [2, 1, 5, 3], "c": [1, 5, 2, 2]})
         >>> len(correlation_matrix(correlation(runs, ["a", "b", "c"])).layer)
@@ -68,19 +65,14 @@ def correlation_matrix(found: Correlation, *, title: str = "", width: Width = "c
     )
     text = alt.Chart(cells).mark_text(fontSize=10 if len(order) <= _FEW else 8, color="white")
     text = text.encode(**place, text=alt.Text("number", type="quantitative"), tooltip=alt.TooltipValue(None))
-    return _finished([squares, text], title, len(order) - 1, width)
+    return _finished([squares, text], len(order) - 1)
 
 
-def correlation_histogram(
-    found: Correlation, *, title: str = "", height: int = 240, width: Width = "container"
-) -> alt.LayerChart:
+def correlation_histogram(found: Correlation) -> alt.LayerChart:
     """How many pairs have which |r|; those above the threshold, which are kept, stand out.
 
     Args:
         found: The correlations.
-        title: Above the chart.
-        height: In pixels.
-        width: In pixels, or as wide as there is room.
     """
     kinds = {"left out": palette.NEUTRAL, "kept": COLORS["strong"]}
     rest = pl.col("pairs") - pl.col("kept")
@@ -104,10 +96,10 @@ def correlation_histogram(
     name = threshold.mark_text(align="right", dx=-4, fontSize=11, color="currentColor").encode(
         x=x, y=alt.value(8), text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None)
     )
-    return finished(alt.LayerChart(layer=[drawn, rule, name]), title, height, width, {})
+    return finished(alt.LayerChart(layer=[drawn, rule, name]))
 
 
-def index_index(found: Correlation, *, title: str = "", width: Width = "container") -> alt.LayerChart:
+def index_index(found: Correlation) -> alt.LayerChart:
     """Which responses go together: kept pairs, on both axes the responses by their number of partners.
 
     A group of mutual correlation shows as a full square about the diagonal; its frame is drawn, and the response
@@ -115,8 +107,6 @@ def index_index(found: Correlation, *, title: str = "", width: Width = "containe
 
     Args:
         found: The correlations.
-        title: Above the chart.
-        width: In pixels, or as wide as there is room.
     """
     order = list(labels.told_apart(found.places["response"]).values())
     pairs, own = _points(found)
@@ -145,7 +135,7 @@ def index_index(found: Correlation, *, title: str = "", width: Width = "containe
         x2=alt.X2("right", bandPosition=1 - _ASIDE), y2=alt.Y2("top", bandPosition=_ASIDE),
         tooltip=alt.TooltipValue(None),
     )  # fmt: skip
-    return _finished([frames, dots, diagonal], title, len(order), width)
+    return _finished([frames, dots, diagonal], len(order))
 
 
 def _frames(found: Correlation, order: Sequence[str]) -> pl.DataFrame:
@@ -185,8 +175,7 @@ def _axis(make: Any, column: str, order: list[str]) -> Any:
     return make(column, type="nominal", scale=alt.Scale(domain=order), title=None, axis=axis)
 
 
-def _finished(layers: Sequence[Any], title: str, cells: int, width: Width) -> alt.LayerChart:
+def _finished(layers: Sequence[Any], cells: int) -> alt.LayerChart:
     """A chart of as many cells along as up."""
     paper = min(max(WIDTH, _NARROWEST * cells), _WIDEST * cells)
-    height = cells * (_CELL if cells < _FEW else _SMALL_CELL)
-    return finished(alt.LayerChart(layer=layers), title, height, width, {"paper": paper})
+    return finished(alt.LayerChart(layer=layers), cells * (_CELL if cells < _FEW else _SMALL_CELL), paper=paper)

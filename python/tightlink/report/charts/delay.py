@@ -1,7 +1,6 @@
 """Delay: against throughput, as a distribution, and as the times that transfers took.
 
 Example:
-    >>> import polars as pl
     >>> flows = pl.DataFrame({
     ...     "label": ["cubic", "bbr"], "throughput_bps": [9.2e6, 8.9e6], "queueing_delay_p95_s": [0.095, 0.012],
     ... })
@@ -19,7 +18,6 @@ from tightlink.lazy import alt, pl
 from tightlink.report.charts.lines import line
 from tightlink.report.encoding import (
     Kind,
-    Width,
     axis_of,
     channel,
     color,
@@ -68,7 +66,6 @@ def delay_throughput(  # noqa: PLR0913
     ordered: bool = False,
     title: str = "",
     height: int = 320,
-    width: Width = "container",
 ) -> alt.LayerChart:
     """The plane of delay and throughput: up and to the left is better, more throughput with less delay.
 
@@ -84,7 +81,6 @@ def delay_throughput(  # noqa: PLR0913
         ordered: Whether the names are levels from small to large, whose colours are shades of one.
         title: Above the chart.
         height: In pixels.
-        width: In pixels, or as wide as there is room.
     """
     found = frame.drop_nulls([delay, rate, by])
     axes = {delay: axis_of(found, delay, None), rate: axis_of(found, rate, None)}
@@ -130,7 +126,7 @@ def delay_throughput(  # noqa: PLR0913
     corner = alt.Chart(shown.head(1)).mark_text(align="right", fontSize=11, opacity=0.7, color="currentColor")
     at = {"x": alt.value(alt.ExprRef("width - 6")), "y": alt.value(height - 9)}
     layers.append(corner.encode(**at, text=alt.TextValue("↖ better"), tooltip=alt.TooltipValue(None)))
-    return finished(alt.LayerChart(layer=layers), title, height, width, {})
+    return finished(alt.LayerChart(layer=layers), height, title=title)
 
 
 def _names(means: pl.DataFrame, by: str, encoding: dict[str, Any]) -> list[alt.Chart]:
@@ -202,10 +198,7 @@ def distribution(  # noqa: PLR0913
     by: str | None = None,
     among: Iterable[str] | None = None,
     censored: bool = False,
-    title: str = "",
     x_title: str | None = None,
-    height: int = 240,
-    width: Width = "container",
     x_scale: Kind = "linear",
 ) -> alt.Chart:
     """The distribution of values (CDF): the share of rows whose value is at most so large.
@@ -217,13 +210,9 @@ def distribution(  # noqa: PLR0913
         among: All names that share their colours, such as all flows of a run.
         censored: Whether a row without a value counts as larger than all, such as a transfer that was not complete at
             the end: the line stops below 100 %. Otherwise it is left out.
-        title: Above the chart.
         x_title: Below the axis; without it, from the column's name.
-        height: In pixels.
-        width: In pixels, or as wide as there is room.
         x_scale: Kind of the axis along.
 
-    >>> import polars as pl
     >>> chart = distribution(pl.DataFrame({"rtt_s": [0.02, 0.01, 0.04, 0.03]}), "rtt_s")
     >>> chart.to_dict()["encoding"]["y"]["title"]
     'share at most so large (%)'
@@ -237,20 +226,18 @@ def distribution(  # noqa: PLR0913
         parts += [ranked.head(1).with_columns(share=pl.lit(0.0)), ranked]
     steps = pl.concat(parts) if parts else listed.with_columns(share=pl.lit(0.0))
     return line(
-        steps, x, "share", by=by, among=among, title=title, x_title=x_title, y_title="share at most so large (%)",
-        y_domain=(0.0, 100.0), x_scale=x_scale, height=height, width=width, step=True, most=_MOST_STEPS,
+        steps, x, "share", by=by, among=among, x_title=x_title, y_title="share at most so large (%)",
+        y_domain=(0.0, 100.0), x_scale=x_scale, step=True, most=_MOST_STEPS,
     )  # fmt: skip
 
 
-def quantiles(  # noqa: PLR0913
+def quantiles(
     frame: pl.DataFrame,
     delay: str = "queueing_delay",
     *,
     by: str = "label",
     among: Iterable[str] | None = None,
     title: str = "",
-    height: int = 240,
-    width: Width = "container",
 ) -> alt.Chart | None:
     """The upper half of a distribution, from the quantiles in totals: median, 95th and 99th percentile, and largest.
 
@@ -260,8 +247,6 @@ def quantiles(  # noqa: PLR0913
         by: Column of the names.
         among: All names that share their colours, such as all flows of a run.
         title: Above the chart.
-        height: In pixels.
-        width: In pixels, or as wide as there is room.
 
     Returns:
         The chart; nothing where fewer than two quantiles are known.
@@ -279,5 +264,5 @@ def quantiles(  # noqa: PLR0913
     listed = pl.concat(parts).drop_nulls(value)
     return line(
         listed, value, "share", by=by, among=among, title=title, y_title="share at most so large (%)",
-        y_domain=(100 * min(there.values()), 100.0), height=height, width=width, dots=True,
+        y_domain=(100 * min(there.values()), 100.0), dots=True,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from tightlink.analysis.responses.clusters import Dendrogram
 from tightlink.analysis.responses.compared import labels as numbered
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
-from tightlink.report.encoding import Width, finished
+from tightlink.report.encoding import finished
 
 _ROOM: Final = 1.08
 _STROKE: Final = 1.6
@@ -24,7 +24,7 @@ _EACH: Final = 18
 
 
 def dendrograms(
-    found: Sequence[Dendrogram], *, names: Mapping[str, str] | None = None, same: bool = False, height: int = 130
+    found: Sequence[Dendrogram], *, names: Mapping[str, str] | None = None, same: bool = False
 ) -> list[alt.LayerChart]:
     """A dendrogram for each condition; hovering a join shows its distance and what it joins.
 
@@ -32,10 +32,8 @@ def dendrograms(
         found: The dendrograms.
         names: What to call the algorithms; without it, by their numbers in NIST 2010 where all are of its eight.
         same: Whether all have the same axis, for distances that can be compared (`clusters` with spread "all").
-        height: Of each chart, in pixels.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.responses.clusters import clusters
         >>> runs = pl.DataFrame({"load": ["low"] * 3, "tcp": ["reno", "bic", "fast"], "loss": [0.1, 0.12, 0.3]})
         >>> chart, = dendrograms(clusters(runs, condition="load", algorithm="tcp"))
@@ -43,48 +41,27 @@ def dendrograms(
         ['line', 'rule']
     """
     called = numbered({name: None for each in found for name in each.order}) if names is None else names
-    top = max(each.height for each in found) if same else None
+    top = max(each.height for each in found)
     paper = max(_SMALL, _EACH * len(called))
     return [
-        _chart(each, called, top=top, height=height, width="container", meta=_key(called) | {"paper": paper})
-        .properties(title=_title(each.condition))
+        _chart(each, called, top if same else each.height, 130, paper=paper)
+        .properties(title=alt.TitleParams(textwrap.wrap(each.condition, _TITLE)))
         for each in found
     ]  # fmt: skip
 
 
-def dendrogram(
-    found: Dendrogram,
-    *,
-    names: Mapping[str, str] | None = None,
-    top: float | None = None,
-    title: str = "",
-    height: int = 200,
-    width: Width = "container",
-) -> alt.LayerChart:
+def dendrogram(found: Dendrogram, *, names: Mapping[str, str] | None = None) -> alt.LayerChart:
     """The joins of the algorithms under one condition, coloured below the cut, a dashed line.
 
     Args:
         found: The dendrogram.
         names: What to call the algorithms; without it, by their numbers in NIST 2010 where all are of its eight.
-        top: Where the axis ends; without it, above the highest join.
-        title: Above the chart.
-        height: In pixels.
-        width: In pixels, or as wide as there is room.
     """
-    called = numbered(found.order) if names is None else names
-    chart = _chart(found, called, top=top, height=height, width=width, meta=_key(called))
-    return chart.properties(title=_title(title)) if title else chart
+    return _chart(found, numbered(found.order) if names is None else names, found.height, 200)
 
 
-def _chart(
-    found: Dendrogram,
-    called: Mapping[str, str],
-    *,
-    top: float | None,
-    height: int,
-    width: Width,
-    meta: dict[str, Any],
-) -> alt.LayerChart:
+def _chart(found: Dendrogram, called: Mapping[str, str], top: float, height: int, **meta: Any) -> alt.LayerChart:
+    """A dendrogram below whose highest join, or that of others beside it, the axis ends."""
     clusters = range(1, len(found.clusters) + 1)
     colors = [palette.NEUTRAL, *(palette.SERIES[(number - 1) % len(palette.SERIES)] for number in clusters)]
     scale = alt.Scale(domain=[0, *clusters], range=colors)
@@ -93,7 +70,7 @@ def _chart(
     # Of the ticks that are given, Vega draws as many as it is told, or as it chooses.
     axis = alt.Axis(values=list(range(len(shown))), tickCount=len(shown), labelExpr=_chosen(shown), ticks=False,
                     grid=False, labelOverlap=False, labelAngle=-90 if long else 0)  # fmt: skip
-    end = _ROOM * (found.height if top is None else top) or 1.0
+    end = _ROOM * top or 1.0
     x = alt.X("place", type="quantitative", scale=alt.Scale(domain=[-0.6, len(shown) - 0.4], nice=False), axis=axis,
               title=None)  # fmt: skip
     y = alt.Y("height", type="quantitative", scale=alt.Scale(domain=[0, end], nice=False), title="distance")
@@ -105,17 +82,13 @@ def _chart(
     )  # fmt: skip
     cut = alt.Chart(pl.DataFrame({"height": [found.cut]})).mark_rule(strokeDash=[3, 3], color=palette.NEUTRAL)
     layers = [lines, cut.encode(y=y, tooltip=alt.TooltipValue(None))]
-    return finished(alt.LayerChart(layer=layers), "", height, width, meta)
+    return finished(alt.LayerChart(layer=layers), height, note=_key(called), **meta)
 
 
-def _title(text: str) -> Any:
-    return alt.TitleParams(textwrap.wrap(text, _TITLE))
-
-
-def _key(called: Mapping[str, str]) -> dict[str, Any]:
+def _key(called: Mapping[str, str]) -> str:
     """Which number is which algorithm, to stand below the chart."""
     numbers = sorted((label, name) for name, label in called.items() if label != name)
-    return {"note": ", ".join(f"{label}\u00a0{name}" for label, name in numbers)}
+    return ", ".join(f"{label}\u00a0{name}" for label, name in numbers)
 
 
 def _lines(found: Dendrogram, called: Mapping[str, str]) -> pl.DataFrame:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, Final
 
 from tightlink.analysis.effects.main import STRONG, WEAK
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import alt, pl
-from tightlink.numbers import grouped, percent
+from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import Width, finished, largest, letters_in_cells
+from tightlink.report.encoding import finished, largest, letters_in_cells
 
 _CELL: Final = 26
-_HEIGHT: Final = 240
 #: Where numbers stand above the chart, and what lying and upright ones take there, in pixels.
 _ABOVE: Final = -4
 _LYING: Final = 36
@@ -32,8 +30,6 @@ _MOST_WIDE: Final = 8
 #: Opacity of the smallest effect, and from which on white letters read better.
 _PALEST: Final = 0.15
 _DARK: Final = 0.7
-#: Effects below this share have a decimal.
-_SMALL: Final = 0.1
 #: Between the two levels of a factor, as a share of the room of each.
 _INNER: Final = 0.2
 _NAMES: Final = {"**": f"** p < {STRONG}", "*": f"* p < {WEAK}", "": "not significant"}
@@ -52,12 +48,7 @@ _SHOWN: Final = {
 
 
 def main_effects(
-    effects: pl.DataFrame,
-    response: str,
-    *,
-    names: Mapping[str, str] | None = None,
-    title: str = "",
-    width: Width = "container",
+    effects: pl.DataFrame, response: str, *, names: Mapping[str, str] | None = None, title: str = ""
 ) -> alt.LayerChart:
     """The mean of a response at the low and the high level of each factor, joined by a line; hovering shows p.
 
@@ -69,13 +60,11 @@ def main_effects(
         response: Which response.
         names: What to call factors; without it, the ends of their names that tell them apart.
         title: Above the chart.
-        width: In pixels, or as wide as there is room.
 
     Raises:
         TightlinkError: There is no such response, or there are several values of a factor's effect.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.effects import main as effects
         >>> runs = pl.DataFrame({"flows": [1, 4, 1, 4], "loss": [0.1, 0.4, 0.11, 0.42]})
         >>> len(main_effects(effects.main_effects(runs, ["flows"], ["loss"]), "loss").layer)
@@ -85,11 +74,14 @@ def main_effects(
     factors = found["factor"].to_list()
     short = {factor: (names or labels.shortest(factors))[factor] for factor in factors}
     up = labels.axis(response, largest(found, "mean_low"))
+    told = found.select("effect", "relative_effect", "mark").rows()
     rows = found.with_columns(
         pl.col("mean_low", "mean_high", "mean", "effect") * up.factor,
         across=pl.col("factor").replace_strict(short, return_dtype=pl.String),
         significance=pl.col("mark").replace_strict(_NAMES, return_dtype=pl.String),
-        text=pl.Series([_in_numbers(row, up.factor) for row in found.iter_rows(named=True)], dtype=pl.String),
+        text=pl.Series(
+            [labels.effect(effect, share, mark, up.factor) for effect, share, mark in told], dtype=pl.String
+        ),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
     points = pl.concat([rows.with_columns(side=pl.lit(side), value=pl.col(f"mean_{side}")) for side in ("low", "high")])
     lying = len(factors) <= _MOST_LYING
@@ -120,16 +112,11 @@ def main_effects(
         base.mark_point(filled=True, size=50, opacity=1).encode(x=x, xOffset=sides, y=value, color=mark, tooltip=tips),
         texts.encode(x=x, y=y, text=alt.Text("text", type="nominal"), color=mark, tooltip=tips),
     ]
-    paper = {"paper": max(WIDTH, _COLUMN * len(factors))}
-    return finished(alt.LayerChart(layer=layers), title, _HEIGHT, width, paper)
+    return finished(alt.LayerChart(layer=layers), title=title, paper=max(WIDTH, _COLUMN * len(factors)))
 
 
 def significance_map(
-    effects: pl.DataFrame,
-    *,
-    names: Mapping[str, str] | None = None,
-    title: str = "",
-    width: Width = "container",
+    effects: pl.DataFrame, *, names: Mapping[str, str] | None = None, title: str = ""
 ) -> alt.LayerChart:
     """Which factors move which responses, and how far; hovering a cell shows the means, the effect and p.
 
@@ -141,13 +128,11 @@ def significance_map(
         effects: What `tightlink.analysis.effects.main.main_effects` found, of one period or algorithm.
         names: What to call factors; without it, the ends of their names that tell them apart.
         title: Above the chart.
-        width: In pixels, or as wide as there is room.
 
     Raises:
         TightlinkError: There are several values of a factor's effect on a response.
 
     Example:
-        >>> import polars as pl
         >>> from tightlink.analysis.effects.main import main_effects
         >>> runs = pl.DataFrame({"flows": [1, 4, 1, 4], "loss": [0.1, 0.4, 0.11, 0.42]})
         >>> len(significance_map(main_effects(runs, ["flows"], ["loss"])).layer)
@@ -161,7 +146,7 @@ def significance_map(
     plain = labels.told_apart(responses)
     size = pl.col("relative_effect").abs().fill_nan(1.0).clip(0.0, 1.0)
     share = pl.col("relative_effect").map_elements(
-        lambda share: percent(abs(share), _digits(share)), return_dtype=pl.String
+        lambda share: percent(abs(share), labels.decimals(share)), return_dtype=pl.String
     )
     cells = effects.select(
         *_SHOWN,
@@ -200,8 +185,8 @@ def significance_map(
         tooltip=tips,
     )
     longest = max(len(line) for text in across.values() for line in text.splitlines())
-    paper = {"paper": (max(_NUMBER, _LETTER * longest) if few else _COLUMN) * len(factors)}
-    return finished(alt.LayerChart(layer=[squares, texts]), title, _CELL * max(len(responses), 1), width, paper)
+    paper = (max(_NUMBER, _LETTER * longest) if few else _COLUMN) * len(factors)
+    return finished(alt.LayerChart(layer=[squares, texts]), _CELL * max(len(responses), 1), title=title, paper=paper)
 
 
 def _of_response(effects: pl.DataFrame, response: str) -> pl.DataFrame:
@@ -222,30 +207,12 @@ def _one_each(effects: pl.DataFrame) -> pl.DataFrame:
     return effects
 
 
-def _in_numbers(row: Mapping[str, Any], factor: float) -> str:
-    """An effect with its mark, and below it the effect as a share of the mean."""
-    effect, share = row["effect"], row["relative_effect"]
-    if effect is None:
-        number = "" if math.isnan(share) else f"× {1 + share:.3g}"
-    else:
-        number = grouped(f"{effect * factor:+.3g}") if math.isfinite(effect) else ""
-    lines = [f"{number} {row['mark']}".strip()]
-    if math.isfinite(share):
-        lines.append(percent(share, _digits(share), signed=True))
-    return "\n".join(lines)
-
-
 def _with_levels(effects: pl.DataFrame, short: Mapping[str, str], *, few: bool) -> dict[str, str]:
     """What stands below the factors: where there is room, their levels too."""
     levels = {factor: (low, high) for factor, low, high in effects.select("factor", "low", "high").iter_rows()}
     return {
         factor: f"{short[factor]}\n{low} → {high}" if few else short[factor] for factor, (low, high) in levels.items()
     }
-
-
-def _digits(share: float) -> int:
-    """How many decimals an effect beside the mean has in per cent."""
-    return 1 if abs(share) < _SMALL else 0
 
 
 def _tips(rows: pl.DataFrame) -> list[Any]:

@@ -6,7 +6,6 @@ rectangle in it keeps its runs; a click on a cluster keeps its runs. All choices
 a click beside, takes a choice back.
 
 Example:
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.designed import designed
     >>> runs = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "loss": [0.2, 0.0, 0.3, 0.1],
     ...                      "rtt_s": [0.02, 0.05, 0.03, 0.06]})
@@ -16,7 +15,7 @@ Example:
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from tightlink.analysis.effects.designed import Designed
 from tightlink.analysis.measurements import MeasurementError
@@ -55,14 +54,13 @@ _IN_AREA: Final = f"!isDefined({_AREA}.x) || (inrange(datum.x, {_AREA}.x) && inr
 _IN_CLUSTER: Final = f"!isDefined({_CLUSTER}.group) || indexof({_CLUSTER}.group, datum.group) >= 0"
 
 
-def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -> alt.VConcatChart:
+def explore(table: Designed, *, algorithm: str | None = None) -> alt.VConcatChart:
     """An interactive page of runs.
 
     Args:
         table: The runs, their factors and responses.
         algorithm: Factor by which lines and points are coloured, and whose levels are clustered under each condition,
             which is all other factors.
-        title: Above the chart.
 
     Raises:
         MeasurementError: There are fewer than two responses, no runs, or more than a page can hold.
@@ -83,12 +81,12 @@ def explore(table: Designed, *, algorithm: str | None = None, title: str = "") -
     parts.append(alt.hconcat(_levels(found), scatter, spacing=40) if found.choices.height else scatter)
     if found.cells is not None:
         parts.append(_strip(found.cells))
-    chart: alt.VConcatChart = alt.vconcat(*parts, spacing=26).add_params(
+    chart = alt.vconcat(*parts, spacing=26).add_params(
         _choice(_ACROSS, "scatter, along ", found.responses[0], found.responses),
         _choice(_UP, "up ", found.responses[1], found.responses),
     )
-    chart = chart.resolve_scale(color="independent")
-    return chart.properties(title=title) if title else chart
+    apart: alt.VConcatChart = chart.resolve_scale(color="independent")
+    return apart
 
 
 def _choice(name: str, label: str, first: str, options: list[str]) -> Any:
@@ -123,26 +121,11 @@ def _parallel(found: Explored, shade: Any) -> Any:
     y = alt.Y("scaled", type="quantitative", scale=alt.Scale(domain=[-0.06, 1.06], nice=False), axis=None)
     band = alt.selection_interval(name=_BAND, encodings=["x", "y"])
     line: dict[str, Any] = {"strokeWidth": 1, "clip": True, "strokeJoin": "round"}
-    pale = (
-        alt.Chart(found.rows)
-        .mark_line(**line)
-        .encode(
-            x=x,
-            y=y,
-            detail=alt.Detail("run", type="nominal"),
-            color=alt.ColorValue(palette.NEUTRAL),
-            opacity=alt.OpacityValue(_PALE),
-        )
-    )
+    place = {"x": x, "y": y, "detail": alt.Detail("run", type="nominal")}
+    pale = alt.Chart(found.rows).mark_line(**line)
+    pale = pale.encode(**place, color=alt.ColorValue(palette.NEUTRAL), opacity=alt.OpacityValue(_PALE))
     chosen = _chosen(found).transform_filter("datum.shown == 1").mark_line(**line)
-    chosen = chosen.encode(
-        x=x,
-        y=y,
-        detail=alt.Detail("run", type="nominal"),
-        color=shade,
-        opacity=alt.OpacityValue(0.75),
-        tooltip=alt.TooltipValue(None),
-    )
+    chosen = chosen.encode(**place, color=shade, opacity=alt.OpacityValue(0.75), tooltip=alt.TooltipValue(None))
     text = alt.Chart(found.marks).mark_text(fontSize=_SMALL - 1, align="left", dx=3, color="currentColor")
     text = text.encode(x=x, y=y, text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None))
     return alt.layer(pale.add_params(band), chosen, text).properties(width=_WIDTH, height=_LINES)
@@ -188,25 +171,16 @@ def _scatter(found: Explored, shade: Any) -> Any:
     return alt.layer(
         dots.add_params(area),
         _words(one, "'up: ' + " + _UP, 0, -8), _words(one, "'along: ' + " + _ACROSS, 0, height + 30),
-        _counted(one, width),
+        _words(one, "datum.kept + ' of ' + datum.runs + ' runs'", width, -8, "right", kept="sum(shown)"),
     ).properties(width=width, height=height)  # fmt: skip
 
 
-def _words(one: Any, expression: str, x: int, y: int) -> Any:
+def _words(one: Any, expression: str, x: int, y: int, align: Literal["left", "right"] = "left", **sums: str) -> Any:
     """Words that follow what is chosen, at a place of the scatter."""
-    said = one.transform_aggregate(runs="count()").transform_calculate(words=expression)
-    said = said.mark_text(align="left", fontSize=11, fontWeight=600, color="currentColor")
+    said = one.transform_aggregate(**sums, runs="count()").transform_calculate(words=expression)
+    said = said.mark_text(align=align, fontSize=11, fontWeight=600, color="currentColor")
     return said.encode(
         x=alt.value(x), y=alt.value(y), text=alt.Text("words", type="nominal"), tooltip=alt.TooltipValue(None)
-    )
-
-
-def _counted(one: Any, x: int) -> Any:
-    said = one.transform_aggregate(kept="sum(shown)", runs="count()")
-    said = said.transform_calculate(words="datum.kept + ' of ' + datum.runs + ' runs'")
-    said = said.mark_text(align="right", fontSize=11, fontWeight=600, color="currentColor")
-    return said.encode(
-        x=alt.value(x), y=alt.value(-8), text=alt.Text("words", type="nominal"), tooltip=alt.TooltipValue(None)
     )
 
 

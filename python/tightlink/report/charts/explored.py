@@ -1,7 +1,6 @@
 """The tables behind the chart of runs to explore: a row for each run and coordinate, levels, clusters.
 
 Example:
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.designed import designed
     >>> runs = pl.DataFrame({"queue": ["5 packets", "20 packets"] * 2, "loss": [0.2, 0.0, 0.3, 0.1]})
     >>> explored(designed(runs)).rows.select("run", "axis", "scaled", "choice").head(2).rows()

@@ -9,22 +9,18 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.charts.components import SHAPES
 from tightlink.report.charts.marks import PERCENT
-from tightlink.report.encoding import Width, finished, legend_columns
+from tightlink.report.encoding import finished, legend_columns
 
 #: Of a factor, in pixels.
 _ROW: Final = 22
 
 
-def influence(
-    found: pl.DataFrame, *, names: Mapping[str, str] | None = None, title: str = "", width: Width = "container"
-) -> alt.LayerChart:
+def influence(found: pl.DataFrame, *, names: Mapping[str, str] | None = None) -> alt.LayerChart:
     """The share of responses that each factor moves, the most influential factor first.
 
     Args:
         found: What `tightlink.analysis.effects.influence.influence` found; a mark for each value of its first columns.
         names: What to call factors; without it, the ends of their names that tell them apart.
-        title: Above the chart.
-        width: In pixels, or as wide as there is room.
     """
     by = found.columns[: found.columns.index("factor")]
     means = found.group_by("factor", maintain_order=True).agg(pl.col("psi").mean())
@@ -49,4 +45,4 @@ def influence(
         tooltip=[alt.Tooltip("factor", type="nominal"), *([alt.Tooltip("by", type="nominal", title=of)] if by else []),
                  alt.Tooltip("psi", type="quantitative", format=".1%", title="Ψ")],
     )  # fmt: skip
-    return finished(alt.LayerChart(layer=[marks]), title, _ROW * len(factors), width, {})
+    return finished(alt.LayerChart(layer=[marks]), _ROW * len(factors))

@@ -8,7 +8,7 @@ from tightlink.analysis.effects.levels import geometric
 from tightlink.analysis.effects.main import in_si, in_words
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
-from tightlink.report.encoding import Kind, Width, axis_of, channel, color, field, finished, steps
+from tightlink.report.encoding import Kind, axis_of, channel, color, field, finished, steps
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
 #: Levels up to which each has its tick.
@@ -32,9 +32,7 @@ def over_levels(  # noqa: PLR0913
     by: str | None = None,
     paint: str = palette.SERIES[0],
     kind: Kind | None = None,
-    title: str = "",
     height: int = 240,
-    width: Width = "container",
 ) -> alt.LayerChart:
     """The means of a response at the levels of a factor, with their confidence intervals.
 
@@ -49,12 +47,9 @@ def over_levels(  # noqa: PLR0913
         by: Column that tells lines apart, such as the traffic group.
         paint: Colour of all where ``by`` tells nothing apart.
         kind: Kind of the axis upwards; without it, logarithmic for times over a wide range.
-        title: Above the chart.
         height: In pixels.
-        width: In pixels, or as wide as there is room.
 
     Example:
-        >>> import polars as pl
         >>> found = pl.DataFrame({"queue": ["10 packets", "20 packets", "40 packets"], "loss": [0.03, 0.02, 0.0]})
         >>> x = over_levels(found, "queue", "loss").to_dict()["layer"][0]["encoding"]["x"]
         >>> x["title"], x["scale"]["type"], x["axis"]["values"]
@@ -106,7 +101,7 @@ def over_levels(  # noqa: PLR0913
         layers.insert(0, base.mark_rule(strokeWidth=1.2).encode(**encoding, y=interval, y2="high"))
     if numbers is not None:
         layers.insert(0, base.mark_line(**_LINE).encode(**encoding, y=y))
-    return finished(alt.LayerChart(layer=layers), title, height, width, meta)
+    return finished(alt.LayerChart(layer=layers), height, **meta)
 
 
 def _along(column: str, title: str, levels: list[float]) -> Any:

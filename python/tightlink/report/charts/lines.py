@@ -24,6 +24,8 @@ from tightlink.report.encoding import (
 )
 from tightlink.report.thin import MOST, thin
 
+#: Height of a small figure, in pixels.
+_SMALL: Final = 120
 #: Points a line in a small figure: about two a pixel.
 _MOST_SMALL: Final = 400
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
@@ -83,7 +85,7 @@ def line(  # noqa: PLR0913
     mark = alt.Chart(shown).mark_line(**_LINE, clip=cut, interpolate=interpolate, point={"size": 28} if dots else False)
     chart: alt.Chart = mark.encode(**encoding)
     hover = {"x": x, "y": y, "by": by, "x_title": axes[x].title, "y_title": axes[y].title}
-    return finished(chart, title, height, width, {"hover": hover, "note": thinned(frame, kept, by)})
+    return finished(chart, height, title=title, width=width, hover=hover, note=thinned(frame, kept, by))
 
 
 def small_multiples(  # noqa: PLR0913
@@ -93,11 +95,9 @@ def small_multiples(  # noqa: PLR0913
     *,
     by: str | None = None,
     x_title: str | None = None,
-    height: int = 120,
     x_domain: Domain | None = None,
     domains: Mapping[str, Domain] | None = None,
     step: bool = False,
-    most: int = _MOST_SMALL,
 ) -> list[alt.Chart]:
     """A row of small line charts for one case, one a metric: ``report.Row(small_multiples(...))``.
 
@@ -107,12 +107,10 @@ def small_multiples(  # noqa: PLR0913
         metrics: Columns up, or columns with their titles (which leaves the values as they are).
         by: Column that tells lines apart.
         x_title: Below each axis; without it, from the column's name.
-        height: Of each chart, in pixels.
         x_domain: Ends of the axes along, in the unit of the column.
         domains: Ends of the axes up, by metric, in the units of the columns: give the same (see
             `shared_domains`) for several cases to compare them.
         step: Whether values last until the next one.
-        most: Points a line beyond which it is thinned.
     """
     titles = dict(metrics) if isinstance(metrics, Mapping) else dict.fromkeys(metrics)
     charts = []
@@ -126,11 +124,11 @@ def small_multiples(  # noqa: PLR0913
             title=axis_of(frame, metric, title, domain).title,
             x_title=x_title,
             y_title=title,
-            height=height,
+            height=_SMALL,
             x_domain=x_domain,
             y_domain=domain,
             step=step,
-            most=most,
+            most=_MOST_SMALL,
         )
         chart.encoding.y.title = None
         charts.append(chart)
@@ -140,7 +138,6 @@ def small_multiples(  # noqa: PLR0913
 def shared_domains(frames: Iterable[pl.DataFrame], metrics: Iterable[str]) -> dict[str, Domain]:
     """Axes, from zero, on which all the frames can be compared, for `small_multiples`.
 
-    >>> import polars as pl
     >>> shared_domains([pl.DataFrame({"queue_packets": [3]}), pl.DataFrame({"queue_packets": [19]})], ["queue_packets"])
     {'queue_packets': (0.0, 20.0)}
     """

@@ -1,7 +1,6 @@
 """Panels over the same time, one below the other: they zoom together, and a click in the legend picks out a line.
 
 Example:
-    >>> import polars as pl
     >>> rates = pl.DataFrame({"time_s": [0.0, 1.0], "entity": ["ftp"] * 2, "throughput_bps": [0.0, 2e6]})
     >>> queue = pl.DataFrame({"time_s": [0.0, 1.0], "entity": ["wire"] * 2, "queue_packets": [0.0, 9.0]})
     >>> [panel["title"] for panel in linked([rates, queue], "time_s", "entity").to_dict()["vconcat"][0]["vconcat"]]
@@ -38,14 +37,7 @@ _CHOSEN: Final = "chosen"
 _ZOOM: Final = "zoom"
 
 
-def linked(
-    panels: Sequence[pl.DataFrame],
-    x: str,
-    by: str,
-    *,
-    among: Iterable[str] | None = None,
-    height: int = _HEIGHT,
-) -> alt.VConcatChart:
+def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[str] | None = None) -> alt.VConcatChart:
     """Panels of lines below each other over one axis, for `report.Chart`.
 
     Dragging over the strip at the bottom zooms all panels; a click on a name in the legend picks out its line in all of
@@ -56,7 +48,6 @@ def linked(
         x: Column along, in all frames.
         by: Column of the names of the lines, in all frames.
         among: All names that share their colours, such as all flows of a run of which some are drawn.
-        height: Of each panel, in pixels.
     """
     along = labels.axis(x, max((largest(frame, x) or 0.0 for frame in panels), default=None))
     names = [str(name) for frame in panels for name in frame[by].unique(maintain_order=True)]
@@ -76,11 +67,11 @@ def linked(
         lines = alt.Chart(scaled(kept, {x: along, y: up}), name=f"panel_{place}")
         lines = lines.mark_line(strokeWidth=1.4, strokeJoin="round", strokeCap="round", clip=True).encode(
             x=across(x, along.title if place == len(panels) - 1 else None),
-            y=alt.Y(y, type="quantitative", title=None, scale=alt.Scale(zero=from_zero(kept, y), nice=steps(height)),
+            y=alt.Y(y, type="quantitative", title=None, scale=alt.Scale(zero=from_zero(kept, y), nice=steps(_HEIGHT)),
                     axis=alt.Axis(minExtent=_EXTENT, maxExtent=_EXTENT)),
             color=color, opacity=opacity if fading[place] else alt.OpacityValue(1),
         )  # fmt: skip
-        drawn.append(lines.properties(height=height, width=_WIDTH, title=up.title))
+        drawn.append(lines.properties(height=_HEIGHT, width=_WIDTH, title=up.title))
         found.append(
             {"name": f"panel_{place}", "x": x, "y": y, "by": by, "x_title": along.title, "fading": fading[place]}
         )

@@ -105,18 +105,16 @@ def points(  # noqa: PLR0913
         elif curve is not None:
             lines = lines.encode(strokeDash=alt.StrokeDash(curve, type="nominal", legend=alt.Legend(**_DASHES)))
         layers.insert(0, lines)
-    return finished(alt.LayerChart(layer=layers), title, height, width, {})
+    return finished(alt.LayerChart(layer=layers), height, title=title, width=width)
 
 
-def bars_stacked(  # noqa: PLR0913
+def bars_stacked(
     frame: pl.DataFrame,
     label: str,
     *,
     columns: Sequence[str] | None = None,
     title: str = "",
     x_title: str = "share of the time",
-    height: int | None = None,
-    width: Width = "container",
 ) -> alt.Chart:
     """A horizontal bar for each row, made of the shares in its columns.
 
@@ -126,8 +124,6 @@ def bars_stacked(  # noqa: PLR0913
         columns: The shares that are stacked; without them, all ``limited_by_*``.
         title: Above the chart.
         x_title: Below the axis.
-        height: In pixels; without it, as high as the bars need.
-        width: In pixels, or as wide as there is room.
     """
     parts = columns if columns is not None else [f"{_PREFIX}{name}" for name in palette.LIMITS]
     drawn = [
@@ -175,7 +171,7 @@ def bars_stacked(  # noqa: PLR0913
         )
     )
     bar = _BAR if frame.height <= _MOST_THICK else _THIN_BAR
-    return finished(chart, title, height or bar * max(frame.height, 1), width, {})
+    return finished(chart, bar * max(frame.height, 1), title=title)
 
 
 def _part(column: str, place: int) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.plots.labels import Axis
 from tightlink.reduce import largest, smallest
-from tightlink.report.encoding import Domain, Kind, Width, axis_of, channel, color, finished, scaled, tooltip
+from tightlink.report.encoding import Domain, Kind, axis_of, channel, color, finished, scaled, tooltip
 
 _SHADE: Final = 0.13
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.4, "strokeJoin": "round"}
@@ -44,7 +44,6 @@ def shaded(  # noqa: PLR0913
     x_title: str | None = None,
     y_title: str | None = None,
     height: int = 300,
-    width: Width = "container",
     x_domain: Domain | None = None,
     y_domain: Domain | None = None,
     x_scale: Kind = "linear",
@@ -64,13 +63,11 @@ def shaded(  # noqa: PLR0913
         x_title: Below the axis; without it, from the column's name.
         y_title: Beside the axis; without it, from the column's name.
         height: In pixels.
-        width: In pixels, or as wide as there is room.
         x_domain: Ends of the axis, in the unit of the column; without it, where the values end.
         y_domain: Ends of the axis, in the unit of the column.
         x_scale: Kind of axis.
 
     Example:
-        >>> import polars as pl
         >>> frame = pl.DataFrame({"packets_per_s": [1000.0, 5000.0], "load": [0.2, 0.7]})
         >>> len(shaded(frame, "packets_per_s", "load", shades=[Shade("unstable", 4000, 6000)]).layer)
         4
@@ -93,7 +90,7 @@ def shaded(  # noqa: PLR0913
     ]
     if marks is not None:
         layers += _printed(scaled(marks, axes), y, mark, encoding)
-    return finished(alt.LayerChart(layer=layers), title, height, width, {})
+    return finished(alt.LayerChart(layer=layers), height, title=title)
 
 
 def _ground(shade: Shade, row: int, axis: Axis, ends: Domain, kind: Kind) -> list[Any]:

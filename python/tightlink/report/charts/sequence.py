@@ -29,7 +29,6 @@ def sequence(frame: pl.DataFrame) -> alt.VConcatChart:
     Args:
         frame: One row a point: ``time_s``, ``sequence``, and ``kind``, one of sent, acknowledged, retransmitted, lost.
 
-    >>> import polars as pl
     >>> points = pl.DataFrame({"time_s": [0.0, 0.1], "sequence": [1.0, 1.0], "kind": ["sent", "lost"]})
     >>> [layer["mark"]["type"] for layer in sequence(points).to_dict()["vconcat"][0]["layer"]]
     ['line', 'point']

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
-from tightlink.report.encoding import Width, finished, letters_in_cells, tooltip
+from tightlink.report.encoding import finished, letters_in_cells, tooltip
 
 _CELL: Final = 26
 _COLUMN: Final = 34
@@ -24,20 +24,15 @@ _PALE: Final = 0.35
 _LONGEST: Final = 3
 
 
-def verdict_map(
-    marks: pl.DataFrame, columns: Sequence[str], *, title: str = "", width: Width = "container"
-) -> alt.LayerChart:
+def verdict_map(marks: pl.DataFrame, columns: Sequence[str]) -> alt.LayerChart:
     """A document's own table, as it prints it, each mark in the colour of its verdict.
 
     Args:
         marks: A row for each mark: its `row` and `column` in the table, its `text`, and `verdict`, that of the
             document's claim on it or "no claim"; what else there is stands in the cell's tip.
         columns: All of the table, in its order, with those that have no mark.
-        title: Above the chart.
-        width: In pixels, or as wide as there is room.
 
     Example:
-        >>> import polars as pl
         >>> marks = pl.DataFrame({"row": ["Y1"], "column": ["X1"], "text": ["−**"], "verdict": ["holds"]})
         >>> [layer.mark.type for layer in verdict_map(marks, ["X1", "X2"]).layer]
         ['rect', 'text']
@@ -61,5 +56,5 @@ def verdict_map(
     texts = cells.mark_text(fontWeight="bold", fontSize=letters_in_cells(11, _LONGEST, len(columns))).encode(
         **place, text=alt.Text("text", type="nominal"), color=ink, tooltip=tips
     )
-    paper = {"paper": _COLUMN * len(columns)}
-    return finished(alt.LayerChart(layer=[squares, texts]), title, _CELL * marks["row"].n_unique(), width, paper)
+    layers = alt.LayerChart(layer=[squares, texts])
+    return finished(layers, _CELL * marks["row"].n_unique(), paper=_COLUMN * len(columns))

@@ -67,7 +67,7 @@ def plane(table: pl.DataFrame, most: float) -> alt.LayerChart:
         text=alt.Text("ratio", type="quantitative", format=".2f"),
         tooltip=alt.TooltipValue(None),
     )
-    return finished(alt.LayerChart(layer=[squares, texts]), "", _CELL * table["rate_mbit"].n_unique(), "container", {})
+    return finished(alt.LayerChart(layer=[squares, texts]), _CELL * table["rate_mbit"].n_unique())
 
 
 def _formula(pairs: pl.DataFrame, classic: str) -> alt.LayerChart:

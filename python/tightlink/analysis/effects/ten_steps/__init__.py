@@ -5,7 +5,6 @@ They are Filliben's, as in section 5.5.9 of the NIST/SEMATECH e-Handbook of Stat
 (9) cumulative residual standard deviation, (10) contour. `tightlink.plots.ten_steps` draws them.
 
 Example:
-    >>> import polars as pl
     >>> runs = pl.DataFrame({
     ...     "oven": [1450, 1600] * 4, "carbon": [0.5, 0.5, 0.7, 0.7] * 2, "quench": [70] * 4 + [120] * 4,
     ...     "whole": [67, 79, 61, 75, 59, 90, 52, 87],

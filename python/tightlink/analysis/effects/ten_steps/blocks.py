@@ -1,8 +1,6 @@
 """Step 5: whether a factor's effect is the same whatever the levels of the others.
 
 Example:
-    >>> import numpy as np
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.two_level import two_level
     >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
     >>> blocks(design, np.array([1.0, 2.0, 1.0, 6.0])).rows()[:2]
@@ -16,13 +14,13 @@ from typing import Final
 
 from tightlink.analysis.effects.main import contrast
 from tightlink.analysis.effects.two_level import TwoLevel
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 #: More blocks of a factor cannot be read side by side.
 _MOST: Final = 16
 
 
-def blocks(design: TwoLevel, values: NDArray[np.float64]) -> pl.DataFrame:
+def blocks(design: TwoLevel, values: Array) -> pl.DataFrame:
     """The effect of each factor within each combination of levels of others.
 
     Others are taken by the size of their own effects, as many as leave both levels of the factor in every block

@@ -7,7 +7,6 @@ error stand out. Of fewer than seven effects it says little; there noise is what
 are any.
 
 Example:
-    >>> import polars as pl
     >>> effects = pl.DataFrame({"term": list("abcdefg"), "effect": [30.0, -3.0, 2.5, 2.0, -1.5, 1.0, 0.5]})
     >>> found = half_normal(effects)
     >>> found.standing_out
@@ -20,7 +19,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 _CONFIDENCE: Final = 0.95
 #: Of a median of absolute values to the standard deviation of a normal variable, as Lenth rounds it.
@@ -83,7 +82,7 @@ def half_normal(effects: pl.DataFrame, replications: tuple[float, int] | None = 
     return HalfNormal(shown, error, replicated, margin, of_all)
 
 
-def lenth(sizes: NDArray[np.float64]) -> tuple[float, float]:
+def lenth(sizes: Array) -> tuple[float, float]:
     """The pseudo standard error of effects of these sizes, and its degrees of freedom."""
     if len(sizes) < _FEWEST:
         return math.nan, 1.0

@@ -1,8 +1,6 @@
 """Steps 6 and 7: the effects that can be told apart, the largest first.
 
 Example:
-    >>> import numpy as np
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.two_level import two_level
     >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
     >>> ranked(design.terms(), np.array([1.0, 2.0, 1.0, 6.0])).select("term", "effect").rows()
@@ -16,18 +14,14 @@ from typing import Final
 
 from tightlink.analysis.effects.main import contrast
 from tightlink.analysis.effects.two_level import Term
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, pl
 
 #: Effects closer to each other than this share of the largest are equal: a single factor comes first.
 _EQUAL: Final = 1e-9
 
 
-def ranked(terms: Sequence[Term], values: NDArray[np.float64]) -> pl.DataFrame:
+def ranked(terms: Sequence[Term], values: Array) -> pl.DataFrame:
     """Effects from the largest to the smallest, without regard to their signs.
-
-    Args:
-        terms: The effects that the design allows to find, those of fewer factors first.
-        values: The response of each run.
 
     Returns:
         Columns ``term``, ``order`` (how many factors it is the product of), ``mean_low``, ``mean_high``, ``effect``,

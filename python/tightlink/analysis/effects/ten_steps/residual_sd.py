@@ -1,8 +1,6 @@
 """Step 9: what is left unexplained when effects are added to a model one by one, the largest first.
 
 Example:
-    >>> import numpy as np
-    >>> import polars as pl
     >>> from tightlink.analysis.effects.two_level import two_level
     >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
     >>> found = residual_sd(design.terms(), ["a", "b", "a × b"], np.array([1.0, 5.0, 1.0, 5.0]))
@@ -16,22 +14,15 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from tightlink.analysis.effects.two_level import Term
-from tightlink.lazy import NDArray, np, pl
+from tightlink.analysis.effects.two_level import Term, extended
+from tightlink.lazy import Array, np, pl
 
-#: What is left of a column that earlier ones make up, as a share of its length.
-_NOTHING: Final = 1e-9
 #: Terms added; all of a design of 256 combinations.
 _MOST: Final = 255
 
 
-def residual_sd(terms: Sequence[Term], order: Sequence[str], values: NDArray[np.float64]) -> pl.DataFrame:
+def residual_sd(terms: Sequence[Term], order: Sequence[str], values: Array) -> pl.DataFrame:
     """The residual standard deviation of least-squares models of the mean and ever more terms.
-
-    Args:
-        terms: The effects that the design allows to find.
-        order: Their names, in the order in which they are added.
-        values: The response of each run.
 
     Returns:
         Columns ``term`` (the last one in the model, first "mean"), ``terms`` (in the model) and ``residual_sd``, over
@@ -39,22 +30,19 @@ def residual_sd(terms: Sequence[Term], order: Sequence[str], values: NDArray[np.
         and those beyond the largest 255.
     """
     count = len(values)
-    columns = {term.name: term.signs.astype(float) for term in terms}
+    columns = {term.name: term.signs for term in terms}
     basis = np.full((1, count), 1 / math.sqrt(count))
     left = values - values.mean()
     rows = [("mean", 1, _deviation(left, count - 1))]
     for name in order[:_MOST]:
-        # Twice, as what is left of nearly dependent columns is not orthogonal to rounding after once.
-        column = columns[name] - basis.T @ (basis @ columns[name])
-        column -= basis.T @ (basis @ column)
-        length = float(np.linalg.norm(column))
-        if length < _NOTHING * math.sqrt(count):
+        wider = extended(basis, columns[name])
+        if wider is None:
             continue
-        basis = np.vstack([basis, column / length])
+        basis = wider
         left = left - basis[-1] * (basis[-1] @ left)
         rows.append((name, len(basis), _deviation(left, count - len(basis))))
     return pl.DataFrame(rows, schema={"term": pl.String, "terms": pl.Int64, "residual_sd": pl.Float64}, orient="row")
 
 
-def _deviation(left: NDArray[np.float64], freedom: int) -> float:
+def _deviation(left: Array, freedom: int) -> float:
     return math.sqrt(float(left @ left) / freedom) if freedom else 0.0

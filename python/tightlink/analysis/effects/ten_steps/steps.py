@@ -18,7 +18,7 @@ from tightlink.analysis.effects.ten_steps.residual_sd import residual_sd
 from tightlink.analysis.effects.ten_steps.surface import Surface, surface
 from tightlink.analysis.effects.two_level import TwoLevel, two_level
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, np, pl
 
 _FEWEST: Final = 4
 
@@ -67,8 +67,6 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
             not vary, or there are too few runs.
 
     Example:
-        >>> import tightlink as tl
-        >>> import polars as pl
         >>> runs = pl.DataFrame({"rate": [1, 2, 1, 2], "queue": [5, 5, 9, 9], "goodput_bps": [1.0, 2.0, 1.1, 2.2]})
         >>> tl.analyze.filliben(runs, "goodput_bps", ["rate", "queue"]).response
         'goodput_bps'
@@ -100,7 +98,7 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
     )
 
 
-def _of_replications(design: TwoLevel, values: NDArray[np.float64]) -> tuple[float, int] | None:
+def _of_replications(design: TwoLevel, values: Array) -> tuple[float, int] | None:
     """The standard error of an effect by what runs of equal levels differ by, and its degrees of freedom.
 
     Nothing where no run has the levels of another, or all that have are copies: what is not random has no noise.

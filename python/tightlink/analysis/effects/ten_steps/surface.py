@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tightlink.analysis.effects.main import contrast
 from tightlink.analysis.effects.two_level import TwoLevel
-from tightlink.lazy import NDArray, np, pl
+from tightlink.lazy import Array, pl
 
 _AXES: Final = 2
 _TIMES: Final = " × "
@@ -55,15 +55,10 @@ class Surface:
         return min(_CORNERS, key=lambda corner: float(self.at(*corner)))
 
 
-def surface(design: TwoLevel, effects: pl.DataFrame, values: NDArray[np.float64]) -> Surface | None:
+def surface(design: TwoLevel, effects: pl.DataFrame, values: Array) -> Surface | None:
     """The surface through the means at the four corners of the first two factors that the ranked effects name.
 
     Of an interaction the factor with the larger main effect comes first.
-
-    Args:
-        design: The levels of each run.
-        effects: As `tightlink.analysis.effects.ten_steps.ranking.ranked` has them.
-        values: The response of each run.
 
     Returns:
         Nothing where there is one factor only, or no run in a corner.
