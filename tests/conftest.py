@@ -52,11 +52,11 @@ WAITING: Final = (
 WAITS: Final = "gw0"
 
 
-class Scheduling(LoadFileScheduling):
+class Scheduling(LoadFileScheduling):  # type: ignore[misc]
     """A file of tests for the next worker that is free; what mostly waits is begun by one."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid if nodeid.endswith(WAITING) else super()._split_scope(nodeid)
+        return nodeid if nodeid.endswith(WAITING) else str(super()._split_scope(nodeid))
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         waits = node.gateway.id == WAITS
@@ -72,7 +72,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """A worker for each processor, and one that waits."""
-    return workers_for_processors(config) + 1
+    return int(workers_for_processors(config)) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
