@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -56,10 +57,13 @@ def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
         flows: How many flows take it.
     """
     whole = _lasted(row) > _WHOLE * link.duration_s
-    facts = [f"{percent(link.utilization)} busy"] if whole else []
+    shaped = link.shaped_bps < math.inf
+    facts = [rate(link.shaped_bps)] if shaped else []
+    facts += [f"{percent(link.utilization)} busy"] if whole else []
     facts += [f"shared by {flows} flows"] if flows > 1 else []
     said = f" ({', '.join(facts)})" if facts else ""
-    return f"link {link.name} is saturated{'' if whole else ' while data is sent'}{said}"
+    who = f"{'the shaper of ' if shaped else ''}link {link.name}"
+    return f"{who} is saturated{'' if whole else ' while data is sent'}{said}"
 
 
 def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:

@@ -55,8 +55,20 @@ class Link:
 
     @property
     def utilization(self) -> float:
-        """Share of the time in which its transmitter was busy."""
-        return self.totals.get("utilization") or 0.0
+        """Share of the time in which its transmitter was busy; of a shaper of CAKE, of what that lets through."""
+        busy = self.totals.get("utilization") or 0.0
+        return min(1.0, busy * self.spec["rate_bps"] / self.shaped_bps) if self.shaped_by_cake else busy
+
+    @property
+    def shaped_bps(self) -> float:
+        """Rate of its shaper, where that is below the line's; infinite where none is."""
+        rate = self.spec.get("shaper", self.spec["queue"]).get("rate_bps") or math.inf
+        return float(rate) if rate < (self.spec["rate_bps"] or 0.0) else math.inf
+
+    @property
+    def shaped_by_cake(self) -> bool:
+        """Whether its queue shapes, of whose waits for tokens the transmitter knows nothing."""
+        return "shaper" not in self.spec and self.shaped_bps < math.inf
 
     @property
     def delay_changes(self) -> bool:
@@ -76,9 +88,13 @@ class Link:
         framed = max(size + framing["overhead_bytes"], framing["smallest_bytes"])
         return float(_BITS * framed / self.spec["rate_bps"])
 
+    def interval_s(self, size: int) -> float:
+        """How long after each other packets of so many bytes leave, where they wait: at the shaper's rate, if any."""
+        return max(self.service_s(size), _BITS * size / self.shaped_bps)
+
     def carries_bps(self, size: int) -> float:
         """Bits per second of IP packets of so many bytes that it carries."""
-        return _BITS * size / self.service_s(size)
+        return _BITS * size / self.interval_s(size)
 
     @property
     def queueing_s(self) -> float:
@@ -220,7 +236,7 @@ class Path:
     @cached_property
     def bdp_packets(self) -> float:
         """Bandwidth-delay product of the slowest link and the base round trip, in full packets."""
-        return self.base_rtt_s / self.slowest.service_s(self.packet_bytes)
+        return self.base_rtt_s / self.slowest.interval_s(self.packet_bytes)
 
     @property
     def full_packets(self) -> int:

@@ -111,4 +111,4 @@ def bdp_of(link: Link, path: Path) -> str:
 def bdp_packets(link: Link, path: Path) -> float:
     """Bandwidth-delay product of a link's rate and the flow's base round trip, in the flow's full packets."""
     base = path.base_rtt_s if path.tcp is not None else 2 * path.base_one_way_s
-    return base / link.service_s(path.packet_bytes)
+    return base / link.interval_s(path.packet_bytes)

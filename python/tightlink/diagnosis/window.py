@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.answers import Cause
-from tightlink.diagnosis.bounds import busy_processor, router
+from tightlink.diagnosis.bounds import busy_processor, router, saturated
 from tightlink.diagnosis.words import amount, percent, small_percent
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ DISCIPLINES: Final = {
 }
 #: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
 _CLEAR: Final = 0.9
+#: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
+_SHAPED: Final = 0.9
 #: A control that has delivered so many bandwidth-delay products has left its start behind.
 _STARTED: Final = 6.0
 #: What an ACK adds to the window in slow start where every second packet is acknowledged: half a packet each round.
@@ -56,6 +58,10 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     full = busy_processor(path)
     if full is not None:
         return router(row, path, full, share)
+    shaper = next((link for link in path.forward if link.shaped_by_cake and link.utilization >= _SHAPED), None)
+    if shaper is not None:
+        said = saturated(row, shaper, len(paths.users.get(shaper.name, ())))
+        return Cause("saturated_link", share, "certain", shaper.name, said)
     overtaken = next((link for link in path.forward if link.reorders), None)
     needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
     if (overtaken is not None or path.sprayed) and needless > row["packets_dropped"]:
@@ -122,7 +128,7 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
             f"{_busy(queue)}{_of_bdp(row, path)}"
         )
         return Cause("early_drops", share, certainty, queue.name, text)
-    limit, bdp = queue.limit_packets(path.packet_bytes), path.base_rtt_s / queue.service_s(path.packet_bytes)
+    limit, bdp = queue.limit_packets(path.packet_bytes), path.base_rtt_s / queue.interval_s(path.packet_bytes)
     # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004).
     if limit is None or limit * math.sqrt(len(paths.users.get(queue.name, ())) or 1) >= bdp:
         text = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts}){_busy(queue)}"
