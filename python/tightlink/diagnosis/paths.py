@@ -233,6 +233,11 @@ class Path:
         back = sum(link.spec["delay_s"] + link.service_s(tcp["ack_bytes"]) for link in self.reverse)
         return float(self.base_one_way_s + back)
 
+    @property
+    def propagation_s(self) -> float:
+        """Propagation there and back."""
+        return float(sum(link.spec["delay_s"] for link in (*self.forward, *self.reverse)))
+
     @cached_property
     def bdp_packets(self) -> float:
         """Bandwidth-delay product of the slowest link and the base round trip, in full packets."""

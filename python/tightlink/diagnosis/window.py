@@ -128,9 +128,11 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
             f"{_busy(queue)}{_of_bdp(row, path)}"
         )
         return Cause("early_drops", share, certainty, queue.name, text)
-    limit, bdp = queue.limit_packets(path.packet_bytes), path.base_rtt_s / queue.interval_s(path.packet_bytes)
-    # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004).
-    if limit is None or limit * math.sqrt(len(paths.users.get(queue.name, ())) or 1) >= bdp:
+    limit, interval = queue.limit_packets(path.packet_bytes), queue.interval_s(path.packet_bytes)
+    bdp = path.base_rtt_s / interval
+    # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004). A queue of
+    # "1 BDP", which is of the propagation alone, is not small.
+    if limit is None or limit * math.sqrt(len(paths.users.get(queue.name, ())) or 1) >= path.propagation_s / interval:
         text = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts}){_busy(queue)}"
         return Cause("recovery", share, certainty, queue.name, text)
     text = (
