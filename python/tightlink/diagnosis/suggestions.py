@@ -73,9 +73,14 @@ _Tried = tuple[str, dict[str, Any]]
 
 
 def _for_rate(path: Path, found: tuple[Cause, ...]) -> Iterator[_Tried]:
-    """What would raise the rate: a change against the first cause that the scenario can change."""
+    """What would raise the rate: a change against the first cause that the scenario can change, unless the link is full."""
     worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
-    tried = (_CHANGES[cause.name](path, cause) for cause in worth if cause.name in _CHANGES)
+    full = path.busiest.utilization >= bounds.SATURATED and worth and worth[0].name == "saturated_link"
+    tried = (
+        _CHANGES[cause.name](path, cause)
+        for cause in worth
+        if cause.name in _CHANGES and not (full and cause.where == path.busiest.name)
+    )
     yield from [each for each in tried if each is not None][:1]
 
 
