@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -187,8 +187,8 @@ class Path:
     processors: tuple[Processor, ...]
     written_window: str | None
     """The receiver's window as the scenario writes it."""
-    unequal: frozenset[str] = frozenset()
-    """Links that flows with other base round trips share."""
+    unequal: Mapping[str, float] = field(default_factory=dict)
+    """Links that flows with other base round trips share, with the longest of these in seconds."""
 
     @property
     def tcp(self) -> Mapping[str, Any] | None:
@@ -307,16 +307,16 @@ class Paths:
         return len(self._network.hops) + len(self._resolved["flows"]) < _SMALL
 
     @cached_property
-    def _unequal(self) -> frozenset[str]:
-        """The links whose flows have unlike base round trips, and so each a bandwidth-delay product of its own."""
+    def _unequal(self) -> Mapping[str, float]:
+        """The links whose flows have unlike base round trips, and so each a BDP of its own, with the longest of these."""
         if not self.small:
-            return frozenset()
+            return {}
         bases: dict[str, list[float]] = {}
         for flow in self._resolved["flows"]:
             path = self._path(flow)
             for link in path.forward if path.tcp is not None else ():
                 bases.setdefault(link.name, []).append(path.base_rtt_s)
-        return frozenset(link for link, each in bases.items() if max(each) > ALIKE * min(each))
+        return {link: max(each) for link, each in bases.items() if max(each) > ALIKE * min(each)}
 
     def _window(self, group: str) -> str | None:
         tcp = getattr(self._explicit.traffic[group], "tcp", None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import bounds
 from tightlink.diagnosis.answers import Suggestion
-from tightlink.diagnosis.queueing import bdp_of, bdp_packets
+from tightlink.diagnosis.queueing import bdp_packets
 
 if TYPE_CHECKING:
     from tightlink.diagnosis.answers import Cause, Delay
@@ -164,13 +164,16 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
         return
     if link.discipline in _MANAGED or link.utilization < _BUSY:
         return
-    limit, bdp = link.limit_packets(path.packet_bytes), bdp_packets(link, path)
+    limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
     codel = {"kind": "codel", "limit": link.limit or "unlimited"}
     if not fills:
         fair = {"kind": "fq-codel"}
         yield "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": fair}
-    elif limit is not None and limit <= _LONG * bdp:
+    elif limit is not None and limit <= _LONG * bdp_packets(link, path):
         return
+    elif limit is not None and limit <= _LONG * bdp:
+        # Others have longer round trips, which a shorter queue would starve.
+        pass
     elif path.tcp is not None and bdp >= _SHORTEST:
         text, packets = _one_bdp(link, path)
         yield f"a {text}", {f"{link.key}.queue": packets}
@@ -194,7 +197,7 @@ def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str,
 
 def _lengths(link: Link, path: Path) -> list[int]:
     """Lengths of a queue around one BDP, in packets, with that which it has."""
-    limit, bdp = link.limit_packets(path.packet_bytes), bdp_packets(link, path)
+    limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
     found = {math.ceil(times * bdp) for times in _LENGTHS} | ({math.floor(limit)} if limit is not None else set())
     return sorted(each for each in found if each >= _SHORTEST)
 
@@ -203,6 +206,12 @@ def _window(path: Path) -> tuple[str, str]:
     return f"a window of one BDP ({path.full_packets} packets)", f"{path.full_packets} packets"
 
 
+def _bdp(link: Link, path: Path) -> float:
+    """Bandwidth-delay product at a link, in packets: as "1 BDP" of a queue, of the longest round trip of its flows."""
+    return path.unequal.get(link.name, path.base_rtt_s) / path.base_rtt_s * bdp_packets(link, path)
+
+
 def _one_bdp(link: Link, path: Path) -> tuple[str, str]:
-    packets = f"{math.ceil(bdp_packets(link, path))} packets"
-    return f"queue of one {bdp_of(link, path)} ({packets})", packets
+    packets = f"{math.ceil(_bdp(link, path))} packets"
+    whose = " of the longest path" if link.name in path.unequal else ""
+    return f"queue of one BDP{whose} ({packets})", packets
