@@ -132,6 +132,12 @@ class Link:
         return str(self.spec["queue"]["kind"])
 
     @property
+    def mean_bytes(self) -> float:
+        """Mean size of the packets that it carried; infinite where that is not known."""
+        through = self.totals.get("packets_out")
+        return float(self.totals["bytes_out"] / through) if through else math.inf
+
+    @property
     def lost_on_wire(self) -> int:
         """Packets lost after their transmission."""
         return self.totals.get("packets_lost") or 0

@@ -24,6 +24,8 @@ _WORTH: Final = 0.1
 _LONG: Final = 1.5
 #: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
 _INITIAL: Final = (32, 100)
+#: Where packets are so much smaller than a full one, most of them are ACKs or a call's, which a limit in packets counts alike.
+_SMALL: Final = 0.5
 #: A queue of fewer packets drops the bursts that delayed ACKs make.
 _SHORTEST: Final = 4
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
@@ -166,7 +168,9 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
         return
     limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
     codel = {"kind": "codel", "limit": link.limit or "unlimited"}
-    if not fills:
+    if link.mean_bytes < _SMALL * path.packet_bytes and path.tcp is not None:
+        yield "CAKE with its ACK filter", {f"{link.key}.queue": {"kind": "cake", "ack_filter": "normal"}}
+    elif not fills:
         fair = {"kind": "fq-codel"}
         yield "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": fair}
     elif limit is not None and limit <= _LONG * bdp_packets(link, path):
