@@ -19,6 +19,8 @@ _LITTLE: Final = 0.1
 #: A percentile that is no larger than that is not said beside the mean.
 _ABOVE: Final = 1.05
 _NOTHING_S: Final = 0.0001
+#: Of flows that share a queue, means that differ so far are all said.
+_UNLIKE: Final = 2.0
 #: A second queue is named that adds so much of what the first does.
 _SECOND: Final = 0.3
 
@@ -62,7 +64,7 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
 
 
 def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
-    """The delay of several flows: that of the one in the middle, with ranges where others differ.
+    """The delay of several flows: that of the one in the middle, with ranges where others differ, as behind fair queues.
 
     Args:
         delays: Those of all of them.
@@ -70,11 +72,14 @@ def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
         where: The links that bound their rates, if these are several.
     """
     means, bases = ([getattr(each, name) for each in delays] for name in ("mean_s", "base_s"))
-    if not where and max(bases) <= ALIKE * min(bases):
+    alike = max(bases) <= ALIKE * min(bases)
+    unlike = max(means) > max(_UNLIKE * min(means), _LITTLE * max(bases))
+    if not where and alike and not unlike:
         return middle
-    what = "base RTTs" if middle.round_trip else "base delays"
+    name = "base RTT" if middle.round_trip else "base delay"
+    what = f"a {name} of {ms(middle.base_s)}" if alike and not where else f"{name}s of {_range(bases)}"
     most = f"those of {where}" if where else f"that of {middle.where}"
-    text = f"queues, most {most}, add {_range(means)} to {what} of {_range(bases)}"
+    text = f"queues, most {most}, add {_range(means)} to {what}"
     return replace(middle, text=text)
 
 
