@@ -314,7 +314,7 @@ class Paths:
 
     @cached_property
     def _unequal(self) -> Mapping[str, float]:
-        """The links whose flows have unlike base round trips, and so each a BDP of its own, with the longest of these."""
+        """The links whose flows have unlike base round trips, and so BDPs of their own, with the longest of these."""
         if not self.small:
             return {}
         bases: dict[str, list[float]] = {}

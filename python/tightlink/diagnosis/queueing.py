@@ -64,7 +64,7 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
 
 
 def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
-    """The delay of several flows: that of the one in the middle, with ranges where others differ, as behind fair queues.
+    """The delay of several flows: that of the one in the middle, with ranges where they differ, as behind fair queues.
 
     Args:
         delays: Those of all of them.

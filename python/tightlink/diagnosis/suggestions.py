@@ -24,7 +24,7 @@ _WORTH: Final = 0.1
 _LONG: Final = 1.5
 #: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
 _INITIAL: Final = (32, 100)
-#: Where packets are so much smaller than a full one, most of them are ACKs or a call's, which a limit in packets counts alike.
+#: Where packets are so much smaller than full ones, most are ACKs or a call's, which a limit in packets counts alike.
 _SMALL: Final = 0.5
 #: A queue of fewer packets drops the bursts that delayed ACKs make.
 _SHORTEST: Final = 4
@@ -75,7 +75,7 @@ _Tried = tuple[str, dict[str, Any]]
 
 
 def _for_rate(path: Path, found: tuple[Cause, ...]) -> Iterator[_Tried]:
-    """What would raise the rate: a change against the first cause that the scenario can change, unless the link is full."""
+    """What would raise the rate: a change against the first cause that the scenario can change; none of a full link."""
     worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
     full = path.busiest.utilization >= bounds.SATURATED and worth and worth[0].name == "saturated_link"
     tried = (
@@ -99,6 +99,15 @@ def _lengthen_queue(path: Path, cause: Cause) -> _Tried:
     link = next(each for each in path.forward if each.name == cause.where)
     text, packets = _one_bdp(link, path)
     return f"a plain {text}", {f"{link.key}.queue": packets}
+
+
+def _double_queue(path: Path, cause: Cause) -> _Tried | None:
+    link = next(each for each in path.forward if each.name == cause.where)
+    limit = link.limit_packets(path.packet_bytes)
+    if limit is None:
+        return None
+    packets = f"{math.floor(2 * limit)} packets"
+    return f"a queue twice as long ({packets})", {f"{link.key}.queue": packets}
 
 
 def _ignore_losses(path: Path, _: Cause) -> _Tried | None:
@@ -141,6 +150,7 @@ def _larger_packets(path: Path, _: Cause) -> _Tried | None:
 _CHANGES: Final[dict[str, Callable[[Path, Cause], _Tried | None]]] = {
     "receiver_window": _open_window,
     "small_queue": _lengthen_queue,
+    "timeouts": _double_queue,
     "early_drops": _lengthen_queue,
     "congestion_marks": _lengthen_queue,
     "random_loss": _ignore_losses,
@@ -193,16 +203,16 @@ def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str,
             return "a sweep over kinds of queues", f"{key}.kind", _KINDS
         if key.endswith(".queue"):
             link = next(each for each in (*path.forward, *path.reverse) if key == f"{each.key}.queue")
-            lengths = _lengths(link, path)
+            lengths = _lengths(link, path, int(value.split()[0]))
             levels = tuple(f"{each} packets" for each in lengths)
             return f"a sweep from {lengths[0]} to {lengths[-1]} packets", key, levels
     return None
 
 
-def _lengths(link: Link, path: Path) -> list[int]:
-    """Lengths of a queue around one BDP, in packets, with that which it has."""
+def _lengths(link: Link, path: Path, tried: int) -> list[int]:
+    """Lengths of a queue around one BDP, in packets, with that which it has and that which is tried first."""
     limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
-    found = {math.ceil(times * bdp) for times in _LENGTHS} | ({math.floor(limit)} if limit is not None else set())
+    found = {math.ceil(times * bdp) for times in _LENGTHS} | {tried, tried if limit is None else math.floor(limit)}
     return sorted(each for each in found if each >= _SHORTEST)
 
 

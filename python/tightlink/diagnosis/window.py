@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import busy_processor, router, saturated
-from tightlink.diagnosis.words import amount, percent, small_percent
+from tightlink.diagnosis.words import amount, ms, percent, small_percent
 
 if TYPE_CHECKING:
     from tightlink.diagnosis.answers import Certainty
@@ -37,6 +37,8 @@ DISCIPLINES: Final = {
 }
 #: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
 _CLEAR: Final = 0.9
+#: Timeouts that take so much of the time are what it waits for.
+_MOST: Final = 0.5
 #: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
 _SHAPED: Final = 0.9
 #: A control that has delivered so many bandwidth-delay products has left its start behind.
@@ -55,13 +57,9 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
         paths: Those of all flows.
         share: Share of the flow's time.
     """
-    full = busy_processor(path)
+    full = _full(row, path, paths, share)
     if full is not None:
-        return router(row, path, full, share)
-    shaper = next((link for link in path.forward if link.shaped_by_cake and link.utilization >= _SHAPED), None)
-    if shaper is not None:
-        said = saturated(row, shaper, len(paths.users.get(shaper.name, ())))
-        return Cause("saturated_link", share, "certain", shaper.name, said)
+        return full
     overtaken = next((link for link in path.forward if link.reorders), None)
     needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
     if (overtaken is not None or path.sprayed) and needless > row["packets_dropped"]:
@@ -73,6 +71,18 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     if _starting(row, path, share):
         return _start(row, path, share)
     return _growing(row, path, share)
+
+
+def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause | None:
+    """A router's processor or a shaper that is full."""
+    processor = busy_processor(path)
+    if processor is not None:
+        return router(row, path, processor, share)
+    shaper = next((link for link in path.forward if link.shaped_by_cake and link.utilization >= _SHAPED), None)
+    if shaper is None:
+        return None
+    said = saturated(row, shaper, len(paths.users.get(shaper.name, ())))
+    return Cause("saturated_link", share, "certain", shaper.name, said)
 
 
 def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
@@ -133,6 +143,11 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004). A queue of
     # "1 BDP", which is of the propagation alone, is not small.
     if limit is None or limit * math.sqrt(len(paths.users.get(queue.name, ())) or 1) >= path.propagation_s / interval:
+        least = (path.tcp or {})["rto"]["min_s"]
+        if waits * least > _MOST * share * (row["stop_s"] - row["start_s"]):
+            awaited = f"timeout of {ms(least)} or more is" if waits == 1 else f"timeouts of {ms(least)} or more are"
+            text = f"{waits} retransmission {awaited} awaited, as {lost} of the packets are lost at {queue.name}"
+            return Cause("timeouts", share, certainty, queue.name, text)
         text = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts}){_busy(queue)}"
         return Cause("recovery", share, certainty, queue.name, text)
     text = (
