@@ -118,10 +118,9 @@ class Link:
             return None
         return float(limit["packets"]) if "packets" in limit else float(limit["bytes"]) / size
 
-    @property
-    def limit(self) -> str | None:
-        """What its queue takes, for reading, whatever the size of packets; nothing where that is unlimited."""
-        limit = self.spec["queue"]["limit"]
+    def written(self, key: str = "limit") -> str | None:
+        """What its queue takes, or marks from, for reading, whatever the size of packets; nothing where unlimited."""
+        limit = self.spec["queue"][key]
         if isinstance(limit, str):
             return None
         return units.format_packets(limit["packets"]) if "packets" in limit else units.format_size(limit["bytes"])

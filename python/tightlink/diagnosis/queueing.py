@@ -98,14 +98,16 @@ def _p95(row: Mapping[str, Any], path: Path, first: Link) -> float | None:
 
 def _limit(link: Link, path: Path) -> str:
     """The limit of a queue, in bandwidth-delay products where it is drop-tail's; otherwise the discipline."""
-    if link.discipline in DISCIPLINES and link.discipline != "threshold":
+    if link.discipline == "threshold":
+        return f"marks above {link.written('mark')}"
+    if link.discipline in DISCIPLINES:
         return DISCIPLINES[link.discipline]
     limit = link.limit_packets(path.packet_bytes)
     if limit is None:
         return "without a limit"
     # Of datagrams, which may be of any size, nobody says bandwidth-delay products.
     bdp = f", {times(limit / bdp_packets(link, path))} {bdp_of(link, path)}" if path.tcp is not None else ""
-    return f"{link.limit}{bdp}"
+    return f"{link.written()}{bdp}"
 
 
 def bdp_of(link: Link, path: Path) -> str:

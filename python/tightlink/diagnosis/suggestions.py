@@ -177,7 +177,7 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
     if link.discipline in _MANAGED or link.utilization < _BUSY:
         return
     limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
-    codel = {"kind": "codel", "limit": link.limit or "unlimited"}
+    codel = {"kind": "codel", "limit": link.written() or "unlimited"}
     if link.mean_bytes < _SMALL * path.packet_bytes and path.tcp is not None:
         yield "CAKE with its ACK filter", {f"{link.key}.queue": {"kind": "cake", "ack_filter": "normal"}}
     elif not fills:
