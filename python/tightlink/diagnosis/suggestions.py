@@ -30,6 +30,8 @@ _SMALL: Final = 0.5
 _SHORTEST: Final = 4
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
 _BUSY: Final = 0.8
+#: Kinds of rates that do not change at random.
+_FORESEEN: Final = ("schedule", "table")
 #: What a sweep tries: lengths of a queue in bandwidth-delay products, kinds of queues, congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
 _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
@@ -183,7 +185,7 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
     elif not fills:
         fair = {"kind": "fq-codel"}
         yield "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": fair}
-    elif limit is not None and limit <= _LONG * bdp_packets(link, path):
+    elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):
         return
     elif limit is not None and limit <= _LONG * bdp:
         # Others have longer round trips, which a shorter queue would starve.
@@ -226,6 +228,11 @@ def _bdp(link: Link, path: Path) -> float:
 
 
 def _one_bdp(link: Link, path: Path) -> tuple[str, str]:
-    packets = f"{math.ceil(_bdp(link, path))} packets"
+    packets = f"{math.ceil(_many(link) * _bdp(link, path))} packets"
     whose = " of the longest path" if link.name in path.unequal else ""
-    return f"queue of one BDP{whose} ({packets})", packets
+    return f"queue of {'one' if _many(link) == 1 else 'two'} BDP{whose} ({packets})", packets
+
+
+def _many(link: Link) -> int:
+    """How many BDP keep a link busy: two where its rate changes at random, so that it can send more when that rises."""
+    return 1 if link.spec.get("rate", {}).get("kind", "schedule") in _FORESEEN else 2
