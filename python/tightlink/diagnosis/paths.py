@@ -80,6 +80,11 @@ class Link:
         """Whether its packets may overtake each other."""
         return "reorder" in self.spec or "overtaking" in self.spec
 
+    @property
+    def sends_bursts(self) -> bool:
+        """Whether it waits for its medium and then sends what has come meanwhile at once, as Wi-Fi does."""
+        return "burst_packets" in self.spec.get("rate", ())
+
     def service_s(self, size: int) -> float:
         """How long a packet of so many bytes is on the line."""
         if self.spec["rate_pps"] is not None:

@@ -187,10 +187,8 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
         yield "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": fair}
     elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):
         return
-    elif limit is not None and limit <= _LONG * bdp:
-        # Others have longer round trips, which a shorter queue would starve.
-        pass
-    elif path.tcp is not None and bdp >= _SHORTEST:
+    # A BDP is too short for others with longer round trips, and for what collects while a link waits for the medium.
+    elif path.tcp is not None and _SHORTEST <= bdp < (limit or math.inf) / _LONG and not link.sends_bursts:
         text, packets = _one_bdp(link, path)
         yield f"a {text}", {f"{link.key}.queue": packets}
     yield "CoDel", {f"{link.key}.queue": codel}
