@@ -138,7 +138,7 @@ def test_agreement_of_any_columns() -> None:
 
 
 def test_sweeps_are_paired_by_what_was_varied(tmp_path: Path) -> None:
-    base = tl.loads(BASE)
+    base = tl.loads(BASE + 'traffic.call = { kind = "cbr", from = "a", to = "b", rate = "100 kbit/s" }')
     queues = ["5 packets", "10 packets", "20 packets", "40 packets"]
     first = tl.sweep(base, {"link.wire.queue": queues}, output=tmp_path / "first")
     second = tl.sweep(
@@ -153,6 +153,13 @@ def test_sweeps_are_paired_by_what_was_varied(tmp_path: Path) -> None:
     assert set(found.alone["entity"]) == {"link.wire.queue = 5 packets"}
     assert found.titles == ("first", "second")
     assert found.agreements == {}
+    assert found.differences.rows() == [("link.wire.delay", "10 ms", "20 ms")]
+    assert "fairness (Jain's index)" in repr(found)
+    # A folder of which nothing says what was varied: metrics of groups have dots, too.
+    (tmp_path / "second" / "sweep.json").unlink()
+    (tmp_path / "first" / "sweep.json").unlink()
+    again = compare(tmp_path / "first", tmp_path / "second")
+    assert again.of("runs", "ftp.goodput_bps")["entity"].to_list() == goodput["entity"].to_list()
     with pytest.raises(tl.TightlinkError, match="first: delay: expected one of run"):
         compare(tmp_path / "first", tmp_path / "second", by=["delay"])
     with pytest.raises(tl.TightlinkError, match="the first is a folder of runs and the second a run"):

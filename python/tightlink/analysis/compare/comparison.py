@@ -7,6 +7,7 @@ the two has is listed.
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ RUNS_TABLE: Final = "runs"
 _TITLES: Final = {SIMULATION: "simulated", MEASUREMENT: "measured", CAPTURE: "captured", TRACE: "traced"}
 #: Tables with a row for each of what has this name.
 _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node"}
+#: How keys of a scenario begin; other columns with a dot are metrics of traffic groups.
+_TABLES: Final = ("topology.", "link.", "node.", "traffic.", "routing.", "observe.")
 #: Numbers that a scenario gives.
 GIVEN: Final = ("start_s", "stop_s")
 
@@ -257,18 +260,20 @@ def _of_experiments(
         agreements = _agreements(values)
         sources = [MEASUREMENT if each else SIMULATION for each in measured]
         names = (_TITLES[sources[0]], _TITLES[sources[1]])
-    return Comparison(names, values, alone, agreements, empty, _differences({}, {}), nothing(), warnings)
+    differences = _differences(*(tomllib.loads(side.description.get("scenario", "")) for side in sides))
+    return Comparison(names, values, alone, agreements, empty, differences, nothing(), warnings)
 
 
 def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]) -> list[str]:
     """What was varied in both, as one of them says it or as the names of columns tell."""
     factors = [[key for group in side.description.get("factors", []) for key in group] for side in sides]
-    dotted = [name for name in frames[0].columns if "." in name]
+    dotted = [name for name in frames[0].columns if name.startswith(_TABLES)]
     keys = factors[0] or factors[1] or dotted
     shared = [key for key in keys if all(key in frame.columns for frame in frames)]
     if not shared:
-        columns = [name for name in frames[0].columns if name in frames[1].columns]
-        raise TightlinkError(f"nothing says what was varied: expected by, or --by, with {one_of(columns)}")
+        what = ", ".join([*factors[0], *factors[1]])
+        varied = f"the two varied nothing in common ({what})" if what else "nothing says what was varied"
+        raise TightlinkError(f"{varied}: expected by, or --by, with columns of runs.parquet that both have")
     return shared
 
 
@@ -277,7 +282,9 @@ def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
     metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
     named = pl.concat_str(
-        [pl.format(f"{key} = {{}}", pl.col(key).cast(pl.String).fill_null("none")) for key in keys], separator=", "
+        [pl.when(pl.col(key).cast(pl.String) != "").then(pl.format(f"{key} = {{}}", pl.col(key))) for key in keys],
+        separator=", ",
+        ignore_nulls=True,
     )
     means = done.group_by(named.alias("entity"), maintain_order=True).agg(pl.col(name).mean() for name in metrics)
     return unpivoted(means, ["entity"], metrics).select("entity", "metric", "value")
