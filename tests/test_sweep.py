@@ -245,6 +245,8 @@ def test_sql(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert json.loads(capsys.readouterr().out) == [{"n": 2}]
     assert cli.main(["query", str(out), "select nothing from runs"]) == 2
     assert '"nothing" not found' in capsys.readouterr().err
+    assert cli.main(["query", str(out), "select avg(bulk.share) from runs"]) == 2
+    assert capsys.readouterr().err.endswith('stands in double quotes: "bulk.share"\n')
     assert cli.main(["query", str(tmp_path), "select 1"]) == 2
     assert "or of a finished sweep or study" in capsys.readouterr().err
 

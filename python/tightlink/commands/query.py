@@ -51,7 +51,7 @@ def query(
     except duckdb.Error as error:
         if run is not None and isinstance(error, duckdb.CatalogException):
             _check_there(run, words)
-        raise TightlinkError(f"{folder}: {_said(connection, error)}") from None
+        raise TightlinkError(f"{folder}: {_said(connection, error, statement)}") from None
     if json_:
         print_json([dict(zip(header, row, strict=True)) for row in rows], default=str)
     elif header:
@@ -83,10 +83,13 @@ def _of_run(folder: Path, run: Run, words: Collection[str]) -> "DuckDBPyConnecti
     return connection
 
 
-def _said(connection: "DuckDBPyConnection", error: "duckdb.Error") -> str:
+def _said(connection: "DuckDBPyConnection", error: "duckdb.Error", statement: str) -> str:
     """What DuckDB says; of a table that does not exist, with those that do, where it proposes none of them."""
     said = str(error).strip()
     first = said.partition("\n")[0]
+    missing = re.search(r'Referenced table "([\w.]+)" not found', first)
+    if missing and (dotted := re.search(rf"\b{re.escape(missing[1])}\.[.\w]+", statement)):
+        return f'{first.rstrip("!")}; a column with dots in its name stands in double quotes: "{dotted[0]}"'
     if "Table with name" not in first or "does not exist" not in first:
         return said
     views = connection.execute("select view_name from duckdb_views() where not internal").fetchall()
