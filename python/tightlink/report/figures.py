@@ -67,6 +67,8 @@ def figures(folder: str | os.PathLike[str]) -> list[Figure]:
     if (place / MARKER).exists() and (place / RUNS).exists():
         return list(_numbered(_of_sections(sweep.sections(sweep.Found(open_folder(place))))))
     drawn = sorted((place / "figures").glob("*.svg"))
+    if not drawn and (place / "claims.json").exists():
+        raise TightlinkError(f"{place}: this study draws no figures; its charts are in {place / 'report.html'}")
     if not drawn:
         raise TightlinkError(f"{place}: expected the folder of a run, a sweep or a finished study")
     return [Figure(file.stem, "", file) for file in drawn]
