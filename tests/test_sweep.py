@@ -127,7 +127,7 @@ def test_killed_and_started_again(noisy: Path, tmp_path: Path) -> None:
     there = {path: path.stat().st_mtime_ns for path in Store(out / "runs").files()}
     assert 4 <= len(there) < 16
     assert not (out / "runs.parquet").exists()
-    with pytest.raises(tl.TightlinkError, match="expected the folder of a finished sweep"):
+    with pytest.raises(tl.TightlinkError, match="the sweep is not finished; what began it continues it"):
         experiment.open(out)
     assert cli.main(["sweep", str(noisy), *options, "-j", "2", "-o", str(out)]) == 0
     assert {path: path.stat().st_mtime_ns for path in there} == there
@@ -453,7 +453,7 @@ def test_a_killed_sweep_of_other_levels_leaves_no_mixture(file: Path, tmp_path: 
     )
     done = subprocess.run([sys.executable, "-c", code, str(file), str(out)], check=False)
     assert done.returncode == -signal.SIGKILL
-    with pytest.raises(tl.TightlinkError, match="expected the folder of a finished sweep"):
+    with pytest.raises(tl.TightlinkError, match="the sweep is not finished"):
         experiment.open(out)
     assert tl.sweep(tl.load(file), {WINDOW: ["3 packets"]}, output=out).flows.collect().height == 1
 

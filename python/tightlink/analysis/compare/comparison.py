@@ -17,7 +17,7 @@ from tightlink.analysis.compare.pairs import SIDES, common, means, paired, sampl
 from tightlink.analysis.compare.summary import nothing, summary
 from tightlink.analysis.path.residuals import Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
-from tightlink.experiment.folder import RUNS, Experiment
+from tightlink.experiment.folder import MARKER, RUNS, Experiment
 from tightlink.experiment.summary import metric_names
 from tightlink.lazy import pl
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, holds_run, open_run
@@ -135,7 +135,7 @@ def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experime
     folder = Path(source)
     if holds_run(folder):
         return open_run(folder)
-    if not (folder / RUNS).exists():
+    if not any((folder / name).exists() for name in (RUNS, MARKER)):
         what = "there is no such folder"
         if folder.exists():
             what = "nothing to compare is there" if folder.is_dir() else "it is a file"
