@@ -35,6 +35,10 @@ _ROUNDED: Final = 0.2
 _SIDES: Final = ("path", "reverse_path")
 #: Base round trips that differ by less are one for who reads of them.
 ALIKE: Final = 1.2
+#: Controls that give way to any other flow, and are meant to.
+YIELDING: Final = frozenset({"ledbat", "ledbat++"})
+#: A traffic group with so much of what TCP carries over a link leaves next to nothing to others.
+_NEARLY_ALL: Final = 0.75
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
 
@@ -286,6 +290,8 @@ class Paths:
         self._totals = {row["link"]: row for row in run.links.iter_rows(named=True)}
         nodes = run.nodes.iter_rows(named=True) if "nodes" in run.tables else []
         self._nodes = {row["node"]: row for row in nodes}
+        self._throughput = dict(run.flows.select("label", "throughput_bps").iter_rows())
+        self._most: dict[str, tuple[str, float] | None] = {}
         self._links: dict[int, Link] = {}
         self._flows: dict[str, Mapping[str, Any]] = {}
         for flow in self._resolved["flows"]:
@@ -340,6 +346,20 @@ class Paths:
             for index in dict.fromkeys(itertools.chain(*self._side(flow, "path"))):
                 found.setdefault(self._network.hops[index].name, []).append(flow["label"])
         return {link: tuple(labels) for link, labels in found.items()}
+
+    def takes_most(self, link: str) -> tuple[str, float] | None:
+        """The traffic group that gets nearly all of a link beside as many other flows that want all, and its share."""
+        if link not in self._most:
+            groups: dict[str, list[float]] = {}
+            for label in self.users.get(link, ()):
+                traffic = self._flows[label]["traffic"]
+                if traffic["kind"] == "bulk" and not traffic.get("bytes") and self.control(label) not in YIELDING:
+                    groups.setdefault(self._flows[label]["group"], []).append(self._throughput.get(label) or 0.0)
+            group = max(groups, key=lambda each: sum(groups[each]), default="")
+            own, total = groups.get(group, []), sum(map(sum, groups.values())) or 1.0
+            among = 2 * len(own) <= sum(map(len, groups.values()))
+            self._most[link] = (group, sum(own) / total) if among and sum(own) >= _NEARLY_ALL * total else None
+        return self._most[link]
 
     def control(self, label: str) -> str:
         """Name of a flow's congestion control; empty for datagrams."""

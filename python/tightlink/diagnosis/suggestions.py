@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -38,7 +39,9 @@ _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
 #: Said of what cannot be measured, where the run was.
 _SIMULATED: Final = " in a simulation"
-_MANAGED: Final = ("codel", "fq-codel", "pie", "red", "rem", "fq-pie", "cobalt", "fq-cobalt", "cake", "dualpi2")
+#: Queues that give flows turns, and all that decide by themselves what they drop.
+_FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
+_MANAGED: Final = (*_FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
@@ -47,7 +50,7 @@ _DEAF: Final = frozenset({"bbr", "bbr3"})
 
 
 def suggestions(
-    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, changed: Changed
+    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, changed: Changed, *, alike: bool = True
 ) -> tuple[Suggestion, ...]:
     """What would help, the first first; only what the scenario allows.
 
@@ -57,9 +60,12 @@ def suggestions(
         found: What bounds its rate.
         delay: What queues add to its delay.
         changed: Makes commands of changes.
+        alike: Whether those that share its busiest link have parts of it that are not far from equal.
     """
     made = []
     for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay)
+    if not alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in _FAIR:
+        for_rate = itertools.chain([_fair(path.busiest)], for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
     acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
     for text, changes in [*for_delay, *for_rate] if acks else [*for_rate, *for_delay]:
@@ -110,6 +116,10 @@ def _double_queue(path: Path, cause: Cause) -> _Tried | None:
         return None
     packets = f"{math.floor(2 * limit)} packets"
     return f"a queue twice as long ({packets})", {f"{link.key}.queue": packets}
+
+
+def _fair(link: Link) -> _Tried:
+    return "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": {"kind": "fq-codel"}}
 
 
 def _ignore_losses(path: Path, _: Cause) -> _Tried | None:
@@ -183,8 +193,7 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
     if link.mean_bytes < _SMALL * path.packet_bytes and path.tcp is not None:
         yield "CAKE with its ACK filter", {f"{link.key}.queue": {"kind": "cake", "ack_filter": "normal"}}
     elif not fills:
-        fair = {"kind": "fq-codel"}
-        yield "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": fair}
+        yield _fair(link)
     elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):
         return
     # A BDP is too short for others with longer round trips, and for what collects while a link waits for the medium.
