@@ -166,6 +166,18 @@ def test_sweeps_are_paired_by_what_was_varied(tmp_path: Path) -> None:
         compare(first, tl.simulate(base))
 
 
+def test_means_over_replications_have_intervals(tmp_path: Path) -> None:
+    noise = 'traffic.noise = { kind = "on-off", from = "a", to = "b", rate = "1 Mbit/s", on = "50 ms", off = "50 ms" }'
+    levels = {"link.wire.queue": ["10 packets"]}
+    for name in ("first", "second"):
+        tl.sweep(tl.loads(BASE + noise), levels, replications=3, output=tmp_path / name)
+    found = compare(tmp_path / "first", tmp_path / "second")
+    (row,) = found.values.filter(metric="goodput_bps").to_dicts()
+    summary = tl.experiment.open(tmp_path / "first").summary
+    assert row["first_half_width"] == row["second_half_width"] == pytest.approx(summary["goodput_half_width_bps"].item())
+    assert " ± " in repr(found)
+
+
 def test_wrong_folders(base: Run, tmp_path: Path) -> None:
     with pytest.raises(tl.TightlinkError, match=r"none: there is no such folder; expected the folder of a run"):
         compare(tmp_path / "none", base)

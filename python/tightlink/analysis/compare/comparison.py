@@ -18,7 +18,8 @@ from tightlink.analysis.compare.summary import nothing, summary
 from tightlink.analysis.path.residuals import Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
 from tightlink.experiment.folder import MARKER, RUNS, Experiment
-from tightlink.experiment.summary import metric_names
+from tightlink.experiment.summary import metric_names, width_of
+from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, holds_run, open_run
 
@@ -43,7 +44,8 @@ class Comparison:
     and second, where both come from the same."""
     values: pl.DataFrame
     """``table``, ``entity``, ``metric``, ``first``, ``second``, ``change``: (second − first) / first, below zero where
-    the second is less; none where only the first is zero. Of series, means over the time that both have."""
+    the second is less; none where only the first is zero. Of series, means over the time that both have. Of sweeps,
+    means over replications, with ``first_half_width`` and ``second_half_width``: half of 95 % confidence intervals."""
     alone: pl.DataFrame
     """``side``, ``table``, ``entity``, ``metric``, ``value``: what only one of the two knows."""
     agreements: Mapping[str, Agreement]
@@ -249,7 +251,10 @@ def _of_experiments(
         if missing is not None:
             raise TightlinkError(f"{side.folder}: {missing}: expected {one_of(frame.columns)}")
     cells = [_cells(frame, keys) for frame in frames]
-    values, alone = paired(RUNS_TABLE, *cells)
+    values, alone = paired(RUNS_TABLE, *(means for means, _ in cells))
+    for name, (_, half) in zip(SIDES, cells, strict=True):
+        widths = half.rename({"value": f"{name}_half_width"})
+        values = values.join(widths, on=["entity", "metric"], how="left", maintain_order="left")
     empty = pl.DataFrame(
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
@@ -277,8 +282,8 @@ def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]
     return shared
 
 
-def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The mean of each metric over the runs of a combination."""
+def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The mean of each metric over the runs of a combination, and half its confidence interval where that is known."""
     done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
     metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
     named = pl.concat_str(
@@ -286,5 +291,7 @@ def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         separator=", ",
         ignore_nulls=True,
     )
-    means = done.group_by(named.alias("entity"), maintain_order=True).agg(pl.col(name).mean() for name in metrics)
-    return unpivoted(means, ["entity"], metrics).select("entity", "metric", "value")
+    runs = done.select(named.alias("entity"), pl.lit("done").alias("status"), *metrics)
+    found = over_replications(runs.with_columns(run=pl.col("entity").rank("dense").cast(pl.String)), ["entity"])
+    half = found.select("entity", *(pl.col(width_of(name)).alias(name) for name in metrics))
+    return unpivoted(found, ["entity"], metrics), unpivoted(half, ["entity"], metrics)

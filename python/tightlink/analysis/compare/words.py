@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.console import is_share, quantity
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, percent
+from tightlink.numbers import NONE, interval, percent
 from tightlink.text_table import TextTable, layout
 
 #: What columns are called where words of the column do not say it.
@@ -79,10 +80,17 @@ def _words(rows: pl.DataFrame) -> list[str]:
 
 def _values(rows: pl.DataFrame) -> list[pl.Series]:
     """Both sides with their units, and the change."""
-    sides = [[quantity(metric, value) for metric, value in rows.select("metric", side).iter_rows()] for side in SIDES]
+    sides = []
+    for side in SIDES:
+        half = rows[f"{side}_half_width"] if f"{side}_half_width" in rows.columns else [None] * rows.height
+        sides.append([_value(*row) for row in zip(rows["metric"], rows[side], half, strict=True)])
     changes = [_change(*row) for row in rows.select("metric", *SIDES, "change").iter_rows()]
     texts = dict(zip((*SIDES, "change"), (*sides, changes), strict=True))
     return [pl.Series(name, column, dtype=pl.String) for name, column in texts.items()]
+
+
+def _value(metric: str, value: float, half_width: float | None) -> str:
+    return interval(value, half_width, partial(quantity, metric)) if half_width else quantity(metric, value)
 
 
 def _change(metric: str, first: float | None, second: float | None, change: float | None) -> str:
