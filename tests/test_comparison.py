@@ -174,7 +174,9 @@ def test_means_over_replications_have_intervals(tmp_path: Path) -> None:
     found = compare(tmp_path / "first", tmp_path / "second")
     (row,) = found.values.filter(metric="goodput_bps").to_dicts()
     summary = tl.experiment.open(tmp_path / "first").summary
-    assert row["first_half_width"] == row["second_half_width"] == pytest.approx(summary["goodput_half_width_bps"].item())
+    assert (
+        row["first_half_width"] == row["second_half_width"] == pytest.approx(summary["goodput_half_width_bps"].item())
+    )
     assert " ± " in repr(found)
 
 
