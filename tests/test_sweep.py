@@ -169,6 +169,14 @@ def test_a_folder_of_something_else(
     assert {path.name for path in out.iterdir()} == set(content)
 
 
+def test_controls_are_checked_before_anything_runs(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        tl.ScenarioError, match=r'^--vary: traffic.ftp.tcp.congestion = "bbrr": .* did you mean "bbr"\?$'
+    ):
+        tl.sweep(tl.load(file), {"traffic.ftp.tcp.congestion": ["reno", "bbrr"]}, output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_one_failed_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     vary = ["--vary", "traffic.ftp.to=receiver,nowhere", "--vary", f"{QUEUE}=5 packets,20 packets"]
