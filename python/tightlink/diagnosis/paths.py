@@ -59,9 +59,9 @@ class Link:
 
     @property
     def utilization(self) -> float:
-        """Share of the time in which its transmitter was busy; of a shaper of CAKE, of what that lets through."""
-        busy = self.totals.get("utilization") or 0.0
-        return min(1.0, busy * self.spec["rate_bps"] / self.shaped_bps) if self.shaped_by_cake else busy
+        """Share of the time in which its transmitter was busy; at least the share of what its shaper lets through."""
+        sent = _BITS * (self.totals.get("bytes_out") or 0)
+        return max(self.totals.get("utilization") or 0.0, min(1.0, sent / (self.shaped_bps * self.duration_s)))
 
     @property
     def shaped_bps(self) -> float:

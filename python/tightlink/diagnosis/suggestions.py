@@ -21,18 +21,30 @@ _STANDING_S: Final = 0.005
 _STANDING: Final = 0.25
 #: Causes of less of the time are not worth a change.
 _WORTH: Final = 0.1
+#: A link that is busy for so much of the time has no rate to give that would be worth what a change costs: the delay of
+#: a longer queue, or of a plain one in place of a discipline, and the losses of a control that does not heed them.
+_FULL: Final = {
+    "small_queue": 0.9,
+    "timeouts": 0.8,
+    "early_drops": 0.8,
+    "congestion_marks": 0.8,
+    "random_loss": 0.8,
+    "control": 0.8,
+}
 #: A queue of so many BDP or fewer is not too long.
 _LONG: Final = 1.5
 #: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
 _INITIAL: Final = (32, 100)
-#: Where packets are so much smaller than full ones, most are ACKs or a call's, which a limit in packets counts alike.
-_SMALL: Final = 0.5
+#: Where packets are so much smaller than full ones, many are ACKs or a call's, which a limit in packets counts alike.
+_SMALL: Final = 0.75
 #: A queue of fewer packets drops the bursts that delayed ACKs make.
 _SHORTEST: Final = 4
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
 _BUSY: Final = 0.8
 #: Kinds of rates that do not change at random.
 _FORESEEN: Final = ("schedule", "table")
+#: A queue that is suggested takes the burst of an initial window (RFC 6928).
+_BURST: Final = 10
 #: What a sweep tries: lengths of a queue in bandwidth-delay products, kinds of queues, congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
 _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
@@ -83,13 +95,13 @@ _Tried = tuple[str, dict[str, Any]]
 
 
 def _for_rate(path: Path, found: tuple[Cause, ...]) -> Iterator[_Tried]:
-    """What would raise the rate: a change against the first cause that the scenario can change; none of a full link."""
+    """What would raise the rate: a change against the first cause that the scenario can change, while there is room."""
     worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
-    full = path.busiest.utilization >= bounds.SATURATED and worth and worth[0].name == "saturated_link"
+    busy, first = path.busiest.utilization, found[0].name if found else ""
     tried = (
         _CHANGES[cause.name](path, cause)
         for cause in worth
-        if cause.name in _CHANGES and not (full and cause.where == path.busiest.name)
+        if cause.name in _CHANGES and (busy < _FULL.get(cause.name, math.inf) or cause.name == first == "control")
     )
     yield from [each for each in tried if each is not None][:1]
 
@@ -109,13 +121,13 @@ def _lengthen_queue(path: Path, cause: Cause) -> _Tried:
     return f"a plain {text}", {f"{link.key}.queue": packets}
 
 
-def _double_queue(path: Path, cause: Cause) -> _Tried | None:
+def _longer_queue(path: Path, cause: Cause) -> _Tried | None:
     link = next(each for each in path.forward if each.name == cause.where)
     limit = link.limit_packets(path.packet_bytes)
-    if limit is None:
+    if limit is None or link.discipline in _MANAGED:
         return None
-    packets = f"{math.floor(2 * limit)} packets"
-    return f"a queue twice as long ({packets})", {f"{link.key}.queue": packets}
+    packets = f"{max(math.floor(2 * limit), _BURST)} packets"
+    return f"a longer queue ({packets})", {f"{link.key}.queue": packets}
 
 
 def _fair(link: Link) -> _Tried:
@@ -162,7 +174,7 @@ def _larger_packets(path: Path, _: Cause) -> _Tried | None:
 _CHANGES: Final[dict[str, Callable[[Path, Cause], _Tried | None]]] = {
     "receiver_window": _open_window,
     "small_queue": _lengthen_queue,
-    "timeouts": _double_queue,
+    "timeouts": _longer_queue,
     "early_drops": _lengthen_queue,
     "congestion_marks": _lengthen_queue,
     "random_loss": _ignore_losses,
@@ -186,9 +198,15 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
         text, window = _window(path)
         yield text, {f"traffic.{path.spec['group']}.tcp.window": window}
         return
-    if link.discipline in _MANAGED or link.utilization < _BUSY:
-        return
+    if link.discipline not in _MANAGED and link.utilization >= _BUSY:
+        yield from _other_queues(link, path, fills=fills)
+
+
+def _other_queues(link: Link, path: Path, *, fills: bool) -> Iterator[_Tried]:
+    """Queues that would add less delay than the plain one of a link; ``fills``: whether the flow itself fills it."""
     limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
+    if limit is not None and limit <= _BURST:
+        return
     codel = {"kind": "codel", "limit": link.written() or "unlimited"}
     if link.mean_bytes < _SMALL * path.packet_bytes and path.tcp is not None:
         yield "CAKE with its ACK filter", {f"{link.key}.queue": {"kind": "cake", "ack_filter": "normal"}}
@@ -197,10 +215,11 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
     elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):
         return
     # A BDP is too short for others with longer round trips, and for what collects while a link waits for the medium.
-    elif path.tcp is not None and _SHORTEST <= bdp < (limit or math.inf) / _LONG and not link.sends_bursts:
+    elif path.tcp is not None and max(bdp, _BURST) < (limit or math.inf) / _LONG and not link.sends_bursts:
         text, packets = _one_bdp(link, path)
         yield f"a {text}", {f"{link.key}.queue": packets}
-    yield "CoDel", {f"{link.key}.queue": codel}
+    if link.queueing_s > _STANDING_S:
+        yield "CoDel", {f"{link.key}.queue": codel}
 
 
 def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, ...]] | None:
@@ -235,7 +254,10 @@ def _bdp(link: Link, path: Path) -> float:
 
 
 def _one_bdp(link: Link, path: Path) -> tuple[str, str]:
-    packets = f"{math.ceil(_many(link) * _bdp(link, path))} packets"
+    length = math.ceil(_many(link) * _bdp(link, path))
+    packets = f"{max(length, _BURST)} packets"
+    if length < _BURST:
+        return f"queue of {packets}", packets
     whose = " of the longest path" if link.name in path.unequal else ""
     return f"queue of {'one' if _many(link) == 1 else 'two'} BDP{whose} ({packets})", packets
 

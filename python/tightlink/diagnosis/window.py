@@ -37,6 +37,8 @@ DISCIPLINES: Final = {
 }
 #: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
 _CLEAR: Final = 0.9
+#: Losses of which timeouts take no part, so that they allow a window.
+_FEW: Final = 0.01
 #: Timeouts that take so much of the time are what it waits for.
 _MOST: Final = 0.5
 #: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
@@ -64,7 +66,7 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
     if (overtaken is not None or path.sprayed) and needless > row["packets_dropped"]:
         return _overtaken(row, path, overtaken, needless, share)
-    if row["packets_dropped"]:
+    if row["packets_dropped"] and not _held_back(row, path):
         return _losses(row, path, paths, share)
     if row["packets_marked"]:
         return _marks(row, path, share)
@@ -83,6 +85,13 @@ def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
         return None
     said = saturated(row, shaper, len(paths.users.get(shaper.name, ())))
     return Cause("saturated_link", share, "certain", shaper.name, said)
+
+
+def _held_back(row: Mapping[str, Any], path: Path) -> bool:
+    """Whether a control that heeds delay keeps its window below what the losses would allow (Mathis et al. 1997)."""
+    lost = row["packets_dropped"] / row["packets_sent"]
+    allowed = math.sqrt(1.5 / lost) if lost < _FEW else 0.0
+    return path.congestion in _BY_DELAY and (mean_window(row, path) or math.inf) < allowed
 
 
 def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
@@ -131,7 +140,8 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     if on_wire:
         text = f"random losses on the wire of {wire.name} ({lost}{timeouts}) keep the window small{_of_bdp(row, path)}"
         return Cause("random_loss", share, certainty, wire.name, text)
-    if queue.discipline in DISCIPLINES:
+    flows = len(paths.users.get(queue.name, ())) or 1
+    if queue.discipline in DISCIPLINES and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
         kind = DISCIPLINES[queue.discipline]
         text = (
             f"{kind} at {queue.name} drops {lost} of the packets{timeouts} before the window reaches the path's BDP"
@@ -142,7 +152,7 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     bdp = path.base_rtt_s / interval
     # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004). A queue of
     # "1 BDP", which is of the propagation alone, is not small.
-    if limit is None or limit * math.sqrt(len(paths.users.get(queue.name, ())) or 1) >= path.propagation_s / interval:
+    if limit is None or limit * math.sqrt(flows) >= path.propagation_s / interval:
         least = (path.tcp or {})["rto"]["min_s"]
         if waits * least > _MOST * share * (row["stop_s"] - row["start_s"]):
             awaited = f"timeout of {ms(least)} or more is" if waits == 1 else f"timeouts of {ms(least)} or more are"
