@@ -126,8 +126,9 @@ def window_fills(row: Mapping[str, Any], path: Path) -> bool:
 def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
     """There is nothing more to send; of a transfer all is sent."""
     if path.spec["traffic"].get("bytes"):
-        waits = ms(share * _lasted(row))
-        return Cause("last_ack", share, "certain", "", f"all is sent, and the last ACK is awaited, {waits}")
+        waits, late = share * _lasted(row), (path.tcp or {}).get("delayed_ack_s")
+        why = " (the receiver delays it)" if late and waits >= late and not row["timeouts"] else ""
+        return Cause("last_ack", share, "certain", "", f"all is sent, and the last ACK is awaited, {ms(waits)}{why}")
     carries = rate(path.slowest.carries_bps(path.packet_bytes))
     sends = rate(row["throughput_bps"] or 0.0)
     text = f"the application offers no more: {sends} where the path carries {carries}"
