@@ -314,6 +314,7 @@ def test_packets_overtake_each_other_where_a_link_says_so() -> None:
         ({"reorder": {"probability": 2, "delay": "5 ms"}}, "reorder.probability = 2"),
         ({"reorder": "1 %"}, 'reorder = "1 %": expected a table, or "none"'),
         ({"duplicate": "200 %"}, 'duplicate = "200 %"'),
+        ({"rate": {"schedule": [["0 s", "5 Mbit/s"]]}}, '; did you mean { at = "0 s", rate = "5 Mbit/s" }?'),
         ({"jitter": {"kind": "uniform", "most": "5 ms", "reorder": "yes"}}, 'jitter.reorder = "yes"'),
     ],
 )

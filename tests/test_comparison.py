@@ -138,7 +138,7 @@ def test_agreement_of_any_columns() -> None:
 
 
 def test_sweeps_are_paired_by_what_was_varied(tmp_path: Path) -> None:
-    base = tl.loads(BASE)
+    base = tl.loads(BASE + 'traffic.call = { kind = "cbr", from = "a", to = "b", rate = "100 kbit/s" }')
     queues = ["5 packets", "10 packets", "20 packets", "40 packets"]
     first = tl.sweep(base, {"link.wire.queue": queues}, output=tmp_path / "first")
     second = tl.sweep(
@@ -153,10 +153,31 @@ def test_sweeps_are_paired_by_what_was_varied(tmp_path: Path) -> None:
     assert set(found.alone["entity"]) == {"link.wire.queue = 5 packets"}
     assert found.titles == ("first", "second")
     assert found.agreements == {}
+    assert found.differences.rows() == [("link.wire.delay", "10 ms", "20 ms")]
+    assert "fairness (Jain's index)" in repr(found)
+    # A folder of which nothing says what was varied: metrics of groups have dots, too.
+    (tmp_path / "second" / "sweep.json").unlink()
+    (tmp_path / "first" / "sweep.json").unlink()
+    again = compare(tmp_path / "first", tmp_path / "second")
+    assert again.of("runs", "ftp.goodput_bps")["entity"].to_list() == goodput["entity"].to_list()
     with pytest.raises(tl.TightlinkError, match="first: delay: expected one of run"):
         compare(tmp_path / "first", tmp_path / "second", by=["delay"])
     with pytest.raises(tl.TightlinkError, match="the first is a folder of runs and the second a run"):
         compare(first, tl.simulate(base))
+
+
+def test_means_over_replications_have_intervals(tmp_path: Path) -> None:
+    noise = 'traffic.noise = { kind = "on-off", from = "a", to = "b", rate = "1 Mbit/s", on = "50 ms", off = "50 ms" }'
+    levels = {"link.wire.queue": ["10 packets"]}
+    for name in ("first", "second"):
+        tl.sweep(tl.loads(BASE + noise), levels, replications=3, output=tmp_path / name)
+    found = compare(tmp_path / "first", tmp_path / "second")
+    (row,) = found.values.filter(metric="goodput_bps").to_dicts()
+    summary = tl.experiment.open(tmp_path / "first").summary
+    assert (
+        row["first_half_width"] == row["second_half_width"] == pytest.approx(summary["goodput_half_width_bps"].item())
+    )
+    assert " ± " in repr(found)
 
 
 def test_wrong_folders(base: Run, tmp_path: Path) -> None:

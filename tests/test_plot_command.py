@@ -62,6 +62,12 @@ def test_a_study_has_those_that_it_drew(said: Said, tmp_path: Path) -> None:
         assert begins in file.read_bytes()[:1000]
 
 
+def test_a_study_that_drew_none_has_a_report(said: Said, tmp_path: Path) -> None:
+    (tmp_path / "claims.json").write_text("[]", encoding="utf-8")
+    code, _, err = said("plot", str(tmp_path))
+    assert (code, "draws no figures; its charts are in" in err) == (2, True)
+
+
 def test_what_is_not_there(run: Path, said: Said, tmp_path: Path) -> None:
     code, _, err = said("plot", str(run), "overvew", "-o", str(tmp_path / "x.svg"))
     assert code == 2

@@ -127,7 +127,7 @@ def test_killed_and_started_again(noisy: Path, tmp_path: Path) -> None:
     there = {path: path.stat().st_mtime_ns for path in Store(out / "runs").files()}
     assert 4 <= len(there) < 16
     assert not (out / "runs.parquet").exists()
-    with pytest.raises(tl.TightlinkError, match="expected the folder of a finished sweep"):
+    with pytest.raises(tl.TightlinkError, match="the sweep is not finished; what began it continues it"):
         experiment.open(out)
     assert cli.main(["sweep", str(noisy), *options, "-j", "2", "-o", str(out)]) == 0
     assert {path: path.stat().st_mtime_ns for path in there} == there
@@ -167,6 +167,14 @@ def test_a_folder_of_something_else(
     assert cli.main(["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "-o", str(out)]) == 2
     assert message in capsys.readouterr().err
     assert {path.name for path in out.iterdir()} == set(content)
+
+
+def test_controls_are_checked_before_anything_runs(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        tl.ScenarioError, match=r'^--vary: traffic.ftp.tcp.congestion = "bbrr": .* did you mean "bbr"\?$'
+    ):
+        tl.sweep(tl.load(file), {"traffic.ftp.tcp.congestion": ["reno", "bbrr"]}, output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_one_failed_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,6 +253,8 @@ def test_sql(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert json.loads(capsys.readouterr().out) == [{"n": 2}]
     assert cli.main(["query", str(out), "select nothing from runs"]) == 2
     assert '"nothing" not found' in capsys.readouterr().err
+    assert cli.main(["query", str(out), "select avg(bulk.share) from runs"]) == 2
+    assert capsys.readouterr().err.endswith('stands in double quotes: "bulk.share"\n')
     assert cli.main(["query", str(tmp_path), "select 1"]) == 2
     assert "or of a finished sweep or study" in capsys.readouterr().err
 
@@ -451,7 +461,7 @@ def test_a_killed_sweep_of_other_levels_leaves_no_mixture(file: Path, tmp_path: 
     )
     done = subprocess.run([sys.executable, "-c", code, str(file), str(out)], check=False)
     assert done.returncode == -signal.SIGKILL
-    with pytest.raises(tl.TightlinkError, match="expected the folder of a finished sweep"):
+    with pytest.raises(tl.TightlinkError, match="the sweep is not finished"):
         experiment.open(out)
     assert tl.sweep(tl.load(file), {WINDOW: ["3 packets"]}, output=out).flows.collect().height == 1
 

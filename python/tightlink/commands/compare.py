@@ -9,7 +9,7 @@ from tightlink import plots
 from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.comparison import compare as put_together
 from tightlink.analysis.compare.pairs import SIDES
-from tightlink.analysis.compare.words import MAIN, in_order, main_agreements
+from tightlink.analysis.compare.words import in_order, is_main, main_agreements
 from tightlink.checksums import write_table
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
@@ -128,7 +128,7 @@ def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:
     """The rows that are printed; with ``every`` all, if none of them is usual."""
     large = pl.max_horizontal(*SIDES) >= _LEAST_SHARE
     limits = pl.col("metric").str.starts_with("limited_by_") & large
-    shown = rows.filter(pl.col("metric").is_in(MAIN) | limits)
+    shown = rows.filter(is_main() | limits)
     return in_order(rows if every and shown.is_empty() else shown)
 
 

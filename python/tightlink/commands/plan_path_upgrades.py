@@ -8,6 +8,7 @@ from typing import Final
 from tightlink import units
 from tightlink.analysis.path.prediction import Prediction
 from tightlink.console import print_table, print_text, rounded
+from tightlink.numbers import percent
 
 _PERCENT: Final = 100
 #: How names of changes begin of which there are several of a kind.
@@ -50,5 +51,5 @@ def _together(names: Sequence[str]) -> str:
 
 def _gain(bps: float, base: float) -> str:
     """A rate, and how much more or less it is than that of the path as it is."""
-    change = "" if bps == base else f" ({bps / base - 1:+.0%})".replace("%", " %")
+    change = "" if bps == base else f" ({percent(bps / base - 1, signed=True)})"
     return rounded(bps, units.format_rate) + change

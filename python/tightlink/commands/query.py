@@ -12,7 +12,7 @@ from tightlink.console import print_json, print_table
 from tightlink.diagnosis.words import listed
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
-from tightlink.experiment.folder import RUNS
+from tightlink.experiment.folder import MARKER, RUNS
 from tightlink.run import Run, holds_run, open_run
 from tightlink.tables import TABLES
 
@@ -51,7 +51,7 @@ def query(
     except duckdb.Error as error:
         if run is not None and isinstance(error, duckdb.CatalogException):
             _check_there(run, words)
-        raise TightlinkError(f"{folder}: {_said(connection, error)}") from None
+        raise TightlinkError(f"{folder}: {_said(connection, error, statement)}") from None
     if json_:
         print_json([dict(zip(header, row, strict=True)) for row in rows], default=str)
     elif header:
@@ -60,7 +60,7 @@ def query(
 
 def _of_runs(folder: Path, words: Collection[str]) -> "DuckDBPyConnection":
     """The tables of all runs. Views of those that are not asked for would take a look at every run."""
-    if not (folder / RUNS).is_file():
+    if not any((folder / name).is_file() for name in (RUNS, MARKER)):
         raise TightlinkError(
             f"{folder}: expected the folder of a run (it has manifest.json), or of a finished sweep or "
             f"study (it has {RUNS})"
@@ -83,10 +83,13 @@ def _of_run(folder: Path, run: Run, words: Collection[str]) -> "DuckDBPyConnecti
     return connection
 
 
-def _said(connection: "DuckDBPyConnection", error: "duckdb.Error") -> str:
+def _said(connection: "DuckDBPyConnection", error: "duckdb.Error", statement: str) -> str:
     """What DuckDB says; of a table that does not exist, with those that do, where it proposes none of them."""
     said = str(error).strip()
     first = said.partition("\n")[0]
+    missing = re.search(r'Referenced table "([\w.]+)" not found', first)
+    if missing and (dotted := re.search(rf"\b{re.escape(missing[1])}\.[.\w]+", statement)):
+        return f'{first.rstrip("!")}; a column with dots in its name stands in double quotes: "{dotted[0]}"'
     if "Table with name" not in first or "does not exist" not in first:
         return said
     views = connection.execute("select view_name from duckdb_views() where not internal").fetchall()

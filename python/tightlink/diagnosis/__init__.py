@@ -44,6 +44,7 @@ CAUSES: Final = {
     "early_drops": "an active queue management drops before the window reaches the path's BDP",
     "losses": "losses keep the window small; a capture does not tell of which kind",
     "recovery": "the window is recovering from losses at a queue that is long enough",
+    "timeouts": "after losses at a queue, nothing is sent until retransmission timeouts",
     "congestion_marks": "marks keep the congestion window below the path's BDP",
     "slow_start": "slow start is not over when the transfer is",
     "window_growth": "the congestion window still grows",

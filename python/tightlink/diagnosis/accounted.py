@@ -104,7 +104,10 @@ class Accounted:
         mean = _mean(found, found[middle])
         delays = [self._delay(each) for each in rows]
         queues = together(delays, delays[middle], links)
-        help_ = suggestions(row, path, mean, queues, self._changed)
+        most = self._paths.takes_most(path.busiest.name)
+        # Who has nearly all of it would get less.
+        alike = most is None or all(self._paths.of(each["label"]).spec["group"] == most[0] for each in rows)
+        help_ = suggestions(row, path, mean, queues, self._changed, alike=alike)
         kernel = self._kernel.shares(row)
         answer = _answer(mean, queues, help_, disagreement(row, kernel))
         return Diagnosis(tuple(each["label"] for each in rows), mean, queues, help_, answer, kernel)

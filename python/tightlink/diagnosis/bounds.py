@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tightlink.diagnosis.answers import Cause
-from tightlink.diagnosis.paths import Link, Path, Paths, Processor
+from tightlink.diagnosis.paths import YIELDING, Link, Path, Paths, Processor
 from tightlink.diagnosis.words import amount, ms, named, percent, rate, small_percent
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
@@ -24,8 +25,6 @@ _FILLED: Final = 0.8
 _MORE: Final = 1.1
 #: Of two flows that share a link, one below so much of its part has given way.
 _YIELDED: Final = 0.5
-#: Controls that give way to any other flow, and are meant to.
-_YIELDING: Final = frozenset({"ledbat", "ledbat++"})
 _BITS: Final = 8
 
 
@@ -36,25 +35,30 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
         return router(row, path, full, share)
     link = path.busiest
     beside = [label for label in paths.users.get(link.name, ()) if label != row["label"]]
-    if path.congestion in _YIELDING and _gave_way(row, path, link, paths, beside):
+    if path.congestion in YIELDING and _gave_way(row, path, link, paths, beside):
         text = f"{path.congestion} yields to the other flows: {saturated(row, link)}"
         return Cause("control", share, "likely", link.name, text)
-    text = saturated(row, link, len(paths.users.get(link.name, ())))
+    text = saturated(row, link, len(paths.users.get(link.name, ())), paths.takes_most(link.name))
     if window_fills(row, path) and (path.window_packets or 0) > _MORE * path.full_packets:
         text += f", and a window of {window(path)} is more than the path holds"
     return Cause("saturated_link", share, "certain", link.name, text)
 
 
-def saturated(row: Mapping[str, Any], link: Link, flows: int = 1) -> str:
+def saturated(row: Mapping[str, Any], link: Link, flows: int = 1, most: tuple[str, float] | None = None) -> str:
     """That a link is saturated, in words, and how many flows share it.
 
-    How busy it was is known of the whole run, and says nothing of a flow that is soon over.
+    How busy it was is known of the whole run, and says nothing of a flow that is soon over. ``most``: who takes most of
+    it, and how much, if that is not shared alike.
     """
     whole = _lasted(row) > _WHOLE * link.duration_s
-    facts = [f"{percent(link.utilization)} busy"] if whole else []
+    shaped = link.shaped_bps < math.inf
+    facts = [rate(link.shaped_bps)] if shaped else []
+    facts += [f"{percent(link.utilization)} busy"] if whole else []
     facts += [f"shared by {flows} flows"] if flows > 1 else []
+    facts += [f"{most[0]} gets {percent(most[1])}"] if most else []
     said = f" ({', '.join(facts)})" if facts else ""
-    return f"link {link.name} is saturated{'' if whole else ' while data is sent'}{said}"
+    who = f"{'the shaper of ' if shaped else ''}link {link.name}"
+    return f"{who} is saturated{'' if whole else ' while data is sent'}{said}"
 
 
 def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:
@@ -111,8 +115,9 @@ def window_fills(row: Mapping[str, Any], path: Path) -> bool:
 def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
     """There is nothing more to send; of a transfer all is sent."""
     if path.spec["traffic"].get("bytes"):
-        waits = ms(share * _lasted(row))
-        return Cause("last_ack", share, "certain", "", f"all is sent, and the last ACK is awaited, {waits}")
+        waits, late = share * _lasted(row), (path.tcp or {}).get("delayed_ack_s")
+        why = " (the receiver delays it)" if late and waits >= late and not row["timeouts"] else ""
+        return Cause("last_ack", share, "certain", "", f"all is sent, and the last ACK is awaited, {ms(waits)}{why}")
     carries = rate(path.slowest.carries_bps(path.packet_bytes))
     sends = rate(row["throughput_bps"] or 0.0)
     text = f"the application offers no more: {sends} where the path carries {carries}"
@@ -170,6 +175,6 @@ def _lasted(row: Mapping[str, Any]) -> float:
 
 def _gave_way(row: Mapping[str, Any], path: Path, link: Link, paths: Paths, beside: list[str]) -> bool:
     """Whether a flow has much less than its part of a link beside flows that do not give way."""
-    others = [label for label in beside if paths.control(label) not in _YIELDING]
+    others = [label for label in beside if paths.control(label) not in YIELDING]
     part = link.carries_bps(path.packet_bytes) / (len(beside) + 1)
     return bool(others) and (row["throughput_bps"] or 0.0) < _YIELDED * part

@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,6 +33,10 @@ _ROUNDED: Final = 0.2
 _SIDES: Final = ("path", "reverse_path")
 #: Base round trips that differ by less are one for who reads of them.
 ALIKE: Final = 1.2
+#: Controls that give way to any other flow, and are meant to.
+YIELDING: Final = frozenset({"ledbat", "ledbat++"})
+#: A traffic group with so much of what TCP carries over a link leaves next to nothing to others.
+_NEARLY_ALL: Final = 0.75
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
 
@@ -53,8 +57,20 @@ class Link:
 
     @property
     def utilization(self) -> float:
-        """Share of the time in which its transmitter was busy."""
-        return self.totals.get("utilization") or 0.0
+        """Share of the time in which its transmitter was busy; at least the share of what its shaper lets through."""
+        sent = _BITS * (self.totals.get("bytes_out") or 0)
+        return max(self.totals.get("utilization") or 0.0, min(1.0, sent / (self.shaped_bps * self.duration_s)))
+
+    @property
+    def shaped_bps(self) -> float:
+        """Rate of its shaper, where that is below the line's; infinite where none is."""
+        rate = self.spec.get("shaper", self.spec["queue"]).get("rate_bps") or math.inf
+        return float(rate) if rate < (self.spec["rate_bps"] or 0.0) else math.inf
+
+    @property
+    def shaped_by_cake(self) -> bool:
+        """Whether its queue shapes, of whose waits for tokens the transmitter knows nothing."""
+        return "shaper" not in self.spec and self.shaped_bps < math.inf
 
     @property
     def delay_changes(self) -> bool:
@@ -66,6 +82,11 @@ class Link:
         """Whether its packets may overtake each other."""
         return "reorder" in self.spec or "overtaking" in self.spec
 
+    @property
+    def sends_bursts(self) -> bool:
+        """Whether it waits for its medium and then sends what has come meanwhile at once, as Wi-Fi does."""
+        return "burst_packets" in self.spec.get("rate", ())
+
     def service_s(self, size: int) -> float:
         """How long a packet of so many bytes is on the line."""
         if self.spec["rate_pps"] is not None:
@@ -74,9 +95,13 @@ class Link:
         framed = max(size + framing["overhead_bytes"], framing["smallest_bytes"])
         return float(_BITS * framed / self.spec["rate_bps"])
 
+    def interval_s(self, size: int) -> float:
+        """How long after each other packets of so many bytes leave, where they wait: at the shaper's rate, if any."""
+        return max(self.service_s(size), _BITS * size / self.shaped_bps)
+
     def carries_bps(self, size: int) -> float:
         """Bits per second of IP packets of so many bytes that it carries."""
-        return _BITS * size / self.service_s(size)
+        return _BITS * size / self.interval_s(size)
 
     @property
     def queueing_s(self) -> float:
@@ -100,10 +125,9 @@ class Link:
             return None
         return float(limit["packets"]) if "packets" in limit else float(limit["bytes"]) / size
 
-    @property
-    def limit(self) -> str | None:
-        """What its queue takes, for reading, whatever the size of packets; nothing where that is unlimited."""
-        limit = self.spec["queue"]["limit"]
+    def written(self, key: str = "limit") -> str | None:
+        """What its queue takes, or marks from, for reading, whatever the size of packets; nothing where unlimited."""
+        limit = self.spec["queue"][key]
         if isinstance(limit, str):
             return None
         return units.format_packets(limit["packets"]) if "packets" in limit else units.format_size(limit["bytes"])
@@ -112,6 +136,12 @@ class Link:
     def discipline(self) -> str:
         """Kind of its queue, such as drop-tail."""
         return str(self.spec["queue"]["kind"])
+
+    @property
+    def mean_bytes(self) -> float:
+        """Mean size of the packets that it carried; infinite where that is not known."""
+        through = self.totals.get("packets_out")
+        return float(self.totals["bytes_out"] / through) if through else math.inf
 
     @property
     def lost_on_wire(self) -> int:
@@ -169,8 +199,8 @@ class Path:
     processors: tuple[Processor, ...]
     written_window: str | None
     """The receiver's window as the scenario writes it."""
-    unequal: frozenset[str] = frozenset()
-    """Links that flows with other base round trips share."""
+    unequal: Mapping[str, float] = field(default_factory=dict)
+    """Links that flows with other base round trips share, with the longest of these in seconds."""
 
     @property
     def tcp(self) -> Mapping[str, Any] | None:
@@ -215,10 +245,15 @@ class Path:
         back = sum(link.spec["delay_s"] + link.service_s(tcp["ack_bytes"]) for link in self.reverse)
         return float(self.base_one_way_s + back)
 
+    @property
+    def propagation_s(self) -> float:
+        """Propagation there and back."""
+        return float(sum(link.spec["delay_s"] for link in (*self.forward, *self.reverse)))
+
     @cached_property
     def bdp_packets(self) -> float:
         """Bandwidth-delay product of the slowest link and the base round trip, in full packets."""
-        return self.base_rtt_s / self.slowest.service_s(self.packet_bytes)
+        return self.base_rtt_s / self.slowest.interval_s(self.packet_bytes)
 
     @property
     def full_packets(self) -> int:
@@ -253,6 +288,8 @@ class Paths:
         self._totals = {row["link"]: row for row in run.links.iter_rows(named=True)}
         nodes = run.nodes.iter_rows(named=True) if "nodes" in run.tables else []
         self._nodes = {row["node"]: row for row in nodes}
+        self._throughput = dict(run.flows.select("label", "throughput_bps").iter_rows())
+        self._most: dict[str, tuple[str, float] | None] = {}
         self._links: dict[int, Link] = {}
         self._flows: dict[str, Mapping[str, Any]] = {}
         for flow in self._resolved["flows"]:
@@ -284,16 +321,16 @@ class Paths:
         return len(self._network.hops) + len(self._resolved["flows"]) < _SMALL
 
     @cached_property
-    def _unequal(self) -> frozenset[str]:
-        """The links whose flows have unlike base round trips, and so each a bandwidth-delay product of its own."""
+    def _unequal(self) -> Mapping[str, float]:
+        """The links whose flows have unlike base round trips, and so BDPs of their own, with the longest of these."""
         if not self.small:
-            return frozenset()
+            return {}
         bases: dict[str, list[float]] = {}
         for flow in self._resolved["flows"]:
             path = self._path(flow)
             for link in path.forward if path.tcp is not None else ():
                 bases.setdefault(link.name, []).append(path.base_rtt_s)
-        return frozenset(link for link, each in bases.items() if max(each) > ALIKE * min(each))
+        return {link: max(each) for link, each in bases.items() if max(each) > ALIKE * min(each)}
 
     def _window(self, group: str) -> str | None:
         tcp = getattr(self._explicit.traffic[group], "tcp", None)
@@ -307,6 +344,20 @@ class Paths:
             for index in dict.fromkeys(itertools.chain(*self._side(flow, "path"))):
                 found.setdefault(self._network.hops[index].name, []).append(flow["label"])
         return {link: tuple(labels) for link, labels in found.items()}
+
+    def takes_most(self, link: str) -> tuple[str, float] | None:
+        """The traffic group that gets nearly all of a link beside as many other flows that want all, and its share."""
+        if link not in self._most:
+            groups: dict[str, list[float]] = {}
+            for label in self.users.get(link, ()):
+                traffic = self._flows[label]["traffic"]
+                if traffic["kind"] == "bulk" and not traffic.get("bytes") and self.control(label) not in YIELDING:
+                    groups.setdefault(self._flows[label]["group"], []).append(self._throughput.get(label) or 0.0)
+            group = max(groups, key=lambda each: sum(groups[each]), default="")
+            own, total = groups.get(group, []), sum(map(sum, groups.values())) or 1.0
+            among = 2 * len(own) <= sum(map(len, groups.values()))
+            self._most[link] = (group, sum(own) / total) if among and sum(own) >= _NEARLY_ALL * total else None
+        return self._most[link]
 
     def control(self, label: str) -> str:
         """Name of a flow's congestion control; empty for datagrams."""

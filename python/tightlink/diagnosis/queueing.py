@@ -16,6 +16,8 @@ _LITTLE: Final = 0.1
 #: A percentile that is no larger than that is not said beside the mean.
 _ABOVE: Final = 1.05
 _NOTHING_S: Final = 0.0001
+#: Of flows that share a queue, means that differ so far are all said.
+_UNLIKE: Final = 2.0
 #: A second queue is named that adds so much of what the first does.
 _SECOND: Final = 0.3
 
@@ -56,13 +58,16 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
 
 
 def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
-    """The delay of several flows: that of the one in the middle, with ranges where others differ or wait elsewhere."""
+    """The delay of several flows: that of the one in the middle, with ranges where others differ, as in fair queues."""
     means, bases = ([getattr(each, name) for each in delays] for name in ("mean_s", "base_s"))
-    if not where and max(bases) <= ALIKE * min(bases):
+    alike = max(bases) <= ALIKE * min(bases)
+    unlike = max(means) > max(_UNLIKE * min(means), _LITTLE * max(bases))
+    if not where and alike and not unlike:
         return middle
-    what = "base RTTs" if middle.round_trip else "base delays"
+    name = "base RTT" if middle.round_trip else "base delay"
+    what = f"a {name} of {ms(middle.base_s)}" if alike and not where else f"{name}s of {_range(bases)}"
     most = f"those of {where}" if where else f"that of {middle.where}"
-    text = f"queues, most {most}, add {_range(means)} to {what} of {_range(bases)}"
+    text = f"queues, most {most}, add {_range(means)} to {what}"
     return replace(middle, text=text)
 
 
@@ -81,14 +86,16 @@ def _p95(row: Mapping[str, Any], path: Path, first: Link) -> float | None:
 
 def _limit(link: Link, path: Path) -> str:
     """The limit of a queue, in bandwidth-delay products where it is drop-tail's; otherwise the discipline."""
-    if link.discipline in DISCIPLINES and link.discipline != "threshold":
+    if link.discipline == "threshold":
+        return f"marks above {link.written('mark')}"
+    if link.discipline in DISCIPLINES:
         return DISCIPLINES[link.discipline]
     limit = link.limit_packets(path.packet_bytes)
     if limit is None:
         return "without a limit"
     # Of datagrams, which may be of any size, nobody says bandwidth-delay products.
     bdp = f", {times(limit / bdp_packets(link, path))} {bdp_of(link, path)}" if path.tcp is not None else ""
-    return f"{link.limit}{bdp}"
+    return f"{link.written()}{bdp}"
 
 
 def bdp_of(link: Link, path: Path) -> str:
@@ -99,4 +106,4 @@ def bdp_of(link: Link, path: Path) -> str:
 def bdp_packets(link: Link, path: Path) -> float:
     """Bandwidth-delay product of a link's rate and the flow's base round trip, in the flow's full packets."""
     base = path.base_rtt_s if path.tcp is not None else 2 * path.base_one_way_s
-    return base / link.service_s(path.packet_bytes)
+    return base / link.interval_s(path.packet_bytes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -10,28 +11,46 @@ from tightlink.diagnosis import bounds
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.paths import Link, Path
-from tightlink.diagnosis.queueing import bdp_of, bdp_packets
+from tightlink.diagnosis.queueing import bdp_packets
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289), and a quarter of the base delay.
 _STANDING_S: Final = 0.005
 _STANDING: Final = 0.25
 #: Causes of less of the time are not worth a change.
 _WORTH: Final = 0.1
+#: A link that is busy for so much of the time has no rate to give that would be worth what a change costs: the delay of
+#: a longer queue, or of a plain one in place of a discipline, and the losses of a control that does not heed them.
+_FULL: Final = {
+    "small_queue": 0.9,
+    "timeouts": 0.8,
+    "early_drops": 0.8,
+    "congestion_marks": 0.8,
+    "random_loss": 0.8,
+    "control": 0.8,
+}
 #: A queue of so many BDP or fewer is not too long.
 _LONG: Final = 1.5
 #: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
 _INITIAL: Final = (32, 100)
+#: Where packets are so much smaller than full ones, many are ACKs or a call's, which a limit in packets counts alike.
+_SMALL: Final = 0.75
 #: A queue of fewer packets drops the bursts that delayed ACKs make.
 _SHORTEST: Final = 4
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
 _BUSY: Final = 0.8
+#: Kinds of rates that do not change at random.
+_FORESEEN: Final = ("schedule", "table")
+#: A queue that is suggested takes the burst of an initial window (RFC 6928).
+_BURST: Final = 10
 #: What a sweep tries: lengths of a queue in bandwidth-delay products, kinds of queues, congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
 _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
 #: Said of what cannot be measured, where the run was.
 _SIMULATED: Final = " in a simulation"
-_MANAGED: Final = ("codel", "fq-codel", "pie", "red", "rem", "fq-pie", "cobalt", "fq-cobalt", "cake", "dualpi2")
+#: Queues that give flows turns, and all that decide by themselves what they drop.
+_FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
+_MANAGED: Final = (*_FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
@@ -40,11 +59,16 @@ _DEAF: Final = frozenset({"bbr", "bbr3"})
 
 
 def suggestions(
-    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, changed: Changed
+    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, changed: Changed, *, alike: bool = True
 ) -> tuple[Suggestion, ...]:
-    """What would help, the first first, against what bounds the rate and adds delay; only what the scenario allows."""
+    """What would help, the first first, against what bounds the rate and adds delay; only what the scenario allows.
+
+    ``alike``: whether those that share its busiest link have parts of it that are not far from equal.
+    """
     made = []
     for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay)
+    if not alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in _FAIR:
+        for_rate = itertools.chain([_fair(path.busiest)], for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
     acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
     for text, changes in [*for_delay, *for_rate] if acks else [*for_rate, *for_delay]:
@@ -62,9 +86,14 @@ _Tried = tuple[str, dict[str, Any]]
 
 
 def _for_rate(path: Path, found: tuple[Cause, ...]) -> Iterator[_Tried]:
-    """What would raise the rate: a change against the first cause that the scenario can change."""
+    """What would raise the rate: a change against the first cause that the scenario can change, while there is room."""
     worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
-    tried = (_CHANGES[cause.name](path, cause) for cause in worth if cause.name in _CHANGES)
+    busy, first = path.busiest.utilization, found[0].name if found else ""
+    tried = (
+        _CHANGES[cause.name](path, cause)
+        for cause in worth
+        if cause.name in _CHANGES and (busy < _FULL.get(cause.name, math.inf) or cause.name == first == "control")
+    )
     yield from [each for each in tried if each is not None][:1]
 
 
@@ -81,6 +110,19 @@ def _lengthen_queue(path: Path, cause: Cause) -> _Tried:
     link = next(each for each in path.forward if each.name == cause.where)
     text, packets = _one_bdp(link, path)
     return f"a plain {text}", {f"{link.key}.queue": packets}
+
+
+def _longer_queue(path: Path, cause: Cause) -> _Tried | None:
+    link = next(each for each in path.forward if each.name == cause.where)
+    limit = link.limit_packets(path.packet_bytes)
+    if limit is None or link.discipline in _MANAGED:
+        return None
+    packets = f"{max(math.floor(2 * limit), _BURST)} packets"
+    return f"a longer queue ({packets})", {f"{link.key}.queue": packets}
+
+
+def _fair(link: Link) -> _Tried:
+    return "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": {"kind": "fq-codel"}}
 
 
 def _ignore_losses(path: Path, _: Cause) -> _Tried | None:
@@ -123,6 +165,7 @@ def _larger_packets(path: Path, _: Cause) -> _Tried | None:
 _CHANGES: Final[dict[str, Callable[[Path, Cause], _Tried | None]]] = {
     "receiver_window": _open_window,
     "small_queue": _lengthen_queue,
+    "timeouts": _longer_queue,
     "early_drops": _lengthen_queue,
     "congestion_marks": _lengthen_queue,
     "random_loss": _ignore_losses,
@@ -146,19 +189,28 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
         text, window = _window(path)
         yield text, {f"traffic.{path.spec['group']}.tcp.window": window}
         return
-    if link.discipline in _MANAGED or link.utilization < _BUSY:
+    if link.discipline not in _MANAGED and link.utilization >= _BUSY:
+        yield from _other_queues(link, path, fills=fills)
+
+
+def _other_queues(link: Link, path: Path, *, fills: bool) -> Iterator[_Tried]:
+    """Queues that would add less delay than the plain one of a link; ``fills``: whether the flow itself fills it."""
+    limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
+    if limit is not None and limit <= _BURST:
         return
-    limit, bdp = link.limit_packets(path.packet_bytes), bdp_packets(link, path)
-    codel = {"kind": "codel", "limit": link.limit or "unlimited"}
-    if not fills:
-        fair = {"kind": "fq-codel"}
-        yield "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": fair}
-    elif limit is not None and limit <= _LONG * bdp:
+    codel = {"kind": "codel", "limit": link.written() or "unlimited"}
+    if link.mean_bytes < _SMALL * path.packet_bytes and path.tcp is not None:
+        yield "CAKE with its ACK filter", {f"{link.key}.queue": {"kind": "cake", "ack_filter": "normal"}}
+    elif not fills:
+        yield _fair(link)
+    elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):
         return
-    elif path.tcp is not None and bdp >= _SHORTEST:
+    # A BDP is too short for others with longer round trips, and for what collects while a link waits for the medium.
+    elif path.tcp is not None and max(bdp, _BURST) < (limit or math.inf) / _LONG and not link.sends_bursts:
         text, packets = _one_bdp(link, path)
         yield f"a {text}", {f"{link.key}.queue": packets}
-    yield "CoDel", {f"{link.key}.queue": codel}
+    if link.queueing_s > _STANDING_S:
+        yield "CoDel", {f"{link.key}.queue": codel}
 
 
 def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, ...]] | None:
@@ -170,16 +222,16 @@ def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str,
             return "a sweep over kinds of queues", f"{key}.kind", _KINDS
         if key.endswith(".queue"):
             link = next(each for each in (*path.forward, *path.reverse) if key == f"{each.key}.queue")
-            lengths = _lengths(link, path)
+            lengths = _lengths(link, path, int(value.split()[0]))
             levels = tuple(f"{each} packets" for each in lengths)
             return f"a sweep from {lengths[0]} to {lengths[-1]} packets", key, levels
     return None
 
 
-def _lengths(link: Link, path: Path) -> list[int]:
-    """Lengths of a queue around one BDP, in packets, with that which it has."""
-    limit, bdp = link.limit_packets(path.packet_bytes), bdp_packets(link, path)
-    found = {math.ceil(times * bdp) for times in _LENGTHS} | ({math.floor(limit)} if limit is not None else set())
+def _lengths(link: Link, path: Path, tried: int) -> list[int]:
+    """Lengths of a queue around one BDP, in packets, with that which it has and that which is tried first."""
+    limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
+    found = {math.ceil(times * bdp) for times in _LENGTHS} | {tried, tried if limit is None else math.floor(limit)}
     return sorted(each for each in found if each >= _SHORTEST)
 
 
@@ -187,6 +239,20 @@ def _window(path: Path) -> tuple[str, str]:
     return f"a window of one BDP ({path.full_packets} packets)", f"{path.full_packets} packets"
 
 
+def _bdp(link: Link, path: Path) -> float:
+    """Bandwidth-delay product at a link, in packets: as "1 BDP" of a queue, of the longest round trip of its flows."""
+    return path.unequal.get(link.name, path.base_rtt_s) / path.base_rtt_s * bdp_packets(link, path)
+
+
 def _one_bdp(link: Link, path: Path) -> tuple[str, str]:
-    packets = f"{math.ceil(bdp_packets(link, path))} packets"
-    return f"queue of one {bdp_of(link, path)} ({packets})", packets
+    length = math.ceil(_many(link) * _bdp(link, path))
+    packets = f"{max(length, _BURST)} packets"
+    if length < _BURST:
+        return f"queue of {packets}", packets
+    whose = " of the longest path" if link.name in path.unequal else ""
+    return f"queue of {'one' if _many(link) == 1 else 'two'} BDP{whose} ({packets})", packets
+
+
+def _many(link: Link) -> int:
+    """How many BDP keep a link busy: two where its rate changes at random, so that it can send more when that rises."""
+    return 1 if link.spec.get("rate", {}).get("kind", "schedule") in _FORESEEN else 2

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.answers import Cause, Certainty
-from tightlink.diagnosis.bounds import busy_processor, router
+from tightlink.diagnosis.bounds import busy_processor, router, saturated
 from tightlink.diagnosis.paths import Link, Path, Paths
-from tightlink.diagnosis.words import amount, percent, small_percent
+from tightlink.diagnosis.words import amount, ms, percent, small_percent
 
 #: Controls that take delay for congestion, and controls that send at a rate that they have measured.
 _BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
@@ -34,6 +34,12 @@ DISCIPLINES: Final = {
 }
 #: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
 _CLEAR: Final = 0.9
+#: Losses of which timeouts take no part, so that they allow a window.
+_FEW: Final = 0.01
+#: Timeouts that take so much of the time are what it waits for.
+_MOST: Final = 0.5
+#: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
+_SHAPED: Final = 0.9
 #: A control that has delivered so many bandwidth-delay products has left its start behind.
 _STARTED: Final = 6.0
 #: What an ACK adds to the window in slow start where every second packet is acknowledged: half a packet each round.
@@ -43,20 +49,39 @@ _BITS: Final = 8
 
 def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     """Why the congestion window, or the pacing that goes with it, holds a flow back for a share of its time."""
-    full = busy_processor(path)
+    full = _full(row, path, paths, share)
     if full is not None:
-        return router(row, path, full, share)
+        return full
     overtaken = next((link for link in path.forward if link.reorders), None)
     needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
     if (overtaken is not None or path.sprayed) and needless > row["packets_dropped"]:
         return _overtaken(row, path, overtaken, needless, share)
-    if row["packets_dropped"]:
+    if row["packets_dropped"] and not _held_back(row, path):
         return _losses(row, path, paths, share)
     if row["packets_marked"]:
         return _marks(row, path, share)
     if _starting(row, path, share):
         return _start(row, path, share)
     return _growing(row, path, share)
+
+
+def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause | None:
+    """A router's processor or a shaper that is full."""
+    processor = busy_processor(path)
+    if processor is not None:
+        return router(row, path, processor, share)
+    shaper = next((link for link in path.forward if link.shaped_by_cake and link.utilization >= _SHAPED), None)
+    if shaper is None:
+        return None
+    said = saturated(row, shaper, len(paths.users.get(shaper.name, ())))
+    return Cause("saturated_link", share, "certain", shaper.name, said)
+
+
+def _held_back(row: Mapping[str, Any], path: Path) -> bool:
+    """Whether a control that heeds delay keeps its window below what the losses would allow (Mathis et al. 1997)."""
+    lost = row["packets_dropped"] / row["packets_sent"]
+    allowed = math.sqrt(1.5 / lost) if lost < _FEW else 0.0
+    return path.congestion in _BY_DELAY and (mean_window(row, path) or math.inf) < allowed
 
 
 def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
@@ -105,16 +130,24 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     if on_wire:
         text = f"random losses on the wire of {wire.name} ({lost}{timeouts}) keep the window small{_of_bdp(row, path)}"
         return Cause("random_loss", share, certainty, wire.name, text)
-    if queue.discipline in DISCIPLINES:
+    flows = len(paths.users.get(queue.name, ())) or 1
+    if queue.discipline in DISCIPLINES and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
         kind = DISCIPLINES[queue.discipline]
         text = (
             f"{kind} at {queue.name} drops {lost} of the packets{timeouts} before the window reaches the path's BDP"
             f"{_busy(queue)}{_of_bdp(row, path)}"
         )
         return Cause("early_drops", share, certainty, queue.name, text)
-    limit, bdp = queue.limit_packets(path.packet_bytes), path.base_rtt_s / queue.service_s(path.packet_bytes)
-    # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004).
-    if limit is None or limit * math.sqrt(len(paths.users.get(queue.name, ())) or 1) >= bdp:
+    limit, interval = queue.limit_packets(path.packet_bytes), queue.interval_s(path.packet_bytes)
+    bdp = path.base_rtt_s / interval
+    # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004). A queue of
+    # "1 BDP", which is of the propagation alone, is not small.
+    if limit is None or limit * math.sqrt(flows) >= path.propagation_s / interval:
+        least = (path.tcp or {})["rto"]["min_s"]
+        if waits * least > _MOST * share * (row["stop_s"] - row["start_s"]):
+            awaited = f"timeout of {ms(least)} or more is" if waits == 1 else f"timeouts of {ms(least)} or more are"
+            text = f"{waits} retransmission {awaited} awaited, as {lost} of the packets are lost at {queue.name}"
+            return Cause("timeouts", share, certainty, queue.name, text)
         text = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts}){_busy(queue)}"
         return Cause("recovery", share, certainty, queue.name, text)
     text = (

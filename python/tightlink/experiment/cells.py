@@ -21,7 +21,7 @@ or a packet rate such as "20 packets/ms"; did you mean "5 packets/s"?
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -30,6 +30,7 @@ from tightlink.errors import ScenarioError
 from tightlink.experiment.designs import CSV, ONE_AT_A_TIME, Design
 from tightlink.experiment.factors import Factor, same, value_at
 from tightlink.scenario import Scenario
+from tightlink.scenario.congestion import congestion_spec
 
 _LARGEST_SEED: Final = 2**63 - 1
 
@@ -83,7 +84,19 @@ def cells(base: Scenario, design: Design) -> list[Cell]:
     # What takes the whole scenario to see is found here if it is the same everywhere, and else with its run.
     with _of_factors(design):
         listed[0].scenario.resolve()
+        _check_controls(listed)
     return listed
+
+
+def _check_controls(listed: Sequence[Cell]) -> None:
+    """Names of congestion controls, which scenarios leave to the run, as they may be written in Python."""
+    named = {(key, value) for cell in listed for key, value in cell.values.items() if isinstance(value, str)}
+    for key, value in sorted(named):
+        if key.endswith(".congestion"):
+            try:
+                congestion_spec(key, value)
+            except ScenarioError as error:
+                raise error.located("--set") from None
 
 
 @contextmanager

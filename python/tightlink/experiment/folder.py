@@ -64,10 +64,12 @@ class Experiment:
         self.folder = Path(folder)
         # Of wherever Python works later.
         self._place = self.folder.absolute()
-        if not (self._place / RUNS).is_file():
-            raise TightlinkError(f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS})")
         self.description = self._described()
         """What the sweep was: its design, factors, notes; empty of a study."""
+        if not (self._place / RUNS).is_file():
+            if self.description:
+                raise TightlinkError(f"{self.folder}: the sweep is not finished; what began it continues it")
+            raise TightlinkError(f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS})")
         self.store = store or Store(self._place / "runs")
         self._checked: set[tuple[Path, int, int, int]] = set()
 

@@ -13,7 +13,7 @@ from typing import Any
 from tightlink import plots
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.experiment import open as open_folder
-from tightlink.experiment.folder import MARKER, RUNS
+from tightlink.experiment.folder import MARKER
 from tightlink.files import write_bytes
 from tightlink.plots.style import check_format
 from tightlink.report import runs, sweep
@@ -61,9 +61,11 @@ def figures(folder: str | os.PathLike[str]) -> list[Figure]:
     place = Path(folder)
     if holds_run(place):
         return list(_numbered(_of_run(open_run(place))))
-    if (place / MARKER).exists() and (place / RUNS).exists():
+    if (place / MARKER).exists():
         return list(_numbered(_of_sections(sweep.sections(sweep.Found(open_folder(place))))))
     drawn = sorted((place / "figures").glob("*.svg"))
+    if not drawn and (place / "claims.json").exists():
+        raise TightlinkError(f"{place}: this study draws no figures; its charts are in {place / 'report.html'}")
     if not drawn:
         raise TightlinkError(f"{place}: expected the folder of a run, a sweep or a finished study")
     return [Figure(file.stem, "", file) for file in drawn]

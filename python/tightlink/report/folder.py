@@ -66,12 +66,12 @@ a study or a sweep, as its -o names it
         return write_run(run, target, name=name, sequence=sequence, between_s=between_s, laboratories=laboratories)
     if sequence is not None:
         raise TightlinkError(f"{place}: --sequence is for the folder of a run")
-    if not any((place / name).exists() for name in ("claims.json", RUNS)):
+    if not any((place / name).exists() for name in ("claims.json", RUNS, MARKER)):
         raise TightlinkError(
             f"{place}: expected the folder of a run (it has manifest.json; tightlink run FILE -o DIR writes one) "
             "or of a study or a sweep (it has claims.json or runs.parquet)"
         )
-    if (place / MARKER).exists() and (place / RUNS).exists():
+    if (place / MARKER).exists():
         return write_sweep(Experiment(place), target, name=place.resolve().name, with_lab=with_lab)
     if with_lab:
         raise TightlinkError(f"{place}: the report of a study gets its laboratories by tightlink study … --with-lab")

@@ -189,11 +189,12 @@ def _check_mtus(scenario: Scenario, flows: list[dict[str, Any]], network: Networ
                 sizes = scenario.traffic[flow["group"]].written()[transport]
                 size = "payload" if "payload" in sizes else "datagram"
                 above = f", as headers of {header} B come on top and" if size == "payload" else ", as"
+                largest = f"{hop.mtu - (header if size == 'payload' else 0)} B"
                 raise ScenarioError(
-                    f"at most {hop.mtu - (header if size == 'payload' else 0)} B{above} link {hop.name} "
-                    f"has an MTU of {hop.mtu} B",
+                    f"at most {largest}{above} link {hop.name} has an MTU of {hop.mtu} B",
                     key=f"traffic.{flow['group']}.{transport}.{size}",
                     value=sizes[size],
+                    suggestion=f'"{largest}"',
                 )
 
 

@@ -196,13 +196,15 @@ class Table(BaseModel, metaclass=_TableType):
 
     @classmethod
     def _meant(cls, value: object) -> str | None:
-        """The table that somebody has in mind who writes the value of its first key alone."""
-        for key in cls.keys() if isinstance(value, str) else ():
+        """The table that somebody has in mind who writes the value of one key alone, or a list of several."""
+        keys = list(cls.keys())
+        alone = [{key: value} for key in keys] if isinstance(value, str) else []
+        for meant in [dict(zip(keys, value, strict=False))] if isinstance(value, list) else alone:
             try:
-                cls.model_validate({key: value})
+                cls.model_validate(meant)
             except ValidationError:
                 continue
-            return f"{{ {key} = {show(value)} }}"
+            return f"{{ {', '.join(f'{key} = {show(given)}' for key, given in meant.items())} }}"
         return None
 
     def written(self) -> dict[str, Any]:

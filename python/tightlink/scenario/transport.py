@@ -72,6 +72,7 @@ def check_mtu(key: str, tcp: Tcp, spec: Mapping[str, Any], network: Network) -> 
         f"{first} has an MTU of {smallest} B",
         key=f"{key}.payload",
         value=tcp.payload,
+        suggestion=f'"{smallest - spec["header_bytes"]} B"',
     )
 
 

@@ -7,6 +7,7 @@ the two has is listed.
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,9 @@ from tightlink.analysis.compare.pairs import SIDES, common, means, paired, sampl
 from tightlink.analysis.compare.summary import nothing, summary
 from tightlink.analysis.path.residuals import Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
-from tightlink.experiment.folder import RUNS, Experiment
-from tightlink.experiment.summary import metric_names
+from tightlink.experiment.folder import MARKER, RUNS, Experiment
+from tightlink.experiment.summary import metric_names, width_of
+from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, holds_run, open_run
 
@@ -27,6 +29,8 @@ RUNS_TABLE: Final = "runs"
 _TITLES: Final = {SIMULATION: "simulated", MEASUREMENT: "measured", CAPTURE: "captured", TRACE: "traced"}
 #: Tables with a row for each of what has this name.
 _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node"}
+#: How keys of a scenario begin; other columns with a dot are metrics of traffic groups.
+_TABLES: Final = ("topology.", "link.", "node.", "traffic.", "routing.", "observe.")
 #: Numbers that a scenario gives.
 GIVEN: Final = ("start_s", "stop_s")
 
@@ -40,7 +44,8 @@ class Comparison:
     and second, where both come from the same."""
     values: pl.DataFrame
     """``table``, ``entity``, ``metric``, ``first``, ``second``, ``change``: (second − first) / first, below zero where
-    the second is less; none where only the first is zero. Of series, means over the time that both have."""
+    the second is less; none where only the first is zero. Of series, means over the time that both have. Of sweeps,
+    means over replications, with ``first_half_width`` and ``second_half_width``: half of 95 % confidence intervals."""
     alone: pl.DataFrame
     """``side``, ``table``, ``entity``, ``metric``, ``value``: what only one of the two knows."""
     agreements: Mapping[str, Agreement]
@@ -131,7 +136,7 @@ def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experime
     folder = Path(source)
     if holds_run(folder):
         return open_run(folder)
-    if not (folder / RUNS).exists():
+    if not any((folder / name).exists() for name in (RUNS, MARKER)):
         what = "there is no such folder"
         if folder.exists():
             what = "nothing to compare is there" if folder.is_dir() else "it is a file"
@@ -245,7 +250,10 @@ def _of_experiments(
         if missing is not None:
             raise TightlinkError(f"{side.folder}: {missing}: expected {one_of(frame.columns)}")
     cells = [_cells(frame, keys) for frame in frames]
-    values, alone = paired(RUNS_TABLE, *cells)
+    values, alone = paired(RUNS_TABLE, *(means for means, _ in cells))
+    for name, (_, half) in zip(SIDES, cells, strict=True):
+        widths = half.rename({"value": f"{name}_half_width"})
+        values = values.join(widths, on=["entity", "metric"], how="left", maintain_order="left")
     empty = pl.DataFrame(
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
@@ -256,27 +264,33 @@ def _of_experiments(
         agreements = _agreements(values)
         sources = [MEASUREMENT if each else SIMULATION for each in measured]
         names = (_TITLES[sources[0]], _TITLES[sources[1]])
-    return Comparison(names, values, alone, agreements, empty, _differences({}, {}), nothing(), warnings)
+    differences = _differences(*(tomllib.loads(side.description.get("scenario", "")) for side in sides))
+    return Comparison(names, values, alone, agreements, empty, differences, nothing(), warnings)
 
 
 def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]) -> list[str]:
     """What was varied in both, as one of them says it or as the names of columns tell."""
     factors = [[key for group in side.description.get("factors", []) for key in group] for side in sides]
-    dotted = [name for name in frames[0].columns if "." in name]
+    dotted = [name for name in frames[0].columns if name.startswith(_TABLES)]
     keys = factors[0] or factors[1] or dotted
     shared = [key for key in keys if all(key in frame.columns for frame in frames)]
     if not shared:
-        columns = [name for name in frames[0].columns if name in frames[1].columns]
-        raise TightlinkError(f"nothing says what was varied: expected by, or --by, with {one_of(columns)}")
+        what = ", ".join([*factors[0], *factors[1]])
+        varied = f"the two varied nothing in common ({what})" if what else "nothing says what was varied"
+        raise TightlinkError(f"{varied}: expected by, or --by, with columns of runs.parquet that both have")
     return shared
 
 
-def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The mean of each metric over the runs of a combination."""
+def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The mean of each metric over the runs of a combination, and half its confidence interval where that is known."""
     done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
     metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
     named = pl.concat_str(
-        [pl.format(f"{key} = {{}}", pl.col(key).cast(pl.String).fill_null("none")) for key in keys], separator=", "
+        [pl.when(pl.col(key).cast(pl.String) != "").then(pl.format(f"{key} = {{}}", pl.col(key))) for key in keys],
+        separator=", ",
+        ignore_nulls=True,
     )
-    means = done.group_by(named.alias("entity"), maintain_order=True).agg(pl.col(name).mean() for name in metrics)
-    return unpivoted(means, ["entity"], metrics).select("entity", "metric", "value")
+    runs = done.select(named.alias("entity"), pl.lit("done").alias("status"), *metrics)
+    found = over_replications(runs.with_columns(run=pl.col("entity").rank("dense").cast(pl.String)), ["entity"])
+    half = found.select("entity", *(pl.col(width_of(name)).alias(name) for name in metrics))
+    return unpivoted(found, ["entity"], metrics), unpivoted(half, ["entity"], metrics)

@@ -26,8 +26,8 @@ from tightlink.run import Run
 #: Metric, whose it is, and both values.
 _Row: TypeAlias = "tuple[str, str, float | None, float | None]"
 
-#: A relative change up to here is none: the last digit that is printed may round it away.
-_SAME: Final = 0.005
+#: A relative change up to here is none: another seed may make as much.
+_SAME: Final = 0.01
 #: What is better if there is more of it; all else is better if there is less.
 _MORE_IS_BETTER: Final = frozenset({"goodput_bps", "jain"})
 #: The delay that is compared: the first of these that both runs have, with whose it is.

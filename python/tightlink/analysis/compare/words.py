@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.console import is_share, quantity
 from tightlink.lazy import pl
-from tightlink.numbers import NONE, percent
+from tightlink.numbers import NONE, interval, percent
 from tightlink.text_table import TextTable, layout
 
 #: What columns are called where words of the column do not say it.
@@ -26,12 +27,20 @@ _NAMES: Final = {
     "queue_max_packets": "queue max",
     "load_true": "load",
 }
+#: Half of a tenth of a point: smaller differences have one digit more.
+_TENTH: Final = 0.0005
 #: What is looked at first of flows, links, nodes and runs.
 MAIN: Final = (
-    *("goodput_bps", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts", "loss"),
+    *("goodput_bps", "jain", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts", "loss"),
     *("one_way_delay_mean_s", "one_way_delay_p95_s", "jitter_mean_s", "rtt_mean_s"),
     *("utilization", "queue_mean_packets", "queueing_delay_p95_s", "load_true"),
 )
+
+
+def is_main() -> pl.Expr:
+    """Whether a metric is looked at first; of traffic groups in sweeps it is what each of them carries."""
+    metric = pl.col("metric")
+    return metric.is_in(MAIN) | metric.str.ends_with(".goodput_bps")
 
 
 def written(rows: pl.DataFrame) -> pl.DataFrame:
@@ -49,7 +58,7 @@ def summarized(found: Comparison) -> pl.DataFrame:
 
 def text(found: Comparison) -> str:
     """What differs between two scenarios, and what became better and worse; of folders the main values of runs."""
-    values = found.values.filter(pl.col("metric").is_in(MAIN) & (pl.col("table") != "series"))
+    values = found.values.filter(is_main() & (pl.col("table") != "series"))
     parts = [
         (found.differences.rename(dict(zip(("key", *SIDES), ("scenario", *found.titles), strict=True))), (1, 2)),
         (summarized(found), (4,)) if found.summary.height else (written(values), (1,)),
@@ -64,24 +73,32 @@ def text(found: Comparison) -> str:
 
 def _words(rows: pl.DataFrame) -> list[str]:
     names = rows["metric"].to_list()
-    plain = [re.sub(r"_(s|bps)$", "", name).replace("_", " ") for name in names]
+    plain = [re.sub(r"_(s|bps)$", "", name).replace("_", " ").replace(".", " ") for name in names]
     plain = [name.replace("one way", "one-way").replace("rtt", "RTT") for name in plain]
     return [_NAMES.get(name, words) for name, words in zip(names, plain, strict=True)]
 
 
 def _values(rows: pl.DataFrame) -> list[pl.Series]:
     """Both sides with their units, and the change."""
-    sides = [[quantity(metric, value) for metric, value in rows.select("metric", side).iter_rows()] for side in SIDES]
+    sides = []
+    for side in SIDES:
+        half = rows[f"{side}_half_width"] if f"{side}_half_width" in rows.columns else [None] * rows.height
+        sides.append([_value(*row) for row in zip(rows["metric"], rows[side], half, strict=True)])
     changes = [_change(*row) for row in rows.select("metric", *SIDES, "change").iter_rows()]
     texts = dict(zip((*SIDES, "change"), (*sides, changes), strict=True))
     return [pl.Series(name, column, dtype=pl.String) for name, column in texts.items()]
+
+
+def _value(metric: str, value: float, half_width: float | None) -> str:
+    return interval(value, half_width, partial(quantity, metric)) if half_width else quantity(metric, value)
 
 
 def _change(metric: str, first: float | None, second: float | None, change: float | None) -> str:
     """A change in per cent; of shares, which are in per cent themselves, in points."""
     if not is_share(metric) or first is None or second is None:
         return percent(change, 1, signed=True)
-    return f"{percent(second - first, 1, signed=True).removesuffix(' %')} points"
+    digits = 1 if abs(second - first) >= _TENTH else 2
+    return f"{percent(second - first, digits, signed=True).removesuffix(' %')} points"
 
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
