@@ -9,17 +9,14 @@ Example:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, StrictBool, Tag, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from tightlink import units
-from tightlink.scenario.table import Table, known_kind, wrong
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Delay, Period, choice
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 _SHORTEST_STEP: Final = "10 us"
 
@@ -31,12 +28,7 @@ def _check_nothing(value: object) -> object:
 
 
 #: Takes a table away that is written elsewhere, such as in the forward direction.
-Nothing = Annotated[Literal["none"], BeforeValidator(_check_nothing), Tag("<text>")]
-
-
-def tag_of_text_or_table(value: object) -> str:
-    """Picks the model of what is a text or a table."""
-    return "<text>" if isinstance(value, str) else "<table>"
+Nothing = Annotated[Literal["none"], BeforeValidator(_check_nothing)]
 
 
 class Changing(Table):
@@ -127,21 +119,3 @@ def check_step(every: str) -> None:
     """An error where steps are so short that they would stop the clock."""
     if units.time(every) < units.time(_SHORTEST_STEP):
         raise wrong(f'a time of at least "{_SHORTEST_STEP}"', key="every", value=every)
-
-
-def kinds(models: Mapping[str, type[BaseModel]], keys: Mapping[str, str]) -> BeforeValidator:
-    """Says which kind a table is that does not say so, and refuses kinds that there are not.
-
-    Args:
-        models: The kinds.
-        keys: Keys that say the kind by themselves.
-    """
-    known = known_kind(*models)
-
-    def check(value: object) -> object:
-        if not isinstance(value, dict):
-            return value
-        said = next(({"kind": kind} for key, kind in keys.items() if key in value), {})
-        return known.func(said | value)  # type: ignore[call-arg]
-
-    return BeforeValidator(check)

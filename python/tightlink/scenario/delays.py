@@ -11,13 +11,14 @@ import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step, check_step, kinds
+from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step, check_step
 from tightlink.scenario.course_files import RampedTable
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
-from tightlink.scenario.table import tag_of_text_or_kind, wrong
+from tightlink.scenario.table import wrong
 from tightlink.scenario.values import Delay, Period, PropagationDelay, choice, number
 
 _GAMMA_SHAPE: Final = number(lambda value: 0.1 <= value <= 1000, "a number from 0.1 to 1000, such as 2")  # noqa: PLR2004
@@ -274,40 +275,22 @@ class JitterTable(Jitter):
         return {"kind": "quantiles", "values_s": [units.time(value) for value in self.quantiles]}
 
 
-_DELAYS: Final = {
-    model.model_fields["kind"].default: model
-    for model in (
-        DelaySchedule, DelayTable, DelayRandomWalk, DelayMarkov, DelayOrnsteinUhlenbeck, DelayRedraw, LeoDelay
-    )
-}  # fmt: skip
-_JITTERS: Final = {
-    model.model_fields["kind"].default: model
-    for model in (UniformJitter, NormalJitter, ParetoJitter, GammaJitter, JitterTable)
-}
-
 #: A propagation delay, or a table of how it changes.
 ChangingDelay = Annotated[
-    Annotated[PropagationDelay, Tag("<text>")]
-    | Annotated[DelaySchedule, Tag("<schedule>")]
-    | Annotated[DelayTable, Tag("<table>")]
-    | Annotated[DelayRandomWalk, Tag("<random-walk>")]
-    | Annotated[DelayMarkov, Tag("<markov>")]
-    | Annotated[DelayOrnsteinUhlenbeck, Tag("<ornstein-uhlenbeck>")]
-    | Annotated[DelayRedraw, Tag("<redraw>")]
-    | Annotated[LeoDelay, Tag("<leo>")],
-    Discriminator(tag_of_text_or_kind),
-    kinds(_DELAYS, {"schedule": "schedule", "table": "table"}),
+    PropagationDelay
+    | DelaySchedule
+    | DelayTable
+    | DelayRandomWalk
+    | DelayMarkov
+    | DelayOrnsteinUhlenbeck
+    | DelayRedraw
+    | LeoDelay,
+    Forms({"schedule": "schedule", "table": "table"}),
 ]
 #: What is added to the delay of each packet.
 AnyJitter = Annotated[
-    Nothing
-    | Annotated[UniformJitter, Tag("<uniform>")]
-    | Annotated[NormalJitter, Tag("<normal>")]
-    | Annotated[ParetoJitter, Tag("<pareto>")]
-    | Annotated[GammaJitter, Tag("<gamma>")]
-    | Annotated[JitterTable, Tag("<quantiles>")],
-    Discriminator(tag_of_text_or_kind),
-    kinds(_JITTERS, {"quantiles": "quantiles"}),
+    Nothing | UniformJitter | NormalJitter | ParetoJitter | GammaJitter | JitterTable,
+    Forms({"quantiles": "quantiles"}),
 ]
 
 

@@ -11,13 +11,14 @@ import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest
-from tightlink.scenario.changes import Changing, Schedule, Step, kinds
+from tightlink.scenario.changes import Changing, Schedule, Step
 from tightlink.scenario.course_files import CourseTable
-from tightlink.scenario.table import tag_of_text_or_kind, wrong
+from tightlink.scenario.forms import Forms, by_kind
+from tightlink.scenario.table import wrong
 from tightlink.scenario.values import Delay, Fraction, Period, choice, whole
 
 #: Packets are counted in as many bits.
@@ -155,10 +156,8 @@ class LossTable(CourseTable, LossModel):
         return self.times() | {"loss": list(losses)}
 
 
-_MODELS: Final = {
-    model.model_fields["kind"].default: model
-    for model in (GilbertElliott, BitErrors, LossPattern, LossSchedule, LossTable)
-}
+_Loss = Fraction | GilbertElliott | BitErrors | LossPattern | LossSchedule | LossTable
+_KINDS: Final = tuple(by_kind(_Loss))
 #: Keys that say the kind by themselves.
 _KIND_OF_KEY: Final = {"schedule": "schedule", "table": "table"} | dict.fromkeys(
     ("packets", "every", "from", "from_", "to"), "pattern"
@@ -166,24 +165,14 @@ _KIND_OF_KEY: Final = {"schedule": "schedule", "table": "table"} | dict.fromkeys
 
 
 def _no_kind_alone(value: object) -> object:
-    if isinstance(value, str) and (kind := closest(value, tuple(_MODELS))):
+    if isinstance(value, str) and (kind := closest(value, _KINDS)):
         raise wrong('a fraction from 0 to 1, or such as "1 %", or a table with a kind', value=value,
                     suggestion=f'{{ kind = "{kind}", ... }}')  # fmt: skip
     return value
 
 
 #: A fraction of packets, each lost whatever becomes of the others, or a table.
-Loss = Annotated[
-    Annotated[Fraction, Tag("<text>")]
-    | Annotated[GilbertElliott, Tag("<gilbert-elliott>")]
-    | Annotated[BitErrors, Tag("<bit-errors>")]
-    | Annotated[LossPattern, Tag("<pattern>")]
-    | Annotated[LossSchedule, Tag("<schedule>")]
-    | Annotated[LossTable, Tag("<table>")],
-    Discriminator(tag_of_text_or_kind),
-    BeforeValidator(_no_kind_alone),
-    kinds(_MODELS, _KIND_OF_KEY),
-]
+Loss = Annotated[_Loss, Forms(_KIND_OF_KEY), BeforeValidator(_no_kind_alone)]
 
 
 def loss_spec(loss: object) -> float | dict[str, Any]:

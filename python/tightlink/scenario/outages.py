@@ -10,11 +10,12 @@ from __future__ import annotations
 import itertools
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, kinds
-from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
+from tightlink.scenario.changes import Changing, Nothing
+from tightlink.scenario.forms import Forms
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Delay, Period, choice
 
 
@@ -91,10 +92,7 @@ class RandomOutages(AnyOutage):
         return {"up_s": units.time(self.up), "down_s": units.time(self.down)}
 
 
-_OUTAGES = {model.model_fields["kind"].default: model for model in (Outages, RandomOutages)}
 #: When a link is down.
 LinkOutages = Annotated[
-    Nothing | Annotated[Outages, Tag("<schedule>")] | Annotated[RandomOutages, Tag("<random>")],
-    Discriminator(tag_of_text_or_kind),
-    kinds(_OUTAGES, {"schedule": "schedule", "up": "random", "down": "random"}),
+    Nothing | Outages | RandomOutages, Forms({"schedule": "schedule", "up": "random", "down": "random"})
 ]

@@ -13,14 +13,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, model_validator
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.changes import Changing, RampedSchedule, Step, kinds, mean_of
+from tightlink.scenario.changes import Changing, RampedSchedule, Step, mean_of
 from tightlink.scenario.course_files import RampedTable
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
-from tightlink.scenario.table import tag_of_text_or_kind, wrong
+from tightlink.scenario.table import wrong
 from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, choice, line_rate
 
 if TYPE_CHECKING:
@@ -235,22 +236,10 @@ class OrnsteinUhlenbeck(_InBits, Returning):
     """The smallest rate: what would be below it is it."""
 
 
-_RATES: Final = {
-    model.model_fields["kind"].default: model
-    for model in (RateSchedule, RateTrace, RateTable, AggregatingRate, RandomWalk, Markov, OrnsteinUhlenbeck)
-}
 #: A rate, or a table of how it changes.
 ChangingRate = Annotated[
-    Annotated[LineRate, Tag("<text>")]
-    | Annotated[RateSchedule, Tag("<schedule>")]
-    | Annotated[RateTrace, Tag("<trace>")]
-    | Annotated[RateTable, Tag("<table>")]
-    | Annotated[AggregatingRate, Tag("<aggregating>")]
-    | Annotated[RandomWalk, Tag("<random-walk>")]
-    | Annotated[Markov, Tag("<markov>")]
-    | Annotated[OrnsteinUhlenbeck, Tag("<ornstein-uhlenbeck>")],
-    Discriminator(tag_of_text_or_kind),
-    kinds(_RATES, {"schedule": "schedule", "trace": "trace", "table": "table"}),
+    LineRate | RateSchedule | RateTrace | RateTable | AggregatingRate | RandomWalk | Markov | OrnsteinUhlenbeck,
+    Forms({"schedule": "schedule", "trace": "trace", "table": "table"}),
 ]
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Discriminator, Tag
-
 from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, tag_of_text_or_table
+from tightlink.scenario.changes import Changing, Nothing
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.values import Fraction, Period
 
 
@@ -30,4 +29,4 @@ class Reorder(Changing):
 
 
 #: Packets that others overtake, or none.
-AnyReorder = Annotated[Nothing | Annotated[Reorder, Tag("<table>")], Discriminator(tag_of_text_or_table)]
+AnyReorder = Annotated[Nothing | Reorder, Forms()]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Discriminator, Tag
-
 from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, tag_of_text_or_table
+from tightlink.scenario.changes import Changing, Nothing
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.values import Rate, Size
 
 
@@ -34,4 +33,4 @@ class Shaper(Changing):
 
 
 #: A token bucket, or none.
-AnyShaper = Annotated[Nothing | Annotated[Shaper, Tag("<table>")], Discriminator(tag_of_text_or_table)]
+AnyShaper = Annotated[Nothing | Shaper, Forms()]

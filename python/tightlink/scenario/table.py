@@ -11,7 +11,7 @@ import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from tightlink.errors import ABSENT, TightlinkError, one_of, show
@@ -273,32 +273,3 @@ def _is_whole(key: str, table: Mapping[str, Any]) -> bool:
 def kind_of(value: object) -> object:
     """The ``kind`` of a table, given as a dictionary or as an object."""
     return value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-
-
-def known_kind(*kinds: str) -> BeforeValidator:
-    """Checks that a table names one of the kinds, before the table of that kind is validated."""
-
-    def check(value: object) -> object:
-        if not isinstance(value, dict | Table):
-            raise wrong(f"a table with a kind ({', '.join(kinds)})", value=value)
-        kind = kind_of(value)
-        if kind is None:
-            raise wrong(f"a kind, {one_of(kinds)}", key="kind")
-        if kind not in kinds:
-            from tightlink.scenario.synonyms import meant_kind
-
-            meant = meant_kind(kind, kinds) if isinstance(kind, str) else None
-            raise wrong(one_of(kinds), key="kind", value=kind, suggestion=f'"{meant}"' if meant else None)
-        return value
-
-    return BeforeValidator(check)
-
-
-def tag_of_text_or_kind(value: object) -> str:
-    """Picks the model of what is a text or a table with a kind."""
-    return tag_of_kind(value) if isinstance(value, dict | Table) else "<text>"
-
-
-def tag_of_kind(value: object) -> str:
-    """Picks the model of a table by its kind; tags stand in brackets, as no key does."""
-    return f"<{kind_of(value)}>"

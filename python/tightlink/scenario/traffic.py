@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Field, StrictBool, model_validator
 
 from tightlink.scenario.dscp import Dscp
 from tightlink.scenario.endpoints import Endpoint, LinkName
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.protocols import Tcp, Udp
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes import DatagramSize, check_sizes
-from tightlink.scenario.table import Table, known_kind, tag_of_kind, wrong
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.users import Users
 from tightlink.scenario.values import Amount, Delay, Name, Period, Rate, choice, number, whole
@@ -38,16 +39,7 @@ class Starts(Table):
     """From the start of a flow to the start of the next."""
 
 
-def _start_form(value: object) -> str:
-    if isinstance(value, dict | Starts):
-        return "<starts>"
-    return "<list>" if isinstance(value, list | tuple) else "<time>"
-
-
-Start = Annotated[
-    Annotated[Delay, Tag("<time>")] | Annotated[list[Delay], Tag("<list>")] | Annotated[Starts, Tag("<starts>")],
-    Discriminator(_start_form),
-]
+Start = Annotated[Delay | list[Delay] | Starts, Forms()]
 
 
 PathLinks = Annotated[list[LinkName], Field(min_length=1)]
@@ -238,26 +230,4 @@ class Video(Flow):
 
 
 #: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.
-KINDS: Final[dict[str, type[Flow | Transfers | Users | Scatter]]] = {
-    "bulk": Bulk,
-    "saturate": Saturate,
-    "cbr": Cbr,
-    "on-off": OnOff,
-    "video": Video,
-    "transfers": Transfers,
-    "users": Users,
-    "scatter": Scatter,
-}
-
-Traffic = Annotated[
-    Annotated[Bulk, Tag("<bulk>")]
-    | Annotated[Saturate, Tag("<saturate>")]
-    | Annotated[Cbr, Tag("<cbr>")]
-    | Annotated[OnOff, Tag("<on-off>")]
-    | Annotated[Video, Tag("<video>")]
-    | Annotated[Transfers, Tag("<transfers>")]
-    | Annotated[Users, Tag("<users>")]
-    | Annotated[Scatter, Tag("<scatter>")],
-    Discriminator(tag_of_kind),
-    known_kind(*KINDS),
-]
+Traffic = Annotated[Bulk | Saturate | Cbr | OnOff | Video | Transfers | Users | Scatter, Forms()]

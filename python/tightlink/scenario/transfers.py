@@ -11,11 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import AfterValidator, Field, StrictBool, model_validator
 
 from tightlink import units
 from tightlink.scenario.dscp import Dscp
 from tightlink.scenario.endpoints import Endpoints, LinkName
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.protocols import Tcp
 from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.table import Table, wrong
@@ -45,14 +46,7 @@ def _check_classes(sizes: list[str]) -> list[str]:
     return _check_rising(sizes, "sizes that rise")
 
 
-def _form_of_size(value: object) -> str:
-    return "<distribution>" if isinstance(value, dict | SizeDistribution) else "<size>"
-
-
-TransferSize = Annotated[
-    Annotated[Amount, Tag("<size>")] | Annotated[SizeDistribution, Tag("<distribution>")],
-    Discriminator(_form_of_size),
-]
+TransferSize = Annotated[Amount | SizeDistribution, Forms()]
 
 
 class Transfers(Table):

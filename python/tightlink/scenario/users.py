@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, model_validator
 
 from tightlink.scenario.endpoints import Endpoints
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.links import NodeName
 from tightlink.scenario.protocols import Tcp
 from tightlink.scenario.shares import check_shares
@@ -154,10 +155,6 @@ class LongLived(Table):
     """When it begins (default "0 s")."""
 
 
-def _form_of_think(value: object) -> str:
-    return "<table>" if isinstance(value, dict | Think) else "<mean>"
-
-
 class Users(Table):
     """Sources that think, connect, send a file and think again, each behind its router.
 
@@ -173,7 +170,7 @@ class Users(Table):
     """Where they live, by the name of the class."""
     interfaces: dict[Name, Interface]
     """Network interfaces, drawn for each host."""
-    think: Annotated[Annotated[Period, Tag("<mean>")] | Annotated[Think, Tag("<table>")], Discriminator(_form_of_think)]
+    think: Annotated[Period | Think, Forms()]
     """Time between two transfers: its mean, or { mean, distribution, shape }."""
     files: dict[Name, File]
     """What they send, drawn for each transfer."""
