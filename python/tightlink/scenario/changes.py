@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Period, choice
+from tightlink.scenario.values import Delay, Period
 
 _SHORTEST_STEP: Final = "10 us"
 
@@ -61,7 +61,7 @@ class Step(Table):
 class Schedule(Changing):
     """A quantity that changes in steps."""
 
-    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
+    kind: Literal["schedule"] = "schedule"
     """How it changes."""
     schedule: Annotated[list[Any], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""

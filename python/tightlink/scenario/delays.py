@@ -19,7 +19,7 @@ from tightlink.scenario.course_files import RampedTable
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Delay, Period, PropagationDelay, choice, number
+from tightlink.scenario.values import Delay, Period, PropagationDelay, number
 
 _GAMMA_SHAPE: Final = number(lambda value: 0.1 <= value <= 1000, "a number from 0.1 to 1000, such as 2")  # noqa: PLR2004
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
@@ -117,7 +117,7 @@ class DelayOrnsteinUhlenbeck(_InSeconds, _Delay, Returning):
 class DelayRedraw(_Delay):
     """A delay that is drawn anew at equal times, uniform between two: a path by other satellites, for example."""
 
-    kind: Annotated[Literal["redraw"], choice("redraw")] = "redraw"
+    kind: Literal["redraw"] = "redraw"
     """How the delay changes."""
     shortest: Delay
     """The smallest delay."""
@@ -151,7 +151,7 @@ class LeoDelay(DelayRedraw):
     change it takes 30 to 50 ms longer (Huston 2024, "A transport protocol's view of Starlink").
     """
 
-    kind: Annotated[Literal["leo"], choice("leo")] = "leo"  # type: ignore[assignment]  # another of the kinds
+    kind: Literal["leo"] = "leo"  # type: ignore[assignment]  # another of the kinds
     """How the delay changes."""
     shortest: Delay = "10 ms"
     """The smallest delay."""
@@ -185,6 +185,8 @@ class Jitter(Changing):
     """In this time the correlation of the jitter of two packets falls to 1/e (default there is none)."""
     reorder: StrictBool = False
     """Whether a packet overtakes another of which the jitter is larger; else packets stay in order."""
+    kind: str
+    """Distribution of the jitter."""
 
     def distribution(self) -> dict[str, Any]:
         """The distribution as the engine reads it."""
@@ -199,8 +201,7 @@ class Jitter(Changing):
 class UniformJitter(Jitter):
     """Jitter from zero to a largest value, each as likely."""
 
-    kind: Annotated[Literal["uniform"], choice("uniform")] = "uniform"
-    """Distribution of the jitter."""
+    kind: Literal["uniform"] = "uniform"
     most: Period
     """The largest jitter."""
 
@@ -212,8 +213,7 @@ class UniformJitter(Jitter):
 class NormalJitter(Jitter):
     """Jitter with a normal distribution, of which what is below zero is zero."""
 
-    kind: Annotated[Literal["normal"], choice("normal")] = "normal"
-    """Distribution of the jitter."""
+    kind: Literal["normal"] = "normal"
     mean: Period
     """Mean of the normal distribution."""
     deviation: Period
@@ -227,8 +227,7 @@ class NormalJitter(Jitter):
 class ParetoJitter(Jitter):
     """Jitter with a heavy tail from zero on (Lomax's distribution)."""
 
-    kind: Annotated[Literal["pareto"], choice("pareto")] = "pareto"
-    """Distribution of the jitter."""
+    kind: Literal["pareto"] = "pareto"
     mean: Period
     """The mean."""
     shape: Annotated[float, _SHAPE] = 2.5
@@ -242,8 +241,7 @@ class ParetoJitter(Jitter):
 class GammaJitter(Jitter):
     """Jitter with a gamma distribution."""
 
-    kind: Annotated[Literal["gamma"], choice("gamma")] = "gamma"
-    """Distribution of the jitter."""
+    kind: Literal["gamma"] = "gamma"
     mean: Period
     """The mean."""
     shape: Annotated[float, _GAMMA_SHAPE] = 2.0
@@ -257,8 +255,7 @@ class GammaJitter(Jitter):
 class JitterTable(Jitter):
     """Jitter by its quantiles, such as those of a measurement."""
 
-    kind: Annotated[Literal["quantiles"], choice("quantiles")] = "quantiles"
-    """Distribution of the jitter."""
+    kind: Literal["quantiles"] = "quantiles"
     quantiles: Annotated[list[Delay], Field(min_length=2)]
     """Equally far apart, from the smallest jitter to the largest, with straight lines between them."""
 

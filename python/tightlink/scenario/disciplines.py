@@ -23,7 +23,6 @@ from tightlink.scenario.values import (
     QueueLimit,
     RingLimit,
     Size,
-    choice,
     number,
 )
 
@@ -75,14 +74,14 @@ class Discipline(Table):
 class DropTail(Discipline):
     """First in, first out; what arrives at a full queue is dropped."""
 
-    kind: Annotated[Literal["drop-tail"], choice("drop-tail")] = "drop-tail"
+    kind: Literal["drop-tail"] = "drop-tail"
     """Queue discipline."""
 
 
 class Threshold(Discipline):
     """First in, first out; what arrives above a threshold is marked: the switch that DCTCP asks for (RFC 8257)."""
 
-    kind: Annotated[Literal["threshold"], choice("threshold")] = "threshold"
+    kind: Literal["threshold"] = "threshold"
     """Queue discipline."""
     mark: RingLimit
     """What would not fit if this were the limit is marked, if its transport understands marks."""
@@ -96,7 +95,7 @@ class Threshold(Discipline):
 class Red(Discipline):
     """Random early detection (Floyd and Jacobson 1993), gentle, and adaptive where asked for."""
 
-    kind: Annotated[Literal["red"], choice("red")] = "red"
+    kind: Literal["red"] = "red"
     """Queue discipline."""
     min: RingLimit | None = None
     """Average queue below which nothing is dropped (default half of what is sent in 5 ms, at least 5 packets)."""
@@ -157,7 +156,7 @@ class Red(Discipline):
 class Pie(Discipline):
     """Proportional-integral controller of the queueing delay (RFC 8033)."""
 
-    kind: Annotated[Literal["pie"], choice("pie")] = "pie"
+    kind: Literal["pie"] = "pie"
     """Queue discipline."""
     target: Period = "15 ms"
     """Queueing delay that it aims at (QDELAY_REF)."""
@@ -176,7 +175,7 @@ class Pie(Discipline):
 class Rem(Discipline):
     """Random exponential marking (Athuraliya, Low, Li, Yin 2001): the link has a price, which marks tell to senders."""
 
-    kind: Annotated[Literal["rem"], choice("rem")] = "rem"
+    kind: Literal["rem"] = "rem"
     """Queue discipline."""
     gamma: Annotated[float, _STEP] = 0.001
     """By how much each packet too many raises the price, in each update (γ)."""

@@ -23,7 +23,7 @@ from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.reorder import AnyReorder
 from tightlink.scenario.shaper import AnyShaper
 from tightlink.scenario.table import NAME, Table, merged, wrong
-from tightlink.scenario.values import Fraction, Mtu, Overhead, choice
+from tightlink.scenario.values import Fraction, Mtu, Overhead
 
 _ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
@@ -60,7 +60,7 @@ class Medium(Table):
     """When the link is down, by a schedule or at random (default never)."""
     shaper: AnyShaper | None = None
     """A token bucket in front of the line (default there is none)."""
-    ecn: Annotated[Literal["keep", "bleach"], choice("keep", "bleach")] | None = None
+    ecn: Literal["keep", "bleach"] | None = None
     """What becomes of the ECN field of packets: bleach clears it to Not-ECT at the far end (default "keep")."""
     mtu: Mtu | None = None
     """Largest IP packet that fits (default: the profile's)."""

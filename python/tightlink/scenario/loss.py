@@ -19,7 +19,7 @@ from tightlink.scenario.changes import Changing, Schedule, Step
 from tightlink.scenario.course_files import CourseTable
 from tightlink.scenario.forms import Forms, by_kind
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Delay, Fraction, Period, choice, whole
+from tightlink.scenario.values import Delay, Fraction, Period, whole
 
 #: Packets are counted in as many bits.
 _MOST: Final = 2**53
@@ -37,7 +37,7 @@ class GilbertElliott(LossModel):
     of the packets find it.
     """
 
-    kind: Annotated[Literal["gilbert-elliott"], choice("gilbert-elliott")] = "gilbert-elliott"
+    kind: Literal["gilbert-elliott"] = "gilbert-elliott"
     """Model of the losses."""
     to_bad: Fraction
     """Probability that the packet after one in the good state finds the bad one."""
@@ -65,7 +65,7 @@ class GilbertElliott(LossModel):
 class BitErrors(LossModel):
     """Losses by wrong bits, of which one on the line loses a packet: long packets are lost more often."""
 
-    kind: Annotated[Literal["bit-errors"], choice("bit-errors")] = "bit-errors"
+    kind: Literal["bit-errors"] = "bit-errors"
     """Model of the losses."""
     rate: Fraction
     """Probability that a bit is wrong."""
@@ -93,7 +93,7 @@ class LossPattern(LossModel):
     Without ``packets`` and ``every`` it loses all whose transmission begins in the span of time.
     """
 
-    kind: Annotated[Literal["pattern"], choice("pattern")] = "pattern"
+    kind: Literal["pattern"] = "pattern"
     """Model of the losses."""
     packets: Annotated[list[Annotated[int, _NUMBER]], Field(min_length=1), AfterValidator(_rising)] | None = None
     """Numbers of the packets that are lost, rising, from 1 for the first in the span."""

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Name, Period, choice
+from tightlink.scenario.values import Delay, Name, Period
 
 _ENDS: Final = 2
 _MOST_PERIODS: Final = 250
@@ -45,7 +45,7 @@ class Observe(Table):
 
     interval: Period | None = None
     """Sampling interval of the tables over time (default: no series; "1 s" with users or scatter)."""
-    flows: Annotated[Literal["each", "group", "none"], choice("each", "group", "none")] | None = None
+    flows: Literal["each", "group", "none"] | None = None
     """Rows of the table ``flows``: each flow, each traffic group, or none (default "each")."""
     transport: StrictBool | None = None
     """Whether series have the phase of each congestion control and the state of each recovery, too (default: no)."""

@@ -16,7 +16,7 @@ from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Period, choice
+from tightlink.scenario.values import Delay, Period
 
 
 class Outage(Table):
@@ -46,7 +46,7 @@ class AnyOutage(Changing):
 class Outages(AnyOutage):
     """Outages of a link at times that are written down."""
 
-    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
+    kind: Literal["schedule"] = "schedule"
     """When the link is down."""
     schedule: Annotated[list[Outage], Field(min_length=1)]
     """The outages, one after another."""
@@ -80,7 +80,7 @@ class Outages(AnyOutage):
 class RandomOutages(AnyOutage):
     """Outages of a link that fails and is repaired at random, both directions at once; it is up at first."""
 
-    kind: Annotated[Literal["random"], choice("random")] = "random"
+    kind: Literal["random"] = "random"
     """When the link is down."""
     up: Period
     """How long it is up in the mean, with an exponential distribution."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.errors import ABSENT, ScenarioError, show
+from tightlink.errors import ABSENT, ScenarioError, in_quotes, one_of, show
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -98,6 +98,12 @@ def _problem(details: ErrorDetails, example: Callable[[Sequence[int | str]], str
         such_as = f", such as {dotted(location[-1:])} = {shown}" if shown else ""
         return ScenarioError(f"this key is needed{such_as}", key=dotted(location), statement=True)
     value = details["input"] if location else ABSENT
+    if kind == "literal_error":
+        # Pydantic says which words there are in a sentence only.
+        words = re.findall("'([^']+)'", context["expected"])
+        return ScenarioError(
+            one_of(words), key=dotted(location) or None, value=value, suggestion=in_quotes(value, words)
+        )
     return ScenarioError(_EXPECTED.get(kind, details["msg"]), key=dotted(location) or None, value=value)
 
 

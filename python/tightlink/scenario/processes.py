@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from tightlink import units
 from tightlink.scenario.changes import Changing, check_step
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Period, choice, number
+from tightlink.scenario.values import Period, number
 
 _DEVIATION: Final = number(lambda value: 0 < value <= 10, "a number above 0 and up to 10, such as 0.2")  # noqa: PLR2004
 
@@ -32,7 +32,7 @@ class Process(Changing):
 class Walk(Process):
     """A quantity that wanders: each step multiplies it by a random factor, between two values that throw it back."""
 
-    kind: Annotated[Literal["random-walk"], choice("random-walk")] = "random-walk"
+    kind: Literal["random-walk"] = "random-walk"
     """How it changes."""
     start: Any
     """The first value."""
@@ -80,7 +80,7 @@ class State(Table):
 class Jumps(Process):
     """A quantity that jumps between states: each lasts a random time, then comes another one, each as likely."""
 
-    kind: Annotated[Literal["markov"], choice("markov")] = "markov"
+    kind: Literal["markov"] = "markov"
     """How it changes."""
     states: Annotated[list[Any], Field(min_length=2)]
     """The states, of which it begins in any."""
@@ -106,7 +106,7 @@ class Jumps(Process):
 class Returning(Process):
     """A quantity that is pulled back to its mean: noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
-    kind: Annotated[Literal["ornstein-uhlenbeck"], choice("ornstein-uhlenbeck")] = "ornstein-uhlenbeck"
+    kind: Literal["ornstein-uhlenbeck"] = "ornstein-uhlenbeck"
     """How it changes."""
     mean: Any
     """The mean, which is the first value."""

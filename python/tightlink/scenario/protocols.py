@@ -84,7 +84,7 @@ class Udp(Table):
     """Application bytes in a datagram; the profile adds its headers."""
     datagram: Size | None = None
     """The whole IP datagram, headers included."""
-    ecn: Annotated[Literal["ect0", "ect1"], choice("ect0", "ect1")] | None = None
+    ecn: Literal["ect0", "ect1"] | None = None
     """What packets say to queues that mark instead of dropping: ECT(0) (RFC 3168), or ECT(1), with which they join the
     queue of L4S (RFC 9331). Nobody answers the marks, which are counted. Default: nothing, so that none is marked."""
 

@@ -22,7 +22,7 @@ from tightlink.scenario.course_files import RampedTable
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, choice, line_rate
+from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, line_rate
 
 if TYPE_CHECKING:
     from tightlink.scenario.course_files import Course
@@ -77,7 +77,7 @@ class RateTrace(Changing):
     where none does.
     """
 
-    kind: Annotated[Literal["trace"], choice("trace")] = "trace"
+    kind: Literal["trace"] = "trace"
     """How the rate changes."""
     trace: str
     """Name of the file, relative to the scenario's."""
@@ -162,7 +162,7 @@ class AggregatingRate(Changing):
     no collisions, no other stations but in the distribution of the wait, and no rate adaptation.
     """
 
-    kind: Annotated[Literal["aggregating"], choice("aggregating")] = "aggregating"
+    kind: Literal["aggregating"] = "aggregating"
     """How the rate changes."""
     rate: Rate
     """Rate at which a packet is transmitted in a burst."""

@@ -7,14 +7,14 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import model_validator
 
 from tightlink.scenario.endpoints import Endpoints
 from tightlink.scenario.sizes import DatagramSize, check_sizes
 from tightlink.scenario.table import Table
-from tightlink.scenario.values import Delay, Name, PacketRate, Period, choice
+from tightlink.scenario.values import Delay, Name, PacketRate, Period
 
 
 class Scatter(Table):
@@ -27,7 +27,7 @@ class Scatter(Table):
             unknown.
     """
 
-    kind: Annotated[Literal["scatter"], choice("scatter")] = "scatter"
+    kind: Literal["scatter"] = "scatter"
     at: Endpoints
     """The nodes that send and receive: a group such as "net.router[*]", or a list."""
     rate: PacketRate

@@ -99,7 +99,7 @@ class Flow(Table):
 class Bulk(Flow):
     """As much as the transport takes: a file, or data without end. Over TCP unless ``udp`` is set."""
 
-    kind: Annotated[Literal["bulk"], choice("bulk")] = "bulk"
+    kind: Literal["bulk"] = "bulk"
     bytes: Amount | None = None
     """Application bytes to send (default: without end)."""
 
@@ -130,7 +130,7 @@ class Mixed(Flow):
 class Saturate(Mixed):
     """UDP as fast as the host sends: its interface, or the queue of its first link, pushes back."""
 
-    kind: Annotated[Literal["saturate"], choice("saturate")] = "saturate"
+    kind: Literal["saturate"] = "saturate"
 
     @model_validator(mode="after")
     def _udp_only(self) -> Self:
@@ -169,13 +169,13 @@ class _Paced(Mixed):
 class Cbr(_Paced):
     """Constant bit rate: one packet at a constant interval."""
 
-    kind: Annotated[Literal["cbr"], choice("cbr")] = "cbr"
+    kind: Literal["cbr"] = "cbr"
 
 
 class OnOff(_Paced):
     """Constant bit rate during random on-times, silence during random off-times."""
 
-    kind: Annotated[Literal["on-off"], choice("on-off")] = "on-off"
+    kind: Literal["on-off"] = "on-off"
     on: Period
     """Mean length of the on-times."""
     off: Period
@@ -197,7 +197,7 @@ class OnOff(_Paced):
 class Video(Flow):
     """A coded video over UDP: frames of random sizes, each cut into packets of ``udp.payload``."""
 
-    kind: Annotated[Literal["video"], choice("video")] = "video"
+    kind: Literal["video"] = "video"
     rate: Rate
     """Mean bit rate of the coded stream, without headers."""
     frames_per_second: Annotated[

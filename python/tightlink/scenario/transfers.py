@@ -60,7 +60,7 @@ class Transfers(Table):
             effect.
     """
 
-    kind: Annotated[Literal["transfers"], choice("transfers")] = "transfers"
+    kind: Literal["transfers"] = "transfers"
     from_: Endpoints = Field(validation_alias="from", serialization_alias="from")
     """The nodes that send: a node, a group such as "net.host[*]", or a list of them."""
     to: Endpoints

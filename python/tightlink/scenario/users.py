@@ -165,7 +165,7 @@ class Users(Table):
             unknown or has no effect.
     """
 
-    kind: Annotated[Literal["users"], choice("users")] = "users"
+    kind: Literal["users"] = "users"
     places: dict[Name, Place]
     """Where they live, by the name of the class."""
     interfaces: dict[Name, Interface]

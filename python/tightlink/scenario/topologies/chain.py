@@ -10,7 +10,7 @@ from pydantic import model_validator
 from tightlink.scenario.table import merged, wrong
 from tightlink.scenario.topologies.base import MOST_NODES, table_of
 from tightlink.scenario.topologies.row import Row
-from tightlink.scenario.values import choice, whole
+from tightlink.scenario.values import whole
 
 if TYPE_CHECKING:
     from tightlink.scenario.links import Span
@@ -32,7 +32,7 @@ class Chain(Row):
         [('net.router[0]', 'net.router[1]'), ('net.router[1]', 'net.router[2]')]
     """
 
-    kind: Annotated[Literal["chain"], choice("chain")] = "chain"
+    kind: Literal["chain"] = "chain"
     pairs: Annotated[int, _PAIRS] = 0
     """Hosts at each end."""
 

@@ -11,7 +11,7 @@ from tightlink.scenario.links import Duplex, Span
 from tightlink.scenario.table import merged
 from tightlink.scenario.topologies.base import MOST_NODES
 from tightlink.scenario.topologies.hosts import Hosts
-from tightlink.scenario.values import choice, whole
+from tightlink.scenario.values import whole
 
 _PAIRS = whole(1, MOST_NODES, f"a whole number of pairs from 1 to {MOST_NODES}")
 
@@ -28,7 +28,7 @@ class Dumbbell(Hosts):
         ['net.bottleneck', 'net.access_left[0]', 'net.access_right[0]']
     """
 
-    kind: Annotated[Literal["dumbbell"], choice("dumbbell")] = "dumbbell"
+    kind: Literal["dumbbell"] = "dumbbell"
     pairs: Annotated[int, _PAIRS]
     """Hosts on each side."""
     bottleneck: Duplex

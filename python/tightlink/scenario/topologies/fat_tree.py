@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, model_validator
 
 from tightlink.scenario.table import merged, wrong
 from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, check_rate, group_spans, table_of
-from tightlink.scenario.values import choice
 
 if TYPE_CHECKING:
     from tightlink.scenario.links import Span
@@ -46,7 +45,7 @@ class FatTree(Topology):
         (16, 48)
     """
 
-    kind: Annotated[Literal["fat-tree"], choice("fat-tree")] = "fat-tree"
+    kind: Literal["fat-tree"] = "fat-tree"
     k: Annotated[int, BeforeValidator(_check_ports)]
     """Ports of each switch: an even number."""
     link: GroupLink | None = None

@@ -23,7 +23,6 @@ from tightlink.scenario.values import (
     LineRate,
     Period,
     PropagationDelay,
-    choice,
     number,
     whole,
 )
@@ -79,10 +78,10 @@ class AbileneFourTier(Topology):
 'fast': '40 packets/ms', 'normal': '20 packets/ms'}
     """
 
-    kind: Annotated[Literal["abilene-four-tier"], choice("abilene-four-tier")] = "abilene-four-tier"
+    kind: Literal["abilene-four-tier"] = "abilene-four-tier"
     speed: LineRate
     """Speed from which those of all routers follow."""
-    variant: Annotated[Literal["abilene", "isp"], choice(*BACKBONES)] | None = None
+    variant: Literal["abilene", "isp"] | None = None
     """Backbone: abilene with 11 routers, or isp with 22 (default "abilene")."""
     backbone_factor: Annotated[float, _FACTOR] | None = None
     """Speed of a backbone router, in speeds (default 2)."""
@@ -100,7 +99,7 @@ class AbileneFourTier(Topology):
     """Delay between a point of presence and its backbone router (default "0.1 ms")."""
     access_delay: PropagationDelay | None = None
     """Delay between an access router and what it is attached to (default "0.1 ms")."""
-    buffers: Annotated[Literal["rtt*c", "rtt*c/sqrt(n)"], choice(*_RULES)] | None = None
+    buffers: Literal["rtt*c", "rtt*c/sqrt(n)"] | None = None
     """Queues: what a link sends in rtt, or that over the square root of its flows (default "rtt*c")."""
     rtt: Period | None = None
     """Round trip in buffers (default: the mean between two access routers without queues)."""

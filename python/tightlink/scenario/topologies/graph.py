@@ -13,7 +13,7 @@ from tightlink.scenario.links import Medium, Span, Wire
 from tightlink.scenario.table import NAME, Table, merged, wrong
 from tightlink.scenario.topologies.base import Topology, table_of
 from tightlink.scenario.topologies.graph_file import Reading, joints, names, read
-from tightlink.scenario.values import LineRate, Period, PropagationDelay, choice
+from tightlink.scenario.values import LineRate, Period, PropagationDelay
 
 _ENDS: Final = 2
 _GROUP: Final = "router"
@@ -102,7 +102,7 @@ class Graph(Topology):
         [('net.a', 'net.b')]
     """
 
-    kind: Annotated[Literal["graph"], choice("graph")] = "graph"
+    kind: Literal["graph"] = "graph"
     file: Annotated[str, BeforeValidator(_check_file)] | None = None
     """GraphML or GML file, relative to the scenario's."""
     rate_from: str | None = None

@@ -17,7 +17,7 @@ from tightlink.scenario.topologies.base import (
     table_of,
 )
 from tightlink.scenario.topologies.row import Row
-from tightlink.scenario.values import choice, whole
+from tightlink.scenario.values import whole
 
 if TYPE_CHECKING:
     from tightlink.scenario.links import Span
@@ -40,7 +40,7 @@ class ParkingLot(Row):
         [('net.enter[0]', 'net.router[0]'), ('net.enter[1]', 'net.router[1]'), ('net.enter[2]', 'net.router[2]')]
     """
 
-    kind: Annotated[Literal["parking-lot"], choice("parking-lot")] = "parking-lot"
+    kind: Literal["parking-lot"] = "parking-lot"
     pairs: Annotated[int, _PAIRS] = 1
     """Hosts at each end."""
     cross: Annotated[int, _CROSS] = 1
