@@ -43,21 +43,13 @@ def effects(
 ) -> Finding:
     """Find which factors move which responses, how far, and how many responses each moves.
 
-    Parameters
-    ----------
-    table
-        Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
-    factors
-        Columns that were varied; without them, what the sweep varied, otherwise columns of
-        two values.
-    responses
-        Columns of numbers that came out; without them, all other columns of numbers that vary.
-    by
-        Columns, such as period or algorithm, for each value of which effects are found apart.
-    interactions
-        Also find interactions of two factors, and what they cannot be told apart from.
-    draw_response
-        Draw main effects on this response, not the map of all.
+    Args:
+        table: Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
+        factors: Columns that were varied; without them, what the sweep varied, otherwise columns of two values.
+        responses: Columns of numbers that came out; without them, all other columns of numbers that vary.
+        by: Columns, such as period or algorithm, for each value of which effects are found apart.
+        interactions: Also find interactions of two factors, and what they cannot be told apart from.
+        draw_response: Draw main effects on this response, not the map of all.
     """
     apart = by or []
     read, merged = _read(table, factors, responses, apart)
@@ -96,15 +88,10 @@ def effects(
 def ten_steps(table: Path, *, response: str | None = None, factors: Names = None) -> Finding:
     """Look at one response in ten steps: which effects are more than noise, and what they leave unexplained.
 
-    Parameters
-    ----------
-    table
-        Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
-    response
-        Column of numbers that came out; may be left out where there is one.
-    factors
-        Columns that were varied; without them, what the sweep varied, otherwise columns of
-        two values.
+    Args:
+        table: Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
+        response: Column of numbers that came out; may be left out where there is one.
+        factors: Columns that were varied; without them, what the sweep varied, otherwise columns of two values.
     """
     read, merged = _read(table, factors, None if response is None else [response], [])
     if response is None and len(read.responses) != 1:

@@ -34,18 +34,12 @@ def fairness(
 ) -> None:
     """Compare each algorithm with the standard TCP beside it: shares of what was available, and who gets more.
 
-    Parameters
-    ----------
-    table
-        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
-    own
-        Column of the throughput of flows that use it.
-    standard
-        Column of the throughput of flows that use standard TCP beside it.
-    available
-        Column of the throughput that was available, as numbers or such as "20 Mbit/s".
-    output
-        File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
+    Args:
+        table: Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
+        own: Column of the throughput of flows that use it.
+        standard: Column of the throughput of flows that use standard TCP beside it.
+        available: Column of the throughput that was available, as numbers or such as "20 Mbit/s".
+        output: File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
     """
     beside = None if output is None else output.with_stem(f"{output.stem}-beside")
     check_new(output)

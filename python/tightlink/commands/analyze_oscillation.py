@@ -33,17 +33,12 @@ def oscillation(
 ) -> Finding:
     """Find what goes up and down with a period: windows, queues, losses; tested against noise without one.
 
-    Parameters
-    ----------
-    table
-        Folder of a run that was observed at an interval, or of a sweep of such runs; or a table with time_s.
-    column
-        Column, or metric of a table of series (default: of a run, windows, and losses or
-        what is retransmitted).
-    begin
-        Time before which nothing is looked at, such as the start of flows.
-    end
-        Time after which nothing is looked at (default: none).
+    Args:
+        table: Folder of a run that was observed at an interval, or of a sweep of such runs; or a table with time_s.
+        column: Column, or metric of a table of series (default: of a run, windows, and losses or what is
+            retransmitted).
+        begin: Time before which nothing is looked at, such as the start of flows.
+        end: Time after which nothing is looked at (default: none).
     """
     from tightlink.analysis.traffic.oscillations import summary
 

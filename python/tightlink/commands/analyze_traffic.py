@@ -45,19 +45,13 @@ def traffic(
 ) -> Finding:
     """Find bursts at all time scales, spikes, and cycles of a day and a week, in counts over time.
 
-    Parameters
-    ----------
-    table
-        Folder of a run that was observed at an interval; a capture (pcap, pcapng); or a table with time_s at equal
-        intervals.
-    column
-        Column, or metric of a table of series (default: the throughput, or packets, or bytes).
-    begin
-        Time before which nothing is looked at.
-    end
-        Time after which nothing is looked at (default: none).
-    interval
-        Of the series of a capture file.
+    Args:
+        table: Folder of a run that was observed at an interval; a capture (pcap, pcapng); or a table with time_s at
+            equal intervals.
+        column: Column, or metric of a table of series (default: the throughput, or packets, or bytes).
+        begin: Time before which nothing is looked at.
+        end: Time after which nothing is looked at (default: none).
+        interval: Of the series of a capture file.
     """
     from tightlink.analysis.traffic.burstiness import LEAST_VALUES
 
@@ -88,14 +82,10 @@ def arrivals(
 ) -> Finding:
     """Test arrivals against a Poisson process: of packets at links, of flows, or of anything with a time.
 
-    Parameters
-    ----------
-    table
-        Folder of a run; a capture (pcap, pcapng); or a table with a row for each arrival.
-    column
-        Column of the time, in seconds.
-    of
-        Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s.
+    Args:
+        table: Folder of a run; a capture (pcap, pcapng); or a table with a row for each arrival.
+        column: Column of the time, in seconds.
+        of: Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s.
     """
     frame = _rows(table, of)
     found = {}
@@ -117,12 +107,9 @@ def arrivals(
 def sizes(table: Table, *, column: str | None = None) -> Finding:
     """Find how heavy the tail of sizes is, and how much the largest flows carry.
 
-    Parameters
-    ----------
-    table
-        Folder of a run with flows; a capture (pcap, pcapng); or a table with a row for each flow.
-    column
-        Column of the size (default: bytes_delivered; of a capture bytes_sent, those that were captured).
+    Args:
+        table: Folder of a run with flows; a capture (pcap, pcapng); or a table with a row for each flow.
+        column: Column of the size (default: bytes_delivered; of a capture bytes_sent, those that were captured).
     """
     rows = _rows(table, "flows")
     if column is None:
@@ -149,16 +136,11 @@ def cross_correlation(
 ) -> Finding:
     """Find which of two series follows the other, and by how much time.
 
-    Parameters
-    ----------
-    table
-        Folder of a run that was observed at an interval; or a table with time_s at equal intervals.
-    first
-        Column; of a table of series, whose and which: "bottleneck queue_packets".
-    second
-        The same of the other.
-    longest
-        Longest lag to look at (default: a quarter of the time).
+    Args:
+        table: Folder of a run that was observed at an interval; or a table with time_s at equal intervals.
+        first: Column; of a table of series, whose and which: "bottleneck queue_packets".
+        second: The same of the other.
+        longest: Longest lag to look at (default: a quarter of the time).
     """
     from tightlink.analysis.traffic.cross_correlation import LEAST_VALUES, lag
 

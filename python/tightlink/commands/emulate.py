@@ -47,38 +47,25 @@ def emulate(
 ) -> int:
     """Put the bottlenecks of a scenario between hosts of this machine, in real time.
 
-    Parameters
-    ----------
-    file
-        Scenario, a TOML file; of its traffic only who sends to whom. None with --trace.
-    command
-        After --, a program to run in a host, and its arguments: the links end with it, and its exit code is the
-        command's. It reaches the scenario's hosts by their names, and no other network. Without a program, how to enter
-        the hosts is printed, and Ctrl-C ends the links.
-    trace
-        Instead of a scenario a single link, "link", from the host "here", where the program runs, to the host "there":
-        its trace as mahimahi has it, a line for each millisecond at which 1504 bytes may leave.
-    trace_down
-        Trace of the other direction (default: the same).
-    delay
-        Delay of the link of --trace, in each direction, such as "20 ms" (default: none).
-    queue
-        Queue of the link of --trace, in each direction, such as "100 packets" (default: that of the profile).
-    link
-        Links to emulate, instead of the slowest on the path of each flow.
-    device
-        Kind of the devices between the hosts and the links: tun, or packet, which is more precise.
-    in_
-        Host in which to run the program (default: the one that sends first).
-    duration
-        When the links end, such as "10 s"; with a program, that is ended then.
-    late
-        How much later than planned a packet may be forwarded, such as "1 ms", before it counts as late (default: 1 %
-        of what the path takes with full queues, at least 0.1 ms). Where more than 1 % are late, there is no result.
-    burn
-        Spend the processor time that packets cost the router, instead of adding it up.
-    output
-        Folder to write the run to, with every packet; without it nothing is written.
+    Args:
+        file: Scenario, a TOML file; of its traffic only who sends to whom. None with --trace.
+        command: After --, a program to run in a host, and its arguments: the links end with it, and its exit code is
+            the command's. It reaches the scenario's hosts by their names, and no other network. Without a program, how
+            to enter the hosts is printed, and Ctrl-C ends the links.
+        trace: Instead of a scenario a single link, "link", from the host "here", where the program runs, to the host
+            "there": its trace as mahimahi has it, a line for each millisecond at which 1504 bytes may leave.
+        trace_down: Trace of the other direction (default: the same).
+        delay: Delay of the link of --trace, in each direction, such as "20 ms" (default: none).
+        queue: Queue of the link of --trace, in each direction, such as "100 packets" (default: that of the profile).
+        link: Links to emulate, instead of the slowest on the path of each flow.
+        device: Kind of the devices between the hosts and the links: tun, or packet, which is more precise.
+        in_: Host in which to run the program (default: the one that sends first).
+        duration: When the links end, such as "10 s"; with a program, that is ended then.
+        late: How much later than planned a packet may be forwarded, such as "1 ms", before it counts as late (default:
+            1 % of what the path takes with full queues, at least 0.1 ms). Where more than 1 % are late, there is no
+            result.
+        burn: Spend the processor time that packets cost the router, instead of adding it up.
+        output: Folder to write the run to, with every packet; without it nothing is written.
     """
     from tightlink.measure.emulation import Emulation, told
     from tightlink.measure.plan import Plan

@@ -23,12 +23,9 @@ def list_names(
 ) -> None:
     """Print what there is to choose from, one name first on each line.
 
-    Parameters
-    ----------
-    what
-        Kind of thing to list.
-    json_
-        Print names and meanings as JSON.
+    Args:
+        what: Kind of thing to list.
+        json_: Print names and meanings as JSON.
     """
     names = _LISTS[what]()
     if json_:

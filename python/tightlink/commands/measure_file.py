@@ -49,27 +49,18 @@ def scenario(
 ) -> int:
     """Measure a scenario: real senders on this machine's own TCP and UDP, over its bottlenecks in real time.
 
-    Parameters
-    ----------
-    file
-        Scenario, a TOML file.
-    output
-        Folder to write the tables to; with --repeat a folder in it for each time. Without it nothing is written.
-    sender
-        What sends: probe, whose windows are exact, or iperf3.
-    link
-        Links to emulate (default: the slowest on the path of each flow).
-    device
-        Devices between the hosts and the links: tun, or packet for Ethernet frames with the kernel's times.
-    repeat
-        How many times to measure.
-    echo
-        Interval of echoes (ICMP) beside the traffic, or off.
-    late
-        How much later than planned a packet may be forwarded before it counts as late (default: 1 % of what full
-        queues take). Where more than 1 % are late, there is no result.
-    json_
-        Print manifest, flows and links as JSON.
+    Args:
+        file: Scenario, a TOML file.
+        output: Folder to write the tables to; with --repeat a folder in it for each time. Without it nothing is
+            written.
+        sender: What sends: probe, whose windows are exact, or iperf3.
+        link: Links to emulate (default: the slowest on the path of each flow).
+        device: Devices between the hosts and the links: tun, or packet for Ethernet frames with the kernel's times.
+        repeat: How many times to measure.
+        echo: Interval of echoes (ICMP) beside the traffic, or off.
+        late: How much later than planned a packet may be forwarded before it counts as late (default: 1 % of what full
+            queues take). Where more than 1 % are late, there is no result.
+        json_: Print manifest, flows and links as JSON.
     """
     from tightlink.measure.machine import missing
     from tightlink.measure.measuring import check, measure

@@ -107,18 +107,12 @@ def tcp(
 ) -> int:
     """Measure transfers to an iperf3 server, or from it, with windows and numbers of flows, in shuffled order.
 
-    Parameters
-    ----------
-    options
-        What all grids of tests are asked for.
-    windows
-        Windows of each flow, such as "8K,64K" or "8K..1M:x2", which iperf3 meets to ±10 %.
-    flows
-        Numbers of parallel flows, such as "1,4" or "1..16:x2".
-    congestion
-        Congestion control of the sender's kernel, such as reno (default: the kernel's).
-    reverse
-        Let the server send; of its packets the round-trip times are not known.
+    Args:
+        options: What all grids of tests are asked for.
+        windows: Windows of each flow, such as "8K,64K" or "8K..1M:x2", which iperf3 meets to ±10 %.
+        flows: Numbers of parallel flows, such as "1,4" or "1..16:x2".
+        congestion: Congestion control of the sender's kernel, such as reno (default: the kernel's).
+        reverse: Let the server send; of its packets the round-trip times are not known.
     """
     from tightlink.experiment.measured import Measured
     from tightlink.measure.iperf3 import transfer
@@ -169,14 +163,10 @@ def udp_sweep(
 ) -> int:
     """Measure datagrams to an iperf3 server, with payloads and rates, in shuffled order.
 
-    Parameters
-    ----------
-    options
-        What all grids of tests are asked for.
-    payloads
-        Payloads of a datagram in bytes, such as "25,100,400" or "50..1450:50".
-    rates
-        What is offered: of payload such as "90 Mbit/s", or of datagrams such as "26000 packets/s".
+    Args:
+        options: What all grids of tests are asked for.
+        payloads: Payloads of a datagram in bytes, such as "25,100,400" or "50..1450:50".
+        rates: What is offered: of payload such as "90 Mbit/s", or of datagrams such as "26000 packets/s".
     """
     from tightlink.experiment.measured import Measured
     from tightlink.measure.iperf3 import datagrams

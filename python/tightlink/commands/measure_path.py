@@ -25,14 +25,10 @@ _OVERLOAD: Final = (100, 50_000)
 def serve(address: str, *, port: int = 5202, visits: int | None = None) -> int:
     """Be the other end of "tightlink measure path": receive its datagrams or send them back, until Ctrl-C.
 
-    Parameters
-    ----------
-    address
-        Address of this machine to listen at, and at no other.
-    port
-        Port, of TCP and UDP.
-    visits
-        End after so many visits; a whole measurement makes five.
+    Args:
+        address: Address of this machine to listen at, and at no other.
+        port: Port, of TCP and UDP.
+        visits: End after so many visits; a whole measurement makes five.
     """
     from tightlink.console import say
     from tightlink.measure.listener import serve as listen
@@ -60,22 +56,14 @@ def path(
 ) -> int:
     """Measure the path to a host: round trip, rate of the bottleneck, queue; and how sure they are.
 
-    Parameters
-    ----------
-    host
-        Name or address of the host, where "tightlink measure serve" runs; without it only ping and iperf3 tell.
-    port
-        Port at which it listens.
-    payload
-        Payload of the datagrams of trains and overload; no larger than the path takes whole.
-    trains
-        Trains that are sent.
-    train_packets
-        Datagrams of each.
-    overload_packets
-        Datagrams with which the queue is filled, at most.
-    output
-        File for a scenario with this path, which "tightlink plan path --path" takes, too.
+    Args:
+        host: Name or address of the host, where "tightlink measure serve" runs; without it only ping and iperf3 tell.
+        port: Port at which it listens.
+        payload: Payload of the datagrams of trains and overload; no larger than the path takes whole.
+        trains: Trains that are sent.
+        train_packets: Datagrams of each.
+        overload_packets: Datagrams with which the queue is filled, at most.
+        output: File for a scenario with this path, which "tightlink plan path --path" takes, too.
     """
     from tightlink.console import say
     from tightlink.files import check_new

@@ -60,44 +60,26 @@ def plan_path(
 ) -> int:
     """Say what a path will carry, which window and how many flows to take, and what would change it.
 
-    Parameters
-    ----------
-    bandwidth
-        Rate of the bottleneck, such as "10 Mbit/s".
-    rtt
-        Round-trip time of the empty path, such as "162 ms".
-    queue
-        Queue at the bottleneck in packets (default: 80).
-    path
-        Scenario of one link to take these three from where they are not given, such as "tightlink measure path" writes.
-    factor
-        What the senders' access links carry together, over the bandwidth.
-    flows
-        Numbers of parallel flows to choose from, such as "1,2,4,8".
-    headroom
-        Share of the bandwidth to leave unused, such as "20 %".
-    max_window
-        Largest window that the hosts allow, such as "64 KiB".
-    default_window
-        Window of the single flow that all is compared with.
-    loss
-        Largest loss that counts as little.
-    bytes_
-        How much to transfer, such as "1 TB", to learn how long it takes.
-    cross
-        Share of the bandwidth that other traffic takes over the week, such as "20 %".
-    duration
-        How long to simulate.
-    recovery
-        Loss recovery of the hosts' TCP.
-    observed
-        Measurements to compare with: CSV, iperf3's JSON, or the folder of a run or a study.
-    fit
-        What of bandwidth, rtt, queue and cross to fit to the measurements first, such as "bandwidth,rtt".
-    jobs
-        Runs to simulate at a time.
-    output
-        File for a figure: .png, .svg or .pdf.
+    Args:
+        bandwidth: Rate of the bottleneck, such as "10 Mbit/s".
+        rtt: Round-trip time of the empty path, such as "162 ms".
+        queue: Queue at the bottleneck in packets (default: 80).
+        path: Scenario of one link to take these three from where they are not given, such as "tightlink measure path"
+            writes.
+        factor: What the senders' access links carry together, over the bandwidth.
+        flows: Numbers of parallel flows to choose from, such as "1,2,4,8".
+        headroom: Share of the bandwidth to leave unused, such as "20 %".
+        max_window: Largest window that the hosts allow, such as "64 KiB".
+        default_window: Window of the single flow that all is compared with.
+        loss: Largest loss that counts as little.
+        bytes_: How much to transfer, such as "1 TB", to learn how long it takes.
+        cross: Share of the bandwidth that other traffic takes over the week, such as "20 %".
+        duration: How long to simulate.
+        recovery: Loss recovery of the hosts' TCP.
+        observed: Measurements to compare with: CSV, iperf3's JSON, or the folder of a run or a study.
+        fit: What of bandwidth, rtt, queue and cross to fit to the measurements first, such as "bandwidth,rtt".
+        jobs: Runs to simulate at a time.
+        output: File for a figure: .png, .svg or .pdf.
     """
     check_new(output)
     if jobs < 1:

@@ -19,16 +19,11 @@ def plot(
 ) -> None:
     """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
 
-    Parameters
-    ----------
-    folder
-        Folder of the run, the sweep or the study.
-    name
-        Name of the figure.
-    output
-        File to write, .svg, .png or .pdf (default: NAME.svg).
-    json_
-        Print what figures there are as JSON.
+    Args:
+        folder: Folder of the run, the sweep or the study.
+        name: Name of the figure.
+        output: File to write, .svg, .png or .pdf (default: NAME.svg).
+        json_: Print what figures there are as JSON.
     """
     from tightlink.report.figures import figure, figures
 

@@ -28,20 +28,14 @@ def study(
 ) -> int:
     """Run a study: its simulations, its analysis, its claims and its report.
 
-    Parameters
-    ----------
-    name
-        Study, as "tightlink list studies" names it, or a Python file that defines one.
-    output
-        Folder for runs, claims, figures and report (default: results/NAME).
-    live
-        Measure, too: real hosts over an emulated link, beside what is simulated.
-    claims
-        Print what the study claims, and with what each claim is compared; nothing is run.
-    json_
-        Print the claims with their verdicts as JSON, and what the study itself describes; with --claims, their table.
-    options
-        What a study alone has, such as --routers 1/3 of congestion-control: see "tightlink study NAME --help".
+    Args:
+        name: Study, as "tightlink list studies" names it, or a Python file that defines one.
+        output: Folder for runs, claims, figures and report (default: results/NAME).
+        live: Measure, too: real hosts over an emulated link, beside what is simulated.
+        claims: Print what the study claims, and with what each claim is compared; nothing is run.
+        json_: Print the claims with their verdicts as JSON, and what the study itself describes; with --claims, their
+            table.
+        options: What a study alone has, such as --routers 1/3 of congestion-control: see "tightlink study NAME --help".
     """
     from tightlink import studies
 

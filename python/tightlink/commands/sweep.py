@@ -66,36 +66,23 @@ def sweep(
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.
 
-    Parameters
-    ----------
-    file
-        Scenario or experiment, a TOML file.
-    vary
-        key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated.
-    design
-        Which combinations: full, two-level, fractional, one-at-a-time, latin-hypercube, or a CSV file (default: full).
-    replications
-        Runs of each combination, with seeds from the scenario's on (default: 1).
-    resolution
-        Resolution of a fractional design, such as 4.
-    runs
-        Combinations of a Latin hypercube; the most of a fractional design.
-    design_seed
-        Seed of the choice that a Latin hypercube makes (default: 1).
-    precision
-        metric=SHARE, such as "goodput_bps=5 %": replicate until half the 95 % confidence interval is that narrow.
-    max_replications
-        Replications of a combination at most, with --precision (default: 100).
-    output
-        Folder for the results, in which an interrupted sweep continues (default: results/FILE-sweep).
-    dry_run
-        Print the combinations and how long they will take, and stop.
-    yes
-        Allow more than 100,000 runs.
-    with_lab
-        Put a laboratory into the report, with a slider for each key that is varied.
-    json_
-        Print the means of all combinations as JSON, with half their 95 % confidence intervals.
+    Args:
+        file: Scenario or experiment, a TOML file.
+        vary: key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated.
+        design: Which combinations: full, two-level, fractional, one-at-a-time, latin-hypercube, or a CSV file (default:
+            full).
+        replications: Runs of each combination, with seeds from the scenario's on (default: 1).
+        resolution: Resolution of a fractional design, such as 4.
+        runs: Combinations of a Latin hypercube; the most of a fractional design.
+        design_seed: Seed of the choice that a Latin hypercube makes (default: 1).
+        precision: metric=SHARE, such as "goodput_bps=5 %": replicate until half the 95 % confidence interval is that
+            narrow.
+        max_replications: Replications of a combination at most, with --precision (default: 100).
+        output: Folder for the results, in which an interrupted sweep continues (default: results/FILE-sweep).
+        dry_run: Print the combinations and how long they will take, and stop.
+        yes: Allow more than 100,000 runs.
+        with_lab: Put a laboratory into the report, with a slider for each key that is varied.
+        json_: Print the means of all combinations as JSON, with half their 95 % confidence intervals.
     """
     define(controls)
     if with_lab:
