@@ -1,5 +1,6 @@
 """``tightlink analyze effects`` and ``ten-steps``: which factors matter, of any table of a two-level experiment."""
 
+import dataclasses
 import math
 import re
 from collections.abc import Mapping
@@ -110,8 +111,6 @@ def ten_steps(table: Path, *, response: str | None = None, factors: Names = None
 
 def _read(table: Path, factors: Names, responses: Names, by: list[str]) -> "tuple[Designed, dict[str, str]]":
     """The table, without responses that nothing moves, and which factors are left out for the one they change with."""
-    import dataclasses
-
     read = designed.read(table, factors=factors, responses=responses)
     kept = [name for name in read.factors if name not in by]
     measured = [name for name in read.responses if name not in by]

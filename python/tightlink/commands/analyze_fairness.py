@@ -1,7 +1,6 @@
 """``tightlink analyze fairness``: algorithms beside the standard TCP that competes with them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tightlink import plots
 from tightlink.analysis import measurements
@@ -13,11 +12,9 @@ from tightlink.commands.options import Json, Output
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table
 from tightlink.files import check_new
+from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
 from tightlink.report import charts
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @with_table_options

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import plots
 from tightlink.analysis import measurements
 from tightlink.analysis.estimates import Bracket, Estimate
 from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.analysis.limits.saturation import Law, Saturation, Slope
-from tightlink.commands.analyze_output import Finding, Table, finds, panels, plain
+from tightlink.commands.analyze_output import Finding, Panel, Table, finds, panels, plain
 from tightlink.console import print_table, print_text
 from tightlink.numbers import NONE, grouped, percent
-
-if TYPE_CHECKING:
-    from tightlink.commands.analyze_output import Panel
 
 _DIGITS: Final = 4
 #: From here on numbers have no digits behind the point.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import plots, units
 from tightlink.analysis import measurements
@@ -16,15 +16,12 @@ from tightlink.analysis.traffic.over_time import Series, series_of
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import Spikes, spikes
 from tightlink.capture import capture, is_capture
-from tightlink.commands.analyze_output import MOST, Finding, Table, finds, panels, plain, print_constant
+from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, panels, plain, print_constant
 from tightlink.commands.options import Names, option
 from tightlink.console import print_text
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import pl
 from tightlink.run import CAPTURE, holds_run, open_run
-
-if TYPE_CHECKING:
-    from tightlink.commands.analyze_output import Panel
 
 #: Tables of runs over time, the first that is there.
 _OVER_TIME: Final = ("series", "users", "scatter")

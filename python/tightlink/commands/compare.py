@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import plots
 from tightlink.analysis.compare.comparison import Comparison
@@ -12,7 +12,7 @@ from tightlink.analysis.compare.comparison import compare as put_together
 from tightlink.analysis.compare.pairs import SIDES
 from tightlink.analysis.compare.words import MAIN, in_order, main_agreements
 from tightlink.checksums import write_table
-from tightlink.commands.analyze_output import panels, plain
+from tightlink.commands.analyze_output import Panel, panels, plain
 from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, say, warned
@@ -22,9 +22,6 @@ from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import SIMULATION, holds_run, open_run
-
-if TYPE_CHECKING:
-    from tightlink.commands.analyze_output import Panel
 
 #: A limit that took less of the time on both sides is not printed.
 _LEAST_SHARE: Final = 0.05

@@ -3,8 +3,9 @@
 import contextlib
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -12,14 +13,14 @@ from tightlink import units
 from tightlink.commands.options import Names, Output, Set, option
 from tightlink.console import FAILED, columns_chosen, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.measure.emulation import Emulation, told
+from tightlink.measure.plan import Plan
+from tightlink.measure.programs import Program
+from tightlink.measure.relay import InvalidMeasurementError
+from tightlink.measure.system import need_linux
+from tightlink.run import MEASUREMENT, is_there
 from tightlink.scenario import Scenario, load, parse_option
 from tightlink.text_table import Choice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tightlink.measure.emulation import Emulation
-    from tightlink.measure.programs import Program
 
 #: What shells add to the number of a signal that ended a program.
 _SIGNALLED: Final = 128
@@ -67,12 +68,6 @@ def emulate(
         burn: Spend the processor time that packets cost the router, instead of adding it up.
         output: Folder to write the run to, with every packet; without it nothing is written.
     """
-    from tightlink.measure.emulation import Emulation, told
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.relay import InvalidMeasurementError
-    from tightlink.measure.system import need_linux
-    from tightlink.run import MEASUREMENT, is_there
-
     need_linux()
     if trace is not None and file is not None:
         # All that is no option is the command then.
@@ -127,7 +122,7 @@ def _scenario(file: Path | None, wire: "dict[str, Path | str | None]", changes: 
 
 
 @contextlib.contextmanager
-def _as_options(of_trace: bool) -> "Iterator[None]":  # noqa: FBT001
+def _as_options(of_trace: bool) -> Iterator[None]:  # noqa: FBT001
     """Call the keys of the link of --trace as they were typed, where one of them is wrong."""
     try:
         yield
@@ -150,7 +145,7 @@ def _host(names: list[str], wanted: str | None, command: tuple[str, ...]) -> str
     return wanted
 
 
-def _wait(emulation: "Emulation") -> None:
+def _wait(emulation: Emulation) -> None:
     """Say how to enter the hosts, and wait until the links end or Ctrl-C."""
     rows = [[host.name, host.address, way] for host, way in emulation.ways_in()]
     # What somebody copies stands in one line, however long it is.
@@ -164,7 +159,7 @@ def _wait(emulation: "Emulation") -> None:
             pass
 
 
-def _run(emulation: "Emulation", host: str, command: tuple[str, ...]) -> int:
+def _run(emulation: Emulation, host: str, command: tuple[str, ...]) -> int:
     """Run a program in a host, until it or the links end; its exit code."""
     for each in emulation.plan.hosts.values():
         say(f"{each.name} is {each.address}")
@@ -174,7 +169,7 @@ def _run(emulation: "Emulation", host: str, command: tuple[str, ...]) -> int:
     return _SIGNALLED - code if code < 0 else code
 
 
-def _ended(emulation: "Emulation", program: "Program", command: str) -> int:
+def _ended(emulation: Emulation, program: Program, command: str) -> int:
     told = False
     while True:
         try:
@@ -187,7 +182,7 @@ def _ended(emulation: "Emulation", program: "Program", command: str) -> int:
 
 
 @contextlib.contextmanager
-def _ctrl_c_for_the_program() -> "Iterator[None]":
+def _ctrl_c_for_the_program() -> Iterator[None]:
     """Ctrl-C reaches the program, which is in the same terminal: what it does then is its affair."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:

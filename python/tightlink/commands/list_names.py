@@ -7,6 +7,7 @@ from tightlink import studies
 from tightlink.commands.options import Json
 from tightlink.commands.table_options import with_csv
 from tightlink.console import print_json, print_text
+from tightlink.experiment.metrics import listed
 from tightlink.lazy import _core
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES
 from tightlink.scenario.networks import networks
@@ -53,8 +54,6 @@ def _networks() -> list[tuple[str, str]]:
 
 
 def _metrics() -> list[tuple[str, str]]:
-    from tightlink.experiment.metrics import listed
-
     of_runs = ((f"runs.{name}", text) for name, text in listed())
     return [*metrics(), *((f"series.{name}", text) for name, text in _core.metrics()), *of_runs]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -19,12 +19,9 @@ from tightlink.commands.table_options import with_table_options
 from tightlink.console import CAUTION, print_json, progress
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
+from tightlink.lazy import pl
 from tightlink.scenario import load
 from tightlink.scenario.table import Table
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
 _QUEUE: Final = "80"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.analysis.estimates import Estimate
@@ -16,11 +16,8 @@ from tightlink.analysis.path.prediction import Prediction, transfer_s
 from tightlink.analysis.path.residuals import agreement, beside, by_flows
 from tightlink.commands.plan_path_upgrades import show_upgrades
 from tightlink.console import print_table, print_text, rounded
+from tightlink.lazy import pl
 from tightlink.numbers import NONE
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 86_400.0

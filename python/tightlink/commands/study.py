@@ -4,12 +4,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from tightlink import studies
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, WithLab
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.experiment import claims as claimed
 
 
 @with_table_options
@@ -37,8 +39,6 @@ def study(
             table.
         options: What a study alone has, such as --routers 1/3 of congestion-control: see "tightlink study NAME --help".
     """
-    from tightlink import studies
-
     given = {"--output": output, "--jobs": jobs != 1, "--cluster": cluster, "--live": live, "--with-lab": with_lab}
     without_effect = next((option for option, value in given.items() if value), None)
     if claims and without_effect is not None:
@@ -61,8 +61,6 @@ def study(
         found = run_study(
             chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
         )
-    from tightlink.experiment import claims as claimed
-
     if json_:
         verdicts = [claimed.described(claim) for claim in found.claims]
         print_json({"report": str(found.report), "claims": verdicts, **found.said.described})

@@ -14,12 +14,13 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from pydantic import BeforeValidator, Discriminator, GetCoreSchemaHandler, Tag
+from pydantic import BeforeValidator, Discriminator, Tag
 
 from tightlink.errors import one_of
 from tightlink.scenario.table import Table, kind_of, wrong
 
 if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
 #: Tags of forms other than the kinds of tables; as those they stand in brackets, as no key does.

@@ -11,21 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.changes import Changing, RampedSchedule, Step, mean_of
-from tightlink.scenario.course_files import RampedTable
+from tightlink.scenario.course_files import Course, RampedTable
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import wrong
 from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, line_rate
-
-if TYPE_CHECKING:
-    from tightlink.scenario.course_files import Course
 
 #: A trace of a day at 12 Mbit/s has a tenth of them.
 _MOST_INSTANTS: Final = 10**9

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import congestion_spec
-from tightlink.scenario.network import given
+from tightlink.scenario.network import Network, given
+from tightlink.scenario.profiles import Profile
+from tightlink.scenario.protocols import Rto, Tcp, Udp
+from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.sizes_spec import check_packet, size_shares
 from tightlink.scenario.values import ACCURATE_ECN, UNLIMITED
-
-if TYPE_CHECKING:
-    from tightlink.scenario.network import Network
-    from tightlink.scenario.profiles import Profile
-    from tightlink.scenario.protocols import Rto, Tcp, Udp
-    from tightlink.scenario.sizes import DatagramSize
 
 #: Windows, of which some may be in bandwidth-delay products.
 _WINDOWS = ("window", "initial_window", "initial_ssthresh", "max_ssthresh")

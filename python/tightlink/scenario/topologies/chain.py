@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import model_validator
 
+from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged, wrong
 from tightlink.scenario.topologies.base import MOST_NODES, table_of
 from tightlink.scenario.topologies.row import Row
 from tightlink.scenario.values import whole
-
-if TYPE_CHECKING:
-    from tightlink.scenario.links import Span
 
 _PAIRS = whole(0, MOST_NODES, f"a whole number of pairs from 0 to {MOST_NODES}")
 

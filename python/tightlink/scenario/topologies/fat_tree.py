@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
+from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged, wrong
 from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, check_rate, group_spans, table_of
-
-if TYPE_CHECKING:
-    from tightlink.scenario.links import Span
 
 _FEWEST_PORTS: Final = 2
 _MOST_PORTS: Final = 128

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import model_validator
 
+from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged
 from tightlink.scenario.topologies.base import (
     MOST_NODES,
@@ -18,9 +19,6 @@ from tightlink.scenario.topologies.base import (
 )
 from tightlink.scenario.topologies.row import Row
 from tightlink.scenario.values import whole
-
-if TYPE_CHECKING:
-    from tightlink.scenario.links import Span
 
 _PAIRS = whole(1, MOST_NODES, f"a whole number of pairs from 1 to {MOST_NODES}")
 _CROSS = whole(1, MOST_NODES, f"a whole number of pairs for each hop from 1 to {MOST_NODES}")
