@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Period
+from tightlink.scenario.values import Delay, Period, in_si
 
 _SHORTEST_STEP: Final = "10 us"
 
@@ -40,7 +40,7 @@ class Changing(Table):
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        raise NotImplementedError
+        return in_si(self)
 
     def nominal(self) -> float:
         """What stands for a quantity that changes where one value is asked for, in SI units."""

@@ -19,7 +19,7 @@ from tightlink.scenario.course_files import RampedTable
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Delay, Period, PropagationDelay, number
+from tightlink.scenario.values import Delay, Period, PropagationDelay, in_si, number
 
 _GAMMA_SHAPE: Final = number(lambda value: 0.1 <= value <= 1000, "a number from 0.1 to 1000, such as 2")  # noqa: PLR2004
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
@@ -190,7 +190,7 @@ class Jitter(Changing):
 
     def distribution(self) -> dict[str, Any]:
         """The distribution as the engine reads it."""
-        raise NotImplementedError
+        return in_si(self, "correlation", "reorder")
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -205,10 +205,6 @@ class UniformJitter(Jitter):
     most: Period
     """The largest jitter."""
 
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "uniform", "most_s": units.time(self.most)}
-
 
 class NormalJitter(Jitter):
     """Jitter with a normal distribution, of which what is below zero is zero."""
@@ -218,10 +214,6 @@ class NormalJitter(Jitter):
     """Mean of the normal distribution."""
     deviation: Period
     """Its standard deviation."""
-
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "normal", "mean_s": units.time(self.mean), "deviation_s": units.time(self.deviation)}
 
 
 class ParetoJitter(Jitter):
@@ -233,10 +225,6 @@ class ParetoJitter(Jitter):
     shape: Annotated[float, _SHAPE] = 2.5
     """The tail falls as jitter^-shape."""
 
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "pareto", "mean_s": units.time(self.mean), "shape": self.shape}
-
 
 class GammaJitter(Jitter):
     """Jitter with a gamma distribution."""
@@ -246,10 +234,6 @@ class GammaJitter(Jitter):
     """The mean."""
     shape: Annotated[float, _GAMMA_SHAPE] = 2.0
     """Its deviation is the mean divided by the square root of this; 1 is an exponential distribution."""
-
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "gamma", "mean_s": units.time(self.mean), "shape": self.shape}
 
 
 class JitterTable(Jitter):

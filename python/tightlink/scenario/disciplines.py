@@ -23,6 +23,7 @@ from tightlink.scenario.values import (
     QueueLimit,
     RingLimit,
     Size,
+    in_si,
     number,
 )
 
@@ -64,7 +65,7 @@ class Discipline(Table):
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them, without kind and limit."""
-        return {}
+        return in_si(self, "kind", "limit")
 
     def classes(self) -> dict[str, tuple[str, ...]]:
         """The code points that the options name, by key."""
@@ -167,10 +168,6 @@ class Pie(Discipline):
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return seconds(target=self.target, update=self.update, burst=self.burst) | {"ecn": self.ecn}
-
 
 class Rem(Discipline):
     """Random exponential marking (Athuraliya, Low, Li, Yin 2001): the link has a price, which marks tell to senders."""
@@ -202,23 +199,10 @@ class Rem(Discipline):
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        return seconds(interval=self.interval) | {
-            "gamma": self.gamma,
-            "alpha": self.alpha,
-            "phi": self.phi,
-            "target_packets": _amount(self.target)[0],
-            "packet_bytes": units.size(self.packet),
-            "ecn": self.ecn,
-            "drop": self.drop,
-        }
+        return super().spec() | {"target_packets": _amount(self.target)[0]}
 
 
 def _amount(text: str | None) -> tuple[float, bool]:
     """A number of packets or of bytes, and whether it is the latter."""
     kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
     return float(quantity.exact), kind is units.SIZE
-
-
-def seconds(**times: str) -> dict[str, float]:
-    """Times in seconds, as the engine names them."""
-    return {f"{name}_s": units.time(text) for name, text in times.items()}

@@ -12,10 +12,11 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, StrictBool, model_validator
 
 from tightlink import units
-from tightlink.scenario.disciplines import Discipline, Update, seconds
+from tightlink.scenario.disciplines import Discipline, Update
 from tightlink.scenario.dscp import CODE_POINTS, Dscp
+from tightlink.scenario.forms import by_kind
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Fraction, Overhead, Period, QueueLimit, Rate, Size, number, whole
+from tightlink.scenario.values import Fraction, Overhead, Period, QueueLimit, Rate, Size, in_si, number, whole
 
 _MOST_GAIN: Final = 1000.0
 _GAIN: Final = number(lambda value: 0 < value <= _MOST_GAIN, f"a number above 0 and up to {_MOST_GAIN:g}, such as 0.16")
@@ -49,10 +50,6 @@ class _Controlled(Discipline):
             return self
         raise wrong(f"a time below interval, which is {self.interval}", key="target", value=self.target)
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return seconds(target=self.target, interval=self.interval) | {"ecn": self.ecn}
-
 
 class Codel(_Controlled):
     """Controlled delay: drops packets that wait too long for too long, when they leave the queue (RFC 8289)."""
@@ -70,10 +67,6 @@ class _ControlledFlows(_Controlled):
     """Queues that flows are hashed to."""
     quantum: Size = "1514 B"
     """What a queue may send in its turn."""
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return super().spec() | {"flows": self.flows, "quantum_bytes": units.size(self.quantum)}
 
 
 class FqCodel(_ControlledFlows):
@@ -102,14 +95,6 @@ class FqPie(Discipline):
     """What a queue may send in its turn."""
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return seconds(target=self.target, update=self.update, burst=self.burst) | {
-            "flows": self.flows,
-            "quantum_bytes": units.size(self.quantum),
-            "ecn": self.ecn,
-        }
 
 
 class Cobalt(_Controlled):
@@ -160,14 +145,8 @@ class Cake(_Controlled):
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        overhead = {"bytes": units.size(self.overhead), "smallest_bytes": units.size(self.smallest)}
-        return super().spec() | {
-            "rate_bps": None if self.rate is None else units.rate(self.rate),
-            "overhead": overhead | {"cells": self.cells},
-            "isolation": self.isolation,
-            "tins": self.tins,
-            "ack_filter": self.ack_filter,
-        }
+        size = {"bytes": units.size(self.overhead), "smallest_bytes": units.size(self.smallest), "cells": self.cells}
+        return in_si(self, "kind", "limit", "overhead", "smallest", "cells") | {"overhead": size}
 
 
 class DualPi2(Discipline):
@@ -218,7 +197,9 @@ class DualPi2(Discipline):
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
         shifted = {"time-shifted": units.time(self.shift or "40 ms")}
-        return seconds(target=self.target, update=self.update) | {
+        return {
+            "target_s": units.time(self.target),
+            "update_s": units.time(self.update),
             "alpha": self.alpha,
             "beta": self.beta,
             "coupling": self.coupling,
@@ -279,14 +260,4 @@ class Strict(Discipline):
 
 
 #: Those of this module, by the names that scenarios have for them.
-HELD: Final = {
-    "codel": Codel,
-    "fq-codel": FqCodel,
-    "fq-pie": FqPie,
-    "cobalt": Cobalt,
-    "fq-cobalt": FqCobalt,
-    "cake": Cake,
-    "dualpi2": DualPi2,
-    "drr": Drr,
-    "strict": Strict,
-}
+HELD: Final = by_kind(Codel | FqCodel | FqPie | Cobalt | FqCobalt | Cake | DualPi2 | Drr | Strict)

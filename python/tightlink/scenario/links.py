@@ -23,9 +23,8 @@ from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.reorder import AnyReorder
 from tightlink.scenario.shaper import AnyShaper
 from tightlink.scenario.table import NAME, Table, merged, wrong
-from tightlink.scenario.values import Fraction, Mtu, Overhead
+from tightlink.scenario.values import Fraction, Mtu, Overhead, two
 
-_ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
 NODE: Final = re.compile(rf"{NAME.pattern}(\.{NAME.pattern}(\[\d+\])?)?", re.ASCII)
 
@@ -171,12 +170,6 @@ def _check_node(name: object) -> str:
     return name
 
 
-def _check_ends(value: object) -> object:
-    if not isinstance(value, list | tuple) or len(value) != _ENDS:
-        raise wrong('two nodes, such as ["sender", "receiver"]', value=value)
-    return value
-
-
 def _differ(ends: tuple[str, str]) -> tuple[str, str]:
     if ends[0] == ends[1]:
         raise wrong("two different nodes", value=list(ends))
@@ -196,7 +189,9 @@ class Link(Duplex):
         ScenarioError: A value is out of its range or lacks its unit, or a key is unknown.
     """
 
-    ends: Annotated[tuple[NodeName, NodeName], BeforeValidator(_check_ends), AfterValidator(_differ)]
+    ends: Annotated[
+        tuple[NodeName, NodeName], two('two nodes, such as ["sender", "receiver"]'), AfterValidator(_differ)
+    ]
     """The two nodes that it connects."""
     one_way: StrictBool = False
     """Only from the first end to the second."""

@@ -56,11 +56,6 @@ class GilbertElliott(LossModel):
             raise wrong("a fraction above 0: else the bad state is never left", key="to_good", value=self.to_good)
         return self
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        names = ("to_bad", "to_good", "loss_good", "loss_bad")
-        return {"kind": self.kind} | {name: units.fraction(getattr(self, name)) for name in names}
-
 
 class BitErrors(LossModel):
     """Losses by wrong bits, of which one on the line loses a packet: long packets are lost more often."""
@@ -75,10 +70,6 @@ class BitErrors(LossModel):
         if not 0 < units.fraction(self.rate) < 1:
             raise wrong("a probability above 0 and below 1, such as 1e-6", key="rate", value=self.rate)
         return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {"kind": self.kind, "rate": units.fraction(self.rate)}
 
 
 def _rising(numbers: list[int]) -> list[int]:

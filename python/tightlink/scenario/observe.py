@@ -9,20 +9,13 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, StrictBool
+from pydantic import AfterValidator, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Name, Period
+from tightlink.scenario.values import Delay, Name, Period, two
 
-_ENDS: Final = 2
 _MOST_PERIODS: Final = 250
-
-
-def _check_two(value: object) -> object:
-    if not isinstance(value, list | tuple) or len(value) != _ENDS:
-        raise wrong('two times, such as ["10 min", "15 min"]', value=value)
-    return value
 
 
 def _check_order(times: tuple[str, str]) -> tuple[str, str]:
@@ -37,7 +30,7 @@ def _check_few(periods: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]
     return periods
 
 
-Interval = Annotated[tuple[Delay, Period], BeforeValidator(_check_two), AfterValidator(_check_order)]
+Interval = Annotated[tuple[Delay, Period], two('two times, such as ["10 min", "15 min"]'), AfterValidator(_check_order)]
 
 
 class Observe(Table):

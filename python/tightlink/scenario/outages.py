@@ -16,7 +16,7 @@ from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Period
+from tightlink.scenario.values import Delay, Period, in_si
 
 
 class Outage(Table):
@@ -36,7 +36,7 @@ class AnyOutage(Changing):
 
     def times(self) -> dict[str, Any]:
         """The times as the engine reads them."""
-        raise NotImplementedError
+        return in_si(self, "kind", "flush")
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -86,10 +86,6 @@ class RandomOutages(AnyOutage):
     """How long it is up in the mean, with an exponential distribution."""
     down: Period
     """How long it is down in the mean, with an exponential distribution."""
-
-    def times(self) -> dict[str, Any]:
-        """The times as the engine reads them."""
-        return {"up_s": units.time(self.up), "down_s": units.time(self.down)}
 
 
 #: When a link is down.

@@ -7,9 +7,8 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.values import Fraction, Period
@@ -22,10 +21,6 @@ class Reorder(Changing):
     """Share of the packets that take longer."""
     delay: Period
     """How much longer each of them takes."""
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {"probability": units.fraction(self.probability), "delay_s": units.time(self.delay)}
 
 
 #: Packets that others overtake, or none.

@@ -7,9 +7,8 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.values import Rate, Size
@@ -26,10 +25,6 @@ class Shaper(Changing):
     """Rate at which tokens come."""
     burst: Size
     """Tokens that the bucket holds, which is full at first: as much may leave at the rate of the line."""
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {"rate_bps": units.rate(self.rate), "burst_bytes": units.size(self.burst)}
 
 
 #: A token bucket, or none.

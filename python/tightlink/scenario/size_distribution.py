@@ -13,26 +13,19 @@ from fractions import Fraction as Exact
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.users import Shape
-from tightlink.scenario.values import Amount, Fraction, SizePoint, choice
+from tightlink.scenario.values import Amount, Fraction, SizePoint, choice, two
 
-_PAIR: Final = 2
 _MOST_POINTS: Final = 10_000
 _LARGEST_FILE: Final = 2**20
 
 
-def _check_pair(value: object) -> object:
-    if not isinstance(value, list | tuple) or len(value) != _PAIR:
-        raise wrong('a size and the share of transfers up to it, such as ["10 kB", 0.5]', value=value)
-    return value
-
-
-Point = Annotated[tuple[SizePoint, Fraction], BeforeValidator(_check_pair)]
+Point = Annotated[tuple[SizePoint, Fraction], two('a size and the share of transfers up to it, such as ["10 kB", 0.5]')]
 
 
 def _check_points(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
