@@ -23,6 +23,7 @@ from typing import Any, Final
 from tightlink import __version__, units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.lazy import _core, pl
+from tightlink.progress import Progress
 from tightlink.run import CAPTURE, TRACE, Framed, Run
 from tightlink.tables import TABLES
 
@@ -133,7 +134,7 @@ def is_capture(path: str | os.PathLike[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class CaptureProgress:
+class CaptureProgress(Progress):
     """How far the reading of a capture is (`tightlink.progress`)."""
 
     packets: int
@@ -149,11 +150,6 @@ class CaptureProgress:
     def share(self) -> float | None:
         """What has been read of the file, from 0 to 1."""
         return None if not self.total_bytes else min(1.0, self.file_bytes / self.total_bytes)
-
-    @property
-    def timed_share(self) -> float | None:
-        """The same: a byte takes about as long as another."""
-        return self.share
 
     def __str__(self) -> str:
         return f"{self.packets / 1e6:.1f} M packets, {self.size_bytes / 1e6:.0f} MB read"

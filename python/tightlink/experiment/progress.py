@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tightlink.experiment.cost import Costs
+from tightlink.progress import Progress
 
 
 @dataclass(frozen=True)
-class ExperimentProgress:
+class ExperimentProgress(Progress):
     """Where an experiment stands (`tightlink.progress`)."""
 
     total: int
