@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool, model_validator
+from pydantic import BeforeValidator, Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
@@ -73,8 +73,7 @@ class Schedule(Changing):
         period_s = None if self.period is None else units.time(self.period)
         return {"kind": self.kind, "at_s": [units.time(step.at) for step in self.schedule], "period_s": period_s}
 
-    @model_validator(mode="after")
-    def _times_rise(self) -> Self:
+    def _check(self) -> None:
         first, times = self.schedule[0], [units.time(step.at) for step in self.schedule]
         if times[0] > 0:
             expected = '"0 s": the schedule says what holds from the start'
@@ -86,7 +85,6 @@ class Schedule(Changing):
         if self.period is not None and units.time(self.period) <= times[-1]:
             expected = f"a time after the last step, which is at {self.schedule[-1].at}"
             raise wrong(expected, key="period", value=self.period)
-        return self
 
 
 class RampedSchedule(Schedule):

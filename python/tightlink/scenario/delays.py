@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step, check_step
@@ -126,12 +126,10 @@ class DelayRedraw(_Delay):
     every: Period = "15 s"
     """For how long a delay holds."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         check_step(self.every)
         if units.time(self.longest) < units.time(self.shortest):
             raise wrong(f"at least the shortest, which is {self.shortest}", key="longest", value=self.longest)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -160,11 +158,10 @@ class LeoDelay(DelayRedraw):
     outage: Delay = "40 ms"
     """How long the link is down before each new path; what waits is kept."""
 
-    @model_validator(mode="after")
-    def _up_at_times(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if units.time(self.outage) >= units.time(self.every):
             raise wrong(f"less than a path holds, which is {self.every}", key="outage", value=self.outage)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -243,13 +240,11 @@ class JitterTable(Jitter):
     quantiles: Annotated[list[Delay], Field(min_length=2)]
     """Equally far apart, from the smallest jitter to the largest, with straight lines between them."""
 
-    @model_validator(mode="after")
-    def _rise(self) -> Self:
+    def _check(self) -> None:
         for place, (before, after) in enumerate(itertools.pairwise(self.quantiles), 1):
             if units.time(after) < units.time(before):
                 expected = f"at least the quantile before it, which is {before}"
                 raise wrong(expected, key=f"quantiles[{place}]", value=after)
-        return self
 
     def distribution(self) -> dict[str, Any]:
         """The distribution as the engine reads it."""

@@ -10,9 +10,9 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, StrictBool, model_validator
+from pydantic import AfterValidator, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
@@ -119,8 +119,7 @@ class Red(Discipline):
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, below max."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if self.interval is not None and not self.adaptive:
             raise wrong("nothing here without adaptive = true", key="interval", value=self.interval)
         if self.weight is not None and not 0 < units.fraction(self.weight) <= 1:
@@ -133,7 +132,6 @@ class Red(Discipline):
                 raise wrong("packets or bytes, as for min", key="max", value=self.max)
             if high <= low:
                 raise wrong(f"more than min, which is {self.min}", key="max", value=self.max)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them; null what it takes from the link (`tightlink._core.fill`)."""
@@ -191,11 +189,9 @@ class Rem(Discipline):
     drop: StrictBool = True
     """With ecn, whether chosen packets are dropped that cannot be marked: ACKs, retransmissions, flows without ECN."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if not self.drop and not self.ecn:
             raise wrong("nothing here without ecn = true", key="drop", value=self.drop)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""

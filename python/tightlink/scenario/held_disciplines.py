@@ -7,9 +7,9 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.disciplines import Discipline, Update
@@ -44,10 +44,9 @@ class _Controlled(Discipline):
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if units.time(self.target) < units.time(self.interval):
-            return self
+            return
         raise wrong(f"a time below interval, which is {self.interval}", key="target", value=self.target)
 
 
@@ -135,13 +134,12 @@ class Cake(_Controlled):
     ack_filter: Literal["none", "normal", "aggressive"] = "none"
     """Which ACKs are dropped that a later one in the queue makes superfluous."""
 
-    @model_validator(mode="after")
-    def _shapes(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.rate is None:
             for key, default in (("overhead", "0 B"), ("smallest", "0 B"), ("cells", "none")):
                 if (value := getattr(self, key)) != default:
                     raise wrong("nothing here without rate, of which it is the shaper's", key=key, value=value)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -183,8 +181,7 @@ class DualPi2(Discipline):
     l4s: list[Dscp] = Field(default_factory=list)
     """Classes that join the L4S queue beside packets that say ECT(1) or were marked, by dscp (default none)."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if units.time(self.max_threshold) < units.time(self.min_threshold):
             expected = f"a time of at least min_threshold, which is {self.min_threshold}"
             raise wrong(expected, key="max_threshold", value=self.max_threshold)
@@ -192,7 +189,6 @@ class DualPi2(Discipline):
             raise wrong("a fraction above 0 and below 1", key="classic_share", value=self.classic_share)
         if self.scheduler == "wrr" and self.shift is not None:
             raise wrong('nothing here without scheduler = "time-shifted"', key="shift", value=self.shift)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -243,12 +239,10 @@ class Strict(Discipline):
     order: Annotated[list[Dscp], Field(min_length=1)]
     """Classes by dscp from the highest down, such as ["EF", "AF41"]; all others come after them, together."""
 
-    @model_validator(mode="after")
-    def _once(self) -> Self:
+    def _check(self) -> None:
         for place, name in enumerate(self.order):
             if name in self.order[:place]:
                 raise wrong("each class once", key="order", value=name)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self, cast
+from typing import Annotated, Any, Final, Literal, NamedTuple, cast
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
 
@@ -111,11 +111,9 @@ class Duplex(Wire):
         """Fills in what the network says, key by key; what is said here takes its place as a whole."""
         return like_its_network(data)
 
-    @model_validator(mode="after")
-    def _has_a_rate(self) -> Self:
+    def _check(self) -> None:
         if self.rate is None:
             raise wrong("this key is needed", key="rate", statement=True)
-        return self
 
     def written(self) -> dict[str, Any]:
         """What was set; of a link that is like a network, what differs from it."""
@@ -196,11 +194,10 @@ class Link(Duplex):
     one_way: StrictBool = False
     """Only from the first end to the second."""
 
-    @model_validator(mode="after")
-    def _reverse_exists(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.one_way and self.reverse is not None:
             raise wrong("nothing here: a one-way link has no reverse", key="reverse", value=self.reverse.written())
-        return self
 
     def span(self, name: str) -> Span:
         """The link with its name and its two directions."""

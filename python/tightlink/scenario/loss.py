@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest
@@ -48,13 +48,11 @@ class GilbertElliott(LossModel):
     loss_bad: Fraction = 1.0
     """Probability that a packet is lost in the bad state."""
 
-    @model_validator(mode="after")
-    def _leaves(self) -> Self:
+    def _check(self) -> None:
         if units.fraction(self.to_bad) == 0:
             raise wrong("a fraction above 0: else the bad state is never found", key="to_bad", value=self.to_bad)
         if units.fraction(self.to_good) == 0:
             raise wrong("a fraction above 0: else the bad state is never left", key="to_good", value=self.to_good)
-        return self
 
 
 class BitErrors(LossModel):
@@ -65,11 +63,9 @@ class BitErrors(LossModel):
     rate: Fraction
     """Probability that a bit is wrong."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         if not 0 < units.fraction(self.rate) < 1:
             raise wrong("a probability above 0 and below 1, such as 1e-6", key="rate", value=self.rate)
-        return self
 
 
 def _rising(numbers: list[int]) -> list[int]:
@@ -95,13 +91,11 @@ class LossPattern(LossModel):
     to: Period | None = None
     """When it ends (default never)."""
 
-    @model_validator(mode="after")
-    def _means_something(self) -> Self:
+    def _check(self) -> None:
         if not any((self.packets, self.every, self.from_, self.to)):
             raise wrong("packets, every, from or to")
         if self.to is not None and units.time(self.to) <= units.time(self.from_ or "0 s"):
             raise wrong(f"a time after from, which is {self.from_}", key="to", value=self.to)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""

@@ -8,9 +8,9 @@ Example:
 from __future__ import annotations
 
 import itertools
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing
@@ -53,8 +53,7 @@ class Outages(AnyOutage):
     period: Period | None = None
     """After how long the schedule begins anew (default never)."""
 
-    @model_validator(mode="after")
-    def _follow(self) -> Self:
+    def _check(self) -> None:
         ends = [units.time(outage.at) + units.time(outage.for_) for outage in self.schedule]
         for place, (end_s, outage) in enumerate(itertools.pairwise([*zip(ends, self.schedule, strict=True)]), 1):
             if units.time(outage[1].at) <= end_s[0]:
@@ -66,7 +65,6 @@ class Outages(AnyOutage):
         up_first = units.time(self.schedule[0].at) > 0
         if self.period is not None and units.time(self.period) == ends[-1] and not up_first and len(ends) == 1:
             raise wrong("a longer one: else the link is never up", key="period", value=self.period)
-        return self
 
     def times(self) -> dict[str, Any]:
         """The times as the engine reads them."""

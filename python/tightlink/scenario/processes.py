@@ -8,9 +8,9 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from tightlink import units
 from tightlink.scenario.changes import Changing, check_step
@@ -45,12 +45,10 @@ class Walk(Process):
     deviation: Annotated[float, _DEVIATION] = 0.1
     """Standard deviation of the logarithm of a step's factor."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         check_step(self.every)
         if not self.least_value() <= self.si(self.start) <= self.si(self.most):
             raise wrong(f"from least to most, {self.least} to {self.most}", key="start", value=self.start)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -119,12 +117,10 @@ class Returning(Process):
     least: Any
     """The smallest value: what would be below it is it."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         check_step(self.every)
         if self.least_value() > self.si(self.mean):
             raise wrong(f"at most the mean, which is {self.mean}", key="least", value=self.least)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""

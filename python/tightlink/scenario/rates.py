@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from tightlink import units
 from tightlink.errors import ScenarioError
@@ -44,8 +44,8 @@ class RateSchedule(RampedSchedule):
     schedule: Annotated[list[RateStep], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         rates = self.values()
         if not any(rates):
             raise wrong("a rate above zero: else no packet ever leaves", key="schedule[0].rate",
@@ -53,7 +53,6 @@ class RateSchedule(RampedSchedule):
         if self.period is None and rates[-1] == 0:
             expected = "a rate above zero, as the last one holds for ever, or a period"
             raise wrong(expected, key=f"schedule[{len(rates) - 1}].rate", value=self.schedule[-1].rate)
-        return self
 
     def values(self) -> list[float]:
         """The rates in bit/s."""
@@ -214,12 +213,10 @@ class Markov(Jumps):
     states: Annotated[list[RateState], Field(min_length=2)]
     """The states, of which it begins in any."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         if not any(units.rate(state.rate) for state in self.states):
             raise wrong("a rate above zero: else no packet ever leaves", key="states[0].rate",
                         value=self.states[0].rate)  # fmt: skip
-        return self
 
 
 class OrnsteinUhlenbeck(_InBits, Returning):

@@ -7,9 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from typing import Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from tightlink.scenario.endpoints import Endpoints
 from tightlink.scenario.sizes import DatagramSize, check_sizes
@@ -39,7 +37,5 @@ class Scatter(Table):
     stop: Period | None = None
     """When it ends (default: the duration)."""
 
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check(self) -> None:
         check_sizes(self.sizes)
-        return self

@@ -13,7 +13,7 @@ from fractions import Fraction as Exact
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from tightlink import units
 from tightlink.errors import ScenarioError
@@ -61,8 +61,7 @@ class SizeDistribution(Table):
     _folder: Path = PrivateAttr(default_factory=Path)
     _written_out: Self | None = PrivateAttr(default=None)
 
-    @model_validator(mode="after")
-    def _one_form(self) -> Self:
+    def _check(self) -> None:
         forms = [key for key in ("distribution", "points", "file") if getattr(self, key) is not None]
         if not forms:
             raise wrong("a distribution with its mean, points, or a file", key="distribution")
@@ -77,7 +76,6 @@ class SizeDistribution(Table):
         elif self.shape is not None and self.distribution != "pareto":
             expected = 'nothing here: shape has an effect with distribution = "pareto" only'
             raise wrong(expected, key="shape", value=self.shape)
-        return self
 
     def stands_in(self, folder: Path) -> None:
         """Says which folder the file's name is relative to."""

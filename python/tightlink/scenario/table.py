@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, dataclass_transform
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -193,6 +193,14 @@ class Table(BaseModel, metaclass=_TableType):
                 suggestion = f'"{meant}"' if meant else None
                 raise wrong(message, key=str(key), suggestion=suggestion, statement=True)
         return {key: plain(value) for key, value in data.items()}
+
+    def _check(self) -> None:
+        """Refuse keys that contradict each other."""
+
+    @model_validator(mode="after")
+    def _checked(self) -> Self:
+        self._check()
+        return self
 
     @classmethod
     def _meant(cls, value: object) -> str | None:

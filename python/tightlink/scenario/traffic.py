@@ -7,9 +7,9 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import Field, StrictBool
 
 from tightlink.scenario.dscp import Dscp
 from tightlink.scenario.endpoints import Endpoint, LinkName
@@ -75,8 +75,7 @@ class Flow(Table):
     udp: Udp | None = None
     """Carried by UDP."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if self.tcp is not None and self.udp is not None:
             raise wrong("either tcp or udp, not both", key="udp", value=self.udp.written())
         if self.flows is None:
@@ -88,7 +87,6 @@ class Flow(Table):
                 raise wrong("a single time, or flows = a number of flows beside it", key="start", value=value)
         elif isinstance(self.start, list) and len(self.start) != self.flows:
             raise wrong(f"{self.flows} times, one for each flow, not {len(self.start)}", key="start", value=self.start)
-        return self
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
@@ -103,11 +101,10 @@ class Bulk(Flow):
     bytes: Amount | None = None
     """Application bytes to send (default: without end)."""
 
-    @model_validator(mode="after")
-    def _tcp_only(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.udp is not None:
             raise wrong("tcp: bulk traffic has no rate, which UDP needs; use cbr", key="udp", value=self.udp.written())
-        return self
 
 
 class Mixed(Flow):
@@ -116,15 +113,14 @@ class Mixed(Flow):
     sizes: dict[Name, DatagramSize] | None = None
     """Sizes of the datagrams, drawn for each (default: all as ``udp`` says)."""
 
-    @model_validator(mode="after")
-    def _sizes_of_datagrams(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         check_sizes(self.sizes)
         if self.sizes is not None and self.tcp is not None:
             raise wrong("nothing here: TCP sends segments of tcp.payload; datagrams have sizes", key="sizes")
         for key, size in (self.udp.written() if self.sizes is not None and self.udp is not None else {}).items():
             if key != "ecn":
                 raise wrong("either sizes or the one size of all, not both", key=f"udp.{key}", value=size)
-        return self
 
 
 class Saturate(Mixed):
@@ -132,11 +128,10 @@ class Saturate(Mixed):
 
     kind: Literal["saturate"] = "saturate"
 
-    @model_validator(mode="after")
-    def _udp_only(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.tcp is not None:
             raise wrong('udp: over TCP, kind = "bulk" sends as fast as it can', key="tcp", value=self.tcp.written())
-        return self
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
@@ -152,13 +147,12 @@ class _Paced(Mixed):
     interval: Period | None = None
     """From packet to packet; instead of ``rate``."""
 
-    @model_validator(mode="after")
-    def _one_pace(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.rate is None and self.interval is None:
             raise wrong('a rate, such as "2 Mbit/s", or an interval, such as "1 ms"', key="rate")
         if self.rate is not None and self.interval is not None:
             raise wrong("either rate or interval, not both", key="interval", value=self.interval)
-        return self
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
@@ -185,13 +179,12 @@ class OnOff(_Paced):
     shape: Annotated[float, number(lambda value: 1 < value < _STEEPEST, "a number above 1, such as 1.5")] | None = None
     """Shape of the Pareto distribution (default 1.5)."""
 
-    @model_validator(mode="after")
-    def _shape_of_pareto(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.shape is not None and self.distribution != "pareto":
             raise wrong(
                 'nothing here: shape has an effect with distribution = "pareto" only', key="shape", value=self.shape
             )
-        return self
 
 
 class Video(Flow):
@@ -217,11 +210,10 @@ class Video(Flow):
     spread: StrictBool = False
     """Whether the packets of a frame are spread over its interval; otherwise they leave at once."""
 
-    @model_validator(mode="after")
-    def _udp_only(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.tcp is not None:
             raise wrong("udp: a video is carried in datagrams", key="tcp", value=self.tcp.written())
-        return self
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:

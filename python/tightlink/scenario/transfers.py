@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, StrictBool, model_validator
+from pydantic import AfterValidator, Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.dscp import Dscp
@@ -97,8 +97,7 @@ class Transfers(Table):
     tcp: Tcp | None = None
     """What carries it."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         rates = [key for key in ("load", "arrivals", "times") if getattr(self, key) is not None]
         if not rates:
             raise wrong('a load such as 0.5, arrivals such as "100 transfers/s", or times', key="load")
@@ -116,7 +115,6 @@ class Transfers(Table):
             raise wrong(f'nothing here with pairs = "{pairs}"', key="together", value=self.together)
         if self.senders is not None and pairs != "incast":
             raise wrong('nothing here without pairs = "incast"', key="senders", value=self.senders)
-        return self
 
     def stands_in(self, folder: Path) -> None:
         """Says which folder the name of a file of sizes is relative to."""

@@ -13,9 +13,9 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from tightlink.scenario.endpoints import Endpoints
 from tightlink.scenario.forms import Forms
@@ -62,11 +62,9 @@ class Place(Table):
     receivers: Hosts = 0
     """Receivers behind each of these routers (default 0)."""
 
-    @model_validator(mode="after")
-    def _somebody(self) -> Self:
+    def _check(self) -> None:
         if self.sources == self.receivers == 0:
             raise wrong("sources or receivers: nobody lives there", key="sources", value=0)
-        return self
 
 
 class Interface(Table):
@@ -90,12 +88,10 @@ class Think(Table):
     shape: Shape | None = None
     """Shape of the Pareto distribution (default 1.5)."""
 
-    @model_validator(mode="after")
-    def _shape_of_pareto(self) -> Self:
+    def _check(self) -> None:
         if self.shape is not None and self.distribution != "pareto":
             expected = 'nothing here: shape has an effect with distribution = "pareto" only'
             raise wrong(expected, key="shape", value=self.shape)
-        return self
 
 
 class File(Table):
@@ -189,8 +185,7 @@ class Users(Table):
     sending_at_start: Fraction = 0.0
     """Share of the sources that begin with a transfer, spread over one mean of ``think``; the others think first."""
 
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check(self) -> None:
         if not self.places:
             raise wrong("at least one class of routers", key="places")
         for key, most in _MOST.items():
@@ -204,4 +199,3 @@ class Users(Table):
             check_shares("controls", {name: kind.share for name, kind in self.controls.items()}, "congestion control")
             if self.tcp is not None and self.tcp.congestion is not None:
                 raise wrong("either tcp.congestion or controls, not both", key="tcp.congestion")
-        return self

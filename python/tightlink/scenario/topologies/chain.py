@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import model_validator
+from typing import Annotated, Any, Literal
 
 from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged, wrong
@@ -34,16 +32,14 @@ class Chain(Row):
     pairs: Annotated[int, _PAIRS] = 0
     """Hosts at each end."""
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _check(self) -> None:
         self.check_hops()
         if self.pairs > 0:
             self.check_access()
-            return self
+            return
         for key in ("access", "access_left", "access_right"):
             if (unused := getattr(self, key)) is not None:
                 raise wrong("nothing here: there are no access links without pairs", key=key, value=table_of(unused))
-        return self
 
     @property
     def hosts(self) -> int:

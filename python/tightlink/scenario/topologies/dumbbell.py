@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import model_validator
+from typing import Annotated, Any, Literal
 
 from tightlink.scenario.links import Duplex, Span
 from tightlink.scenario.table import merged
@@ -34,10 +32,8 @@ class Dumbbell(Hosts):
     bottleneck: Duplex
     """The link between the routers."""
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _check(self) -> None:
         self.check_access()
-        return self
 
     @property
     def hosts(self) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator
 
 from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged, wrong
@@ -55,12 +55,10 @@ class FatTree(Topology):
     core_link: GroupLink | None = None
     """What differs between aggregation and core switches."""
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _check(self) -> None:
         for tier in _TIERS:
             check_rate(self._tier(tier), "link" if getattr(self, tier) is None else tier)
             check_lists(self._tier(tier), self.k**3 // 4, "link" if getattr(self, tier) is None else tier)
-        return self
 
     def _tier(self, tier: str) -> dict[str, Any]:
         return merged(table_of(self.link), table_of(getattr(self, tier)))

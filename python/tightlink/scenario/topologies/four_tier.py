@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal, Self
-
-from pydantic import model_validator
+from typing import Annotated, Any, Final, Literal
 
 from tightlink import units
 from tightlink.scenario.links import Medium, Span, Wire
@@ -108,8 +106,7 @@ class AbileneFourTier(Topology):
     link: TierLink | None = None
     """What all links have beside rate and delay; a limit of their queue replaces buffers."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if self.flows is not None and self.buffers != "rtt*c/sqrt(n)":
             raise wrong('nothing here without buffers = "rtt*c/sqrt(n)"', key="flows", value=self.flows)
         if not self._has_buffers():
@@ -117,7 +114,6 @@ class AbileneFourTier(Topology):
                 if (value := getattr(self, key)) is not None:
                     raise wrong("nothing here, as link.queue has a limit", key=key, value=value)
         self._check_sizes()
-        return self
 
     def _has_buffers(self) -> bool:
         """Whether limits are those of the rule for buffers."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, PrivateAttr, StrictBool, model_validator
+from pydantic import AfterValidator, BeforeValidator, PrivateAttr, StrictBool
 
 from tightlink.errors import ScenarioError
 from tightlink.scenario.links import Medium, Span, Wire
@@ -123,13 +123,12 @@ class Graph(Topology):
     _folder: Path = PrivateAttr(default=Path())
     _written_out: Self | None = PrivateAttr(default=None)
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if self.file is not None:
             for key in ("routers", "edges"):
                 if (value := getattr(self, key)) is not None:
                     raise wrong("nothing here, as there is a file", key=key, value=value)
-            return self
+            return
         for key in _OF_FILES:
             if (value := getattr(self, key)) is not None:
                 raise wrong("nothing here without a file", key=key, value=value)
@@ -141,7 +140,6 @@ class Graph(Topology):
         for index, edge in enumerate(self.edges):
             if not known.issuperset(edge.ends):
                 raise wrong("two of the routers", key=f"edges[{index}].ends", value=list(edge.ends))
-        return self
 
     @classmethod
     def from_networkx(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import model_validator
+from typing import Annotated, Any, Literal
 
 from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged
@@ -46,13 +44,11 @@ class ParkingLot(Row):
     access_cross: GroupLink | None = None
     """What differs for the links of the hosts that cross a hop."""
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _check(self) -> None:
         self.check_hops()
         self.check_access()
         check_rate(self._across(), "access_cross")
         check_lists(self._across(), self.hops * self.cross, "access_cross")
-        return self
 
     def _across(self) -> dict[str, Any]:
         return merged(table_of(self.access), table_of(self.access_cross))
