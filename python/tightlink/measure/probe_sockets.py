@@ -1,7 +1,5 @@
 """Sockets of the probe: bound, with the segments, the window and the congestion control that a flow asks for."""
 
-from __future__ import annotations
-
 import contextlib
 import socket as sockets
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ Example:
     ('5 ms', 'triple-isolate')
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, StrictBool

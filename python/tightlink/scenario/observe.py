@@ -5,8 +5,6 @@ Example:
     {'interval': '200 ms', 'periods': {'calm': ['10 min', '15 min']}}
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, StrictBool

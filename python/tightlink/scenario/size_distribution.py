@@ -6,8 +6,6 @@ Example:
     3000.0
 """
 
-from __future__ import annotations
-
 import csv
 from fractions import Fraction as Exact
 from pathlib import Path

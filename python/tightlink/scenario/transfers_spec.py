@@ -1,7 +1,5 @@
 """Open-loop transfers as the engine's resolver reads them, which draws them (`tightlink._core.fill`)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any, Final
 

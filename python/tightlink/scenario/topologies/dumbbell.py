@@ -1,7 +1,5 @@
 """The dumbbell: pairs of hosts on both sides of one bottleneck."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Pairs of hosts at two routers, which several topologies have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
