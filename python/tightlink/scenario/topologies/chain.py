@@ -39,11 +39,6 @@ class Chain(Row):
             if (unused := getattr(self, key)) is not None:
                 raise wrong("nothing here: there are no access links without pairs", key=key, value=table_of(unused))
 
-    @property
-    def hosts(self) -> int:
-        """Hosts at each end."""
-        return self.pairs
-
     def nodes(self, name: str) -> Iterator[str]:
         """The routers, then the hosts in pairs."""
         yield from self.router_nodes(name)

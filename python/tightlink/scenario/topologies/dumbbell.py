@@ -33,11 +33,6 @@ class Dumbbell(Hosts):
     def _check(self) -> None:
         self.check_access()
 
-    @property
-    def hosts(self) -> int:
-        """Hosts on each side."""
-        return self.pairs
-
     def nodes(self, name: str) -> Iterator[str]:
         """The routers, then the hosts in pairs."""
         yield f"{name}.left_router"

@@ -51,11 +51,6 @@ class ParkingLot(Row):
     def _across(self) -> dict[str, Any]:
         return merged(table_of(self.access), table_of(self.access_cross))
 
-    @property
-    def hosts(self) -> int:
-        """Hosts at each end."""
-        return self.pairs
-
     def nodes(self, name: str) -> Iterator[str]:
         """The routers, the hosts at the ends in pairs, then those between in pairs."""
         yield from self.router_nodes(name)
