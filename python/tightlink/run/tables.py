@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from tightlink.checksums import seal, write_table
-from tightlink.lazy import NDArray, _core, np, pl
-from tightlink.tables import TABLES
+from tightlink.lazy import _core, pl
+from tightlink.tables import TABLES, schema
 
 
 class Source(Protocol):
@@ -74,11 +74,7 @@ class Simulated(_InMemory):
 
     def read(self, name: str) -> pl.DataFrame:
         """One of them, copied into a frame."""
-        columns = self._outcome.table(name).items()
-        data = {key: _words(*values) if isinstance(values, tuple) else values for key, values in columns}
-        # A table without rows does not know what its columns would hold.
-        texts = {column.name: pl.String for column in TABLES[name] if column.type == "text"}
-        return pl.DataFrame(data, schema_overrides=texts, nan_to_null=True)
+        return framed(name, self._outcome.table(name))
 
     def write(self, folder: Path) -> None:
         """Put all of them into a folder, a Parquet file each."""
@@ -87,6 +83,22 @@ class Simulated(_InMemory):
             seal(folder / f"{name}.parquet")
 
 
-def _words(codes: NDArray[np.uint32], words: list[str]) -> pl.Series:
-    """A column of few words that repeat."""
-    return pl.Series(words, dtype=pl.String).gather(pl.Series(codes))
+def framed(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
+    """A table as the engine or a capture gives it, with all its columns; those of which it knows nothing are null.
+
+    Args:
+        name: Of the table.
+        columns: Arrays, in which NaN stands for what is not known, or codes of words and the words.
+    """
+    known = pl.DataFrame({key: _series(values) for key, values in columns.items()})
+    return known.select(
+        (pl.col(column) if column in columns else pl.lit(None)).cast(type_).alias(column)
+        for column, type_ in schema(name).items()
+    )
+
+
+def _series(values: Any) -> pl.Series:
+    if isinstance(values, tuple):
+        codes, words = values
+        return pl.Series(words, dtype=pl.String).gather(pl.Series(codes))
+    return pl.Series(values, nan_to_null=True, dtype=pl.String if isinstance(values, list) else None)
