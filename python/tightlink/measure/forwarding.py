@@ -9,6 +9,7 @@ import os
 import socket as sockets
 import time
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Final, Literal
 
 import tightlink
@@ -20,7 +21,7 @@ from tightlink.measure.forwarding_sender import Sending, Work, send
 from tightlink.measure.kernel_router import ETHERNET_BYTES, Did, KernelRouter
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
-from tightlink.measure.results import frame, identity
+from tightlink.measure.results import attempted, frame, identity
 from tightlink.measure.sending import Job, jobs
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.testbed import Bed
@@ -55,7 +56,7 @@ Slowest = Literal["line", "router", "sender"]
 _SMALLEST_BYTES: Final = 100
 
 
-def forward(scenario: Scenario, *, watch: Watch | None = None) -> Run:
+def forward(scenario: Scenario, *, tries: int = 1, watch: Watch | None = None) -> Run:
     """Measure a scenario over a router that is the kernel of this machine.
 
     Args:
@@ -63,6 +64,7 @@ def forward(scenario: Scenario, *, watch: Watch | None = None) -> Run:
             its own, whose faster link is the way in and whose slower one the line behind it; neither has a delay. More
             than 150,000/s come in trains; those that saturate as fast as one processor makes them, whatever the rate of
             the way in.
+        tries: How often to try where the machine was too busy.
         watch: Told now and then how far it is.
 
     Returns:
@@ -75,7 +77,8 @@ def forward(scenario: Scenario, *, watch: Watch | None = None) -> Run:
         TightlinkError: The machine lacks something: processors, namespaces, threads of the kernel that forward.
     """
     plan = Plan.of(scenario)
-    return _once(Work(plan, _job(plan), _processors(), watch))
+    work = Work(plan, _job(plan), _processors(), watch)
+    return attempted(tries, partial(_once, work))
 
 
 def try_out() -> None:
