@@ -36,12 +36,12 @@ _PROCESSOR = 'node.router.processor.per_packet = "1 ms"\n'
 #: A router that lives until its process is killed; says which bed it is of.
 _HELD = """
 import time
-from tightlink.measure.forwarding import _SMALLEST
+from tightlink.measure.forwarding import _smallest
 from tightlink.measure.kernel_router import KernelRouter
 from tightlink.measure.plan import Plan
 from tightlink.measure.testbed import Bed
 with Bed() as bed:
-    router = KernelRouter.lay_out(bed, Plan.of(_SMALLEST), packet_bytes=100)
+    router = KernelRouter.lay_out(bed, Plan.of(_smallest()), packet_bytes=100)
     print(router.device, flush=True)
     time.sleep(60)
 """

@@ -462,7 +462,7 @@ def command(name: str) -> str:
         rows.append([code(shown), _plain(argument.parameter.help or ""), written])
     # A command that has others below it says of all of them what they are for.
     text = inspect.getdoc(own.default_command) if own.default_command else own.help
-    return f"{str(text).partition('Parameters')[0].strip()}\n\n" + table(["argument", "meaning", "default"], rows)
+    return f"{str(text).partition('Args:')[0].strip()}\n\n" + table(["argument", "meaning", "default"], rows)
 
 
 def profiles(_: str) -> str:

@@ -23,8 +23,9 @@ from typing import Any, Final
 from tightlink import __version__, units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.lazy import _core, pl
+from tightlink.progress import Progress
 from tightlink.run import CAPTURE, TRACE, Framed, Run
-from tightlink.tables import TABLES
+from tightlink.run.tables import framed
 
 INTERVAL: Final = "1 s"
 _NANOSECONDS: Final = 10**9
@@ -37,7 +38,6 @@ _READ: Final = frozenset({"ethernet", "linux sll", "linux sll2", "loop", "null",
 _CLOCK_SET_S: Final = 1.0
 #: What rounding may make of a link that was always busy.
 _NEARLY: Final = 1e-3
-_TYPES: Final = {"text": "String", "integer": "Int64", "number": "Float64"}
 
 
 def capture(  # noqa: PLR0913
@@ -111,7 +111,7 @@ def capture(  # noqa: PLR0913
         raise OSError(error.errno, os.strerror(error.errno or 0), _name(path)) from None
     wall_s = time.monotonic() - begin
     facts = json.loads(found.manifest())
-    frames = {name: _frame(name, found.table(name)) for name in found.tables}
+    frames = {name: framed(name, found.table(name)) for name in found.tables}
     if facts["trace"] and asked.connections is not None:
         raise ScenarioError(f"none: {_name(path)} is a trace, which has none", key="connections", value=connections)
     if only is not None and facts["trace"]:
@@ -133,7 +133,7 @@ def is_capture(path: str | os.PathLike[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class CaptureProgress:
+class CaptureProgress(Progress):
     """How far the reading of a capture is (`tightlink.progress`)."""
 
     packets: int
@@ -149,11 +149,6 @@ class CaptureProgress:
     def share(self) -> float | None:
         """What has been read of the file, from 0 to 1."""
         return None if not self.total_bytes else min(1.0, self.file_bytes / self.total_bytes)
-
-    @property
-    def timed_share(self) -> float | None:
-        """The same: a byte takes about as long as another."""
-        return self.share
 
     def __str__(self) -> str:
         return f"{self.packets / 1e6:.1f} M packets, {self.size_bytes / 1e6:.0f} MB read"
@@ -220,25 +215,6 @@ def _connections(connections: int | None) -> int | None:
     if connections is not None and connections < 2:  # noqa: PLR2004  # half of them are followed
         raise ScenarioError("a whole number of at least 2", key="connections", value=connections)
     return connections
-
-
-def _frame(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
-    """A table with all its columns; those that a capture does not know are null."""
-    known = pl.DataFrame({key: _series(values) for key, values in columns.items()})
-    return known.select(
-        (pl.col(column.name) if column.name in columns else pl.lit(None))
-        .cast(getattr(pl, _TYPES[column.type]))
-        .alias(column.name)
-        for column in TABLES[name]
-    )
-
-
-def _series(values: Any) -> pl.Series:
-    """A column as the engine gives it; NaN stands for what is not known."""
-    if isinstance(values, tuple):
-        codes, words = values
-        return pl.Series(words, dtype=pl.String).gather(pl.Series(codes))
-    return pl.Series(values, nan_to_null=True, dtype=pl.String if isinstance(values, list) else None)
 
 
 def _manifest(name: str, facts: Mapping[str, Any], asked: _Asked) -> dict[str, Any]:

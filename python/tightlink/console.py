@@ -4,14 +4,12 @@ All that is printed goes through here, as names in it may be of others: of files
 their characters is a command to the terminal (`tightlink.errors.visible`).
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -41,7 +39,7 @@ _FEW_MORE: Final = 1.25
 #: Of a terminal that does not say its width.
 _WIDTH: Final = 80
 #: Columns of shares of a whole.
-_SHARES: Final = ("limited_by_", "utilization", "loss", "load")
+_SHARES: Final = ("limited_by_", "utilization", "loss", "load", "share")
 #: What adding up leaves where there was nothing.
 _NOTHING: Final = 1e-12
 
@@ -120,6 +118,29 @@ def print_table(
 
 def _cell(text: str, *, number: bool) -> str:
     return grouped(text) if number and text.removeprefix("-").replace(".", "", 1).isdecimal() else text
+
+
+def print_rows(
+    title: str, key: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, drop: Sequence[str] = ()
+) -> None:
+    """Print rows of a table of a run, numbers in the units that their columns say.
+
+    Args:
+        title: What the rows are called.
+        key: The column with their names.
+        columns: Columns by their headers; those that the rows lack are left out.
+        rows: Values by columns.
+        drop: As `print_table` takes it.
+    """
+    known = rows[0] if rows else columns.values()
+    there = {header: column for header, column in columns.items() if column in known}
+    words = [place for place, column in enumerate(there.values(), 1) if rows and isinstance(rows[0][column], str)]
+    cells = [[row[key], *(_told(column, row[column]) for column in there.values())] for row in rows]
+    print_table([title, *there], cells, words=words, drop=drop)
+
+
+def _told(column: str, value: float | str | None) -> str:
+    return str(value) if isinstance(value, int | str) else quantity(column, value)
 
 
 def print_names(header: tuple[str, str], names: Sequence[tuple[str, str]], *, as_json: bool) -> None:

@@ -9,11 +9,9 @@ Example:
     '25 %: 2.5 s of 10 s, 2 sources sending, 3.0 M packet-hops/s, 3 s left'
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
@@ -25,16 +23,18 @@ _MOST_SEEN: Final = 256
 _SLOWLY_S: Final = 5.0
 
 
-class Progress(Protocol):
+class Progress:
     """How far something is; as text, a line for people."""
 
     @property
     def share(self) -> float | None:
         """What is done of it, from 0 to 1; nothing where nobody knows how much it is."""
+        return None
 
     @property
     def timed_share(self) -> float | None:
         """The share of the work that is done, by which the time left is estimated; usually the same."""
+        return self.share
 
 
 #: Told now and then how far something is; what it raises ends that.

@@ -15,6 +15,7 @@ from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import _core
+from tightlink.progress import Progress
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario import Scenario
 from tightlink.scenario.beside_users import check_trace
@@ -153,7 +154,7 @@ def expected_threads(resolved: dict[str, Any], threads: int | None = None) -> st
 
 
 @dataclass(frozen=True)
-class SimulationProgress:
+class SimulationProgress(Progress):
     """How far a run is (`tightlink.progress`)."""
 
     simulated_s: float
@@ -171,11 +172,6 @@ class SimulationProgress:
     def share(self) -> float:
         """What has been simulated of it, from 0 to 1."""
         return self.simulated_s / self.duration_s
-
-    @property
-    def timed_share(self) -> float:
-        """The same: a second of simulated time takes about as long as another."""
-        return self.share
 
     def __str__(self) -> str:
         parts = [f"{units.format_time(round(self.simulated_s, 1))} of {units.format_time(self.duration_s)}"]

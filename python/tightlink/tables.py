@@ -8,8 +8,6 @@ Example:
     ['time_s', 'entity', 'metric', 'value']
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 

@@ -15,8 +15,6 @@ Example:
     ('goodput',)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -33,15 +33,11 @@ def clusters(
 ) -> Finding:
     """Cluster algorithms under each condition by all of their responses: which behave alike where.
 
-    Parameters
-    ----------
-    table
-        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
-    responses
-        Columns to compare by; without them, all responses.
-    spread
-        What differences are divided by: each condition's standard deviation over its algorithms, or that over all
-        conditions, which makes distances comparable.
+    Args:
+        table: Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
+        responses: Columns to compare by; without them, all responses.
+        spread: What differences are divided by: each condition's standard deviation over its algorithms, or that over
+            all conditions, which makes distances comparable.
     """
     from tightlink.analysis.responses import clusters as analysis
 
@@ -66,14 +62,10 @@ def outliers(
 ) -> Finding:
     """Find where an algorithm is unlike all others: an outlier by Grubbs' test, filtered by its relative effect.
 
-    Parameters
-    ----------
-    table
-        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
-    responses
-        Columns to look at; without them, all responses.
-    level
-        Probability of finding an outlier in a cell that has none.
+    Args:
+        table: Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
+        responses: Columns to look at; without them, all responses.
+        level: Probability of finding an outlier in a cell that has none.
     """
     from tightlink.analysis.responses import outliers as analysis
 
@@ -100,14 +92,10 @@ def ranks(
 ) -> Finding:
     """Rank algorithms in each response under each condition: mean rank, and how far it varies.
 
-    Parameters
-    ----------
-    table
-        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
-    responses
-        Columns to rank by, such as throughputs; without them, all responses.
-    best
-        Whether the largest value or the smallest has rank 1.
+    Args:
+        table: Runs: CSV, Parquet, or the folder of a sweep or study; a row a run, or columns "response" and "value".
+        responses: Columns to rank by, such as throughputs; without them, all responses.
+        best: Whether the largest value or the smallest has rank 1.
     """
     from tightlink.analysis.responses import ranks as analysis
 

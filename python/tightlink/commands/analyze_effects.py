@@ -1,5 +1,6 @@
 """``tightlink analyze effects`` and ``ten-steps``: which factors matter, of any table of a two-level experiment."""
 
+import dataclasses
 import math
 import re
 from collections.abc import Mapping
@@ -43,21 +44,13 @@ def effects(
 ) -> Finding:
     """Find which factors move which responses, how far, and how many responses each moves.
 
-    Parameters
-    ----------
-    table
-        Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
-    factors
-        Columns that were varied; without them, what the sweep varied, otherwise columns of
-        two values.
-    responses
-        Columns of numbers that came out; without them, all other columns of numbers that vary.
-    by
-        Columns, such as period or algorithm, for each value of which effects are found apart.
-    interactions
-        Also find interactions of two factors, and what they cannot be told apart from.
-    draw_response
-        Draw main effects on this response, not the map of all.
+    Args:
+        table: Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
+        factors: Columns that were varied; without them, what the sweep varied, otherwise columns of two values.
+        responses: Columns of numbers that came out; without them, all other columns of numbers that vary.
+        by: Columns, such as period or algorithm, for each value of which effects are found apart.
+        interactions: Also find interactions of two factors, and what they cannot be told apart from.
+        draw_response: Draw main effects on this response, not the map of all.
     """
     apart = by or []
     read, merged = _read(table, factors, responses, apart)
@@ -96,15 +89,10 @@ def effects(
 def ten_steps(table: Path, *, response: str | None = None, factors: Names = None) -> Finding:
     """Look at one response in ten steps: which effects are more than noise, and what they leave unexplained.
 
-    Parameters
-    ----------
-    table
-        Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
-    response
-        Column of numbers that came out; may be left out where there is one.
-    factors
-        Columns that were varied; without them, what the sweep varied, otherwise columns of
-        two values.
+    Args:
+        table: Runs of two-level factors: CSV, Parquet, or the folder of a sweep or study.
+        response: Column of numbers that came out; may be left out where there is one.
+        factors: Columns that were varied; without them, what the sweep varied, otherwise columns of two values.
     """
     read, merged = _read(table, factors, None if response is None else [response], [])
     if response is None and len(read.responses) != 1:
@@ -123,8 +111,6 @@ def ten_steps(table: Path, *, response: str | None = None, factors: Names = None
 
 def _read(table: Path, factors: Names, responses: Names, by: list[str]) -> "tuple[Designed, dict[str, str]]":
     """The table, without responses that nothing moves, and which factors are left out for the one they change with."""
-    import dataclasses
-
     read = designed.read(table, factors=factors, responses=responses)
     kept = [name for name in read.factors if name not in by]
     measured = [name for name in read.responses if name not in by]

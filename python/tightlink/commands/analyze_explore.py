@@ -29,18 +29,13 @@ def explore(
 ) -> None:
     """Write an interactive page of runs: parallel coordinates, two responses, clusters; and print where it is.
 
-    Parameters
-    ----------
-    table
-        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
-    algorithm
-        Factor by which runs are coloured, and whose levels are clustered under all conditions of the others.
-    factors
-        Columns of factors; without them, what the sweep varied, otherwise columns of two values, and the algorithm.
-    responses
-        Columns of responses; without them, all other columns of numbers.
-    output
-        File to write.
+    Args:
+        table: Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
+        algorithm: Factor by which runs are coloured, and whose levels are clustered under all conditions of the others.
+        factors: Columns of factors; without them, what the sweep varied, otherwise columns of two values, and the
+            algorithm.
+        responses: Columns of responses; without them, all other columns of numbers.
+        output: File to write.
     """
     read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):

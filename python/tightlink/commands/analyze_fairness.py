@@ -1,7 +1,6 @@
 """``tightlink analyze fairness``: algorithms beside the standard TCP that competes with them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tightlink import plots
 from tightlink.analysis import measurements
@@ -13,11 +12,9 @@ from tightlink.commands.options import Json, Output
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table
 from tightlink.files import check_new
+from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
 from tightlink.report import charts
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @with_table_options
@@ -34,18 +31,12 @@ def fairness(
 ) -> None:
     """Compare each algorithm with the standard TCP beside it: shares of what was available, and who gets more.
 
-    Parameters
-    ----------
-    table
-        Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
-    own
-        Column of the throughput of flows that use it.
-    standard
-        Column of the throughput of flows that use standard TCP beside it.
-    available
-        Column of the throughput that was available, as numbers or such as "20 Mbit/s".
-    output
-        File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
+    Args:
+        table: Runs: CSV, Parquet, or the folder of a sweep or study; a row a run.
+        own: Column of the throughput of flows that use it.
+        standard: Column of the throughput of flows that use standard TCP beside it.
+        available: Column of the throughput that was available, as numbers or such as "20 Mbit/s".
+        output: File for a figure of the shares: .png, .svg or .pdf. A second one, NAME-beside, has the throughputs.
     """
     beside = None if output is None else output.with_stem(f"{output.stem}-beside")
     check_new(output)

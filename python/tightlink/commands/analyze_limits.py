@@ -1,22 +1,17 @@
 """``tightlink analyze saturation`` and ``regimes``: what limits a link or a router, from anyone's measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import plots
 from tightlink.analysis import measurements
 from tightlink.analysis.estimates import Bracket, Estimate
 from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.analysis.limits.saturation import Law, Saturation, Slope
-from tightlink.commands.analyze_output import Finding, Table, finds, panels, plain
+from tightlink.commands.analyze_output import Finding, Panel, Table, finds, panels, plain
 from tightlink.console import print_table, print_text
 from tightlink.numbers import NONE, grouped, percent
-
-if TYPE_CHECKING:
-    from tightlink.commands.analyze_output import Panel
 
 _DIGITS: Final = 4
 #: From here on numbers have no digits behind the point.
@@ -36,19 +31,13 @@ def saturation(
 ) -> Finding:
     """Find the packet size below which a link is limited by packets, and the packet rate there.
 
-    Parameters
-    ----------
-    table
-        Measurements: packet_bytes, and packets_per_s or throughput_bps; a column "link" tells several links
-        apart.
-    size
-        Column of the packet size.
-    throughput
-        Column of the bit rate that counts the same bytes.
-    largest
-        Packet size in bytes above which rows are left out, as they are sent in fragments.
-    overhead
-        Line time of a packet beyond its own bytes, in bytes, where it is known; otherwise it is fitted.
+    Args:
+        table: Measurements: packet_bytes, and packets_per_s or throughput_bps; a column "link" tells several links
+            apart.
+        size: Column of the packet size.
+        throughput: Column of the bit rate that counts the same bytes.
+        largest: Packet size in bytes above which rows are left out, as they are sent in fragments.
+        overhead: Line time of a packet beyond its own bytes, in bytes, where it is known; otherwise it is fitted.
     """
     from tightlink.analysis.limits.saturation import each
 
@@ -68,13 +57,10 @@ def saturation(
 def regimes(table: Table, *, load: str = "load") -> Finding:
     """Find where a router's load stops following traffic, and whether packets or bytes govern that.
 
-    Parameters
-    ----------
-    table
-        Measurements: packet_bytes, packets_per_s or throughput_bps, load; if measured, loss; a column
-        "router" tells several routers apart.
-    load
-        Column of the load, such as load_reported.
+    Args:
+        table: Measurements: packet_bytes, packets_per_s or throughput_bps, load; if measured, loss; a column "router"
+            tells several routers apart.
+        load: Column of the load, such as load_reported.
     """
     from tightlink.analysis.limits.regimes import each
 

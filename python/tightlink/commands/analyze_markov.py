@@ -41,20 +41,13 @@ def markov(
 ) -> Finding:
     """Find which transitions between states, made less likely, keep most from the target: by a Markov chain a period.
 
-    Parameters
-    ----------
-    source
-        Folder of a run with users; or a log of states: entity, time_s, state, a row for each state entered.
-    step
-        Step of the chain of a log, such as "1 s".
-    cut
-        Times at which new chains begin (default: the periods of a run; none in a log).
-    label
-        Which users, where a run has several.
-    start
-        State in which each begins (default: thinking; in a log the first).
-    target
-        State that is to be reached (default: completed).
+    Args:
+        source: Folder of a run with users; or a log of states: entity, time_s, state, a row for each state entered.
+        step: Step of the chain of a log, such as "1 s".
+        cut: Times at which new chains begin (default: the periods of a run; none in a log).
+        label: Which users, where a run has several.
+        start: State in which each begins (default: thinking; in a log the first).
+        target: State that is to be reached (default: completed).
     """
     cuts = sorted(float(option("--cut", time, units.TIME)) for time in cut or ())
     found = _read(source)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from tightlink import plots, units
 from tightlink.analysis import measurements
-from tightlink.commands.analyze_output import MOST, Finding, Table, finds, panels, print_constant
+from tightlink.analysis.traffic.oscillations import each as of_frame
+from tightlink.analysis.traffic.oscillations import of_run, of_tables, summary
+from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, panels, print_constant
 from tightlink.commands.options import Names, option
 from tightlink.console import print_text
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
+from tightlink.lazy import pl
 from tightlink.run import Run, holds_run, open_run
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tightlink.analysis.traffic.oscillations import Found
-    from tightlink.commands.analyze_output import Panel
 
 
 @finds("a figure, series and spectra")
@@ -33,20 +33,13 @@ def oscillation(
 ) -> Finding:
     """Find what goes up and down with a period: windows, queues, losses; tested against noise without one.
 
-    Parameters
-    ----------
-    table
-        Folder of a run that was observed at an interval, or of a sweep of such runs; or a table with time_s.
-    column
-        Column, or metric of a table of series (default: of a run, windows, and losses or
-        what is retransmitted).
-    begin
-        Time before which nothing is looked at, such as the start of flows.
-    end
-        Time after which nothing is looked at (default: none).
+    Args:
+        table: Folder of a run that was observed at an interval, or of a sweep of such runs; or a table with time_s.
+        column: Column, or metric of a table of series (default: of a run, windows, and losses or what is
+            retransmitted).
+        begin: Time before which nothing is looked at, such as the start of flows.
+        end: Time after which nothing is looked at (default: none).
     """
-    from tightlink.analysis.traffic.oscillations import summary
-
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
     end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
     source = _read(table)
@@ -89,8 +82,6 @@ def _read(table: Path) -> Run | Mapping[str, pl.DataFrame]:
 
 
 def _found(source: Run | Mapping[str, pl.DataFrame], columns: tuple[str, ...], begin_s: float, end_s: float) -> Found:
-    from tightlink.analysis.traffic.oscillations import each, of_run, of_tables
-
     if isinstance(source, Run):
         return of_run(source, columns, begin_s=begin_s, end_s=end_s)
     if "" not in source:
@@ -100,4 +91,4 @@ def _found(source: Run | Mapping[str, pl.DataFrame], columns: tuple[str, ...], b
     if not columns:
         known = frame["metric"].unique(maintain_order=True) if "metric" in frame.columns else frame.columns
         raise TightlinkError(f"expected --column with one of {', '.join(known)}")
-    return each(frame, columns, begin_s=begin_s, end_s=end_s)
+    return of_frame(frame, columns, begin_s=begin_s, end_s=end_s)

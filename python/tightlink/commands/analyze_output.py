@@ -1,14 +1,12 @@
 """What the commands of ``tightlink analyze`` have in common: their options, and the forms of what they find."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from cyclopts import Parameter
 
@@ -18,9 +16,8 @@ from tightlink.commands.table_options import offer, with_table_options
 from tightlink.console import print_json, print_text
 from tightlink.files import check_new
 
-if TYPE_CHECKING:
-    Panel = Callable[..., Any]
-
+#: Draws into ``ax``.
+Panel: TypeAlias = Callable[..., Any]
 #: A CSV or Parquet file, or a folder.
 Table: TypeAlias = Path
 Algorithm = Annotated[str, Parameter(help="Column of the algorithm.")]

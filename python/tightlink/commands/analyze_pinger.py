@@ -31,18 +31,12 @@ def pinger(
 ) -> None:
     """Read PingER's tables of round trips, losses and more; beside its throughput, what Mathis' formula allows.
 
-    Parameters
-    ----------
-    files
-        Tables as PingER publishes them, one metric each, compressed by gzip or not.
-    metric
-        That of all files, such as average_rtt (default: what their names tell).
-    date
-        Year, month or day of all files, such as 2014-09-10 (default: what their names tell).
-    fill
-        Fill gaps by straight lines, for analyses that need a value at every time.
-    output
-        File for the table, for tightlink analyze: .csv or .parquet.
+    Args:
+        files: Tables as PingER publishes them, one metric each, compressed by gzip or not.
+        metric: That of all files, such as average_rtt (default: what their names tell).
+        date: Year, month or day of all files, such as 2014-09-10 (default: what their names tell).
+        fill: Fill gaps by straight lines, for analyses that need a value at every time.
+        output: File for the table, for tightlink analyze: .csv or .parquet.
     """
     if not files:
         raise TightlinkError("expected tables of PingER: tightlink analyze pinger FILE...")

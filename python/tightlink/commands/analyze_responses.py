@@ -29,16 +29,11 @@ def correlation(
 ) -> Finding:
     """Find which responses say the same, in groups of mutual correlation, and one of each to keep.
 
-    Parameters
-    ----------
-    table
-        Runs: CSV, Parquet, or the folder of a sweep or study.
-    responses
-        Columns to correlate; without them, all columns of numbers that are no factors.
-    factors
-        Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
-    threshold
-        |r| above which a pair is kept, or "gap": the middle of the widest gap between moderate |r|.
+    Args:
+        table: Runs: CSV, Parquet, or the folder of a sweep or study.
+        responses: Columns to correlate; without them, all columns of numbers that are no factors.
+        factors: Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
+        threshold: |r| above which a pair is kept, or "gap": the middle of the widest gap between moderate |r|.
     """
     from tightlink.analysis.responses import correlation as analysis
 
@@ -63,16 +58,11 @@ def pca(
 ) -> Finding:
     """Find the principal components of standardised responses: how few numbers say nearly the same.
 
-    Parameters
-    ----------
-    table
-        Runs: CSV, Parquet, or the folder of a sweep or study.
-    responses
-        Columns to take; without them, all columns of numbers that are no factors.
-    factors
-        Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
-    by
-        Column that tells groups of runs apart in the figure.
+    Args:
+        table: Runs: CSV, Parquet, or the folder of a sweep or study.
+        responses: Columns to take; without them, all columns of numbers that are no factors.
+        factors: Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
+        by: Column that tells groups of runs apart in the figure.
     """
     from tightlink.analysis.responses import pca as analysis
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import plots, units
 from tightlink.analysis import measurements
@@ -16,15 +16,12 @@ from tightlink.analysis.traffic.over_time import Series, series_of
 from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import Spikes, spikes
 from tightlink.capture import capture, is_capture
-from tightlink.commands.analyze_output import MOST, Finding, Table, finds, panels, plain, print_constant
+from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, panels, plain, print_constant
 from tightlink.commands.options import Names, option
 from tightlink.console import print_text
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import pl
 from tightlink.run import CAPTURE, holds_run, open_run
-
-if TYPE_CHECKING:
-    from tightlink.commands.analyze_output import Panel
 
 #: Tables of runs over time, the first that is there.
 _OVER_TIME: Final = ("series", "users", "scatter")
@@ -45,19 +42,13 @@ def traffic(
 ) -> Finding:
     """Find bursts at all time scales, spikes, and cycles of a day and a week, in counts over time.
 
-    Parameters
-    ----------
-    table
-        Folder of a run that was observed at an interval; a capture (pcap, pcapng); or a table with time_s at equal
-        intervals.
-    column
-        Column, or metric of a table of series (default: the throughput, or packets, or bytes).
-    begin
-        Time before which nothing is looked at.
-    end
-        Time after which nothing is looked at (default: none).
-    interval
-        Of the series of a capture file.
+    Args:
+        table: Folder of a run that was observed at an interval; a capture (pcap, pcapng); or a table with time_s at
+            equal intervals.
+        column: Column, or metric of a table of series (default: the throughput, or packets, or bytes).
+        begin: Time before which nothing is looked at.
+        end: Time after which nothing is looked at (default: none).
+        interval: Of the series of a capture file.
     """
     from tightlink.analysis.traffic.burstiness import LEAST_VALUES
 
@@ -88,14 +79,10 @@ def arrivals(
 ) -> Finding:
     """Test arrivals against a Poisson process: of packets at links, of flows, or of anything with a time.
 
-    Parameters
-    ----------
-    table
-        Folder of a run; a capture (pcap, pcapng); or a table with a row for each arrival.
-    column
-        Column of the time, in seconds.
-    of
-        Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s.
+    Args:
+        table: Folder of a run; a capture (pcap, pcapng); or a table with a row for each arrival.
+        column: Column of the time, in seconds.
+        of: Table of a run: packets, which --trace records, has their arrivals at each link; flows has start_s.
     """
     frame = _rows(table, of)
     found = {}
@@ -117,12 +104,9 @@ def arrivals(
 def sizes(table: Table, *, column: str | None = None) -> Finding:
     """Find how heavy the tail of sizes is, and how much the largest flows carry.
 
-    Parameters
-    ----------
-    table
-        Folder of a run with flows; a capture (pcap, pcapng); or a table with a row for each flow.
-    column
-        Column of the size (default: bytes_delivered; of a capture bytes_sent, those that were captured).
+    Args:
+        table: Folder of a run with flows; a capture (pcap, pcapng); or a table with a row for each flow.
+        column: Column of the size (default: bytes_delivered; of a capture bytes_sent, those that were captured).
     """
     rows = _rows(table, "flows")
     if column is None:
@@ -149,16 +133,11 @@ def cross_correlation(
 ) -> Finding:
     """Find which of two series follows the other, and by how much time.
 
-    Parameters
-    ----------
-    table
-        Folder of a run that was observed at an interval; or a table with time_s at equal intervals.
-    first
-        Column; of a table of series, whose and which: "bottleneck queue_packets".
-    second
-        The same of the other.
-    longest
-        Longest lag to look at (default: a quarter of the time).
+    Args:
+        table: Folder of a run that was observed at an interval; or a table with time_s at equal intervals.
+        first: Column; of a table of series, whose and which: "bottleneck queue_packets".
+        second: The same of the other.
+        longest: Longest lag to look at (default: a quarter of the time).
     """
     from tightlink.analysis.traffic.cross_correlation import LEAST_VALUES, lag
 

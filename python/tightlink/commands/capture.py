@@ -33,28 +33,19 @@ def capture(
 ) -> int:
     """Read a capture (pcap or pcapng) and print its flows, protocols and interfaces; or a trace of ns-2.
 
-    Parameters
-    ----------
-    file
-        The capture or the trace, compressed (gzip, bzip2, xz, zstd) or not; - is standard input.
-    output
-        Folder to write the tables to; without it nothing is written.
-    interval
-        Interval at which rates and losses are sampled, such as "100 ms".
-    rate
-        Capacity of each link that was captured, such as "1 Gbit/s", for their utilization (default: what a pcapng file
-        says).
-    connections
-        Connections to list at most, the largest; half as many are followed at a time, and each takes about 2 KB of
-        memory (default: 262144).
-    packets
-        Keep a row for every packet, and what was found of it; needs --output.
-    only
-        Packets to read: of an address such as 10.0.0.1, a port such as :443, or a flow by its name and what comes back.
-    report
-        File to write the report to, one HTML file.
-    json_
-        Print manifest, flows, connections, links, interfaces and protocols as JSON; of a trace flows and links.
+    Args:
+        file: The capture or the trace, compressed (gzip, bzip2, xz, zstd) or not; - is standard input.
+        output: Folder to write the tables to; without it nothing is written.
+        interval: Interval at which rates and losses are sampled, such as "100 ms".
+        rate: Capacity of each link that was captured, such as "1 Gbit/s", for their utilization (default: what a pcapng
+            file says).
+        connections: Connections to list at most, the largest; half as many are followed at a time, and each takes about
+            2 KB of memory (default: 262144).
+        packets: Keep a row for every packet, and what was found of it; needs --output.
+        only: Packets to read: of an address such as 10.0.0.1, a port such as :443, or a flow by its name and what comes
+            back.
+        report: File to write the report to, one HTML file.
+        json_: Print manifest, flows, connections, links, interfaces and protocols as JSON; of a trace flows and links.
     """
     if packets and output is None:
         raise ScenarioError("--output beside it: they are written, not printed", key="--packets", value=True)

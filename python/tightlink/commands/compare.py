@@ -43,18 +43,12 @@ def compare(
 ) -> int:
     """Compare the second of two runs with the first, or two sweeps or studies: −16 % means that the second has less.
 
-    Parameters
-    ----------
-    first
-        Folder of a run, a sweep or a study: what was before, or what was measured or captured.
-    second
-        Folder of the same kind of thing: what was after, or what was simulated.
-    by
-        Of sweeps and studies: columns by which their runs are paired (default: what was varied).
-    pair
-        FIRST=SECOND, to pair flows, links or nodes of two runs that have different names.
-    output
-        New folder for a report, figures and the table of all values.
+    Args:
+        first: Folder of a run, a sweep or a study: what was before, or what was measured or captured.
+        second: Folder of the same kind of thing: what was after, or what was simulated.
+        by: Of sweeps and studies: columns by which their runs are paired (default: what was varied).
+        pair: FIRST=SECOND, to pair flows, links or nodes of two runs that have different names.
+        output: New folder for a report, figures and the table of all values.
     """
     if with_lab and output is None:
         raise TightlinkError("--with-lab is for the report: add -o DIR, a new folder for it")

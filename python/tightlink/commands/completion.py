@@ -21,10 +21,8 @@ def completion_of(app: App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
     def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
         """Print the script with which a shell completes commands, options and files.
 
-        Parameters
-        ----------
-        shell
-            The shell: bash, zsh or fish.
+        Args:
+            shell: The shell: bash, zsh or fish.
         """
         print_verbatim(app.generate_completion(shell=shell))
 

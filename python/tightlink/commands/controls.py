@@ -1,7 +1,5 @@
 """The option ``--controls``: files with congestion controls written in Python."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, TypeAlias
 

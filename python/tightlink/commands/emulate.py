@@ -3,8 +3,9 @@
 import contextlib
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -12,14 +13,14 @@ from tightlink import units
 from tightlink.commands.options import Names, Output, Set, option
 from tightlink.console import FAILED, columns_chosen, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.measure.emulation import Emulation, told
+from tightlink.measure.plan import Plan
+from tightlink.measure.programs import Program
+from tightlink.measure.relay import InvalidMeasurementError
+from tightlink.measure.system import need_linux
+from tightlink.run import MEASUREMENT, is_there
 from tightlink.scenario import Scenario, load, parse_option
 from tightlink.text_table import Choice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tightlink.measure.emulation import Emulation
-    from tightlink.measure.programs import Program
 
 #: What shells add to the number of a signal that ended a program.
 _SIGNALLED: Final = 128
@@ -47,45 +48,26 @@ def emulate(
 ) -> int:
     """Put the bottlenecks of a scenario between hosts of this machine, in real time.
 
-    Parameters
-    ----------
-    file
-        Scenario, a TOML file; of its traffic only who sends to whom. None with --trace.
-    command
-        After --, a program to run in a host, and its arguments: the links end with it, and its exit code is the
-        command's. It reaches the scenario's hosts by their names, and no other network. Without a program, how to enter
-        the hosts is printed, and Ctrl-C ends the links.
-    trace
-        Instead of a scenario a single link, "link", from the host "here", where the program runs, to the host "there":
-        its trace as mahimahi has it, a line for each millisecond at which 1504 bytes may leave.
-    trace_down
-        Trace of the other direction (default: the same).
-    delay
-        Delay of the link of --trace, in each direction, such as "20 ms" (default: none).
-    queue
-        Queue of the link of --trace, in each direction, such as "100 packets" (default: that of the profile).
-    link
-        Links to emulate, instead of the slowest on the path of each flow.
-    device
-        Kind of the devices between the hosts and the links: tun, or packet, which is more precise.
-    in_
-        Host in which to run the program (default: the one that sends first).
-    duration
-        When the links end, such as "10 s"; with a program, that is ended then.
-    late
-        How much later than planned a packet may be forwarded, such as "1 ms", before it counts as late (default: 1 %
-        of what the path takes with full queues, at least 0.1 ms). Where more than 1 % are late, there is no result.
-    burn
-        Spend the processor time that packets cost the router, instead of adding it up.
-    output
-        Folder to write the run to, with every packet; without it nothing is written.
+    Args:
+        file: Scenario, a TOML file; of its traffic only who sends to whom. None with --trace.
+        command: After --, a program to run in a host, and its arguments: the links end with it, and its exit code is
+            the command's. It reaches the scenario's hosts by their names, and no other network. Without a program, how
+            to enter the hosts is printed, and Ctrl-C ends the links.
+        trace: Instead of a scenario a single link, "link", from the host "here", where the program runs, to the host
+            "there": its trace as mahimahi has it, a line for each millisecond at which 1504 bytes may leave.
+        trace_down: Trace of the other direction (default: the same).
+        delay: Delay of the link of --trace, in each direction, such as "20 ms" (default: none).
+        queue: Queue of the link of --trace, in each direction, such as "100 packets" (default: that of the profile).
+        link: Links to emulate, instead of the slowest on the path of each flow.
+        device: Kind of the devices between the hosts and the links: tun, or packet, which is more precise.
+        in_: Host in which to run the program (default: the one that sends first).
+        duration: When the links end, such as "10 s"; with a program, that is ended then.
+        late: How much later than planned a packet may be forwarded, such as "1 ms", before it counts as late (default:
+            1 % of what the path takes with full queues, at least 0.1 ms). Where more than 1 % are late, there is no
+            result.
+        burn: Spend the processor time that packets cost the router, instead of adding it up.
+        output: Folder to write the run to, with every packet; without it nothing is written.
     """
-    from tightlink.measure.emulation import Emulation, told
-    from tightlink.measure.plan import Plan
-    from tightlink.measure.relay import InvalidMeasurementError
-    from tightlink.measure.system import need_linux
-    from tightlink.run import MEASUREMENT, is_there
-
     need_linux()
     if trace is not None and file is not None:
         # All that is no option is the command then.
@@ -140,7 +122,7 @@ def _scenario(file: Path | None, wire: "dict[str, Path | str | None]", changes: 
 
 
 @contextlib.contextmanager
-def _as_options(of_trace: bool) -> "Iterator[None]":  # noqa: FBT001
+def _as_options(of_trace: bool) -> Iterator[None]:  # noqa: FBT001
     """Call the keys of the link of --trace as they were typed, where one of them is wrong."""
     try:
         yield
@@ -163,7 +145,7 @@ def _host(names: list[str], wanted: str | None, command: tuple[str, ...]) -> str
     return wanted
 
 
-def _wait(emulation: "Emulation") -> None:
+def _wait(emulation: Emulation) -> None:
     """Say how to enter the hosts, and wait until the links end or Ctrl-C."""
     rows = [[host.name, host.address, way] for host, way in emulation.ways_in()]
     # What somebody copies stands in one line, however long it is.
@@ -177,7 +159,7 @@ def _wait(emulation: "Emulation") -> None:
             pass
 
 
-def _run(emulation: "Emulation", host: str, command: tuple[str, ...]) -> int:
+def _run(emulation: Emulation, host: str, command: tuple[str, ...]) -> int:
     """Run a program in a host, until it or the links end; its exit code."""
     for each in emulation.plan.hosts.values():
         say(f"{each.name} is {each.address}")
@@ -187,7 +169,7 @@ def _run(emulation: "Emulation", host: str, command: tuple[str, ...]) -> int:
     return _SIGNALLED - code if code < 0 else code
 
 
-def _ended(emulation: "Emulation", program: "Program", command: str) -> int:
+def _ended(emulation: Emulation, program: Program, command: str) -> int:
     told = False
     while True:
         try:
@@ -200,7 +182,7 @@ def _ended(emulation: "Emulation", program: "Program", command: str) -> int:
 
 
 @contextlib.contextmanager
-def _ctrl_c_for_the_program() -> "Iterator[None]":
+def _ctrl_c_for_the_program() -> Iterator[None]:
     """Ctrl-C reaches the program, which is in the same terminal: what it does then is its affair."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:

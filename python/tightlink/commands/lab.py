@@ -22,18 +22,13 @@ def lab(
 ) -> None:
     """Write a laboratory: one HTML file with the engine in it, in which sliders simulate every packet again.
 
-    Parameters
-    ----------
-    file
-        Scenario, a TOML file.
-    output
-        File to write (default: FILE.html in this folder).
-    slider
-        key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated. Without any, sensible ones.
-    text
-        Lesson to show, in Markdown; {set: key=value} in it is a button that moves a slider.
-    title
-        What stands above it (default: the name of the scenario).
+    Args:
+        file: Scenario, a TOML file.
+        output: File to write (default: FILE.html in this folder).
+        slider: key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated. Without any, sensible
+            ones.
+        text: Lesson to show, in Markdown; {set: key=value} in it is a button that moves a slider.
+        title: What stands above it (default: the name of the scenario).
     """
     scenario = load(file, set=dict(map(parse_option, set_ or [])))
     lesson = "" if text is None else toml.read(text)

@@ -7,6 +7,7 @@ from tightlink import studies
 from tightlink.commands.options import Json
 from tightlink.commands.table_options import with_csv
 from tightlink.console import print_json, print_text
+from tightlink.experiment.metrics import listed
 from tightlink.lazy import _core
 from tightlink.scenario import PARAMETERS, PROFILES, TOPOLOGIES
 from tightlink.scenario.networks import networks
@@ -23,12 +24,9 @@ def list_names(
 ) -> None:
     """Print what there is to choose from, one name first on each line.
 
-    Parameters
-    ----------
-    what
-        Kind of thing to list.
-    json_
-        Print names and meanings as JSON.
+    Args:
+        what: Kind of thing to list.
+        json_: Print names and meanings as JSON.
     """
     names = _LISTS[what]()
     if json_:
@@ -56,8 +54,6 @@ def _networks() -> list[tuple[str, str]]:
 
 
 def _metrics() -> list[tuple[str, str]]:
-    from tightlink.experiment.metrics import listed
-
     of_runs = ((f"runs.{name}", text) for name, text in listed())
     return [*metrics(), *((f"series.{name}", text) for name, text in _core.metrics()), *of_runs]
 

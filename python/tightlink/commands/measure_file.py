@@ -1,7 +1,8 @@
 """The command ``tightlink measure FILE.toml``: a scenario with real senders over emulated links."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from tightlink import units
 from tightlink.commands.options import JsonOf, Names, Output, Set, option
@@ -19,13 +20,12 @@ from tightlink.console import (
 )
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.lazy import pl
-from tightlink.scenario import load, parse_option
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tightlink.run import Run
-    from tightlink.scenario import Scenario
+from tightlink.measure import machine
+from tightlink.measure.measuring import check, measure
+from tightlink.measure.relay import InvalidMeasurementError
+from tightlink.measure.system import need_linux
+from tightlink.run import MEASUREMENT, Run, is_there
+from tightlink.scenario import Scenario, load, parse_option
 
 #: How often it is tried where the machine was too busy.
 _TRIES: Final = 3
@@ -49,34 +49,19 @@ def scenario(
 ) -> int:
     """Measure a scenario: real senders on this machine's own TCP and UDP, over its bottlenecks in real time.
 
-    Parameters
-    ----------
-    file
-        Scenario, a TOML file.
-    output
-        Folder to write the tables to; with --repeat a folder in it for each time. Without it nothing is written.
-    sender
-        What sends: probe, whose windows are exact, or iperf3.
-    link
-        Links to emulate (default: the slowest on the path of each flow).
-    device
-        Devices between the hosts and the links: tun, or packet for Ethernet frames with the kernel's times.
-    repeat
-        How many times to measure.
-    echo
-        Interval of echoes (ICMP) beside the traffic, or off.
-    late
-        How much later than planned a packet may be forwarded before it counts as late (default: 1 % of what full
-        queues take). Where more than 1 % are late, there is no result.
-    json_
-        Print manifest, flows and links as JSON.
+    Args:
+        file: Scenario, a TOML file.
+        output: Folder to write the tables to; with --repeat a folder in it for each time. Without it nothing is
+            written.
+        sender: What sends: probe, whose windows are exact, or iperf3.
+        link: Links to emulate (default: the slowest on the path of each flow).
+        device: Devices between the hosts and the links: tun, or packet for Ethernet frames with the kernel's times.
+        repeat: How many times to measure.
+        echo: Interval of echoes (ICMP) beside the traffic, or off.
+        late: How much later than planned a packet may be forwarded before it counts as late (default: 1 % of what full
+            queues take). Where more than 1 % are late, there is no result.
+        json_: Print manifest, flows and links as JSON.
     """
-    from tightlink.measure.machine import missing
-    from tightlink.measure.measuring import check, measure
-    from tightlink.measure.relay import InvalidMeasurementError
-    from tightlink.measure.system import need_linux
-    from tightlink.run import MEASUREMENT, is_there
-
     need_linux()
     if repeat < 1:
         raise ScenarioError("a whole number of at least 1", key="--repeat", value=repeat)
@@ -88,7 +73,7 @@ def scenario(
         # Looked at before: a wrong folder is not worth waiting for.
         is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
     check(wanted, sender=sender, links=link or ())
-    if device == "tun" and (why := missing("tun")) is not None:
+    if device == "tun" and (why := machine.missing("tun")) is not None:
         raise TightlinkError(f"{why}; tightlink run simulates the scenario without it")
     given: dict[str, Any] = {
         "sender": sender,
@@ -128,11 +113,11 @@ def _folders(output: Path | None, repeat: int) -> list[Path]:
     return [output] if repeat == 1 else [output / str(number + 1) for number in range(repeat)]
 
 
-def _times(wanted: "Scenario", repeat: int) -> str:
+def _times(wanted: Scenario, repeat: int) -> str:
     return wanted.duration if repeat == 1 else f"{repeat} × {wanted.duration}"
 
 
-def _show(done: "Sequence[Run]", *, as_json: bool) -> None:
+def _show(done: Sequence[Run], *, as_json: bool) -> None:
     if as_json:
         tables = [
             {"manifest": each.manifest, "why": each.why().to_dict()}
@@ -147,7 +132,7 @@ def _show(done: "Sequence[Run]", *, as_json: bool) -> None:
         _show_all(done)
 
 
-def _show_all(done: "Sequence[Run]") -> None:
+def _show_all(done: Sequence[Run]) -> None:
     """The goodput of each flow: median, least and most."""
     flows = pl.concat([each.flows.select("label", "goodput_bps", "packets_dropped") for each in done])
     goodput, dropped = pl.col("goodput_bps"), pl.col("packets_dropped")

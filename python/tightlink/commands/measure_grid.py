@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -13,12 +13,14 @@ from tightlink import units
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import Json, option, share
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import FAILED
+from tightlink.console import FAILED, print_json, print_table, rounded, say, warned, watching
 from tightlink.errors import ScenarioError
+from tightlink.experiment.levels import Interval, levels
+from tightlink.experiment.measured import Finished, Grid, Measured, Repeats, run
+from tightlink.experiment.precision import median_half_width
+from tightlink.measure.iperf3 import datagrams, program, transfer
+from tightlink.measure.path import resolved
 from tightlink.numbers import several
-
-if TYPE_CHECKING:
-    from tightlink.experiment.measured import Finished, Measured, Repeats
 
 _BITS: Final = 8
 _HEADERS: Final = {4: 28, 6: 48}
@@ -61,8 +63,6 @@ class GridOptions:
     @cached_property
     def server(self) -> str:
         """The address of the host."""
-        from tightlink.measure.path import resolved
-
         if not 1 <= self.port <= _LARGEST_PORT:
             raise ScenarioError(f"a whole number from 1 to {_LARGEST_PORT}", key="--port", value=self.port)
         return str(resolved(self.host, self.port)[0])
@@ -76,10 +76,8 @@ class GridOptions:
         return seconds
 
     @property
-    def repeats(self) -> "Repeats":
+    def repeats(self) -> Repeats:
         """How often each combination is measured."""
-        from tightlink.experiment.measured import Repeats
-
         for name, value in (("--repeat", self.repeat), ("--max-repeats", self.max_repeats)):
             if value is not None and not 1 <= value <= _MOST_REPEATS:
                 raise ScenarioError(f"a whole number from 1 to {_MOST_REPEATS}", key=name, value=value)
@@ -107,22 +105,13 @@ def tcp(
 ) -> int:
     """Measure transfers to an iperf3 server, or from it, with windows and numbers of flows, in shuffled order.
 
-    Parameters
-    ----------
-    options
-        What all grids of tests are asked for.
-    windows
-        Windows of each flow, such as "8K,64K" or "8K..1M:x2", which iperf3 meets to ±10 %.
-    flows
-        Numbers of parallel flows, such as "1,4" or "1..16:x2".
-    congestion
-        Congestion control of the sender's kernel, such as reno (default: the kernel's).
-    reverse
-        Let the server send; of its packets the round-trip times are not known.
+    Args:
+        options: What all grids of tests are asked for.
+        windows: Windows of each flow, such as "8K,64K" or "8K..1M:x2", which iperf3 meets to ±10 %.
+        flows: Numbers of parallel flows, such as "1,4" or "1..16:x2".
+        congestion: Congestion control of the sender's kernel, such as reno (default: the kernel's).
+        reverse: Let the server send; of its packets the round-trip times are not known.
     """
-    from tightlink.experiment.measured import Measured
-    from tightlink.measure.iperf3 import transfer
-
     address, seconds = options.server, options.seconds
     factors: dict[str, list[Any]] = {
         "window_bytes": _sizes("--windows", windows, (1, _LARGEST_WINDOW)),
@@ -169,18 +158,11 @@ def udp_sweep(
 ) -> int:
     """Measure datagrams to an iperf3 server, with payloads and rates, in shuffled order.
 
-    Parameters
-    ----------
-    options
-        What all grids of tests are asked for.
-    payloads
-        Payloads of a datagram in bytes, such as "25,100,400" or "50..1450:50".
-    rates
-        What is offered: of payload such as "90 Mbit/s", or of datagrams such as "26000 packets/s".
+    Args:
+        options: What all grids of tests are asked for.
+        payloads: Payloads of a datagram in bytes, such as "25,100,400" or "50..1450:50".
+        rates: What is offered: of payload such as "90 Mbit/s", or of datagrams such as "26000 packets/s".
     """
-    from tightlink.experiment.measured import Measured
-    from tightlink.measure.iperf3 import datagrams
-
     address, seconds = options.server, options.seconds
     headers = _HEADERS[6 if ":" in address else 4]
     offered = {text.strip(): _rate(text) for text in rates.split(",")}
@@ -229,16 +211,12 @@ def _run(
     options: GridOptions,
     own: dict[str, Any],
     factors: dict[str, list[Any]],
-    measure: "Callable[[Mapping[str, Any]], Measured]",
+    measure: Callable[[Mapping[str, Any]], Measured],
     *,
     shown: Sequence[tuple[str, str, Callable[[float], str]]],
     warnings: list[str],
     json_: bool,
 ) -> int:
-    from tightlink.console import say, warned, watching
-    from tightlink.experiment.measured import Grid, run
-    from tightlink.measure.iperf3 import program
-
     asked = {"host": options.server, "port": options.port, "seconds": options.seconds}
     grid, repeats = Grid({"tool": "iperf3", "transport": own["transport"]} | asked | own, factors), options.repeats
     program()
@@ -265,9 +243,7 @@ def _run(
     return FAILED if finished.failures else code
 
 
-def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float], str]]], *, json_: bool) -> None:
-    from tightlink.console import print_json, print_table, rounded
-
+def _show(finished: Finished, shown: Sequence[tuple[str, str, Callable[[float], str]]], *, json_: bool) -> None:
     found = _medians(finished, [metric for _, metric, _ in shown])
     if json_:
         print_json(plain(found))
@@ -284,10 +260,8 @@ def _show(finished: "Finished", shown: Sequence[tuple[str, str, Callable[[float]
     print_table(header, rows, drop=[f"{name} ±" for name, _, _ in reversed(shown)])
 
 
-def _medians(finished: "Finished", metrics: Sequence[str]) -> list[dict[str, Any]]:
+def _medians(finished: Finished, metrics: Sequence[str]) -> list[dict[str, Any]]:
     """For each combination, how often it was measured, and medians with half their intervals."""
-    from tightlink.experiment.precision import median_half_width
-
     medians = {metric: finished.medians(metric) for metric in metrics}
     rows = []
     for cell in finished.grid.cells:
@@ -305,8 +279,6 @@ def _sizes(name: str, text: str, bounds: tuple[int, int]) -> list[int]:
 
 
 def _levels(name: str, text: str, bounds: tuple[int, int]) -> list[int]:
-    from tightlink.experiment.levels import Interval, levels
-
     try:
         listed = levels(text)
         found = [] if isinstance(listed, Interval) else [_bytes(level) for level in listed]

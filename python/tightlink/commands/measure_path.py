@@ -1,19 +1,24 @@
 """``tightlink measure path`` and ``tightlink measure serve``: the path to a host, from both of its ends."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import units
+from tightlink.analysis.path.answer import PathAnswer, judged, of_others
+from tightlink.analysis.path.estimate import PacketTrains, overload
 from tightlink.commands.options import Json, Output, option
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import FAILED, print_json
-from tightlink.errors import ScenarioError
+from tightlink.console import FAILED, print_json, print_table, progress, rounded, say, warned
+from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.files import check_new, write_text
+from tightlink.measure import path as probes
+from tightlink.measure.iperf3 import transfer
+from tightlink.measure.listener import serve as listen
+from tightlink.measure.path import PINGS, Plan, pings, resolved
+from tightlink.measure.system import need_linux
+from tightlink.measure.traffic import Address
+from tightlink.measure.visitor import NobodyListensError
 from tightlink.numbers import NONE
-
-if TYPE_CHECKING:
-    from tightlink.analysis.path.answer import PathAnswer
-    from tightlink.measure.path import Plan
-    from tightlink.measure.traffic import Address
 
 _LARGEST_PORT: Final = 65_535
 _PAYLOADS: Final = (200, 8_900)
@@ -25,19 +30,11 @@ _OVERLOAD: Final = (100, 50_000)
 def serve(address: str, *, port: int = 5202, visits: int | None = None) -> int:
     """Be the other end of "tightlink measure path": receive its datagrams or send them back, until Ctrl-C.
 
-    Parameters
-    ----------
-    address
-        Address of this machine to listen at, and at no other.
-    port
-        Port, of TCP and UDP.
-    visits
-        End after so many visits; a whole measurement makes five.
+    Args:
+        address: Address of this machine to listen at, and at no other.
+        port: Port, of TCP and UDP.
+        visits: End after so many visits; a whole measurement makes five.
     """
-    from tightlink.console import say
-    from tightlink.measure.listener import serve as listen
-    from tightlink.measure.system import need_linux
-
     need_linux()
     try:
         listen(address, _port(port), visits=None if visits is None else _whole("--visits", visits, (1, 10**9)), say=say)
@@ -60,29 +57,15 @@ def path(
 ) -> int:
     """Measure the path to a host: round trip, rate of the bottleneck, queue; and how sure they are.
 
-    Parameters
-    ----------
-    host
-        Name or address of the host, where "tightlink measure serve" runs; without it only ping and iperf3 tell.
-    port
-        Port at which it listens.
-    payload
-        Payload of the datagrams of trains and overload; no larger than the path takes whole.
-    trains
-        Trains that are sent.
-    train_packets
-        Datagrams of each.
-    overload_packets
-        Datagrams with which the queue is filled, at most.
-    output
-        File for a scenario with this path, which "tightlink plan path --path" takes, too.
+    Args:
+        host: Name or address of the host, where "tightlink measure serve" runs; without it only ping and iperf3 tell.
+        port: Port at which it listens.
+        payload: Payload of the datagrams of trains and overload; no larger than the path takes whole.
+        trains: Trains that are sent.
+        train_packets: Datagrams of each.
+        overload_packets: Datagrams with which the queue is filled, at most.
+        output: File for a scenario with this path, which "tightlink plan path --path" takes, too.
     """
-    from tightlink.console import say
-    from tightlink.files import check_new
-    from tightlink.measure.path import Plan, resolved
-    from tightlink.measure.system import need_linux
-    from tightlink.measure.visitor import NobodyListensError
-
     need_linux()
     check_new(output)
     size = int(option("--payload", payload, units.SIZE))
@@ -104,20 +87,13 @@ def path(
     else:
         _show(answer)
     if output is not None and answer.whole:
-        from tightlink.files import write_text
-
         write_text(output, answer.scenario(plan.packet_bytes))
         say(f"wrote {output}")
     return _warned(answer, output)
 
 
-def _probed(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
+def _probed(host: str, to: Address, plan: Plan) -> PathAnswer:
     """With the help of a listener."""
-    from tightlink.analysis.path.answer import judged
-    from tightlink.analysis.path.estimate import PacketTrains, overload
-    from tightlink.console import progress, say
-    from tightlink.measure import path as probes
-
     say(f"sending at most {plan.packets} datagrams, {units.format_size(plan.bytes)}, to {to[0]} port {to[1]}")
     with progress(f"measuring the path to {host}"):
         round_trips = probes.echoes(to, plan)
@@ -132,14 +108,8 @@ def _probed(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
     return judged(host, round_trips_s=round_trips, trains=trains, flood=flood, overflowed=overflowed)
 
 
-def _alone(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
+def _alone(host: str, to: Address, plan: Plan) -> PathAnswer:
     """Without it: round trips by ping, and what iperf3 carries, if a server of it runs there."""
-    from tightlink.analysis.path.answer import of_others
-    from tightlink.console import progress, say
-    from tightlink.errors import TightlinkError
-    from tightlink.measure.iperf3 import transfer
-    from tightlink.measure.path import PINGS, pings
-
     say(f"sending {2 * PINGS} pings to {to[0]}, and 5 s of TCP if an iperf3 server runs there")
     doubts = []
     carried = None
@@ -156,9 +126,7 @@ def _alone(host: str, to: "Address", plan: "Plan") -> "PathAnswer":
     return of_others(host, round_trips_s=round_trips, carried_bps=carried, doubts=doubts)
 
 
-def _show(answer: "PathAnswer") -> None:
-    from tightlink.console import print_table, rounded
-
+def _show(answer: PathAnswer) -> None:
     rows = []
     for name, value, write in (
         ("bandwidth", answer.bandwidth_bps, units.format_rate),
@@ -171,9 +139,7 @@ def _show(answer: "PathAnswer") -> None:
     print_table([f"path to {answer.host}", "value", "from", "to", "sure"], rows)
 
 
-def _warned(answer: "PathAnswer", output: Path | None) -> int:
-    from tightlink.console import say, warned
-
+def _warned(answer: PathAnswer, output: Path | None) -> int:
     if output is not None and not answer.whole:
         say(f"{output}: not written, as not all of the path is known")
     code = warned([f"{what}: {why}" for what, why in answer.doubts])

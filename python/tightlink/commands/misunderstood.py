@@ -1,18 +1,19 @@
 """What is said of a command line that was not understood: one sentence, in the words of the command's help."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final, Literal, get_args, get_origin
+from typing import Final, Literal, get_args, get_origin
 
-from cyclopts import CoercionError, MissingArgumentError, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
+from cyclopts import (
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 
 from tightlink.errors import ScenarioError, closest, in_quotes, one_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from cyclopts import CycloptsError
 
 _KINDS: Final[dict[object, str]] = {int: "a whole number", float: "a number"}
 #: How like an option a word must be: all of them begin with the same two letters.

@@ -24,12 +24,9 @@ _KINDS: Final = {
 def examples(folder: Path | None = None, *, json_: Json = False) -> None:
     """Write the examples that come with Tightlink to a folder, or print what there is.
 
-    Parameters
-    ----------
-    folder
-        Folder to write to, which is made; files of the same content are left, others are never overwritten.
-    json_
-        Print what examples there are as JSON.
+    Args:
+        folder: Folder to write to, which is made; files of the same content are left, others are never overwritten.
+        json_: Print what examples there are as JSON.
     """
     with as_file(files("tightlink") / "examples") as source:
         found = {file.name: file.read_bytes() for file in sorted(source.iterdir()) if file.suffix in _KINDS}

@@ -20,16 +20,12 @@ def four_tier(
 ) -> None:
     """Print the scenario of a four-tier network with users, as TOML.
 
-    Parameters
-    ----------
-    set_
-        name=low, name=high or name=value for one of the twenty parameters; may be repeated.
-    routers
-        Part of the access routers of each class that have users, such as 1/3; each stays what it is.
-    scale
-        Sources and speeds, of those of the whole network: 1, or a part such as 0.1; a warning says what that distorts.
-    nist
-        Congestion controls and timeouts as NIST has them, where that is known and differs.
+    Args:
+        set_: name=low, name=high or name=value for one of the twenty parameters; may be repeated.
+        routers: Part of the access routers of each class that have users, such as 1/3; each stays what it is.
+        scale: Sources and speeds, of those of the whole network: 1, or a part such as 0.1; a warning says what that
+            distorts.
+        nist: Congestion controls and timeouts as NIST has them, where that is known and differs.
     """
     values: dict[str, Any] = {}
     for name, value in map(parse_option, set_ or []):

@@ -9,12 +9,9 @@ from tightlink.scenario.new import network_toml
 def network(name: str, *, output: Output = None) -> None:
     """Print the scenario of a download over a ready network, with where its numbers are from as comments.
 
-    Parameters
-    ----------
-    name
-        Its name, as "tightlink list networks" has them.
-    output
-        File to write it to instead.
+    Args:
+        name: Its name, as "tightlink list networks" has them.
+        output: File to write it to instead.
     """
     text = network_toml(name)
     if output is None:

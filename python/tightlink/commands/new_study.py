@@ -15,10 +15,8 @@ _BEGINS: Final = "new_study.py"
 def study(name: str) -> None:
     """Write a Python file with a small study, to begin your own with, and print where it is.
 
-    Parameters
-    ----------
-    name
-        Name of the file, such as my_study.
+    Args:
+        name: Name of the file, such as my_study.
     """
     file = Path(name if name.endswith(".py") else f"{name}.py")
     if not file.stem.isidentifier():

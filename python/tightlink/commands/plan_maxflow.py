@@ -28,18 +28,12 @@ def maxflow(
 ) -> int:
     """Say how much a network carries between two nodes: by bits, by packets, and by both.
 
-    Parameters
-    ----------
-    file
-        Scenario, a TOML file; of its traffic only what the options leave out.
-    from_
-        Sending node (default: that of the only group of traffic).
-    to
-        Receiving node (default: that of the only group of traffic).
-    packet
-        Size of the packets, headers included (default: that of the only group of traffic).
-    no_simulate
-        Do not simulate what the answers propose.
+    Args:
+        file: Scenario, a TOML file; of its traffic only what the options leave out.
+        from_: Sending node (default: that of the only group of traffic).
+        to: Receiving node (default: that of the only group of traffic).
+        packet: Size of the packets, headers included (default: that of the only group of traffic).
+        no_simulate: Do not simulate what the answers propose.
     """
     scenario = load(file, set=dict(map(parse_option, set_ or [])))
     size = None if packet is None else int(option("--packet", packet, units.SIZE))

@@ -1,7 +1,5 @@
 """What ``tightlink plan maxflow`` prints."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any, Final

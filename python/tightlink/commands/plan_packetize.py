@@ -28,30 +28,18 @@ def packetize(
 ) -> int:
     """Say which packet length keeps a stream clear of a router's packet limit, and why.
 
-    Parameters
-    ----------
-    bitrate
-        Bit rate of the stream without headers, such as "1.5 Mbit/s".
-    limit_pps
-        Packets per second from which the router is unstable.
-    background_pps
-        Packets per second of all other traffic through it.
-    headers
-        Headers of each packet down to IP: 28 B for UDP, 40 B for RTP.
-    mtu
-        Largest IP packet.
-    link
-        Rate of the link that the stream must fit, such as "2 Mbit/s"; without it any rate fits.
-    max_delay
-        Longest time to fill a packet, such as "30 ms"; without it any time will do.
-    frame_rate
-        Frames per second, if it is video; packets do not hold parts of two frames.
-    key_frame
-        Size of the largest frame over that of a mean one, such as 4, for --ring (default: 1).
-    ring
-        What the ring holds where packets wait, such as "75 packets", for the burst of a frame.
-    loss
-        Share of packets lost, such as "0.5 %", for the share of frames that it hits.
+    Args:
+        bitrate: Bit rate of the stream without headers, such as "1.5 Mbit/s".
+        limit_pps: Packets per second from which the router is unstable.
+        background_pps: Packets per second of all other traffic through it.
+        headers: Headers of each packet down to IP: 28 B for UDP, 40 B for RTP.
+        mtu: Largest IP packet.
+        link: Rate of the link that the stream must fit, such as "2 Mbit/s"; without it any rate fits.
+        max_delay: Longest time to fill a packet, such as "30 ms"; without it any time will do.
+        frame_rate: Frames per second, if it is video; packets do not hold parts of two frames.
+        key_frame: Size of the largest frame over that of a mean one, such as 4, for --ring (default: 1).
+        ring: What the ring holds where packets wait, such as "75 packets", for the burst of a frame.
+        loss: Share of packets lost, such as "0.5 %", for the share of frames that it hits.
     """
     for name, value in (("--ring", ring), ("--loss", loss)):
         if value is not None and frame_rate is None:

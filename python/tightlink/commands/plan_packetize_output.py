@@ -1,7 +1,5 @@
 """What ``tightlink plan packetize`` prints."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -19,12 +19,9 @@ from tightlink.commands.table_options import with_table_options
 from tightlink.console import CAUTION, print_json, progress
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
+from tightlink.lazy import pl
 from tightlink.scenario import load
 from tightlink.scenario.table import Table
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
 _QUEUE: Final = "80"
@@ -60,44 +57,26 @@ def plan_path(
 ) -> int:
     """Say what a path will carry, which window and how many flows to take, and what would change it.
 
-    Parameters
-    ----------
-    bandwidth
-        Rate of the bottleneck, such as "10 Mbit/s".
-    rtt
-        Round-trip time of the empty path, such as "162 ms".
-    queue
-        Queue at the bottleneck in packets (default: 80).
-    path
-        Scenario of one link to take these three from where they are not given, such as "tightlink measure path" writes.
-    factor
-        What the senders' access links carry together, over the bandwidth.
-    flows
-        Numbers of parallel flows to choose from, such as "1,2,4,8".
-    headroom
-        Share of the bandwidth to leave unused, such as "20 %".
-    max_window
-        Largest window that the hosts allow, such as "64 KiB".
-    default_window
-        Window of the single flow that all is compared with.
-    loss
-        Largest loss that counts as little.
-    bytes_
-        How much to transfer, such as "1 TB", to learn how long it takes.
-    cross
-        Share of the bandwidth that other traffic takes over the week, such as "20 %".
-    duration
-        How long to simulate.
-    recovery
-        Loss recovery of the hosts' TCP.
-    observed
-        Measurements to compare with: CSV, iperf3's JSON, or the folder of a run or a study.
-    fit
-        What of bandwidth, rtt, queue and cross to fit to the measurements first, such as "bandwidth,rtt".
-    jobs
-        Runs to simulate at a time.
-    output
-        File for a figure: .png, .svg or .pdf.
+    Args:
+        bandwidth: Rate of the bottleneck, such as "10 Mbit/s".
+        rtt: Round-trip time of the empty path, such as "162 ms".
+        queue: Queue at the bottleneck in packets (default: 80).
+        path: Scenario of one link to take these three from where they are not given, such as "tightlink measure path"
+            writes.
+        factor: What the senders' access links carry together, over the bandwidth.
+        flows: Numbers of parallel flows to choose from, such as "1,2,4,8".
+        headroom: Share of the bandwidth to leave unused, such as "20 %".
+        max_window: Largest window that the hosts allow, such as "64 KiB".
+        default_window: Window of the single flow that all is compared with.
+        loss: Largest loss that counts as little.
+        bytes_: How much to transfer, such as "1 TB", to learn how long it takes.
+        cross: Share of the bandwidth that other traffic takes over the week, such as "20 %".
+        duration: How long to simulate.
+        recovery: Loss recovery of the hosts' TCP.
+        observed: Measurements to compare with: CSV, iperf3's JSON, or the folder of a run or a study.
+        fit: What of bandwidth, rtt, queue and cross to fit to the measurements first, such as "bandwidth,rtt".
+        jobs: Runs to simulate at a time.
+        output: File for a figure: .png, .svg or .pdf.
     """
     check_new(output)
     if jobs < 1:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink import plots
 from tightlink.commands.plan_path_output import Answer
-from tightlink.lazy import pl
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from tightlink.lazy import Axes, pl
 
 #: A figure's panels, in inches.
 _PANEL: Final = (4.8, 3.6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.analysis.estimates import Estimate
@@ -14,13 +14,11 @@ from tightlink.analysis.path.choice import choose
 from tightlink.analysis.path.cross_traffic import predicted
 from tightlink.analysis.path.prediction import Prediction, transfer_s
 from tightlink.analysis.path.residuals import agreement, beside, by_flows
+from tightlink.commands.analyze_output import plain
 from tightlink.commands.plan_path_upgrades import show_upgrades
 from tightlink.console import print_table, print_text, rounded
+from tightlink.lazy import pl
 from tightlink.numbers import NONE
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 86_400.0
@@ -160,33 +158,24 @@ def sentences(answer: Answer) -> list[str]:
 
 def as_json(answer: Answer) -> dict[str, Any]:
     """All of it, in SI units."""
-    found = answer.found
+    found, points = answer.found, answer.points
     return {
-        "path": dataclasses.asdict(found.path)
-        | {"bdp_bytes": found.path.bdp_bytes, "bdp_packets": found.path.bdp_packets},
+        "path": plain(found.path) | {"bdp_bytes": found.path.bdp_bytes, "bdp_packets": found.path.bdp_packets},
         "finding": " ".join(sentences(answer)),
         "clean": found.choice.clean,
         "settings": {
             name: {key: row[key] for key in _ROW}
             | ({"transfer_s": answer.times[name]} if answer.times else {})
-            | ({"interval_bps": dataclasses.asdict(answer.intervals[name])} if answer.intervals else {})
+            | ({"interval_bps": plain(answer.intervals[name])} if answer.intervals else {})
             for name, row in answer.settings.items()
         },
-        "upgrades": [dataclasses.asdict(upgrade) for upgrade in found.upgrades],
+        "upgrades": plain(found.upgrades),
         "left_out": found.left_out,
-        "cells": found.cells.select([name for name in _ROW if name in found.cells.columns]).to_dicts(),
-        "fitted": None
-        if answer.fitted is None
-        else {name: dataclasses.asdict(value) for name, value in answer.fitted.parameters.items()},
-        "observed": None if answer.points is None else _agreements(answer.points),
-    }
-
-
-def _agreements(points: pl.DataFrame) -> dict[str, Any]:
-    return {
-        "all": dataclasses.asdict(agreement(points)),
-        "by_flows": {str(flows): dataclasses.asdict(found) for flows, found in by_flows(points).items()},
-        "points": points.to_dicts(),
+        "cells": plain(found.cells.select([name for name in _ROW if name in found.cells.columns])),
+        "fitted": None if answer.fitted is None else plain(answer.fitted.parameters),
+        "observed": None
+        if points is None
+        else {"all": plain(agreement(points)), "by_flows": plain(by_flows(points)), "points": plain(points)},
     }
 
 
@@ -194,7 +183,7 @@ def _show_points(points: pl.DataFrame) -> None:
     print_text()
     found = {"all": agreement(points)} | {str(flows): value for flows, value in by_flows(points).items()}
     rows = [
-        [name, str(value.points), _percent(value.median), _percent(value.largest), _signed(value.mean_bps),
+        [name, str(value.points), _percent(value.median), _percent(value.largest), _rate(value.mean_bps),
          _r2(value.origin), _r2(value.free)]
         for name, value in found.items()
     ]  # fmt: skip
@@ -268,10 +257,6 @@ def _flows(row: dict[str, Any]) -> str:
 
 def _rate(bps: float) -> str:
     return rounded(bps, units.format_rate)
-
-
-def _signed(bps: float) -> str:
-    return _rate(bps)
 
 
 def _percent(value: float) -> str:

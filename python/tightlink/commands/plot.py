@@ -7,6 +7,7 @@ from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_names, print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new
+from tightlink.report.figures import figure, figures
 
 
 @with_table_options
@@ -19,19 +20,12 @@ def plot(
 ) -> None:
     """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
 
-    Parameters
-    ----------
-    folder
-        Folder of the run, the sweep or the study.
-    name
-        Name of the figure.
-    output
-        File to write, .svg, .png or .pdf (default: NAME.svg).
-    json_
-        Print what figures there are as JSON.
+    Args:
+        folder: Folder of the run, the sweep or the study.
+        name: Name of the figure.
+        output: File to write, .svg, .png or .pdf (default: NAME.svg).
+        json_: Print what figures there are as JSON.
     """
-    from tightlink.report.figures import figure, figures
-
     if name is None:
         if output is not None:
             raise TightlinkError(f"--output {output}: nothing is drawn without the name of a figure")

@@ -30,14 +30,10 @@ def query(
 ) -> None:
     """Query a run, a sweep or a study in SQL: tables flows, links, nodes, series; runs, and what a study has made.
 
-    Parameters
-    ----------
-    folder
-        Folder of the run, the sweep or the study.
-    statement
-        What DuckDB is asked, such as "select * from runs order by goodput_bps".
-    json_
-        Print the rows as JSON.
+    Args:
+        folder: Folder of the run, the sweep or the study.
+        statement: What DuckDB is asked, such as "select * from runs order by goodput_bps".
+        json_: Print the rows as JSON.
     """
     import duckdb
 

@@ -22,19 +22,14 @@ def report(
 ) -> None:
     """Write the report of a run, a study or a sweep, one HTML file, and print where it is.
 
-    Parameters
-    ----------
-    folder
-        Folder of the run, the study or the sweep.
-    sequence
-        Flow whose sequence numbers are drawn over time; the run needs its packets (run --trace, capture --packets).
-    from_
-        Where the sequence numbers begin, such as "3 s": of a short part every packet is drawn (default: the
-        beginning of the run).
-    to
-        Where they end (default: the end of the run).
-    with_lab
-        Put a laboratory into the report: the engine, and what was simulated with sliders.
+    Args:
+        folder: Folder of the run, the study or the sweep.
+        sequence: Flow whose sequence numbers are drawn over time; the run needs its packets (run --trace, capture
+            --packets).
+        from_: Where the sequence numbers begin, such as "3 s": of a short part every packet is drawn (default: the
+            beginning of the run).
+        to: Where they end (default: the end of the run).
+        with_lab: Put a laboratory into the report: the engine, and what was simulated with sliders.
     """
     if sequence is None and (from_ is not None or to is not None):
         raise TightlinkError("--from and --to are times of the chart that --sequence FLOW draws")

@@ -45,40 +45,25 @@ def run(
 ) -> int:
     """Simulate a scenario and print what came out.
 
-    Parameters
-    ----------
-    file
-        Scenario, a TOML file; with --replay the name of a run.
-    output
-        Folder to write the tables to; without it nothing is written.
-    seed
-        Seed of every random stream, instead of the scenario's.
-    threads
-        Most threads to use, instead of as many as there are idle processors; as many are used as make a run faster,
-        and the results do not depend on it.
-    json_
-        Print manifest, flows and links as JSON; of users their transfers.
-    show_config
-        Print the scenario as understood, with every default, the memory that users will need and the threads that a
-        run uses; and stop.
-    trace
-        Record what happens to every packet.
-    tr
-        File to write the packets to in ns-2's trace format.
-    pcap
-        File to write the packets to as a capture, for Wireshark and others: .pcapng or .pcap.
-    pcap_at
-        Nodes at which to capture all packets, such as sender,receiver or net.left[*]; without it each flow is captured
-        at the host that sends its data.
-    report
-        File to write the report to, one HTML file.
-    plot
-        File for a figure of the run, .png, .svg or .pdf: rates, congestion windows and queues over time, or without
-        observe.interval what limited each flow.
-    replay
-        Folder of a sweep or a study of which to simulate one run again, even one that failed.
-    yes
-        Build a network of more than two million nodes, links and flows, too, which takes minutes.
+    Args:
+        file: Scenario, a TOML file; with --replay the name of a run.
+        output: Folder to write the tables to; without it nothing is written.
+        seed: Seed of every random stream, instead of the scenario's.
+        threads: Most threads to use, instead of as many as there are idle processors; as many are used as make a run
+            faster, and the results do not depend on it.
+        json_: Print manifest, flows and links as JSON; of users their transfers.
+        show_config: Print the scenario as understood, with every default, the memory that users will need and the
+            threads that a run uses; and stop.
+        trace: Record what happens to every packet.
+        tr: File to write the packets to in ns-2's trace format.
+        pcap: File to write the packets to as a capture, for Wireshark and others: .pcapng or .pcap.
+        pcap_at: Nodes at which to capture all packets, such as sender,receiver or net.left[*]; without it each flow is
+            captured at the host that sends its data.
+        report: File to write the report to, one HTML file.
+        plot: File for a figure of the run, .png, .svg or .pdf: rates, congestion windows and queues over time, or
+            without observe.interval what limited each flow.
+        replay: Folder of a sweep or a study of which to simulate one run again, even one that failed.
+        yes: Build a network of more than two million nodes, links and flows, too, which takes minutes.
     """
     define(controls)
     changes = dict(map(parse_option, set_ or []))

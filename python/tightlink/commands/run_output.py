@@ -1,12 +1,10 @@
 """The tables of a run that ``tightlink run`` and ``tightlink measure`` print."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.console import print_table, print_text, quantity, say
+from tightlink.console import print_rows, print_text, say
 from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
@@ -63,13 +61,15 @@ def print_summary(run: Run) -> None:
     """Print the traffic and the links of a run on standard output."""
     if "flows" in run.tables:
         rows = [row | {_LIMITED: limit(row)} for row in run.flows.iter_rows(named=True)]
-        _print("flow", "label", TOTALS["flows"] | {_LIMITED: _LIMITED}, rows)
+        print_rows("flow", "label", TOTALS["flows"] | {_LIMITED: _LIMITED}, rows, drop=_DROP)
         print_text()
     if "users" in run.tables:
-        _print("users", "label", _USERS, [row | {"sources": _sources(row)} for row in _totals(run, "users")])
+        print_rows(
+            "users", "label", _USERS, [row | {"sources": _sources(row)} for row in _totals(run, "users")], drop=_DROP
+        )
         print_text()
     if "scatter" in run.tables:
-        _print("scatter", "label", _SCATTER, list(_totals(run, "scatter")))
+        print_rows("scatter", "label", _SCATTER, list(_totals(run, "scatter")), drop=_DROP)
         print_text()
     if "completion_times" in run.tables:
         several = run.completion_times["label"].n_unique() > 1
@@ -78,19 +78,19 @@ def print_summary(run: Run) -> None:
             for row in run.completion_times.iter_rows(named=True)
             if row["transfers"]
         ]
-        _print("transfers by size", "sizes", _COMPLETION_TIMES, times)
+        print_rows("transfers by size", "sizes", _COMPLETION_TIMES, times, drop=_DROP)
         print_text()
     links = run.links
     if links.height > _MOST_LINKS:
         links = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(_BUSIEST)
-    _print("link", "link", TOTALS["links"], links.to_dicts())
+    print_rows("link", "link", TOTALS["links"], links.to_dicts(), drop=_DROP)
     if links.height < run.links.height:
         print_text(f"The {_BUSIEST} busiest of {run.links.height} links.")
     nodes = run.nodes.to_dicts() if "nodes" in run.tables else []
     processors = [row for row in nodes if row["load_true"] is not None]
     if processors:
         print_text()
-        _print("processor", "node", _PROCESSOR, processors)
+        print_rows("processor", "node", _PROCESSOR, processors, drop=_DROP)
 
 
 def limit(row: dict[str, Any]) -> str:
@@ -100,19 +100,6 @@ def limit(row: dict[str, Any]) -> str:
     if name is None or shares[name] <= 0:
         return NONE
     return f"{name.removeprefix('limited_by_').replace('_', ' ')} {percent(shares[name])}"
-
-
-def _print(title: str, key: str, columns: Mapping[str, str], rows: Sequence[dict[str, Any]]) -> None:
-    """Print those of the columns that the rows have, behind what the rows are called."""
-    known = rows[0] if rows else columns.values()
-    there = {header: column for header, column in columns.items() if column in known}
-    header = [title, *there]
-    cells = [[row[key], *(_cell(column, row[column]) for column in there.values())] for row in rows]
-    print_table(header, cells, words=[place for place, name in enumerate(header) if name == _LIMITED], drop=_DROP)
-
-
-def _cell(column: str, value: float | str | None) -> str:
-    return str(value) if isinstance(value, int | str) else quantity(column, value)
 
 
 def _sources(row: dict[str, Any]) -> int:

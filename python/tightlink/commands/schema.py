@@ -11,10 +11,8 @@ from tightlink.scenario import Scenario
 def schema(*, output: Output = None) -> None:
     """Print the JSON Schema of scenario files, with which editors complete and check them while one types.
 
-    Parameters
-    ----------
-    output
-        File to write it to instead.
+    Args:
+        output: File to write it to instead.
     """
     check_new(output)
     text = json.dumps(Scenario.json_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -4,12 +4,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from tightlink import studies
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, WithLab
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, say, watching
 from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.experiment import claims as claimed
 
 
 @with_table_options
@@ -28,23 +30,15 @@ def study(
 ) -> int:
     """Run a study: its simulations, its analysis, its claims and its report.
 
-    Parameters
-    ----------
-    name
-        Study, as "tightlink list studies" names it, or a Python file that defines one.
-    output
-        Folder for runs, claims, figures and report (default: results/NAME).
-    live
-        Measure, too: real hosts over an emulated link, beside what is simulated.
-    claims
-        Print what the study claims, and with what each claim is compared; nothing is run.
-    json_
-        Print the claims with their verdicts as JSON, and what the study itself describes; with --claims, their table.
-    options
-        What a study alone has, such as --routers 1/3 of congestion-control: see "tightlink study NAME --help".
+    Args:
+        name: Study, as "tightlink list studies" names it, or a Python file that defines one.
+        output: Folder for runs, claims, figures and report (default: results/NAME).
+        live: Measure, too: real hosts over an emulated link, beside what is simulated.
+        claims: Print what the study claims, and with what each claim is compared; nothing is run.
+        json_: Print the claims with their verdicts as JSON, and what the study itself describes; with --claims, their
+            table.
+        options: What a study alone has, such as --routers 1/3 of congestion-control: see "tightlink study NAME --help".
     """
-    from tightlink import studies
-
     given = {"--output": output, "--jobs": jobs != 1, "--cluster": cluster, "--live": live, "--with-lab": with_lab}
     without_effect = next((option for option, value in given.items() if value), None)
     if claims and without_effect is not None:
@@ -67,8 +61,6 @@ def study(
         found = run_study(
             chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
         )
-    from tightlink.experiment import claims as claimed
-
     if json_:
         verdicts = [claimed.described(claim) for claim in found.claims]
         print_json({"report": str(found.report), "claims": verdicts, **found.said.described})

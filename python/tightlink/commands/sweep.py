@@ -6,7 +6,7 @@ import math
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
@@ -26,15 +26,12 @@ from tightlink.experiment.plan import Plan
 from tightlink.experiment.running import run
 from tightlink.experiment.summary import width_of
 from tightlink.laboratory.engine import check_engine
+from tightlink.lazy import pl
 from tightlink.numbers import NONE, interval
-from tightlink.plots.labels import shortest
+from tightlink.plots import labels
 from tightlink.progress import duration
 from tightlink.report.sweep import Found, copied, write_sweep
 from tightlink.scenario import parse_option
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _MOST_SHOWN: Final = 20
 #: Traffic groups up to which each has a column.
@@ -66,36 +63,23 @@ def sweep(
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.
 
-    Parameters
-    ----------
-    file
-        Scenario or experiment, a TOML file.
-    vary
-        key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated.
-    design
-        Which combinations: full, two-level, fractional, one-at-a-time, latin-hypercube, or a CSV file (default: full).
-    replications
-        Runs of each combination, with seeds from the scenario's on (default: 1).
-    resolution
-        Resolution of a fractional design, such as 4.
-    runs
-        Combinations of a Latin hypercube; the most of a fractional design.
-    design_seed
-        Seed of the choice that a Latin hypercube makes (default: 1).
-    precision
-        metric=SHARE, such as "goodput_bps=5 %": replicate until half the 95 % confidence interval is that narrow.
-    max_replications
-        Replications of a combination at most, with --precision (default: 100).
-    output
-        Folder for the results, in which an interrupted sweep continues (default: results/FILE-sweep).
-    dry_run
-        Print the combinations and how long they will take, and stop.
-    yes
-        Allow more than 100,000 runs.
-    with_lab
-        Put a laboratory into the report, with a slider for each key that is varied.
-    json_
-        Print the means of all combinations as JSON, with half their 95 % confidence intervals.
+    Args:
+        file: Scenario or experiment, a TOML file.
+        vary: key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated.
+        design: Which combinations: full, two-level, fractional, one-at-a-time, latin-hypercube, or a CSV file (default:
+            full).
+        replications: Runs of each combination, with seeds from the scenario's on (default: 1).
+        resolution: Resolution of a fractional design, such as 4.
+        runs: Combinations of a Latin hypercube; the most of a fractional design.
+        design_seed: Seed of the choice that a Latin hypercube makes (default: 1).
+        precision: metric=SHARE, such as "goodput_bps=5 %": replicate until half the 95 % confidence interval is that
+            narrow.
+        max_replications: Replications of a combination at most, with --precision (default: 100).
+        output: Folder for the results, in which an interrupted sweep continues (default: results/FILE-sweep).
+        dry_run: Print the combinations and how long they will take, and stop.
+        yes: Allow more than 100,000 runs.
+        with_lab: Put a laboratory into the report, with a slider for each key that is varied.
+        json_: Print the means of all combinations as JSON, with half their 95 % confidence intervals.
     """
     define(controls)
     if with_lab:
@@ -172,7 +156,7 @@ def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
     columns = _columns(frame, keys)
     several = frame["runs"].max() != 1
     # A key may be called like a metric: link.wire.loss.
-    short = shortest([*keys, *columns])
+    short = labels.shortest([*keys, *columns])
     named = [short[key] for key in keys]
     header = ["cell" if several else "run", *named, *(["runs"] if several else []), *columns.values()]
     rows = [
@@ -190,14 +174,12 @@ def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
 
 def _columns(frame: pl.DataFrame, keys: list[str]) -> dict[str, str]:
     """The metrics that are printed, with their headers: goodput by traffic group where there are a few."""
-    from tightlink.plots.labels import plain
-
     metrics = main_metrics(frame.columns)
     goodputs = group_metrics(frame.columns, keys).get("goodput_bps", {})
     by_group = {column: f"{group} goodput" for group, column in goodputs.items()}
     if len(by_group) > _MOST_GROUPS:
         by_group = {}
-    rest = {name: plain(name) for name in metrics if not (by_group and name == "goodput_bps")}
+    rest = {name: labels.plain(name) for name in metrics if not (by_group and name == "goodput_bps")}
     known = {name for name in frame.columns if frame[name].dtype.is_numeric() and frame[name].is_not_nan().any()}
     return {name: header for name, header in (by_group | rest).items() if name in known}
 

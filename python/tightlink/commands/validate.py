@@ -17,10 +17,8 @@ def validate(
 ) -> int:
     """Check scenarios without running them: every error with its key, value and what was expected.
 
-    Parameters
-    ----------
-    files
-        Scenarios, TOML files.
+    Args:
+        files: Scenarios, TOML files.
     """
     changes = dict(map(parse_option, set_ or []))
     code = 0

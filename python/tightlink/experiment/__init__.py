@@ -78,15 +78,10 @@ def sweep(  # noqa: PLR0913
 
     Example:
         >>> import tightlink as tl
-        >>> base = tl.loads('''
-        ... profile = "ns2"
-        ... duration = "1 s"
-        ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-        ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-        ... ''')
-        >>> found = tl.sweep(base, {"traffic.ftp.tcp.window": ["2 packets", "20 packets"]}, jobs=2)
+        >>> base = tl.network("dsl").set("duration", "1 s")
+        >>> found = tl.sweep(base, {"traffic.download.tcp.window": ["2 packets", "20 packets"]}, jobs=2)
         >>> found.runs.select("run", "packets_sent").collect().rows()
-        [('0/0', 83.0), ('1/0', 245.0)]
+        [('0/0', 44.0), ('1/0', 409.0)]
     """
     check_scenario(scenario)
     settings = {

@@ -4,21 +4,14 @@ Example:
     >>> import tightlink as tl
     >>> from tightlink.experiment import designs
     >>> from tightlink.experiment.factors import Factor
-    >>> base = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> [cell.values for cell in cells(base, designs.make([Factor.parse("link.wire.queue=5 packets,20 packets")]))]
-    [{'link.wire.queue': '5 packets'}, {'link.wire.queue': '20 packets'}]
-    >>> cells(base, designs.make([Factor.parse("link.wire.rate=5 packets,20 packets")]))
+    >>> base = tl.network("dsl").set("duration", "1 s")
+    >>> [cell.values for cell in cells(base, designs.make([Factor.parse("link.access.queue=5 packets,20 packets")]))]
+    [{'link.access.queue': '5 packets'}, {'link.access.queue': '20 packets'}]
+    >>> cells(base, designs.make([Factor.parse("link.access.rate=5 packets,20 packets")]))
     Traceback (most recent call last):
-    tightlink.errors.ScenarioError: --vary: link.wire.rate = "5 packets": expected a rate such as "2 Mbit/s" \
+    tightlink.errors.ScenarioError: --vary: link.access.rate = "5 packets": expected a rate such as "2 Mbit/s" \
 or a packet rate such as "20 packets/ms"; did you mean "5 packets/s"?
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence

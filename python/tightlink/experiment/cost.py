@@ -15,8 +15,6 @@ Example:
     True
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter

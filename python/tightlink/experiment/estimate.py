@@ -2,17 +2,9 @@
 
 Example:
     >>> import tightlink as tl
-    >>> scenario = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "10 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> 0 < of_run(scenario) < 1
+    >>> 0 < of_run(tl.network("dsl")) < 1
     True
 """
-
-from __future__ import annotations
 
 import json
 import time

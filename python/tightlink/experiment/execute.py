@@ -6,20 +6,13 @@ Example:
     >>> import tempfile
     >>> import tightlink as tl
     >>> from tightlink.experiment.store import Store
-    >>> base = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> tasks = [Task(queue, base.set("link.wire.queue", queue)) for queue in ("5 packets", "20 packets")]
+    >>> base = tl.network("dsl").set("duration", "1 s")
+    >>> tasks = [Task(queue, base.set("link.access.queue", queue)) for queue in ("5 packets", "20 packets")]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     runs = execute(tasks, Store(folder), jobs=2)
     >>> list(runs)
     ['5 packets', '20 packets']
 """
-
-from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence

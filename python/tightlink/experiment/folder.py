@@ -44,20 +44,15 @@ class Experiment:
     Example:
         >>> import tempfile
         >>> import tightlink as tl
-        >>> base = tl.loads('''
-        ... profile = "ns2"
-        ... duration = "1 s"
-        ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-        ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-        ... ''')
+        >>> base = tl.network("dsl").set("duration", "1 s")
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     found = tl.sweep(base, {"link.wire.queue": ["5 packets", "20 packets"]}, output=f"{folder}/queues")
+        ...     found = tl.sweep(base, {"link.access.queue": ["5 packets", "20 packets"]}, output=f"{folder}/queues")
         ...     found.flows.select("run", "label").collect().rows()
-        ...     found.run("1/0").scenario.link["wire"].queue
+        ...     found.run("1/0").scenario.link["access"].queue
         ...     found.connect(["flows"]).sql("select avg(packets_sent) from flows").fetchall()
-        [('0/0', 'ftp'), ('1/0', 'ftp')]
+        [('0/0', 'download'), ('1/0', 'download')]
         '20 packets'
-        [(207.0,)]
+        [(673.5,)]
     """
 
     def __init__(self, folder: str | os.PathLike[str], store: Store | None = None) -> None:

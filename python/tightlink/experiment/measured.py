@@ -44,6 +44,7 @@ from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.experiment.stored import FORMAT
 from tightlink.experiment.workplace import Workplace, occupied
 from tightlink.lazy import pl
+from tightlink.progress import Progress
 from tightlink.tables import schema
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ _CLAIM: Final[dict[str, Any]] = {"format": FORMAT, "source": "measurement"}
 
 
 @dataclass(frozen=True)
-class GridProgress:
-    """How far a grid is (`tightlink.progress`)."""
+class GridProgress(Progress):
+    """How far a grid is (`tightlink.progress`): how many rounds it takes until medians have converged is not known."""
 
     round: int
     """From 1 on."""
@@ -73,16 +74,6 @@ class GridProgress:
     """Of the round."""
     values: Values
     """Of the measurement that comes."""
-
-    @property
-    def share(self) -> None:
-        """Nothing: how many rounds it takes until medians have converged is not known."""
-        return
-
-    @property
-    def timed_share(self) -> None:
-        """How far a timed task is; nothing, likewise."""
-        return
 
     def __str__(self) -> str:
         told = ", ".join(f"{name} {value}" for name, value in self.values.items())

@@ -9,8 +9,6 @@ Example:
     10
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Iterable

@@ -10,13 +10,8 @@ The file of an experiment stands beside the scenario that it names::
 
 Example:
     >>> import tightlink as tl
-    >>> base = tl.loads('''
-    ... profile = "ns2"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
-    ... ''')
-    >>> plan = Plan.of(base, {"link.wire.queue": ["5 packets", "20 packets"]}, replications=3)
+    >>> base = tl.network("dsl").set("duration", "1 s")
+    >>> plan = Plan.of(base, {"link.access.queue": ["5 packets", "20 packets"]}, replications=3)
     >>> [task.name for task in plan.tasks()]
     ['0/0', '0/1', '0/2', '1/0', '1/1', '1/2']
 """

@@ -81,7 +81,7 @@ class Precision:
         return f"{self.metric} ± {width}"
 
 
-def half_width(values: Sequence[float], confidence: float = CONFIDENCE) -> float:
+def half_width(values: Sequence[float]) -> float:
     """Half the confidence interval of the mean of independent replications, by Student's t; NaN of fewer than two."""
     if len(values) < 2:  # noqa: PLR2004
         return math.nan
@@ -90,7 +90,7 @@ def half_width(values: Sequence[float], confidence: float = CONFIDENCE) -> float
         return 0.0
     from scipy.special import stdtrit
 
-    return float(stdtrit(len(values) - 1, (1 + confidence) / 2)) * deviation / math.sqrt(len(values))
+    return float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(len(values))
 
 
 def median_half_width(values: Sequence[float]) -> float:

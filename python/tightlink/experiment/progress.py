@@ -6,15 +6,14 @@ Example:
     30 of 90 runs, 1 failed, 2 running, 3.0 M packet-hops/s
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from tightlink.experiment.cost import Costs
+from tightlink.progress import Progress
 
 
 @dataclass(frozen=True)
-class ExperimentProgress:
+class ExperimentProgress(Progress):
     """Where an experiment stands (`tightlink.progress`)."""
 
     total: int

@@ -15,8 +15,6 @@ Example:
     another tightlink
 """
 
-from __future__ import annotations
-
 import atexit
 import errno
 import json

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.lazy import pl
-from tightlink.measure.traced import CARRIES, is_on
+from tightlink.measure.traced import carries, is_on
 
 #: Of the bound on packets of the link, 1 % of the time through a full queue: so of receivers it is a tenth, within
 #: which delays are to agree (docs/validation.md).
@@ -37,7 +37,7 @@ def late_s(packets: pl.DataFrame, *, comes: tuple[str, str], leaves: tuple[str, 
         comes: The ends of the link by which data come to the receiver.
         leaves: Those of the first link on the way of its ACKs.
     """
-    data = (pl.col("event") == "r") & is_on(comes) & CARRIES
+    data = (pl.col("event") == "r") & is_on(comes) & carries()
     answers = (pl.col("event") == "+") & is_on(leaves)
     seen = packets.filter(data | answers).select("time_s", answers=answers)
     # What came before an ACK, and the ACK.

@@ -11,8 +11,6 @@ Example:
     True
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -5,14 +5,13 @@ Example:
     Finished(code=3, output='hello\n', errors='beware\n')
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from tightlink.measure.programs import Finished
 
 #: Asks the kernel for SIGKILL when its parent ends, makes sure that it has not ended already, becomes the program.
 _BEGIN: Final = """
@@ -22,15 +21,6 @@ if os.getppid() != int(sys.argv[1]):
     sys.exit(1)
 os.execvp(sys.argv[2], sys.argv[2:])
 """
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A program that has ended, and what it wrote."""
-
-    code: int
-    output: str
-    errors: str
 
 
 def run(argv: Sequence[str], *, timeout_s: float) -> Finished:

@@ -13,14 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tightlink.lazy import np
+from tightlink.lazy import NDArray, np
 from tightlink.measure.traffic import UdpReceived, UdpSent
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _NS: Final = 1e9
 #: RFC 3550 §6.4.1.

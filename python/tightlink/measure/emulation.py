@@ -9,8 +9,6 @@ Example:
             run = emulation.finish()
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

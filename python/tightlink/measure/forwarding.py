@@ -4,8 +4,6 @@ Sender and router have a processor each, so what the one does is not the other's
 the sender was the slowest, `slowest` tells: what a slow sender got through is no capacity of a router.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 import socket as sockets
@@ -56,15 +54,6 @@ _LINE_FULL: Final = 0.98
 Slowest = Literal["line", "router", "sender"]
 
 _SMALLEST_BYTES: Final = 100
-_SMALLEST: Final = Scenario(
-    profile="rfc",
-    duration="1 s",
-    link={
-        "in": Link(ends=("sender", "router"), rate="2 Mbit/s", delay="1 us"),
-        "line": Link(ends=("router", "receiver"), rate="1 Mbit/s", delay="1 us", queue="1 packets"),
-    },
-    traffic={"probe": Cbr(from_="sender", to="receiver", interval="1 s", udp=Udp(datagram=f"{_SMALLEST_BYTES} B"))},
-)
 
 
 def forward(scenario: Scenario, *, tries: int = 1, watch: Watch | None = None) -> Run:
@@ -100,7 +89,7 @@ def try_out() -> None:
     """
     _processors()
     with Bed() as bed:
-        plan = Plan.of(_SMALLEST)
+        plan = Plan.of(_smallest())
         job = _job(plan)
         KernelRouter.lay_out(bed, plan, packet_bytes=_SMALLEST_BYTES)
         with bed.socket(job.sender, sockets.SOCK_DGRAM) as end:
@@ -110,6 +99,18 @@ def try_out() -> None:
             send_trains(
                 end, payload_bytes=job.payload_bytes, begin_ns=now_ns, stop_ns=now_ns + int(_NS), interval_s=1.0
             )
+
+
+def _smallest() -> Scenario:
+    return Scenario(
+        profile="rfc",
+        duration="1 s",
+        link={
+            "in": Link(ends=("sender", "router"), rate="2 Mbit/s", delay="1 us"),
+            "line": Link(ends=("router", "receiver"), rate="1 Mbit/s", delay="1 us", queue="1 packets"),
+        },
+        traffic={"probe": Cbr(from_="sender", to="receiver", interval="1 s", udp=Udp(datagram=f"{_SMALLEST_BYTES} B"))},
+    )
 
 
 def slowest(run: Run) -> Slowest:

@@ -3,8 +3,6 @@
 The thread that sends has its own processor.
 """
 
-from __future__ import annotations
-
 import os
 import socket as sockets
 import threading

@@ -1,7 +1,5 @@
 """What measuring needs of a machine, and what of it is not there, each in one sentence."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shutil
@@ -26,7 +24,7 @@ def missing(need: Need) -> str | None:
         if need == "tun":
             _try_tun()
         elif need == "forwarding":
-            _try_forwarding()
+            try_out()
         elif shutil.which(need) is None:
             return f"{need} is not installed"
     except TightlinkError as error:
@@ -38,7 +36,3 @@ def _try_tun() -> None:
     with Bed() as bed:
         bed.add_host("host")
         os.close(bed.add_tun("host", "10.0.0.1/32"))
-
-
-def _try_forwarding() -> None:
-    try_out()

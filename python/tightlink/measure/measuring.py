@@ -2,18 +2,10 @@
 
 Example:
     >>> import tightlink as tl
-    >>> scenario = tl.loads('''
-    ... profile = "linux"
-    ... duration = "1 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b", tcp.congestion = "reno" }
-    ... ''')
-    >>> measure(scenario, sender="netperf")
+    >>> measure(tl.network("dsl"), sender="netperf")
     Traceback (most recent call last):
     tightlink.errors.TightlinkError: sender = "netperf": expected one of probe, iperf3
 """
-
-from __future__ import annotations
 
 import contextlib
 import time
@@ -35,6 +27,7 @@ from tightlink.measure.sender_iperf3 import warnings as of_iperf3
 from tightlink.measure.sender_probe import Probe
 from tightlink.measure.sending import Job, Sender, jobs
 from tightlink.measure.testbed import Bed
+from tightlink.progress import Progress
 from tightlink.run import Run
 from tightlink.scenario import Scenario
 
@@ -56,7 +49,7 @@ _SAMPLES_S: Final = 0.1
 
 
 @dataclass(frozen=True)
-class MeasurementProgress:
+class MeasurementProgress(Progress):
     """How far a measurement is (`tightlink.progress`)."""
 
     passed_s: float
@@ -67,11 +60,6 @@ class MeasurementProgress:
     def share(self) -> float:
         """What has passed of it, from 0 to 1."""
         return self.passed_s / self.duration_s
-
-    @property
-    def timed_share(self) -> float:
-        """The same: it is measured in real time."""
-        return self.share
 
     def __str__(self) -> str:
         times = f"{units.format_time(round(self.passed_s, 1))} of {units.format_time(self.duration_s)}"

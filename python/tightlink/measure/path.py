@@ -10,22 +10,16 @@ import shutil
 import socket as sockets
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np
+from tightlink.lazy import Array as Times
+from tightlink.lazy import NDArray, np
 from tightlink.measure.child import run
 from tightlink.measure.probe import receive_udp, send_udp
 from tightlink.measure.talk import Received
-from tightlink.measure.traffic import Constant, Trains, UdpFlow
+from tightlink.measure.traffic import Address, Constant, Pattern, Trains, UdpFlow, UdpReceived, UdpSent
 from tightlink.measure.visitor import visiting
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tightlink.measure.traffic import Address, Pattern, UdpReceived, UdpSent
-
-    Times = NDArray[np.float64]
 
 #: IP and UDP, by version; ICMP's is as long as UDP's.
 _HEADERS_BYTES: Final = {4: 28, 6: 48}

@@ -18,8 +18,6 @@ Example:
     (True, True)
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket as sockets

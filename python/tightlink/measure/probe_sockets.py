@@ -1,17 +1,13 @@
 """Sockets of the probe: bound, with the segments, the window and the congestion control that a flow asks for."""
 
-from __future__ import annotations
-
 import contextlib
 import socket as sockets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
-
-if TYPE_CHECKING:
-    from tightlink.measure.traffic import Address, TcpFlow
+from tightlink.measure.traffic import Address, TcpFlow
 
 #: What a socket holds, where a window is kept outside of it: larger than any window.
 _BUFFER_BYTES: Final = 1 << 24

@@ -12,8 +12,6 @@ Example:
     'busy'
 """
 
-from __future__ import annotations
-
 import json
 import socket as sockets
 import time

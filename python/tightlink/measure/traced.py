@@ -24,8 +24,6 @@ Way = Sequence[tuple[str, str]]
 #: The largest segment without payload, in bytes: headers of IP and TCP, 40 bytes of options.
 _BARE: Final = 80
 _BITS: Final = 8
-#: Of packets of a flow: those that carry data.
-CARRIES: Final = (pl.col("type") == "udp") | ((pl.col("type") == "tcp") & (pl.col("size_bytes") > _BARE))
 #: A link that is busy for this share of a round trip is saturated (`crates/sim/src/network/saturation.rs`).
 _THROUGHOUT: Final = 0.95
 _MOST_ROUNDS: Final = 100_000
@@ -67,7 +65,7 @@ def first_s(packets: pl.DataFrame, flow: int, *, way: Way) -> float | None:
 
 def first_data_s(packets: pl.DataFrame, flow: int, *, way: Way) -> float | None:
     """The same of the first packet that carries data."""
-    return _earliest(_offered(packets, flow, way).filter(CARRIES))
+    return _earliest(_offered(packets, flow, way).filter(carries()))
 
 
 def _offered(packets: pl.DataFrame, flow: int, way: Way) -> pl.DataFrame:
@@ -94,7 +92,7 @@ def of_flow(packets: pl.DataFrame, flow: int, *, way: Way) -> dict[str, Any]:
     offered, arrived = (_on(carried, ends).filter(event=event) for ends, event in ((way[0], "+"), (way[-1], "r")))
     # What an input ring drops never comes to the link.
     sent = carried.unique("uid", maintain_order=True)
-    data = arrived.filter(CARRIES)
+    data = arrived.filter(carries())
     sent_s = offered.select("uid", sent_s="time_s")
     delays = data.join(sent_s, on="uid", maintain_order="left").select(pl.col("time_s") - pl.col("sent_s")).to_series()
     one_way = of_delays("one_way_delay", delays)
@@ -269,6 +267,11 @@ def sampled(
 
 def _on(packets: pl.DataFrame, ends: tuple[str, str]) -> pl.DataFrame:
     return packets.filter(is_on(ends))
+
+
+def carries() -> pl.Expr:
+    """Of packets of a flow: those that carry data."""
+    return (pl.col("type") == "udp") | ((pl.col("type") == "tcp") & (pl.col("size_bytes") > _BARE))
 
 
 def is_on(ends: tuple[str, str]) -> pl.Expr:

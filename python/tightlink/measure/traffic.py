@@ -11,15 +11,14 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
-from tightlink.lazy import np
+from tightlink.lazy import NDArray, np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Address = tuple[Any, ...]
     Whole = NDArray[np.int64]
+
+Address: TypeAlias = tuple[Any, ...]
 
 _NS: Final = 1e9
 _BITS: Final = 8

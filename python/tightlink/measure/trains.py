@@ -16,8 +16,6 @@ Example:
     (True, 100)
 """
 
-from __future__ import annotations
-
 import socket
 import time
 from dataclasses import dataclass

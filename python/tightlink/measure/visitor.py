@@ -1,11 +1,9 @@
 """The end of a path that asks: visits to a listener, whose answers are not trusted."""
 
-from __future__ import annotations
-
 import contextlib
 import socket as sockets
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,11 +20,9 @@ from tightlink.measure.talk import (
     Talk,
     TooLongError,
 )
+from tightlink.measure.traffic import Address
 
-if TYPE_CHECKING:
-    from tightlink.measure.traffic import Address
-
-    Message = TypeVar("Message", bound=BaseModel)
+Message = TypeVar("Message", bound=BaseModel)
 
 #: What is shown of what a listener says.
 _LONGEST_REASON: Final = 200

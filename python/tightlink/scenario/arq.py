@@ -5,14 +5,11 @@ Example:
     {'after_s': 0.008, 'most': 3}
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final
 
-from pydantic import Discriminator, Tag
-
 from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, tag_of_text_or_table
+from tightlink.scenario.changes import Changing, Nothing
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.values import Period, whole
 
 _MOST: Final = 1000
@@ -35,4 +32,4 @@ class Arq(Changing):
 
 
 #: Retransmissions of a link, or none.
-AnyArq = Annotated[Nothing | Annotated[Arq, Tag("<table>")], Discriminator(tag_of_text_or_table)]
+AnyArq = Annotated[Nothing | Arq, Forms()]

@@ -6,20 +6,15 @@ Example:
     {'kind': 'schedule', 'at_s': [0.0, 10.0], 'period_s': None}
 """
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool, Tag, model_validator
+from pydantic import BeforeValidator, Field, StrictBool
 
 from tightlink import units
-from tightlink.scenario.table import Table, known_kind, wrong
-from tightlink.scenario.values import Delay, Period, choice
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.values import Delay, Period, in_si
 
 _SHORTEST_STEP: Final = "10 us"
 
@@ -31,12 +26,7 @@ def _check_nothing(value: object) -> object:
 
 
 #: Takes a table away that is written elsewhere, such as in the forward direction.
-Nothing = Annotated[Literal["none"], BeforeValidator(_check_nothing), Tag("<text>")]
-
-
-def tag_of_text_or_table(value: object) -> str:
-    """Picks the model of what is a text or a table."""
-    return "<text>" if isinstance(value, str) else "<table>"
+Nothing = Annotated[Literal["none"], BeforeValidator(_check_nothing)]
 
 
 class Changing(Table):
@@ -48,7 +38,7 @@ class Changing(Table):
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        raise NotImplementedError
+        return in_si(self)
 
     def nominal(self) -> float:
         """What stands for a quantity that changes where one value is asked for, in SI units."""
@@ -69,7 +59,7 @@ class Step(Table):
 class Schedule(Changing):
     """A quantity that changes in steps."""
 
-    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
+    kind: Literal["schedule"] = "schedule"
     """How it changes."""
     schedule: Annotated[list[Any], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
@@ -81,8 +71,7 @@ class Schedule(Changing):
         period_s = None if self.period is None else units.time(self.period)
         return {"kind": self.kind, "at_s": [units.time(step.at) for step in self.schedule], "period_s": period_s}
 
-    @model_validator(mode="after")
-    def _times_rise(self) -> Self:
+    def _check(self) -> None:
         first, times = self.schedule[0], [units.time(step.at) for step in self.schedule]
         if times[0] > 0:
             expected = '"0 s": the schedule says what holds from the start'
@@ -94,7 +83,6 @@ class Schedule(Changing):
         if self.period is not None and units.time(self.period) <= times[-1]:
             expected = f"a time after the last step, which is at {self.schedule[-1].at}"
             raise wrong(expected, key="period", value=self.period)
-        return self
 
 
 class RampedSchedule(Schedule):
@@ -127,21 +115,3 @@ def check_step(every: str) -> None:
     """An error where steps are so short that they would stop the clock."""
     if units.time(every) < units.time(_SHORTEST_STEP):
         raise wrong(f'a time of at least "{_SHORTEST_STEP}"', key="every", value=every)
-
-
-def kinds(models: Mapping[str, type[BaseModel]], keys: Mapping[str, str]) -> BeforeValidator:
-    """Says which kind a table is that does not say so, and refuses kinds that there are not.
-
-    Args:
-        models: The kinds.
-        keys: Keys that say the kind by themselves.
-    """
-    known = known_kind(*models)
-
-    def check(value: object) -> object:
-        if not isinstance(value, dict):
-            return value
-        said = next(({"kind": kind} for key, kind in keys.items() if key in value), {})
-        return known.func(said | value)  # type: ignore[call-arg]
-
-    return BeforeValidator(check)

@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import StrictBool
 
@@ -22,7 +22,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.lazy import pl
 from tightlink.scenario.changes import Changing
-from tightlink.scenario.values import Period, choice
+from tightlink.scenario.values import Period
 
 _LARGEST: Final = 512 * 2**20
 #: Columns of times, and how many seconds their unit is.
@@ -56,7 +56,7 @@ class CourseTable(Changing):
     quantity: ClassVar[str]
     columns: ClassVar[Mapping[str, float]]
 
-    kind: Annotated[Literal["table"], choice("table")] = "table"
+    kind: Literal["table"] = "table"
     """How it changes."""
     table: str
     """Name of the file, relative to the scenario's; its first row is at 0 s, and its last value holds to the end."""

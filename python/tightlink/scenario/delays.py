@@ -5,20 +5,19 @@ Example:
     0.03
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Field, StrictBool
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step, check_step, kinds
+from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step, check_step
 from tightlink.scenario.course_files import RampedTable
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
-from tightlink.scenario.table import tag_of_text_or_kind, wrong
-from tightlink.scenario.values import Delay, Period, PropagationDelay, choice, number
+from tightlink.scenario.table import wrong
+from tightlink.scenario.values import Delay, Period, PropagationDelay, in_si, number
 
 _GAMMA_SHAPE: Final = number(lambda value: 0.1 <= value <= 1000, "a number from 0.1 to 1000, such as 2")  # noqa: PLR2004
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
@@ -116,7 +115,7 @@ class DelayOrnsteinUhlenbeck(_InSeconds, _Delay, Returning):
 class DelayRedraw(_Delay):
     """A delay that is drawn anew at equal times, uniform between two: a path by other satellites, for example."""
 
-    kind: Annotated[Literal["redraw"], choice("redraw")] = "redraw"
+    kind: Literal["redraw"] = "redraw"
     """How the delay changes."""
     shortest: Delay
     """The smallest delay."""
@@ -125,12 +124,10 @@ class DelayRedraw(_Delay):
     every: Period = "15 s"
     """For how long a delay holds."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         check_step(self.every)
         if units.time(self.longest) < units.time(self.shortest):
             raise wrong(f"at least the shortest, which is {self.shortest}", key="longest", value=self.longest)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -150,7 +147,7 @@ class LeoDelay(DelayRedraw):
     change it takes 30 to 50 ms longer (Huston 2024, "A transport protocol's view of Starlink").
     """
 
-    kind: Annotated[Literal["leo"], choice("leo")] = "leo"  # type: ignore[assignment]  # another of the kinds
+    kind: Literal["leo"] = "leo"  # type: ignore[assignment]  # another of the kinds
     """How the delay changes."""
     shortest: Delay = "10 ms"
     """The smallest delay."""
@@ -159,11 +156,10 @@ class LeoDelay(DelayRedraw):
     outage: Delay = "40 ms"
     """How long the link is down before each new path; what waits is kept."""
 
-    @model_validator(mode="after")
-    def _up_at_times(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if units.time(self.outage) >= units.time(self.every):
             raise wrong(f"less than a path holds, which is {self.every}", key="outage", value=self.outage)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -184,10 +180,12 @@ class Jitter(Changing):
     """In this time the correlation of the jitter of two packets falls to 1/e (default there is none)."""
     reorder: StrictBool = False
     """Whether a packet overtakes another of which the jitter is larger; else packets stay in order."""
+    kind: str
+    """Distribution of the jitter."""
 
     def distribution(self) -> dict[str, Any]:
         """The distribution as the engine reads it."""
-        raise NotImplementedError
+        return in_si(self, "correlation", "reorder")
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -198,116 +196,75 @@ class Jitter(Changing):
 class UniformJitter(Jitter):
     """Jitter from zero to a largest value, each as likely."""
 
-    kind: Annotated[Literal["uniform"], choice("uniform")] = "uniform"
-    """Distribution of the jitter."""
+    kind: Literal["uniform"] = "uniform"
     most: Period
     """The largest jitter."""
-
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "uniform", "most_s": units.time(self.most)}
 
 
 class NormalJitter(Jitter):
     """Jitter with a normal distribution, of which what is below zero is zero."""
 
-    kind: Annotated[Literal["normal"], choice("normal")] = "normal"
-    """Distribution of the jitter."""
+    kind: Literal["normal"] = "normal"
     mean: Period
     """Mean of the normal distribution."""
     deviation: Period
     """Its standard deviation."""
 
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "normal", "mean_s": units.time(self.mean), "deviation_s": units.time(self.deviation)}
-
 
 class ParetoJitter(Jitter):
     """Jitter with a heavy tail from zero on (Lomax's distribution)."""
 
-    kind: Annotated[Literal["pareto"], choice("pareto")] = "pareto"
-    """Distribution of the jitter."""
+    kind: Literal["pareto"] = "pareto"
     mean: Period
     """The mean."""
     shape: Annotated[float, _SHAPE] = 2.5
     """The tail falls as jitter^-shape."""
 
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "pareto", "mean_s": units.time(self.mean), "shape": self.shape}
-
 
 class GammaJitter(Jitter):
     """Jitter with a gamma distribution."""
 
-    kind: Annotated[Literal["gamma"], choice("gamma")] = "gamma"
-    """Distribution of the jitter."""
+    kind: Literal["gamma"] = "gamma"
     mean: Period
     """The mean."""
     shape: Annotated[float, _GAMMA_SHAPE] = 2.0
     """Its deviation is the mean divided by the square root of this; 1 is an exponential distribution."""
 
-    def distribution(self) -> dict[str, Any]:
-        """The distribution as the engine reads it."""
-        return {"kind": "gamma", "mean_s": units.time(self.mean), "shape": self.shape}
-
 
 class JitterTable(Jitter):
     """Jitter by its quantiles, such as those of a measurement."""
 
-    kind: Annotated[Literal["quantiles"], choice("quantiles")] = "quantiles"
-    """Distribution of the jitter."""
+    kind: Literal["quantiles"] = "quantiles"
     quantiles: Annotated[list[Delay], Field(min_length=2)]
     """Equally far apart, from the smallest jitter to the largest, with straight lines between them."""
 
-    @model_validator(mode="after")
-    def _rise(self) -> Self:
+    def _check(self) -> None:
         for place, (before, after) in enumerate(itertools.pairwise(self.quantiles), 1):
             if units.time(after) < units.time(before):
                 expected = f"at least the quantile before it, which is {before}"
                 raise wrong(expected, key=f"quantiles[{place}]", value=after)
-        return self
 
     def distribution(self) -> dict[str, Any]:
         """The distribution as the engine reads it."""
         return {"kind": "quantiles", "values_s": [units.time(value) for value in self.quantiles]}
 
 
-_DELAYS: Final = {
-    model.model_fields["kind"].default: model
-    for model in (
-        DelaySchedule, DelayTable, DelayRandomWalk, DelayMarkov, DelayOrnsteinUhlenbeck, DelayRedraw, LeoDelay
-    )
-}  # fmt: skip
-_JITTERS: Final = {
-    model.model_fields["kind"].default: model
-    for model in (UniformJitter, NormalJitter, ParetoJitter, GammaJitter, JitterTable)
-}
-
 #: A propagation delay, or a table of how it changes.
 ChangingDelay = Annotated[
-    Annotated[PropagationDelay, Tag("<text>")]
-    | Annotated[DelaySchedule, Tag("<schedule>")]
-    | Annotated[DelayTable, Tag("<table>")]
-    | Annotated[DelayRandomWalk, Tag("<random-walk>")]
-    | Annotated[DelayMarkov, Tag("<markov>")]
-    | Annotated[DelayOrnsteinUhlenbeck, Tag("<ornstein-uhlenbeck>")]
-    | Annotated[DelayRedraw, Tag("<redraw>")]
-    | Annotated[LeoDelay, Tag("<leo>")],
-    Discriminator(tag_of_text_or_kind),
-    kinds(_DELAYS, {"schedule": "schedule", "table": "table"}),
+    PropagationDelay
+    | DelaySchedule
+    | DelayTable
+    | DelayRandomWalk
+    | DelayMarkov
+    | DelayOrnsteinUhlenbeck
+    | DelayRedraw
+    | LeoDelay,
+    Forms({"schedule": "schedule", "table": "table"}),
 ]
 #: What is added to the delay of each packet.
 AnyJitter = Annotated[
-    Nothing
-    | Annotated[UniformJitter, Tag("<uniform>")]
-    | Annotated[NormalJitter, Tag("<normal>")]
-    | Annotated[ParetoJitter, Tag("<pareto>")]
-    | Annotated[GammaJitter, Tag("<gamma>")]
-    | Annotated[JitterTable, Tag("<quantiles>")],
-    Discriminator(tag_of_text_or_kind),
-    kinds(_JITTERS, {"quantiles": "quantiles"}),
+    Nothing | UniformJitter | NormalJitter | ParetoJitter | GammaJitter | JitterTable,
+    Forms({"quantiles": "quantiles"}),
 ]
 
 

@@ -8,11 +8,9 @@ Example:
     '15 ms'
 """
 
-from __future__ import annotations
+from typing import Annotated, Any, Final, Literal
 
-from typing import Annotated, Any, Final, Literal, Self
-
-from pydantic import AfterValidator, StrictBool, model_validator
+from pydantic import AfterValidator, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
@@ -23,7 +21,7 @@ from tightlink.scenario.values import (
     QueueLimit,
     RingLimit,
     Size,
-    choice,
+    in_si,
     number,
 )
 
@@ -65,7 +63,7 @@ class Discipline(Table):
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them, without kind and limit."""
-        return {}
+        return in_si(self, "kind", "limit")
 
     def classes(self) -> dict[str, tuple[str, ...]]:
         """The code points that the options name, by key."""
@@ -75,14 +73,14 @@ class Discipline(Table):
 class DropTail(Discipline):
     """First in, first out; what arrives at a full queue is dropped."""
 
-    kind: Annotated[Literal["drop-tail"], choice("drop-tail")] = "drop-tail"
+    kind: Literal["drop-tail"] = "drop-tail"
     """Queue discipline."""
 
 
 class Threshold(Discipline):
     """First in, first out; what arrives above a threshold is marked: the switch that DCTCP asks for (RFC 8257)."""
 
-    kind: Annotated[Literal["threshold"], choice("threshold")] = "threshold"
+    kind: Literal["threshold"] = "threshold"
     """Queue discipline."""
     mark: RingLimit
     """What would not fit if this were the limit is marked, if its transport understands marks."""
@@ -96,7 +94,7 @@ class Threshold(Discipline):
 class Red(Discipline):
     """Random early detection (Floyd and Jacobson 1993), gentle, and adaptive where asked for."""
 
-    kind: Annotated[Literal["red"], choice("red")] = "red"
+    kind: Literal["red"] = "red"
     """Queue discipline."""
     min: RingLimit | None = None
     """Average queue below which nothing is dropped (default half of what is sent in 5 ms, at least 5 packets)."""
@@ -119,8 +117,7 @@ class Red(Discipline):
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, below max."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if self.interval is not None and not self.adaptive:
             raise wrong("nothing here without adaptive = true", key="interval", value=self.interval)
         if self.weight is not None and not 0 < units.fraction(self.weight) <= 1:
@@ -133,7 +130,6 @@ class Red(Discipline):
                 raise wrong("packets or bytes, as for min", key="max", value=self.max)
             if high <= low:
                 raise wrong(f"more than min, which is {self.min}", key="max", value=self.max)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them; null what it takes from the link (`tightlink._core.fill`)."""
@@ -157,7 +153,7 @@ class Red(Discipline):
 class Pie(Discipline):
     """Proportional-integral controller of the queueing delay (RFC 8033)."""
 
-    kind: Annotated[Literal["pie"], choice("pie")] = "pie"
+    kind: Literal["pie"] = "pie"
     """Queue discipline."""
     target: Period = "15 ms"
     """Queueing delay that it aims at (QDELAY_REF)."""
@@ -168,15 +164,11 @@ class Pie(Discipline):
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return seconds(target=self.target, update=self.update, burst=self.burst) | {"ecn": self.ecn}
-
 
 class Rem(Discipline):
     """Random exponential marking (Athuraliya, Low, Li, Yin 2001): the link has a price, which marks tell to senders."""
 
-    kind: Annotated[Literal["rem"], choice("rem")] = "rem"
+    kind: Literal["rem"] = "rem"
     """Queue discipline."""
     gamma: Annotated[float, _STEP] = 0.001
     """By how much each packet too many raises the price, in each update (γ)."""
@@ -195,31 +187,16 @@ class Rem(Discipline):
     drop: StrictBool = True
     """With ecn, whether chosen packets are dropped that cannot be marked: ACKs, retransmissions, flows without ECN."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if not self.drop and not self.ecn:
             raise wrong("nothing here without ecn = true", key="drop", value=self.drop)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        return seconds(interval=self.interval) | {
-            "gamma": self.gamma,
-            "alpha": self.alpha,
-            "phi": self.phi,
-            "target_packets": _amount(self.target)[0],
-            "packet_bytes": units.size(self.packet),
-            "ecn": self.ecn,
-            "drop": self.drop,
-        }
+        return super().spec() | {"target_packets": _amount(self.target)[0]}
 
 
 def _amount(text: str | None) -> tuple[float, bool]:
     """A number of packets or of bytes, and whether it is the latter."""
     kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
     return float(quantity.exact), kind is units.SIZE
-
-
-def seconds(**times: str) -> dict[str, float]:
-    """Times in seconds, as the engine names them."""
-    return {f"{name}_s": units.time(text) for name, text in times.items()}

@@ -5,8 +5,6 @@ Example:
     (46, 34, 8)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final
 

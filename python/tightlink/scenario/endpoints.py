@@ -1,12 +1,11 @@
 """Where traffic begins and ends: a node, all nodes of a group, or several of these; and the links that it takes."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Field
 
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.links import NODE
 from tightlink.scenario.table import NAME, wrong
 
@@ -24,15 +23,8 @@ def _check_endpoint(name: object) -> str:
 Endpoint = Annotated[str, BeforeValidator(_check_endpoint)]
 
 
-def _one_or_each(value: object) -> str:
-    return "<each>" if isinstance(value, list | tuple) else "<one>"
-
-
 #: A node, a group, or a list of them.
-Endpoints = Annotated[
-    Annotated[Endpoint, Tag("<one>")] | Annotated[list[Endpoint], Field(min_length=1), Tag("<each>")],
-    Discriminator(_one_or_each),
-]
+Endpoints = Annotated[Endpoint | Annotated[list[Endpoint], Field(min_length=1)], Forms()]
 
 
 def _check_link_name(name: object) -> str:

@@ -1,21 +1,15 @@
 """Traffic expanded to single flows, as the engine reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, show
 from tightlink.scenario.dscp import CODE_POINTS
-from tightlink.scenario.network import given
-from tightlink.scenario.traffic import Bulk, Cbr, Mixed, OnOff, Saturate, Starts, Video
+from tightlink.scenario.network import Network, given
+from tightlink.scenario.profiles import Profile
+from tightlink.scenario.traffic import Bulk, Cbr, Flow, Mixed, OnOff, Saturate, Starts, Video
 from tightlink.scenario.transport import tcp_spec, udp_spec
-
-if TYPE_CHECKING:
-    from tightlink.scenario.network import Network
-    from tightlink.scenario.profiles import Profile
-    from tightlink.scenario.traffic import Flow
 
 _SHORTEST_INTERVAL: Final = 1e-9
 

@@ -5,17 +5,16 @@ Example:
     ('5 ms', 'triple-isolate')
 """
 
-from __future__ import annotations
+from typing import Annotated, Any, Final, Literal
 
-from typing import Annotated, Any, Final, Literal, Self
-
-from pydantic import Field, StrictBool, model_validator
+from pydantic import Field, StrictBool
 
 from tightlink import units
-from tightlink.scenario.disciplines import Discipline, Update, seconds
+from tightlink.scenario.disciplines import Discipline, Update
 from tightlink.scenario.dscp import CODE_POINTS, Dscp
+from tightlink.scenario.forms import by_kind
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Fraction, Overhead, Period, QueueLimit, Rate, Size, choice, number, whole
+from tightlink.scenario.values import Fraction, Overhead, Period, QueueLimit, Rate, Size, in_si, number, whole
 
 _MOST_GAIN: Final = 1000.0
 _GAIN: Final = number(lambda value: 0 < value <= _MOST_GAIN, f"a number above 0 and up to {_MOST_GAIN:g}, such as 0.16")
@@ -43,21 +42,16 @@ class _Controlled(Discipline):
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if units.time(self.target) < units.time(self.interval):
-            return self
+            return
         raise wrong(f"a time below interval, which is {self.interval}", key="target", value=self.target)
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return seconds(target=self.target, interval=self.interval) | {"ecn": self.ecn}
 
 
 class Codel(_Controlled):
     """Controlled delay: drops packets that wait too long for too long, when they leave the queue (RFC 8289)."""
 
-    kind: Annotated[Literal["codel"], choice("codel")] = "codel"
+    kind: Literal["codel"] = "codel"
     """Queue discipline."""
 
 
@@ -71,22 +65,18 @@ class _ControlledFlows(_Controlled):
     quantum: Size = "1514 B"
     """What a queue may send in its turn."""
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return super().spec() | {"flows": self.flows, "quantum_bytes": units.size(self.quantum)}
-
 
 class FqCodel(_ControlledFlows):
     """Fair queueing: flows take turns, with CoDel over the queue of each (RFC 8290)."""
 
-    kind: Annotated[Literal["fq-codel"], choice("fq-codel")] = "fq-codel"
+    kind: Literal["fq-codel"] = "fq-codel"
     """Queue discipline."""
 
 
 class FqPie(Discipline):
     """Fair queueing: flows take turns, with PIE over the queue of each (Linux's fq_pie)."""
 
-    kind: Annotated[Literal["fq-pie"], choice("fq-pie")] = "fq-pie"
+    kind: Literal["fq-pie"] = "fq-pie"
     """Queue discipline."""
     limit: QueueLimit = _SHARED_LIMIT
     """What fits in all queues together, the packet in service included."""
@@ -103,33 +93,25 @@ class FqPie(Discipline):
     ecn: StrictBool = False
     """Whether packets are marked instead of dropped, while the probability is at most 10 %."""
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return seconds(target=self.target, update=self.update, burst=self.burst) | {
-            "flows": self.flows,
-            "quantum_bytes": units.size(self.quantum),
-            "ecn": self.ecn,
-        }
-
 
 class Cobalt(_Controlled):
     """CoDel, whose drops thin out as they came, and BLUE against flows that do not answer (CAKE's)."""
 
-    kind: Annotated[Literal["cobalt"], choice("cobalt")] = "cobalt"
+    kind: Literal["cobalt"] = "cobalt"
     """Queue discipline."""
 
 
 class FqCobalt(_ControlledFlows):
     """Fair queueing: flows take turns, with COBALT over the queue of each."""
 
-    kind: Annotated[Literal["fq-cobalt"], choice("fq-cobalt")] = "fq-cobalt"
+    kind: Literal["fq-cobalt"] = "fq-cobalt"
     """Queue discipline."""
 
 
 class Cake(_Controlled):
     """Shaper, classes, fair queueing over hosts and their flows, COBALT over each flow, and a filter of ACKs (CAKE)."""
 
-    kind: Annotated[Literal["cake"], choice("cake")] = "cake"
+    kind: Literal["cake"] = "cake"
     """Queue discipline."""
     limit: QueueLimit = _SHARED_LIMIT
     """What fits for all flows together: packets, bytes or bandwidth-delay products, the packet in service included."""
@@ -141,44 +123,32 @@ class Cake(_Controlled):
     """Bytes that the shaper adds to each packet."""
     smallest: Overhead = "0 B"
     """Smallest packet for the shaper, overhead included (Linux: mpu)."""
-    cells: Annotated[Literal["none", "atm", "ptm"], choice("none", "atm", "ptm")] = "none"
+    cells: Literal["none", "atm", "ptm"] = "none"
     """How the link layer cuts packets: cells of 53 bytes for 48 (atm), a byte more for each 64 (ptm)."""
-    isolation: Annotated[
-        Literal["flows", "dual-srchost", "dual-dsthost", "triple-isolate"],
-        choice("flows", "dual-srchost", "dual-dsthost", "triple-isolate"),
-    ] = "triple-isolate"
+    isolation: Literal["flows", "dual-srchost", "dual-dsthost", "triple-isolate"] = "triple-isolate"
     """Between whom the line is divided: flows; sending hosts, receiving hosts or both, and then their flows."""
-    tins: Annotated[Literal["besteffort", "diffserv3", "diffserv4"], choice("besteffort", "diffserv3", "diffserv4")] = (
-        "diffserv3"
-    )
+    tins: Literal["besteffort", "diffserv3", "diffserv4"] = "diffserv3"
     """Classes by the traffic's dscp: one; best effort, bulk and low latency; or best effort, bulk, video and voice."""
-    ack_filter: Annotated[Literal["none", "normal", "aggressive"], choice("none", "normal", "aggressive")] = "none"
+    ack_filter: Literal["none", "normal", "aggressive"] = "none"
     """Which ACKs are dropped that a later one in the queue makes superfluous."""
 
-    @model_validator(mode="after")
-    def _shapes(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.rate is None:
             for key, default in (("overhead", "0 B"), ("smallest", "0 B"), ("cells", "none")):
                 if (value := getattr(self, key)) != default:
                     raise wrong("nothing here without rate, of which it is the shaper's", key=key, value=value)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        overhead = {"bytes": units.size(self.overhead), "smallest_bytes": units.size(self.smallest)}
-        return super().spec() | {
-            "rate_bps": None if self.rate is None else units.rate(self.rate),
-            "overhead": overhead | {"cells": self.cells},
-            "isolation": self.isolation,
-            "tins": self.tins,
-            "ack_filter": self.ack_filter,
-        }
+        size = {"bytes": units.size(self.overhead), "smallest_bytes": units.size(self.smallest), "cells": self.cells}
+        return in_si(self, "kind", "limit", "overhead", "smallest", "cells") | {"overhead": size}
 
 
 class DualPi2(Discipline):
     """One queue for L4S and one for Classic traffic, coupled so that their flows share evenly (RFC 9332)."""
 
-    kind: Annotated[Literal["dualpi2"], choice("dualpi2")] = "dualpi2"
+    kind: Literal["dualpi2"] = "dualpi2"
     """Queue discipline."""
     limit: QueueLimit = "10000 packets"
     """What fits in both queues together, the packet in service included."""
@@ -198,19 +168,18 @@ class DualPi2(Discipline):
     """Delay of the L4S queue from which it marks all; the same as min_threshold makes a step (maxTh)."""
     threshold_packets: Annotated[int, whole(0, 1000, "a whole number of packets from 0 to 1000")] = 1
     """Packets in the L4S queue up to which all its marks are coupled ones, whatever their delay (Th_len)."""
-    scheduler: Annotated[Literal["wrr", "time-shifted"], choice("wrr", "time-shifted")] = "wrr"
+    scheduler: Literal["wrr", "time-shifted"] = "wrr"
     """Which queue is served: weighted round robin, or whichever has waited longer, L4S with an advance."""
     classic_share: Fraction = 0.1
     """With wrr, the share of the line that the Classic queue has at least."""
     shift: Period | None = None
     """With time-shifted, the advance of the L4S queue (default 40 ms)."""
-    overload: Annotated[Literal["drop", "overflow"], choice("drop", "overflow")] = "drop"
+    overload: Literal["drop", "overflow"] = "drop"
     """Where marks do not help: drop from both queues, or let them grow up to the limit."""
     l4s: list[Dscp] = Field(default_factory=list)
     """Classes that join the L4S queue beside packets that say ECT(1) or were marked, by dscp (default none)."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if units.time(self.max_threshold) < units.time(self.min_threshold):
             expected = f"a time of at least min_threshold, which is {self.min_threshold}"
             raise wrong(expected, key="max_threshold", value=self.max_threshold)
@@ -218,12 +187,13 @@ class DualPi2(Discipline):
             raise wrong("a fraction above 0 and below 1", key="classic_share", value=self.classic_share)
         if self.scheduler == "wrr" and self.shift is not None:
             raise wrong('nothing here without scheduler = "time-shifted"', key="shift", value=self.shift)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
         shifted = {"time-shifted": units.time(self.shift or "40 ms")}
-        return seconds(target=self.target, update=self.update) | {
+        return {
+            "target_s": units.time(self.target),
+            "update_s": units.time(self.update),
             "alpha": self.alpha,
             "beta": self.beta,
             "coupling": self.coupling,
@@ -242,7 +212,7 @@ class DualPi2(Discipline):
 class Drr(Discipline):
     """Classes take turns in proportion to their weights: deficit round robin (Shreedhar and Varghese 1996)."""
 
-    kind: Annotated[Literal["drr"], choice("drr")] = "drr"
+    kind: Literal["drr"] = "drr"
     """Queue discipline."""
     weights: dict[Dscp, Annotated[float, _WEIGHT]] = Field(default_factory=dict)
     """Weights of classes by dscp, such as { EF = 3, CS1 = 0.5 }; those that are not there have 1 (default none)."""
@@ -262,17 +232,15 @@ class Drr(Discipline):
 class Strict(Discipline):
     """A packet goes when none of a higher class waits: strict priorities."""
 
-    kind: Annotated[Literal["strict"], choice("strict")] = "strict"
+    kind: Literal["strict"] = "strict"
     """Queue discipline."""
     order: Annotated[list[Dscp], Field(min_length=1)]
     """Classes by dscp from the highest down, such as ["EF", "AF41"]; all others come after them, together."""
 
-    @model_validator(mode="after")
-    def _once(self) -> Self:
+    def _check(self) -> None:
         for place, name in enumerate(self.order):
             if name in self.order[:place]:
                 raise wrong("each class once", key="order", value=name)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -284,14 +252,4 @@ class Strict(Discipline):
 
 
 #: Those of this module, by the names that scenarios have for them.
-HELD: Final = {
-    "codel": Codel,
-    "fq-codel": FqCodel,
-    "fq-pie": FqPie,
-    "cobalt": Cobalt,
-    "fq-cobalt": FqCobalt,
-    "cake": Cake,
-    "dualpi2": DualPi2,
-    "drr": Drr,
-    "strict": Strict,
-}
+HELD: Final = by_kind(Codel | FqCodel | FqPie | Cobalt | FqCobalt | Cake | DualPi2 | Drr | Strict)

@@ -5,11 +5,9 @@ Example:
     '2 Mbit/s'
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self, cast
+from typing import Annotated, Any, Final, Literal, NamedTuple, cast
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
 
@@ -23,9 +21,8 @@ from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.reorder import AnyReorder
 from tightlink.scenario.shaper import AnyShaper
 from tightlink.scenario.table import NAME, Table, merged, wrong
-from tightlink.scenario.values import Fraction, Mtu, Overhead, choice
+from tightlink.scenario.values import Fraction, Mtu, Overhead, two
 
-_ENDS: Final = 2
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
 NODE: Final = re.compile(rf"{NAME.pattern}(\.{NAME.pattern}(\[\d+\])?)?", re.ASCII)
 
@@ -60,7 +57,7 @@ class Medium(Table):
     """When the link is down, by a schedule or at random (default never)."""
     shaper: AnyShaper | None = None
     """A token bucket in front of the line (default there is none)."""
-    ecn: Annotated[Literal["keep", "bleach"], choice("keep", "bleach")] | None = None
+    ecn: Literal["keep", "bleach"] | None = None
     """What becomes of the ECN field of packets: bleach clears it to Not-ECT at the far end (default "keep")."""
     mtu: Mtu | None = None
     """Largest IP packet that fits (default: the profile's)."""
@@ -112,11 +109,9 @@ class Duplex(Wire):
         """Fills in what the network says, key by key; what is said here takes its place as a whole."""
         return like_its_network(data)
 
-    @model_validator(mode="after")
-    def _has_a_rate(self) -> Self:
+    def _check(self) -> None:
         if self.rate is None:
             raise wrong("this key is needed", key="rate", statement=True)
-        return self
 
     def written(self) -> dict[str, Any]:
         """What was set; of a link that is like a network, what differs from it."""
@@ -171,12 +166,6 @@ def _check_node(name: object) -> str:
     return name
 
 
-def _check_ends(value: object) -> object:
-    if not isinstance(value, list | tuple) or len(value) != _ENDS:
-        raise wrong('two nodes, such as ["sender", "receiver"]', value=value)
-    return value
-
-
 def _differ(ends: tuple[str, str]) -> tuple[str, str]:
     if ends[0] == ends[1]:
         raise wrong("two different nodes", value=list(ends))
@@ -196,16 +185,17 @@ class Link(Duplex):
         ScenarioError: A value is out of its range or lacks its unit, or a key is unknown.
     """
 
-    ends: Annotated[tuple[NodeName, NodeName], BeforeValidator(_check_ends), AfterValidator(_differ)]
+    ends: Annotated[
+        tuple[NodeName, NodeName], two('two nodes, such as ["sender", "receiver"]'), AfterValidator(_differ)
+    ]
     """The two nodes that it connects."""
     one_way: StrictBool = False
     """Only from the first end to the second."""
 
-    @model_validator(mode="after")
-    def _reverse_exists(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.one_way and self.reverse is not None:
             raise wrong("nothing here: a one-way link has no reverse", key="reverse", value=self.reverse.written())
-        return self
 
     def span(self, name: str) -> Span:
         """The link with its name and its two directions."""

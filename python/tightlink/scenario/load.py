@@ -1,7 +1,5 @@
 """Scenarios from TOML, and what was understood back to TOML."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

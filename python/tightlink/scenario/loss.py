@@ -5,20 +5,19 @@ Example:
     {'kind': 'pattern', 'packets': [3, 7, 8], 'every': None, 'from_s': 0.0, 'until_s': None}
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from tightlink import units
 from tightlink.errors import ScenarioError, closest
-from tightlink.scenario.changes import Changing, Schedule, Step, kinds
+from tightlink.scenario.changes import Changing, Schedule, Step
 from tightlink.scenario.course_files import CourseTable
-from tightlink.scenario.table import tag_of_text_or_kind, wrong
-from tightlink.scenario.values import Delay, Fraction, Period, choice, whole
+from tightlink.scenario.forms import Forms, by_kind
+from tightlink.scenario.table import wrong
+from tightlink.scenario.values import Delay, Fraction, Period, whole
 
 #: Packets are counted in as many bits.
 _MOST: Final = 2**53
@@ -36,7 +35,7 @@ class GilbertElliott(LossModel):
     of the packets find it.
     """
 
-    kind: Annotated[Literal["gilbert-elliott"], choice("gilbert-elliott")] = "gilbert-elliott"
+    kind: Literal["gilbert-elliott"] = "gilbert-elliott"
     """Model of the losses."""
     to_bad: Fraction
     """Probability that the packet after one in the good state finds the bad one."""
@@ -47,37 +46,24 @@ class GilbertElliott(LossModel):
     loss_bad: Fraction = 1.0
     """Probability that a packet is lost in the bad state."""
 
-    @model_validator(mode="after")
-    def _leaves(self) -> Self:
+    def _check(self) -> None:
         if units.fraction(self.to_bad) == 0:
             raise wrong("a fraction above 0: else the bad state is never found", key="to_bad", value=self.to_bad)
         if units.fraction(self.to_good) == 0:
             raise wrong("a fraction above 0: else the bad state is never left", key="to_good", value=self.to_good)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        names = ("to_bad", "to_good", "loss_good", "loss_bad")
-        return {"kind": self.kind} | {name: units.fraction(getattr(self, name)) for name in names}
 
 
 class BitErrors(LossModel):
     """Losses by wrong bits, of which one on the line loses a packet: long packets are lost more often."""
 
-    kind: Annotated[Literal["bit-errors"], choice("bit-errors")] = "bit-errors"
+    kind: Literal["bit-errors"] = "bit-errors"
     """Model of the losses."""
     rate: Fraction
     """Probability that a bit is wrong."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         if not 0 < units.fraction(self.rate) < 1:
             raise wrong("a probability above 0 and below 1, such as 1e-6", key="rate", value=self.rate)
-        return self
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {"kind": self.kind, "rate": units.fraction(self.rate)}
 
 
 def _rising(numbers: list[int]) -> list[int]:
@@ -92,7 +78,7 @@ class LossPattern(LossModel):
     Without ``packets`` and ``every`` it loses all whose transmission begins in the span of time.
     """
 
-    kind: Annotated[Literal["pattern"], choice("pattern")] = "pattern"
+    kind: Literal["pattern"] = "pattern"
     """Model of the losses."""
     packets: Annotated[list[Annotated[int, _NUMBER]], Field(min_length=1), AfterValidator(_rising)] | None = None
     """Numbers of the packets that are lost, rising, from 1 for the first in the span."""
@@ -103,13 +89,11 @@ class LossPattern(LossModel):
     to: Period | None = None
     """When it ends (default never)."""
 
-    @model_validator(mode="after")
-    def _means_something(self) -> Self:
+    def _check(self) -> None:
         if not any((self.packets, self.every, self.from_, self.to)):
             raise wrong("packets, every, from or to")
         if self.to is not None and units.time(self.to) <= units.time(self.from_ or "0 s"):
             raise wrong(f"a time after from, which is {self.from_}", key="to", value=self.to)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -155,10 +139,8 @@ class LossTable(CourseTable, LossModel):
         return self.times() | {"loss": list(losses)}
 
 
-_MODELS: Final = {
-    model.model_fields["kind"].default: model
-    for model in (GilbertElliott, BitErrors, LossPattern, LossSchedule, LossTable)
-}
+_Loss = Fraction | GilbertElliott | BitErrors | LossPattern | LossSchedule | LossTable
+_KINDS: Final = tuple(by_kind(_Loss))
 #: Keys that say the kind by themselves.
 _KIND_OF_KEY: Final = {"schedule": "schedule", "table": "table"} | dict.fromkeys(
     ("packets", "every", "from", "from_", "to"), "pattern"
@@ -166,24 +148,14 @@ _KIND_OF_KEY: Final = {"schedule": "schedule", "table": "table"} | dict.fromkeys
 
 
 def _no_kind_alone(value: object) -> object:
-    if isinstance(value, str) and (kind := closest(value, tuple(_MODELS))):
+    if isinstance(value, str) and (kind := closest(value, _KINDS)):
         raise wrong('a fraction from 0 to 1, or such as "1 %", or a table with a kind', value=value,
                     suggestion=f'{{ kind = "{kind}", ... }}')  # fmt: skip
     return value
 
 
 #: A fraction of packets, each lost whatever becomes of the others, or a table.
-Loss = Annotated[
-    Annotated[Fraction, Tag("<text>")]
-    | Annotated[GilbertElliott, Tag("<gilbert-elliott>")]
-    | Annotated[BitErrors, Tag("<bit-errors>")]
-    | Annotated[LossPattern, Tag("<pattern>")]
-    | Annotated[LossSchedule, Tag("<schedule>")]
-    | Annotated[LossTable, Tag("<table>")],
-    Discriminator(tag_of_text_or_kind),
-    BeforeValidator(_no_kind_alone),
-    kinds(_MODELS, _KIND_OF_KEY),
-]
+Loss = Annotated[_Loss, Forms(_KIND_OF_KEY), BeforeValidator(_no_kind_alone)]
 
 
 def loss_spec(loss: object) -> float | dict[str, Any]:

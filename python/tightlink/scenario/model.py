@@ -14,8 +14,6 @@ Example:
     '4 Mbit/s'
 """
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Iterator, Mapping

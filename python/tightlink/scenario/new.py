@@ -5,22 +5,17 @@ Example:
     # Rack in a data centre: a server at its switch, with microseconds and little buffer.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tightlink.errors import ScenarioError, one_of
 from tightlink.scenario import toml
 from tightlink.scenario.links import Link
 from tightlink.scenario.model import Scenario
-from tightlink.scenario.networks import meant, networks
+from tightlink.scenario.networks import ReadyNetwork, meant, networks
 from tightlink.scenario.observe import Observe
 from tightlink.scenario.traffic import Bulk
-
-if TYPE_CHECKING:
-    from tightlink.scenario.networks import ReadyNetwork
 
 _LINK: Final = "access"
 _COMMENT_WIDTH: Final = 80

@@ -18,7 +18,7 @@ from tightlink.errors import ScenarioError
 from tightlink.scenario.endpoints import GROUP
 from tightlink.scenario.links import NODE
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import LARGEST_PACKET, Delay, Fraction, Period, RingLimit, choice
+from tightlink.scenario.values import LARGEST_PACKET, Delay, Fraction, Period, RingLimit, choice, in_si
 
 if TYPE_CHECKING:
     from tightlink.scenario.links import Span, Wire
@@ -129,15 +129,9 @@ def processor_spec(key: str, processor: Processor, duration: float) -> dict[str,
         "input_ring": ring_spec(processor.input_ring),
         "output_ring": processor.output_ring is not None,
         "receive": processor.receive,
-        "background": background and {"cpu_s": units.time(background.cpu), "every_s": units.time(background.every)},
+        "background": background and in_si(background, "guaranteed"),
         "guaranteed": units.fraction(background.guaranteed) if background else 0.0,
-        "meter": meter
-        and {
-            "window_s": units.time(meter.window),
-            "cpu_s": units.time(meter.cpu),
-            "every_s": units.time(meter.every),
-            "average": meter.average,
-        },
+        "meter": meter and in_si(meter),
     }
 
 

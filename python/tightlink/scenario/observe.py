@@ -5,24 +5,15 @@ Example:
     {'interval': '200 ms', 'periods': {'calm': ['10 min', '15 min']}}
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, StrictBool
+from pydantic import AfterValidator, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Name, Period, choice
+from tightlink.scenario.values import Delay, Name, Period, two
 
-_ENDS: Final = 2
 _MOST_PERIODS: Final = 250
-
-
-def _check_two(value: object) -> object:
-    if not isinstance(value, list | tuple) or len(value) != _ENDS:
-        raise wrong('two times, such as ["10 min", "15 min"]', value=value)
-    return value
 
 
 def _check_order(times: tuple[str, str]) -> tuple[str, str]:
@@ -37,7 +28,7 @@ def _check_few(periods: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]
     return periods
 
 
-Interval = Annotated[tuple[Delay, Period], BeforeValidator(_check_two), AfterValidator(_check_order)]
+Interval = Annotated[tuple[Delay, Period], two('two times, such as ["10 min", "15 min"]'), AfterValidator(_check_order)]
 
 
 class Observe(Table):
@@ -45,7 +36,7 @@ class Observe(Table):
 
     interval: Period | None = None
     """Sampling interval of the tables over time (default: no series; "1 s" with users or scatter)."""
-    flows: Annotated[Literal["each", "group", "none"], choice("each", "group", "none")] | None = None
+    flows: Literal["each", "group", "none"] | None = None
     """Rows of the table ``flows``: each flow, each traffic group, or none (default "each")."""
     transport: StrictBool | None = None
     """Whether series have the phase of each congestion control and the state of each recovery, too (default: no)."""

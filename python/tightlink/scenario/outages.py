@@ -5,17 +5,16 @@ Example:
     {'times': {'at_s': [10.0], 'for_s': [2.0], 'period_s': None}, 'flush': True}
 """
 
-from __future__ import annotations
-
 import itertools
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Field, StrictBool
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, kinds
-from tightlink.scenario.table import Table, tag_of_text_or_kind, wrong
-from tightlink.scenario.values import Delay, Period, choice
+from tightlink.scenario.changes import Changing, Nothing
+from tightlink.scenario.forms import Forms
+from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.values import Delay, Period, in_si
 
 
 class Outage(Table):
@@ -35,7 +34,7 @@ class AnyOutage(Changing):
 
     def times(self) -> dict[str, Any]:
         """The times as the engine reads them."""
-        raise NotImplementedError
+        return in_si(self, "kind", "flush")
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -45,15 +44,14 @@ class AnyOutage(Changing):
 class Outages(AnyOutage):
     """Outages of a link at times that are written down."""
 
-    kind: Annotated[Literal["schedule"], choice("schedule")] = "schedule"
+    kind: Literal["schedule"] = "schedule"
     """When the link is down."""
     schedule: Annotated[list[Outage], Field(min_length=1)]
     """The outages, one after another."""
     period: Period | None = None
     """After how long the schedule begins anew (default never)."""
 
-    @model_validator(mode="after")
-    def _follow(self) -> Self:
+    def _check(self) -> None:
         ends = [units.time(outage.at) + units.time(outage.for_) for outage in self.schedule]
         for place, (end_s, outage) in enumerate(itertools.pairwise([*zip(ends, self.schedule, strict=True)]), 1):
             if units.time(outage[1].at) <= end_s[0]:
@@ -65,7 +63,6 @@ class Outages(AnyOutage):
         up_first = units.time(self.schedule[0].at) > 0
         if self.period is not None and units.time(self.period) == ends[-1] and not up_first and len(ends) == 1:
             raise wrong("a longer one: else the link is never up", key="period", value=self.period)
-        return self
 
     def times(self) -> dict[str, Any]:
         """The times as the engine reads them."""
@@ -79,22 +76,15 @@ class Outages(AnyOutage):
 class RandomOutages(AnyOutage):
     """Outages of a link that fails and is repaired at random, both directions at once; it is up at first."""
 
-    kind: Annotated[Literal["random"], choice("random")] = "random"
+    kind: Literal["random"] = "random"
     """When the link is down."""
     up: Period
     """How long it is up in the mean, with an exponential distribution."""
     down: Period
     """How long it is down in the mean, with an exponential distribution."""
 
-    def times(self) -> dict[str, Any]:
-        """The times as the engine reads them."""
-        return {"up_s": units.time(self.up), "down_s": units.time(self.down)}
 
-
-_OUTAGES = {model.model_fields["kind"].default: model for model in (Outages, RandomOutages)}
 #: When a link is down.
 LinkOutages = Annotated[
-    Nothing | Annotated[Outages, Tag("<schedule>")] | Annotated[RandomOutages, Tag("<random>")],
-    Discriminator(tag_of_text_or_kind),
-    kinds(_OUTAGES, {"schedule": "schedule", "up": "random", "down": "random"}),
+    Nothing | Outages | RandomOutages, Forms({"schedule": "schedule", "up": "random", "down": "random"})
 ]

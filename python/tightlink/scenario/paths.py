@@ -8,16 +8,12 @@ Example:
     [2, 3]
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from tightlink.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from tightlink.scenario.network import Network
+from tightlink.scenario.network import Network
 
 
 def check_connected(key: str, network: Network, nodes: Sequence[int]) -> None:

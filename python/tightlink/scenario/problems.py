@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.errors import ABSENT, ScenarioError, show
+from tightlink.errors import ABSENT, ScenarioError, in_quotes, one_of, show
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -34,7 +34,6 @@ def scenario_error(
     example: Callable[[Sequence[int | str]], str | None],
     file: str | None = None,
     changed: Collection[str] = (),
-    option: str = "--set",
 ) -> ScenarioError:
     """One error with all problems, in their order.
 
@@ -42,24 +41,21 @@ def scenario_error(
         error: What pydantic found.
         example: What may be written at a place.
         file: Where the scenario came from.
-        changed: Keys that were overridden: problems below them are of the option, not of the file.
-        option: The name of that option.
+        changed: Keys that were overridden: problems below them are of ``--set``, not of the file.
     """
     details = error.errors(include_url=False)[:_MOST_PROBLEMS]
     problems = [_problem(problem, example) for problem in details]
     problems[0].others = tuple(problems[1:])
-    return placed(problems[0], file, changed, option)
+    return placed(problems[0], file, changed)
 
 
-def placed(
-    error: ScenarioError, file: str | None, changed: Collection[str] = (), option: str = "--set"
-) -> ScenarioError:
+def placed(error: ScenarioError, file: str | None, changed: Collection[str] = ()) -> ScenarioError:
     """The same error with the file, or the option, that each of its keys came from."""
     for problem in (error, *error.others):
         key = problem.key
         over = key is not None and any(_touches(key, other) for other in changed)
         if problem.file is None:
-            problem.file = option if over else file
+            problem.file = "--set" if over else file
     return error
 
 
@@ -98,6 +94,12 @@ def _problem(details: ErrorDetails, example: Callable[[Sequence[int | str]], str
         such_as = f", such as {dotted(location[-1:])} = {shown}" if shown else ""
         return ScenarioError(f"this key is needed{such_as}", key=dotted(location), statement=True)
     value = details["input"] if location else ABSENT
+    if kind == "literal_error":
+        # Pydantic says which words there are in a sentence only.
+        words = re.findall("'([^']+)'", context["expected"])
+        return ScenarioError(
+            one_of(words), key=dotted(location) or None, value=value, suggestion=in_quotes(value, words)
+        )
     return ScenarioError(_EXPECTED.get(kind, details["msg"]), key=dotted(location) or None, value=value)
 
 

@@ -6,16 +6,14 @@ Example:
     1000000.0
 """
 
-from __future__ import annotations
+from typing import Annotated, Any, Final, Literal
 
-from typing import Annotated, Any, Final, Literal, Self
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from tightlink import units
 from tightlink.scenario.changes import Changing, check_step
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Period, choice, number
+from tightlink.scenario.values import Period, number
 
 _DEVIATION: Final = number(lambda value: 0 < value <= 10, "a number above 0 and up to 10, such as 0.2")  # noqa: PLR2004
 
@@ -32,7 +30,7 @@ class Process(Changing):
 class Walk(Process):
     """A quantity that wanders: each step multiplies it by a random factor, between two values that throw it back."""
 
-    kind: Annotated[Literal["random-walk"], choice("random-walk")] = "random-walk"
+    kind: Literal["random-walk"] = "random-walk"
     """How it changes."""
     start: Any
     """The first value."""
@@ -45,12 +43,10 @@ class Walk(Process):
     deviation: Annotated[float, _DEVIATION] = 0.1
     """Standard deviation of the logarithm of a step's factor."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         check_step(self.every)
         if not self.least_value() <= self.si(self.start) <= self.si(self.most):
             raise wrong(f"from least to most, {self.least} to {self.most}", key="start", value=self.start)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -80,7 +76,7 @@ class State(Table):
 class Jumps(Process):
     """A quantity that jumps between states: each lasts a random time, then comes another one, each as likely."""
 
-    kind: Annotated[Literal["markov"], choice("markov")] = "markov"
+    kind: Literal["markov"] = "markov"
     """How it changes."""
     states: Annotated[list[Any], Field(min_length=2)]
     """The states, of which it begins in any."""
@@ -106,7 +102,7 @@ class Jumps(Process):
 class Returning(Process):
     """A quantity that is pulled back to its mean: noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
-    kind: Annotated[Literal["ornstein-uhlenbeck"], choice("ornstein-uhlenbeck")] = "ornstein-uhlenbeck"
+    kind: Literal["ornstein-uhlenbeck"] = "ornstein-uhlenbeck"
     """How it changes."""
     mean: Any
     """The mean, which is the first value."""
@@ -119,12 +115,10 @@ class Returning(Process):
     least: Any
     """The smallest value: what would be below it is it."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         check_step(self.every)
         if self.least_value() > self.si(self.mean):
             raise wrong(f"at most the mean, which is {self.mean}", key="least", value=self.least)
-        return self
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""

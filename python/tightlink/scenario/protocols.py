@@ -5,11 +5,9 @@ Example:
     '64 KiB'
 """
 
-from __future__ import annotations
+from typing import Annotated, Literal
 
-from typing import Annotated, Literal, Self
-
-from pydantic import StrictBool, model_validator
+from pydantic import StrictBool
 
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Congestion, Ecn, Period, Size, Threshold, Window, choice
@@ -84,12 +82,10 @@ class Udp(Table):
     """Application bytes in a datagram; the profile adds its headers."""
     datagram: Size | None = None
     """The whole IP datagram, headers included."""
-    ecn: Annotated[Literal["ect0", "ect1"], choice("ect0", "ect1")] | None = None
+    ecn: Literal["ect0", "ect1"] | None = None
     """What packets say to queues that mark instead of dropping: ECT(0) (RFC 3168), or ECT(1), with which they join the
     queue of L4S (RFC 9331). Nobody answers the marks, which are counted. Default: nothing, so that none is marked."""
 
-    @model_validator(mode="after")
-    def _one_size(self) -> Self:
+    def _check(self) -> None:
         if self.payload is not None and self.datagram is not None:
             raise wrong("either payload or datagram, not both", key="datagram", value=self.datagram)
-        return self

@@ -10,23 +10,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, WrapValidator
+from pydantic import BeforeValidator, Field, WrapValidator
 
 from tightlink.errors import closest
 from tightlink.scenario.disciplines import Discipline, DropTail, Pie, Red, Rem, Threshold
-from tightlink.scenario.held_disciplines import (
-    HELD,
-    Cake,
-    Cobalt,
-    Codel,
-    Drr,
-    DualPi2,
-    FqCobalt,
-    FqCodel,
-    FqPie,
-    Strict,
-)
-from tightlink.scenario.table import Table, known_kind, tag_of_text_or_kind, wrong
+from tightlink.scenario.forms import Forms, by_kind
+from tightlink.scenario.held_disciplines import Cake, Cobalt, Codel, Drr, DualPi2, FqCobalt, FqCodel, FqPie, Strict
+from tightlink.scenario.table import wrong
 from tightlink.scenario.values import UNLIMITED, QueueLimit
 
 if TYPE_CHECKING:
@@ -34,10 +24,24 @@ if TYPE_CHECKING:
 
 #: How like the name of a discipline a word must be to be taken for one.
 _LIKE_A_KIND: Final = 0.8
-_KINDS: Final = ("drop-tail", "threshold", "red", "pie", "rem", *HELD)
-
-
-_known_queue = known_kind(*_KINDS)
+_Queue = (
+    QueueLimit
+    | DropTail
+    | Threshold
+    | Red
+    | Pie
+    | Rem
+    | Codel
+    | FqCodel
+    | FqPie
+    | Cobalt
+    | FqCobalt
+    | Cake
+    | DualPi2
+    | Drr
+    | Strict
+)
+_KINDS: Final = tuple(by_kind(_Queue))
 
 
 # Of most links the limit is one of few.
@@ -46,33 +50,15 @@ def _like_a_kind(text: str) -> str | None:
     return closest(text, _KINDS, likeness=_LIKE_A_KIND)
 
 
-def _check_queue(value: object) -> object:
+def _no_kind_alone(value: object) -> object:
     if isinstance(value, str) and (kind := _like_a_kind(value)):
         raise wrong('a limit such as "20 packets", or a table with the discipline as kind', value=value,
                     suggestion=f'{{ kind = "{kind}", limit = "1000 packets" }}')  # fmt: skip
-    return _known_queue.func(value) if isinstance(value, dict | Table) else value  # type: ignore[call-arg]
+    return value
 
 
 #: A limit, which makes a drop-tail queue, or a table.
-Queue = Annotated[
-    Annotated[QueueLimit, Tag("<text>")]
-    | Annotated[DropTail, Tag("<drop-tail>")]
-    | Annotated[Threshold, Tag("<threshold>")]
-    | Annotated[Red, Tag("<red>")]
-    | Annotated[Pie, Tag("<pie>")]
-    | Annotated[Rem, Tag("<rem>")]
-    | Annotated[Codel, Tag("<codel>")]
-    | Annotated[FqCodel, Tag("<fq-codel>")]
-    | Annotated[FqPie, Tag("<fq-pie>")]
-    | Annotated[Cobalt, Tag("<cobalt>")]
-    | Annotated[FqCobalt, Tag("<fq-cobalt>")]
-    | Annotated[Cake, Tag("<cake>")]
-    | Annotated[DualPi2, Tag("<dualpi2>")]
-    | Annotated[Drr, Tag("<drr>")]
-    | Annotated[Strict, Tag("<strict>")],
-    Discriminator(tag_of_text_or_kind),
-    BeforeValidator(_check_queue),
-]
+Queue = Annotated[_Queue, Forms(), BeforeValidator(_no_kind_alone)]
 
 
 def _silent_about_limit(value: object, handler: ValidatorFunctionWrapHandler) -> object:

@@ -6,25 +6,21 @@ Example:
     (50000000.0, None)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.changes import Changing, RampedSchedule, Step, kinds, mean_of
-from tightlink.scenario.course_files import RampedTable
+from tightlink.scenario.changes import Changing, RampedSchedule, Step, mean_of
+from tightlink.scenario.course_files import Course, RampedTable
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
-from tightlink.scenario.table import tag_of_text_or_kind, wrong
-from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, choice, line_rate
-
-if TYPE_CHECKING:
-    from tightlink.scenario.course_files import Course
+from tightlink.scenario.table import wrong
+from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, line_rate
 
 #: A trace of a day at 12 Mbit/s has a tenth of them.
 _MOST_INSTANTS: Final = 10**9
@@ -46,8 +42,8 @@ class RateSchedule(RampedSchedule):
     schedule: Annotated[list[RateStep], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         rates = self.values()
         if not any(rates):
             raise wrong("a rate above zero: else no packet ever leaves", key="schedule[0].rate",
@@ -55,7 +51,6 @@ class RateSchedule(RampedSchedule):
         if self.period is None and rates[-1] == 0:
             expected = "a rate above zero, as the last one holds for ever, or a period"
             raise wrong(expected, key=f"schedule[{len(rates) - 1}].rate", value=self.schedule[-1].rate)
-        return self
 
     def values(self) -> list[float]:
         """The rates in bit/s."""
@@ -76,7 +71,7 @@ class RateTrace(Changing):
     where none does.
     """
 
-    kind: Annotated[Literal["trace"], choice("trace")] = "trace"
+    kind: Literal["trace"] = "trace"
     """How the rate changes."""
     trace: str
     """Name of the file, relative to the scenario's."""
@@ -161,7 +156,7 @@ class AggregatingRate(Changing):
     no collisions, no other stations but in the distribution of the wait, and no rate adaptation.
     """
 
-    kind: Annotated[Literal["aggregating"], choice("aggregating")] = "aggregating"
+    kind: Literal["aggregating"] = "aggregating"
     """How the rate changes."""
     rate: Rate
     """Rate at which a packet is transmitted in a burst."""
@@ -216,12 +211,10 @@ class Markov(Jumps):
     states: Annotated[list[RateState], Field(min_length=2)]
     """The states, of which it begins in any."""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check(self) -> None:
         if not any(units.rate(state.rate) for state in self.states):
             raise wrong("a rate above zero: else no packet ever leaves", key="states[0].rate",
                         value=self.states[0].rate)  # fmt: skip
-        return self
 
 
 class OrnsteinUhlenbeck(_InBits, Returning):
@@ -235,22 +228,10 @@ class OrnsteinUhlenbeck(_InBits, Returning):
     """The smallest rate: what would be below it is it."""
 
 
-_RATES: Final = {
-    model.model_fields["kind"].default: model
-    for model in (RateSchedule, RateTrace, RateTable, AggregatingRate, RandomWalk, Markov, OrnsteinUhlenbeck)
-}
 #: A rate, or a table of how it changes.
 ChangingRate = Annotated[
-    Annotated[LineRate, Tag("<text>")]
-    | Annotated[RateSchedule, Tag("<schedule>")]
-    | Annotated[RateTrace, Tag("<trace>")]
-    | Annotated[RateTable, Tag("<table>")]
-    | Annotated[AggregatingRate, Tag("<aggregating>")]
-    | Annotated[RandomWalk, Tag("<random-walk>")]
-    | Annotated[Markov, Tag("<markov>")]
-    | Annotated[OrnsteinUhlenbeck, Tag("<ornstein-uhlenbeck>")],
-    Discriminator(tag_of_text_or_kind),
-    kinds(_RATES, {"schedule": "schedule", "trace": "trace", "table": "table"}),
+    LineRate | RateSchedule | RateTrace | RateTable | AggregatingRate | RandomWalk | Markov | OrnsteinUhlenbeck,
+    Forms({"schedule": "schedule", "trace": "trace", "table": "table"}),
 ]
 
 

@@ -5,14 +5,10 @@ Example:
     {'probability': 0.01, 'delay_s': 0.005}
 """
 
-from __future__ import annotations
+from typing import Annotated
 
-from typing import Annotated, Any
-
-from pydantic import Discriminator, Tag
-
-from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, tag_of_text_or_table
+from tightlink.scenario.changes import Changing, Nothing
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.values import Fraction, Period
 
 
@@ -24,10 +20,6 @@ class Reorder(Changing):
     delay: Period
     """How much longer each of them takes."""
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {"probability": units.fraction(self.probability), "delay_s": units.time(self.delay)}
-
 
 #: Packets that others overtake, or none.
-AnyReorder = Annotated[Nothing | Annotated[Reorder, Tag("<table>")], Discriminator(tag_of_text_or_table)]
+AnyReorder = Annotated[Nothing | Reorder, Forms()]

@@ -5,16 +5,12 @@ Example:
     '100 packets/s'
 """
 
-from __future__ import annotations
-
-from typing import Annotated, Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from tightlink.scenario.endpoints import Endpoints
 from tightlink.scenario.sizes import DatagramSize, check_sizes
 from tightlink.scenario.table import Table
-from tightlink.scenario.values import Delay, Name, PacketRate, Period, choice
+from tightlink.scenario.values import Delay, Name, PacketRate, Period
 
 
 class Scatter(Table):
@@ -27,7 +23,7 @@ class Scatter(Table):
             unknown.
     """
 
-    kind: Annotated[Literal["scatter"], choice("scatter")] = "scatter"
+    kind: Literal["scatter"] = "scatter"
     at: Endpoints
     """The nodes that send and receive: a group such as "net.router[*]", or a list."""
     rate: PacketRate
@@ -39,7 +35,5 @@ class Scatter(Table):
     stop: Period | None = None
     """When it ends (default: the duration)."""
 
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check(self) -> None:
         check_sizes(self.sizes)
-        return self

@@ -1,18 +1,13 @@
 """Scattered datagrams as the engine reads them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.network import given
+from tightlink.scenario.network import Network, given
 from tightlink.scenario.paths import check_connected
+from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes_spec import check_packet, check_whole, size_shares
-
-if TYPE_CHECKING:
-    from tightlink.scenario.network import Network
-    from tightlink.scenario.scatter import Scatter
 
 
 def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float) -> dict[str, Any]:

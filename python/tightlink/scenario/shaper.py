@@ -5,14 +5,10 @@ Example:
     {'rate_bps': 20000000.0, 'burst_bytes': 64000}
 """
 
-from __future__ import annotations
+from typing import Annotated
 
-from typing import Annotated, Any
-
-from pydantic import Discriminator, Tag
-
-from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, tag_of_text_or_table
+from tightlink.scenario.changes import Changing, Nothing
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.values import Rate, Size
 
 
@@ -28,10 +24,6 @@ class Shaper(Changing):
     burst: Size
     """Tokens that the bucket holds, which is full at first: as much may leave at the rate of the line."""
 
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return {"rate_bps": units.rate(self.rate), "burst_bytes": units.size(self.burst)}
-
 
 #: A token bucket, or none.
-AnyShaper = Annotated[Nothing | Annotated[Shaper, Tag("<table>")], Discriminator(tag_of_text_or_table)]
+AnyShaper = Annotated[Nothing | Shaper, Forms()]

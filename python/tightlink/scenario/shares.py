@@ -5,8 +5,6 @@ Example:
     {'mean': '9 packets', 'share': 0.25}
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

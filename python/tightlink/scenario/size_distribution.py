@@ -6,33 +6,24 @@ Example:
     3000.0
 """
 
-from __future__ import annotations
-
 import csv
 from fractions import Fraction as Exact
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.users import Shape
-from tightlink.scenario.values import Amount, Fraction, SizePoint, choice
+from tightlink.scenario.values import Amount, Fraction, SizePoint, choice, two
 
-_PAIR: Final = 2
 _MOST_POINTS: Final = 10_000
 _LARGEST_FILE: Final = 2**20
 
 
-def _check_pair(value: object) -> object:
-    if not isinstance(value, list | tuple) or len(value) != _PAIR:
-        raise wrong('a size and the share of transfers up to it, such as ["10 kB", 0.5]', value=value)
-    return value
-
-
-Point = Annotated[tuple[SizePoint, Fraction], BeforeValidator(_check_pair)]
+Point = Annotated[tuple[SizePoint, Fraction], two('a size and the share of transfers up to it, such as ["10 kB", 0.5]')]
 
 
 def _check_points(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
@@ -68,8 +59,7 @@ class SizeDistribution(Table):
     _folder: Path = PrivateAttr(default_factory=Path)
     _written_out: Self | None = PrivateAttr(default=None)
 
-    @model_validator(mode="after")
-    def _one_form(self) -> Self:
+    def _check(self) -> None:
         forms = [key for key in ("distribution", "points", "file") if getattr(self, key) is not None]
         if not forms:
             raise wrong("a distribution with its mean, points, or a file", key="distribution")
@@ -84,7 +74,6 @@ class SizeDistribution(Table):
         elif self.shape is not None and self.distribution != "pareto":
             expected = 'nothing here: shape has an effect with distribution = "pareto" only'
             raise wrong(expected, key="shape", value=self.shape)
-        return self
 
     def stands_in(self, folder: Path) -> None:
         """Says which folder the file's name is relative to."""

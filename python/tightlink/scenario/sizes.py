@@ -5,8 +5,6 @@ Example:
     '40 B'
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tightlink.scenario.shares import check_shares

@@ -6,18 +6,14 @@ Example:
     [{'bytes': 40, 'share': 0.5}, {'bytes': 1500, 'share': 0.5}]
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.network import given
+from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.values import LARGEST_PACKET
-
-if TYPE_CHECKING:
-    from tightlink.scenario.sizes import DatagramSize
 
 
 def check_packet(key: str, text: str, payload: int, header: int = 0) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import inspect
 import re
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, dataclass_transform
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from tightlink.errors import ABSENT, TightlinkError, one_of, show
@@ -194,6 +194,14 @@ class Table(BaseModel, metaclass=_TableType):
                 raise wrong(message, key=str(key), suggestion=suggestion, statement=True)
         return {key: plain(value) for key, value in data.items()}
 
+    def _check(self) -> None:
+        """Refuse keys that contradict each other."""
+
+    @model_validator(mode="after")
+    def _checked(self) -> Self:
+        self._check()
+        return self
+
     @classmethod
     def _meant(cls, value: object) -> str | None:
         """The table that somebody has in mind who writes the value of one key alone, or a list of several."""
@@ -275,32 +283,3 @@ def _is_whole(key: str, table: Mapping[str, Any]) -> bool:
 def kind_of(value: object) -> object:
     """The ``kind`` of a table, given as a dictionary or as an object."""
     return value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-
-
-def known_kind(*kinds: str) -> BeforeValidator:
-    """Checks that a table names one of the kinds, before the table of that kind is validated."""
-
-    def check(value: object) -> object:
-        if not isinstance(value, dict | Table):
-            raise wrong(f"a table with a kind ({', '.join(kinds)})", value=value)
-        kind = kind_of(value)
-        if kind is None:
-            raise wrong(f"a kind, {one_of(kinds)}", key="kind")
-        if kind not in kinds:
-            from tightlink.scenario.synonyms import meant_kind
-
-            meant = meant_kind(kind, kinds) if isinstance(kind, str) else None
-            raise wrong(one_of(kinds), key="kind", value=kind, suggestion=f'"{meant}"' if meant else None)
-        return value
-
-    return BeforeValidator(check)
-
-
-def tag_of_text_or_kind(value: object) -> str:
-    """Picks the model of what is a text or a table with a kind."""
-    return tag_of_kind(value) if isinstance(value, dict | Table) else "<text>"
-
-
-def tag_of_kind(value: object) -> str:
-    """Picks the model of a table by its kind; tags stand in brackets, as no key does."""
-    return f"<{kind_of(value)}>"

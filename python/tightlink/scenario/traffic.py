@@ -5,18 +5,17 @@ Example:
     'cbr'
 """
 
-from __future__ import annotations
+from typing import Annotated, Final, Literal
 
-from typing import Annotated, Final, Literal, Self
-
-from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Field, StrictBool
 
 from tightlink.scenario.dscp import Dscp
 from tightlink.scenario.endpoints import Endpoint, LinkName
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.protocols import Tcp, Udp
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes import DatagramSize, check_sizes
-from tightlink.scenario.table import Table, known_kind, tag_of_kind, wrong
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.users import Users
 from tightlink.scenario.values import Amount, Delay, Name, Period, Rate, choice, number, whole
@@ -38,16 +37,7 @@ class Starts(Table):
     """From the start of a flow to the start of the next."""
 
 
-def _start_form(value: object) -> str:
-    if isinstance(value, dict | Starts):
-        return "<starts>"
-    return "<list>" if isinstance(value, list | tuple) else "<time>"
-
-
-Start = Annotated[
-    Annotated[Delay, Tag("<time>")] | Annotated[list[Delay], Tag("<list>")] | Annotated[Starts, Tag("<starts>")],
-    Discriminator(_start_form),
-]
+Start = Annotated[Delay | list[Delay] | Starts, Forms()]
 
 
 PathLinks = Annotated[list[LinkName], Field(min_length=1)]
@@ -83,8 +73,7 @@ class Flow(Table):
     udp: Udp | None = None
     """Carried by UDP."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if self.tcp is not None and self.udp is not None:
             raise wrong("either tcp or udp, not both", key="udp", value=self.udp.written())
         if self.flows is None:
@@ -96,7 +85,6 @@ class Flow(Table):
                 raise wrong("a single time, or flows = a number of flows beside it", key="start", value=value)
         elif isinstance(self.start, list) and len(self.start) != self.flows:
             raise wrong(f"{self.flows} times, one for each flow, not {len(self.start)}", key="start", value=self.start)
-        return self
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
@@ -107,15 +95,14 @@ class Flow(Table):
 class Bulk(Flow):
     """As much as the transport takes: a file, or data without end. Over TCP unless ``udp`` is set."""
 
-    kind: Annotated[Literal["bulk"], choice("bulk")] = "bulk"
+    kind: Literal["bulk"] = "bulk"
     bytes: Amount | None = None
     """Application bytes to send (default: without end)."""
 
-    @model_validator(mode="after")
-    def _tcp_only(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.udp is not None:
             raise wrong("tcp: bulk traffic has no rate, which UDP needs; use cbr", key="udp", value=self.udp.written())
-        return self
 
 
 class Mixed(Flow):
@@ -124,27 +111,25 @@ class Mixed(Flow):
     sizes: dict[Name, DatagramSize] | None = None
     """Sizes of the datagrams, drawn for each (default: all as ``udp`` says)."""
 
-    @model_validator(mode="after")
-    def _sizes_of_datagrams(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         check_sizes(self.sizes)
         if self.sizes is not None and self.tcp is not None:
             raise wrong("nothing here: TCP sends segments of tcp.payload; datagrams have sizes", key="sizes")
         for key, size in (self.udp.written() if self.sizes is not None and self.udp is not None else {}).items():
             if key != "ecn":
                 raise wrong("either sizes or the one size of all, not both", key=f"udp.{key}", value=size)
-        return self
 
 
 class Saturate(Mixed):
     """UDP as fast as the host sends: its interface, or the queue of its first link, pushes back."""
 
-    kind: Annotated[Literal["saturate"], choice("saturate")] = "saturate"
+    kind: Literal["saturate"] = "saturate"
 
-    @model_validator(mode="after")
-    def _udp_only(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.tcp is not None:
             raise wrong('udp: over TCP, kind = "bulk" sends as fast as it can', key="tcp", value=self.tcp.written())
-        return self
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
@@ -160,13 +145,12 @@ class _Paced(Mixed):
     interval: Period | None = None
     """From packet to packet; instead of ``rate``."""
 
-    @model_validator(mode="after")
-    def _one_pace(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.rate is None and self.interval is None:
             raise wrong('a rate, such as "2 Mbit/s", or an interval, such as "1 ms"', key="rate")
         if self.rate is not None and self.interval is not None:
             raise wrong("either rate or interval, not both", key="interval", value=self.interval)
-        return self
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
@@ -177,13 +161,13 @@ class _Paced(Mixed):
 class Cbr(_Paced):
     """Constant bit rate: one packet at a constant interval."""
 
-    kind: Annotated[Literal["cbr"], choice("cbr")] = "cbr"
+    kind: Literal["cbr"] = "cbr"
 
 
 class OnOff(_Paced):
     """Constant bit rate during random on-times, silence during random off-times."""
 
-    kind: Annotated[Literal["on-off"], choice("on-off")] = "on-off"
+    kind: Literal["on-off"] = "on-off"
     on: Period
     """Mean length of the on-times."""
     off: Period
@@ -193,19 +177,18 @@ class OnOff(_Paced):
     shape: Annotated[float, number(lambda value: 1 < value < _STEEPEST, "a number above 1, such as 1.5")] | None = None
     """Shape of the Pareto distribution (default 1.5)."""
 
-    @model_validator(mode="after")
-    def _shape_of_pareto(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.shape is not None and self.distribution != "pareto":
             raise wrong(
                 'nothing here: shape has an effect with distribution = "pareto" only', key="shape", value=self.shape
             )
-        return self
 
 
 class Video(Flow):
     """A coded video over UDP: frames of random sizes, each cut into packets of ``udp.payload``."""
 
-    kind: Annotated[Literal["video"], choice("video")] = "video"
+    kind: Literal["video"] = "video"
     rate: Rate
     """Mean bit rate of the coded stream, without headers."""
     frames_per_second: Annotated[
@@ -225,11 +208,10 @@ class Video(Flow):
     spread: StrictBool = False
     """Whether the packets of a frame are spread over its interval; otherwise they leave at once."""
 
-    @model_validator(mode="after")
-    def _udp_only(self) -> Self:
+    def _check(self) -> None:
+        super()._check()
         if self.tcp is not None:
             raise wrong("udp: a video is carried in datagrams", key="tcp", value=self.tcp.written())
-        return self
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
@@ -238,26 +220,4 @@ class Video(Flow):
 
 
 #: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.
-KINDS: Final[dict[str, type[Flow | Transfers | Users | Scatter]]] = {
-    "bulk": Bulk,
-    "saturate": Saturate,
-    "cbr": Cbr,
-    "on-off": OnOff,
-    "video": Video,
-    "transfers": Transfers,
-    "users": Users,
-    "scatter": Scatter,
-}
-
-Traffic = Annotated[
-    Annotated[Bulk, Tag("<bulk>")]
-    | Annotated[Saturate, Tag("<saturate>")]
-    | Annotated[Cbr, Tag("<cbr>")]
-    | Annotated[OnOff, Tag("<on-off>")]
-    | Annotated[Video, Tag("<video>")]
-    | Annotated[Transfers, Tag("<transfers>")]
-    | Annotated[Users, Tag("<users>")]
-    | Annotated[Scatter, Tag("<scatter>")],
-    Discriminator(tag_of_kind),
-    known_kind(*KINDS),
-]
+Traffic = Annotated[Bulk | Saturate | Cbr | OnOff | Video | Transfers | Users | Scatter, Forms()]

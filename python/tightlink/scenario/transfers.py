@@ -5,17 +5,16 @@ Example:
     '100 kB'
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import AfterValidator, Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.dscp import Dscp
 from tightlink.scenario.endpoints import Endpoints, LinkName
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.protocols import Tcp
 from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.table import Table, wrong
@@ -45,14 +44,7 @@ def _check_classes(sizes: list[str]) -> list[str]:
     return _check_rising(sizes, "sizes that rise")
 
 
-def _form_of_size(value: object) -> str:
-    return "<distribution>" if isinstance(value, dict | SizeDistribution) else "<size>"
-
-
-TransferSize = Annotated[
-    Annotated[Amount, Tag("<size>")] | Annotated[SizeDistribution, Tag("<distribution>")],
-    Discriminator(_form_of_size),
-]
+TransferSize = Annotated[Amount | SizeDistribution, Forms()]
 
 
 class Transfers(Table):
@@ -66,7 +58,7 @@ class Transfers(Table):
             effect.
     """
 
-    kind: Annotated[Literal["transfers"], choice("transfers")] = "transfers"
+    kind: Literal["transfers"] = "transfers"
     from_: Endpoints = Field(validation_alias="from", serialization_alias="from")
     """The nodes that send: a node, a group such as "net.host[*]", or a list of them."""
     to: Endpoints
@@ -103,8 +95,7 @@ class Transfers(Table):
     tcp: Tcp | None = None
     """What carries it."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         rates = [key for key in ("load", "arrivals", "times") if getattr(self, key) is not None]
         if not rates:
             raise wrong('a load such as 0.5, arrivals such as "100 transfers/s", or times', key="load")
@@ -122,7 +113,6 @@ class Transfers(Table):
             raise wrong(f'nothing here with pairs = "{pairs}"', key="together", value=self.together)
         if self.senders is not None and pairs != "incast":
             raise wrong('nothing here without pairs = "incast"', key="senders", value=self.senders)
-        return self
 
     def stands_in(self, folder: Path) -> None:
         """Says which folder the name of a file of sizes is relative to."""

@@ -1,22 +1,16 @@
 """Open-loop transfers as the engine's resolver reads them, which draws them (`tightlink._core.fill`)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError
 from tightlink.scenario.dscp import CODE_POINTS
-from tightlink.scenario.network import given
+from tightlink.scenario.network import Network, given
+from tightlink.scenario.profiles import Profile
 from tightlink.scenario.size_distribution import SizeDistribution
-from tightlink.scenario.transfers import LASTING, MOST_TRANSFERS
+from tightlink.scenario.transfers import LASTING, MOST_TRANSFERS, Transfers
 from tightlink.scenario.transport import check_mtu, tcp_spec
-
-if TYPE_CHECKING:
-    from tightlink.scenario.network import Network
-    from tightlink.scenario.profiles import Profile
-    from tightlink.scenario.transfers import Transfers
 
 _BITS: Final = 8
 

@@ -1,22 +1,17 @@
 """TCP and UDP as the engine reads them: sizes in bytes, windows in packets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import congestion_spec
-from tightlink.scenario.network import given
+from tightlink.scenario.network import Network, given
+from tightlink.scenario.profiles import Profile
+from tightlink.scenario.protocols import Rto, Tcp, Udp
+from tightlink.scenario.sizes import DatagramSize
 from tightlink.scenario.sizes_spec import check_packet, size_shares
-from tightlink.scenario.values import ACCURATE_ECN, UNLIMITED
-
-if TYPE_CHECKING:
-    from tightlink.scenario.network import Network
-    from tightlink.scenario.profiles import Profile
-    from tightlink.scenario.protocols import Rto, Tcp, Udp
-    from tightlink.scenario.sizes import DatagramSize
+from tightlink.scenario.values import ACCURATE_ECN, UNLIMITED, in_si
 
 #: Windows, of which some may be in bandwidth-delay products.
 _WINDOWS = ("window", "initial_window", "initial_ssthresh", "max_ssthresh")
@@ -169,14 +164,9 @@ def _ecn_option(key: str, tcp: Tcp) -> dict[str, bool]:
 
 
 def _rto(key: str, rto: Rto) -> dict[str, float]:
-    initial, low, high = (units.time(given(value)) for value in (rto.initial, rto.min, rto.max))
-    if low > high:
+    found = in_si(rto)
+    if found["min_s"] > found["max_s"]:
         raise ScenarioError(f"at most rto.max, which is {rto.max}", key=f"{key}.min", value=rto.min)
-    if initial > high:
+    if found["initial_s"] > found["max_s"]:
         raise ScenarioError(f"at most rto.max, which is {rto.max}", key=f"{key}.initial", value=rto.initial)
-    return {
-        "initial_s": initial,
-        "min_s": low,
-        "max_s": high,
-        "granularity_s": units.time(given(rto.granularity)),
-    }
+    return found

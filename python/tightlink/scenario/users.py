@@ -11,13 +11,12 @@ Example:
     '100 Mbit/s'
 """
 
-from __future__ import annotations
+from typing import Annotated, Final, Literal
 
-from typing import Annotated, Final, Literal, Self
-
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field
 
 from tightlink.scenario.endpoints import Endpoints
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.links import NodeName
 from tightlink.scenario.protocols import Tcp
 from tightlink.scenario.shares import check_shares
@@ -61,11 +60,9 @@ class Place(Table):
     receivers: Hosts = 0
     """Receivers behind each of these routers (default 0)."""
 
-    @model_validator(mode="after")
-    def _somebody(self) -> Self:
+    def _check(self) -> None:
         if self.sources == self.receivers == 0:
             raise wrong("sources or receivers: nobody lives there", key="sources", value=0)
-        return self
 
 
 class Interface(Table):
@@ -89,12 +86,10 @@ class Think(Table):
     shape: Shape | None = None
     """Shape of the Pareto distribution (default 1.5)."""
 
-    @model_validator(mode="after")
-    def _shape_of_pareto(self) -> Self:
+    def _check(self) -> None:
         if self.shape is not None and self.distribution != "pareto":
             expected = 'nothing here: shape has an effect with distribution = "pareto" only'
             raise wrong(expected, key="shape", value=self.shape)
-        return self
 
 
 class File(Table):
@@ -154,10 +149,6 @@ class LongLived(Table):
     """When it begins (default "0 s")."""
 
 
-def _form_of_think(value: object) -> str:
-    return "<table>" if isinstance(value, dict | Think) else "<mean>"
-
-
 class Users(Table):
     """Sources that think, connect, send a file and think again, each behind its router.
 
@@ -168,12 +159,12 @@ class Users(Table):
             unknown or has no effect.
     """
 
-    kind: Annotated[Literal["users"], choice("users")] = "users"
+    kind: Literal["users"] = "users"
     places: dict[Name, Place]
     """Where they live, by the name of the class."""
     interfaces: dict[Name, Interface]
     """Network interfaces, drawn for each host."""
-    think: Annotated[Annotated[Period, Tag("<mean>")] | Annotated[Think, Tag("<table>")], Discriminator(_form_of_think)]
+    think: Annotated[Period | Think, Forms()]
     """Time between two transfers: its mean, or { mean, distribution, shape }."""
     files: dict[Name, File]
     """What they send, drawn for each transfer."""
@@ -192,8 +183,7 @@ class Users(Table):
     sending_at_start: Fraction = 0.0
     """Share of the sources that begin with a transfer, spread over one mean of ``think``; the others think first."""
 
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check(self) -> None:
         if not self.places:
             raise wrong("at least one class of routers", key="places")
         for key, most in _MOST.items():
@@ -207,4 +197,3 @@ class Users(Table):
             check_shares("controls", {name: kind.share for name, kind in self.controls.items()}, "congestion control")
             if self.tcp is not None and self.tcp.congestion is not None:
                 raise wrong("either tcp.congestion or controls, not both", key="tcp.congestion")
-        return self

@@ -1,23 +1,17 @@
 """Users as the engine reads them: sites, shares, distributions in SI units and packets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.scenario.congestion import congestion_spec, control_name, works_with
-from tightlink.scenario.network import given
+from tightlink.scenario.network import Network, given
 from tightlink.scenario.paths import check_connected
+from tightlink.scenario.profiles import Profile
 from tightlink.scenario.transport import check_mtu, has_bdp, tcp_spec
-from tightlink.scenario.users import Think
+from tightlink.scenario.users import Crowd, LongLived, Think, Users
 from tightlink.scenario.values import line_rate
-
-if TYPE_CHECKING:
-    from tightlink.scenario.network import Network
-    from tightlink.scenario.profiles import Profile
-    from tightlink.scenario.users import Crowd, LongLived, Users
 
 _MOST_HOSTS: Final = 500_000_000
 

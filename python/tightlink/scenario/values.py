@@ -4,17 +4,17 @@ A quantity is kept as text with its unit in canonical spelling (``"10Mbps"`` bec
 so that what was understood can be printed; `resolve` turns it into a number.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Annotated, Final, TypeGuard
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Final, TypeGuard, get_args
 
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from tightlink import units
 from tightlink.control import CongestionControl
 from tightlink.errors import ScenarioError, in_quotes, one_of
-from tightlink.scenario.table import NAME, wrong
+from tightlink.scenario.table import NAME, Table, key_of, wrong
 
 UNLIMITED: Final = "unlimited"
 #: The packet by which a rate in packets is one in bits, where only bits are understood.
@@ -33,13 +33,20 @@ def _check_name(name: str) -> str:
 Name = Annotated[str, AfterValidator(_check_name)]
 
 
+@dataclass(frozen=True)
+class _Quantity(BeforeValidator):
+    """The check of a quantity, and the kinds that it may be of."""
+
+    kinds: tuple[units.Kind, ...] = ()
+
+
 def _quantity(
     *kinds: units.Kind,
     zero: bool = False,
     smallest: tuple[str, ...] = (),
     largest: float = float("inf"),
     words: tuple[str, ...] = (),
-) -> BeforeValidator:
+) -> _Quantity:
     """Checks a quantity of one of the kinds, or one of the words, and spells it canonically.
 
     What is the smallest is said for each kind that has one.
@@ -67,7 +74,7 @@ def _quantity(
             raise wrong(f"{kind.name} of at most {largest:g} in SI units", value=value)
         return str(quantity)
 
-    return BeforeValidator(check)
+    return _Quantity(check, kinds=kinds)
 
 
 def _schema(*examples: str) -> WithJsonSchema:
@@ -138,6 +145,49 @@ QueueLimit = Annotated[
 Backlog = Annotated[str, _quantity(units.PACKETS, largest=MOST_PACKETS), _schema("20 packets")]
 Burst = Annotated[str, _quantity(units.PACKETS, largest=MOST_PACKETS), _schema("64 packets")]
 RingLimit = Annotated[str, _quantity(units.PACKETS, units.SIZE, largest=_MOST_BYTES), _schema("75 packets", "64 KiB")]
+
+
+#: What the engine calls quantities, and in which units it has them.
+_IN_SI: Final[dict[units.Kind, tuple[str, Callable[[object], float]]]] = {
+    units.TIME: ("_s", units.time),
+    units.DELAY: ("_s", units.time),
+    units.RATE: ("_bps", units.rate),
+    units.SIZE: ("_bytes", units.size),
+    units.PACKETS: ("_packets", units.packets),
+}
+
+
+def in_si(table: Table, *without: str) -> dict[str, Any]:
+    """The keys of a table as the engine reads them: quantities in SI units, in which their keys end.
+
+    Args:
+        table: With its defaults.
+        without: Keys that the engine does not read, or not so.
+    """
+    return {
+        key + unit: None if (value := getattr(table, name)) is None else read(value)
+        for name, key, unit, read in _readers(type(table))
+        if key not in without
+    }
+
+
+@cache
+def _readers(table: type[Table]) -> list[tuple[str, str, str, Callable[[Any], Any]]]:
+    found = []
+    for name, field in table.model_fields.items():
+        kinds = next(_kinds([*field.metadata, field.annotation]), ())
+        unit, read = _IN_SI[kinds[0]] if len(kinds) == 1 else ("", lambda value: value)
+        found.append((name, key_of(name), unit, read))
+    return found
+
+
+def _kinds(parts: Any) -> Iterator[tuple[units.Kind, ...]]:
+    """The kinds of the quantities in an annotation."""
+    for part in parts:
+        if isinstance(part, _Quantity):
+            yield part.kinds
+        else:
+            yield from _kinds(get_args(part))
 
 
 def line_rate(text: object) -> tuple[float, float | None]:
@@ -211,6 +261,17 @@ def whole(smallest: int, largest: int, expected: str) -> BeforeValidator:
 
     def check(value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not smallest <= value <= largest:
+            raise wrong(expected, value=value)
+        return value
+
+    return BeforeValidator(check)
+
+
+def two(expected: str) -> BeforeValidator:
+    """A list of two values."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, list | tuple) or len(value) != 2:  # noqa: PLR2004
             raise wrong(expected, value=value)
         return value
 

@@ -46,13 +46,13 @@ def _level_mix_or_value(value: object) -> str:
     return "<level>" if value in _LEVELS else "<value>"
 
 
-Level = Annotated[Literal["low", "high"], choice(*_LEVELS), Tag("<level>")]
+Level = Annotated[Literal["low", "high"], Tag("<level>")]
 Either = Annotated[Level | Annotated[V, Tag("<value>")], Discriminator(_level_or_value)]
 Positive = Annotated[float, number(lambda value: 0 < value <= _LARGEST, "a number above 0, such as 2")]
 Weight = Annotated[float, number(lambda value: 0 <= value <= _LARGEST, "a number of at least 0, such as 2")]
 Sources = Annotated[int, whole(1, _MOST_SOURCES, f"a whole number from 1 to {_MOST_SOURCES}")]
 Buffers = Annotated[Literal["rtt*c", "rtt*c/sqrt(n)"], choice("rtt*c", "rtt*c/sqrt(n)")]
-Variant = Annotated[Literal["abilene", "isp"], choice("abilene", "isp")]
+Variant = Literal["abilene", "isp"]
 Controls = Annotated[
     Level | Annotated[dict[Name, Fraction], Tag("<mix>")] | Annotated[Congestion, Tag("<value>")],
     Discriminator(_level_mix_or_value),

@@ -1,4 +1,4 @@
-"""Networks made from a few keys. A new kind is one file and one entry in each of the two lists here.
+"""Networks made from a few keys. A new kind is one file and one entry in the union here.
 
 Example:
     >>> sorted(TOPOLOGIES)
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import Discriminator, Tag
-
-from tightlink.scenario.table import known_kind, tag_of_kind
+from tightlink.scenario.forms import Forms, by_kind
 from tightlink.scenario.topologies.base import GroupLink, GroupReverse, Spread, Topology
 from tightlink.scenario.topologies.chain import Chain
 from tightlink.scenario.topologies.dumbbell import Dumbbell
@@ -20,25 +18,9 @@ from tightlink.scenario.topologies.four_tier import AbileneFourTier
 from tightlink.scenario.topologies.graph import Graph
 from tightlink.scenario.topologies.parking_lot import ParkingLot
 
-TOPOLOGIES: Final[dict[str, type[Topology]]] = {
-    "dumbbell": Dumbbell,
-    "chain": Chain,
-    "parking-lot": ParkingLot,
-    "fat-tree": FatTree,
-    "graph": Graph,
-    "abilene-four-tier": AbileneFourTier,
-}
-
-AnyTopology = Annotated[
-    Annotated[Dumbbell, Tag("<dumbbell>")]
-    | Annotated[Chain, Tag("<chain>")]
-    | Annotated[ParkingLot, Tag("<parking-lot>")]
-    | Annotated[FatTree, Tag("<fat-tree>")]
-    | Annotated[Graph, Tag("<graph>")]
-    | Annotated[AbileneFourTier, Tag("<abilene-four-tier>")],
-    Discriminator(tag_of_kind),
-    known_kind(*TOPOLOGIES),
-]
+_Topologies = Dumbbell | Chain | ParkingLot | FatTree | Graph | AbileneFourTier
+TOPOLOGIES: Final = by_kind(_Topologies)
+AnyTopology = Annotated[_Topologies, Forms()]
 
 __all__ = [
     "TOPOLOGIES",

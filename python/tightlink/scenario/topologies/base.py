@@ -1,14 +1,13 @@
 """What every topology is made of: groups of links, and the nodes and links that they become."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
-from pydantic import Discriminator, Tag, WithJsonSchema, model_validator
+from pydantic import WithJsonSchema, model_validator
 
 from tightlink import units
+from tightlink.scenario.forms import Forms
 from tightlink.scenario.links import Medium, Span, Wire, both, like_its_network
 from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.table import Table, wrong
@@ -26,23 +25,8 @@ class Spread(Table):
     """From the delay of a link to the delay of the next."""
 
 
-def _one_or_each(value: object) -> str:
-    return "<each>" if isinstance(value, list | tuple) else "<one>"
-
-
-def _form_of_delays(value: object) -> str:
-    return "<spread>" if isinstance(value, dict | Spread) else _one_or_each(value)
-
-
-Rates = Annotated[
-    Annotated[ChangingRate, Tag("<one>")] | Annotated[list[LineRate], Tag("<each>")], Discriminator(_one_or_each)
-]
-Delays = Annotated[
-    Annotated[PropagationDelay, Tag("<one>")]
-    | Annotated[list[PropagationDelay], Tag("<each>")]
-    | Annotated[Spread, Tag("<spread>")],
-    Discriminator(_form_of_delays),
-]
+Rates = Annotated[ChangingRate | list[LineRate], Forms()]
+Delays = Annotated[PropagationDelay | list[PropagationDelay] | Spread, Forms()]
 
 
 class GroupWire(Medium):

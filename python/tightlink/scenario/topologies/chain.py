@@ -1,19 +1,13 @@
 """The chain: routers in a row, with hosts at its ends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
-
+from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged, wrong
 from tightlink.scenario.topologies.base import MOST_NODES, table_of
 from tightlink.scenario.topologies.row import Row
-from tightlink.scenario.values import choice, whole
-
-if TYPE_CHECKING:
-    from tightlink.scenario.links import Span
+from tightlink.scenario.values import whole
 
 _PAIRS = whole(0, MOST_NODES, f"a whole number of pairs from 0 to {MOST_NODES}")
 
@@ -32,25 +26,18 @@ class Chain(Row):
         [('net.router[0]', 'net.router[1]'), ('net.router[1]', 'net.router[2]')]
     """
 
-    kind: Annotated[Literal["chain"], choice("chain")] = "chain"
+    kind: Literal["chain"] = "chain"
     pairs: Annotated[int, _PAIRS] = 0
     """Hosts at each end."""
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _check(self) -> None:
         self.check_hops()
         if self.pairs > 0:
             self.check_access()
-            return self
+            return
         for key in ("access", "access_left", "access_right"):
             if (unused := getattr(self, key)) is not None:
                 raise wrong("nothing here: there are no access links without pairs", key=key, value=table_of(unused))
-        return self
-
-    @property
-    def hosts(self) -> int:
-        """Hosts at each end."""
-        return self.pairs
 
     def nodes(self, name: str) -> Iterator[str]:
         """The routers, then the hosts in pairs."""

@@ -1,17 +1,13 @@
 """The dumbbell: pairs of hosts on both sides of one bottleneck."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import model_validator
+from typing import Annotated, Any, Literal
 
 from tightlink.scenario.links import Duplex, Span
 from tightlink.scenario.table import merged
 from tightlink.scenario.topologies.base import MOST_NODES
 from tightlink.scenario.topologies.hosts import Hosts
-from tightlink.scenario.values import choice, whole
+from tightlink.scenario.values import whole
 
 _PAIRS = whole(1, MOST_NODES, f"a whole number of pairs from 1 to {MOST_NODES}")
 
@@ -28,21 +24,14 @@ class Dumbbell(Hosts):
         ['net.bottleneck', 'net.access_left[0]', 'net.access_right[0]']
     """
 
-    kind: Annotated[Literal["dumbbell"], choice("dumbbell")] = "dumbbell"
+    kind: Literal["dumbbell"] = "dumbbell"
     pairs: Annotated[int, _PAIRS]
     """Hosts on each side."""
     bottleneck: Duplex
     """The link between the routers."""
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _check(self) -> None:
         self.check_access()
-        return self
-
-    @property
-    def hosts(self) -> int:
-        """Hosts on each side."""
-        return self.pairs
 
     def nodes(self, name: str) -> Iterator[str]:
         """The routers, then the hosts in pairs."""

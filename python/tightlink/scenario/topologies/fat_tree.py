@@ -1,18 +1,13 @@
 """The fat tree: a data centre's network of equal switches (Al-Fares, Loukissas and Vahdat 2008)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator
 
+from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged, wrong
 from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, check_rate, group_spans, table_of
-from tightlink.scenario.values import choice
-
-if TYPE_CHECKING:
-    from tightlink.scenario.links import Span
 
 _FEWEST_PORTS: Final = 2
 _MOST_PORTS: Final = 128
@@ -46,7 +41,7 @@ class FatTree(Topology):
         (16, 48)
     """
 
-    kind: Annotated[Literal["fat-tree"], choice("fat-tree")] = "fat-tree"
+    kind: Literal["fat-tree"] = "fat-tree"
     k: Annotated[int, BeforeValidator(_check_ports)]
     """Ports of each switch: an even number."""
     link: GroupLink | None = None
@@ -58,12 +53,10 @@ class FatTree(Topology):
     core_link: GroupLink | None = None
     """What differs between aggregation and core switches."""
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _check(self) -> None:
         for tier in _TIERS:
             check_rate(self._tier(tier), "link" if getattr(self, tier) is None else tier)
             check_lists(self._tier(tier), self.k**3 // 4, "link" if getattr(self, tier) is None else tier)
-        return self
 
     def _tier(self, tier: str) -> dict[str, Any]:
         return merged(table_of(self.link), table_of(getattr(self, tier)))

@@ -7,8 +7,6 @@ Example:
     '5.729 ms'
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

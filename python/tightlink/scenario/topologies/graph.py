@@ -1,19 +1,17 @@
 """Networks that are graphs: of a file, or of networkx."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, PrivateAttr, StrictBool, model_validator
+from pydantic import AfterValidator, BeforeValidator, PrivateAttr, StrictBool
 
 from tightlink.errors import ScenarioError
 from tightlink.scenario.links import Medium, Span, Wire
 from tightlink.scenario.table import NAME, Table, merged, wrong
 from tightlink.scenario.topologies.base import Topology, table_of
 from tightlink.scenario.topologies.graph_file import Reading, joints, names, read
-from tightlink.scenario.values import LineRate, Period, PropagationDelay, choice
+from tightlink.scenario.values import LineRate, Period, PropagationDelay
 
 _ENDS: Final = 2
 _GROUP: Final = "router"
@@ -102,7 +100,7 @@ class Graph(Topology):
         [('net.a', 'net.b')]
     """
 
-    kind: Annotated[Literal["graph"], choice("graph")] = "graph"
+    kind: Literal["graph"] = "graph"
     file: Annotated[str, BeforeValidator(_check_file)] | None = None
     """GraphML or GML file, relative to the scenario's."""
     rate_from: str | None = None
@@ -123,13 +121,12 @@ class Graph(Topology):
     _folder: Path = PrivateAttr(default=Path())
     _written_out: Self | None = PrivateAttr(default=None)
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check(self) -> None:
         if self.file is not None:
             for key in ("routers", "edges"):
                 if (value := getattr(self, key)) is not None:
                     raise wrong("nothing here, as there is a file", key=key, value=value)
-            return self
+            return
         for key in _OF_FILES:
             if (value := getattr(self, key)) is not None:
                 raise wrong("nothing here without a file", key=key, value=value)
@@ -141,7 +138,6 @@ class Graph(Topology):
         for index, edge in enumerate(self.edges):
             if not known.issuperset(edge.ends):
                 raise wrong("two of the routers", key=f"edges[{index}].ends", value=list(edge.ends))
-        return self
 
     @classmethod
     def from_networkx(

@@ -1,9 +1,7 @@
 """Pairs of hosts at two routers, which several topologies have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged, wrong
@@ -20,10 +18,9 @@ class Hosts(Topology):
     access_right: GroupLink | None = None
     """What differs for the links on the right, from the router to each host."""
 
-    @property
-    def hosts(self) -> int:
-        """Hosts on each side."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+        #: Hosts on each side, as many as each topology takes.
+        pairs: int
 
     def side(self, side: str) -> dict[str, Any]:
         """The table of the access links of one side, ``left`` or ``right``."""
@@ -33,7 +30,7 @@ class Hosts(Topology):
     def check_access(self) -> None:
         """An error where an access link has no rate, or a list not one value for each link."""
         for key in ("access", "access_left", "access_right"):
-            check_lists(table_of(getattr(self, key)), self.hosts, key)
+            check_lists(table_of(getattr(self, key)), self.pairs, key)
         for side in ("left", "right"):
             if "rate" not in self.side(side):
                 key = "access" if self.access_left is self.access_right is None else f"access_{side}"
@@ -45,18 +42,18 @@ class Hosts(Topology):
 
     def host_nodes(self, name: str) -> Iterator[str]:
         """The hosts in pairs: left[0], right[0], left[1] and so on."""
-        for index in range(self.hosts):
+        for index in range(self.pairs):
             yield f"{name}.left[{index}]"
             yield f"{name}.right[{index}]"
 
     def host_groups(self, name: str) -> dict[str, int]:
         """The groups that the hosts and their links make."""
-        return {f"{name}.{group}": self.hosts for group in ("left", "right", "access_left", "access_right")}
+        return {f"{name}.{group}": self.pairs for group in ("left", "right", "access_left", "access_right")}
 
     def host_spans(self, name: str, left_router: str, right_router: str) -> Iterator[Span]:
         """Their links in pairs: access_left[0], access_right[0], access_left[1] and so on."""
-        left = directions(self.side("left"), self.hosts)
-        right = directions(self.side("right"), self.hosts)
+        left = directions(self.side("left"), self.pairs)
+        right = directions(self.side("right"), self.pairs)
         # Where a key of theirs is changed with effect.
         begin, end = (f"topology.{name}.{self._table('left')}", f"topology.{name}.{self._table('right')}")
         for index, (one, other) in enumerate(zip(left, right, strict=True)):

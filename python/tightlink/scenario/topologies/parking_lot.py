@@ -1,12 +1,9 @@
 """The parking lot: a row of bottlenecks, each with traffic that crosses it alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
-
+from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged
 from tightlink.scenario.topologies.base import (
     MOST_NODES,
@@ -17,10 +14,7 @@ from tightlink.scenario.topologies.base import (
     table_of,
 )
 from tightlink.scenario.topologies.row import Row
-from tightlink.scenario.values import choice, whole
-
-if TYPE_CHECKING:
-    from tightlink.scenario.links import Span
+from tightlink.scenario.values import whole
 
 _PAIRS = whole(1, MOST_NODES, f"a whole number of pairs from 1 to {MOST_NODES}")
 _CROSS = whole(1, MOST_NODES, f"a whole number of pairs for each hop from 1 to {MOST_NODES}")
@@ -40,7 +34,7 @@ class ParkingLot(Row):
         [('net.enter[0]', 'net.router[0]'), ('net.enter[1]', 'net.router[1]'), ('net.enter[2]', 'net.router[2]')]
     """
 
-    kind: Annotated[Literal["parking-lot"], choice("parking-lot")] = "parking-lot"
+    kind: Literal["parking-lot"] = "parking-lot"
     pairs: Annotated[int, _PAIRS] = 1
     """Hosts at each end."""
     cross: Annotated[int, _CROSS] = 1
@@ -48,21 +42,14 @@ class ParkingLot(Row):
     access_cross: GroupLink | None = None
     """What differs for the links of the hosts that cross a hop."""
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _check(self) -> None:
         self.check_hops()
         self.check_access()
         check_rate(self._across(), "access_cross")
         check_lists(self._across(), self.hops * self.cross, "access_cross")
-        return self
 
     def _across(self) -> dict[str, Any]:
         return merged(table_of(self.access), table_of(self.access_cross))
-
-    @property
-    def hosts(self) -> int:
-        """Hosts at each end."""
-        return self.pairs
 
     def nodes(self, name: str) -> Iterator[str]:
         """The routers, the hosts at the ends in pairs, then those between in pairs."""

@@ -1,16 +1,12 @@
 """Routers in a row, which chains and parking lots have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
+from tightlink.scenario.links import Span
 from tightlink.scenario.topologies.base import GroupLink, check_lists, check_rate, group_spans
 from tightlink.scenario.topologies.hosts import Hosts
 from tightlink.scenario.values import whole
-
-if TYPE_CHECKING:
-    from tightlink.scenario.links import Span
 
 _MOST_HOPS: Final = 250
 _HOPS = whole(1, _MOST_HOPS, f"a whole number of hops from 1 to {_MOST_HOPS}")

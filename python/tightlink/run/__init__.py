@@ -1,0 +1,18 @@
+"""The tables of one execution of a scenario, whatever its source, in memory or in a folder."""
+
+from tightlink.run.folder import CAPTURE, MEASUREMENT, SIMULATION, TRACE, holds_run, is_there
+from tightlink.run.run import Run, open_run
+from tightlink.run.tables import Framed, Simulated
+
+__all__ = [
+    "CAPTURE",
+    "MEASUREMENT",
+    "SIMULATION",
+    "TRACE",
+    "Framed",
+    "Run",
+    "Simulated",
+    "holds_run",
+    "is_there",
+    "open_run",
+]
