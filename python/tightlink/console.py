@@ -4,6 +4,8 @@ All that is printed goes through here, as names in it may be of others: of files
 their characters is a command to the terminal (`tightlink.errors.visible`).
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os

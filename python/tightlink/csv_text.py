@@ -1,5 +1,7 @@
 """What a command found, as CSV: the tables in it, for spreadsheets and other programs."""
 
+from __future__ import annotations
+
 import csv
 import io
 import json

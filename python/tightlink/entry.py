@@ -5,6 +5,8 @@ loaded, some of which catch it or print it. So none is raised: nothing was writt
 once.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import signal

@@ -1,5 +1,7 @@
 """Writing files that appear complete or not at all."""
 
+from __future__ import annotations
+
 import errno
 import importlib.util
 import os

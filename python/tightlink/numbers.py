@@ -8,6 +8,8 @@ Example:
     ('1,234,567', '−0.25', '0.986 ± 0.035', '–')
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable

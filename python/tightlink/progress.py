@@ -9,6 +9,8 @@ Example:
     '25 %: 2.5 s of 10 s, 2 sources sending, 3.0 M packet-hops/s, 3 s left'
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from typing import Final

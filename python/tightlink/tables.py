@@ -8,6 +8,8 @@ Example:
     ['time_s', 'entity', 'metric', 'value']
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 

@@ -15,6 +15,8 @@ Example:
     ('goodput',)
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

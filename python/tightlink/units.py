@@ -13,6 +13,8 @@ Example:
     ('2 Mbit/s', '10 ms', '64 KiB', '20 packets')
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

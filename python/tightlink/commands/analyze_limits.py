@@ -1,5 +1,7 @@
 """``tightlink analyze saturation`` and ``regimes``: what limits a link or a router, from anyone's measurements."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import partial
 from typing import Final

@@ -1,5 +1,7 @@
 """What the commands of ``tightlink analyze`` have in common: their options, and the forms of what they find."""
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 import inspect

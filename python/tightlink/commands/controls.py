@@ -1,5 +1,7 @@
 """The option ``--controls``: files with congestion controls written in Python."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Annotated, TypeAlias
 

@@ -1,5 +1,7 @@
 """What a command says when an error ends it: one sentence, and the exit code that follows."""
 
+from __future__ import annotations
+
 import errno
 import os
 import platform

@@ -1,5 +1,7 @@
 """What is said of a command line that was not understood: one sentence, in the words of the command's help."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Final, Literal, get_args, get_origin

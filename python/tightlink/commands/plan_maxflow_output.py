@@ -1,5 +1,7 @@
 """What ``tightlink plan maxflow`` prints."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any, Final

@@ -1,5 +1,7 @@
 """What ``tightlink plan packetize`` prints."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

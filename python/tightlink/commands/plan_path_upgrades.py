@@ -1,5 +1,7 @@
 """What ``tightlink plan path`` shows of changes of the path and of the hosts: their gains, and what was left out."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,5 +1,7 @@
 """Commands and options that had other names before, which are understood for one release more."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,5 +1,7 @@
 """The tables of a run that ``tightlink run`` and ``tightlink measure`` print."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final

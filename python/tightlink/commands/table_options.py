@@ -1,5 +1,7 @@
 """The options of all commands that print tables: --wide, --columns, and --csv where there is --json."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 from collections.abc import Callable, Sequence

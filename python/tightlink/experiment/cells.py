@@ -13,6 +13,8 @@ Example:
 or a packet rate such as "20 packets/ms"; did you mean "5 packets/s"?
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

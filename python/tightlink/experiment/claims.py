@@ -17,6 +17,8 @@ Example:
     2097 packets are sent                     2,097         2,096  document contradicted
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os

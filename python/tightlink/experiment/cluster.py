@@ -4,6 +4,8 @@ Workers need Tightlink and no files: a run goes to them resolved, and its file c
 only. A worker that is lost costs the runs that it had in hand, which go to others.
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import logging

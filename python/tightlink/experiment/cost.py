@@ -15,6 +15,8 @@ Example:
     True
 """
 
+from __future__ import annotations
+
 import math
 import time
 from collections import Counter

@@ -11,6 +11,8 @@ Example:
     tightlink.errors.ScenarioError: traffic.ftp.flows: expected two levels for design two-level, not 3
 """
 
+from __future__ import annotations
+
 import csv
 import io
 from collections.abc import Callable, Sequence

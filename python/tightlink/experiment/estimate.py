@@ -6,6 +6,8 @@ Example:
     True
 """
 
+from __future__ import annotations
+
 import json
 import time
 from collections.abc import Sequence

@@ -14,6 +14,8 @@ Example:
     ['5 packets', '20 packets']
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing

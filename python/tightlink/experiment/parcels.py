@@ -9,6 +9,8 @@ Example:
     10
 """
 
+from __future__ import annotations
+
 import math
 from collections import deque
 from collections.abc import Iterable

@@ -6,6 +6,8 @@ Example:
     30 of 90 runs, 1 failed, 2 running, 3.0 M packet-hops/s
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 from tightlink.experiment.cost import Costs

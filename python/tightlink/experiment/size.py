@@ -8,6 +8,8 @@ Example:
 command, max_runs in a file and in Python)
 """
 
+from __future__ import annotations
+
 from typing import Final
 
 from tightlink.errors import ScenarioError

@@ -4,6 +4,8 @@ The same function runs everywhere, and what it gives back is the file of the run
 the same bytes whatever engine filled it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -15,6 +15,8 @@ Example:
     another tightlink
 """
 
+from __future__ import annotations
+
 import atexit
 import errno
 import json

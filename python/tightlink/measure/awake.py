@@ -11,6 +11,8 @@ Example:
     True
 """
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import os

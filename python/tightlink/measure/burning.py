@@ -1,5 +1,7 @@
 """A router whose processor time is spent, not added up: devices are its input rings, a thread is its processor."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

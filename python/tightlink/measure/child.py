@@ -5,6 +5,8 @@ Example:
     Finished(code=3, output='hello\n', errors='beware\n')
 """
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys

@@ -1,5 +1,7 @@
 """Round trips of small packets beside a measurement: ICMP echoes from one host to another, answered by its kernel."""
 
+from __future__ import annotations
+
 import contextlib
 import select
 import socket

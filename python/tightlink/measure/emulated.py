@@ -1,5 +1,7 @@
 """Which links of a scenario are emulated between hosts, and over which of them its flows go."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -9,6 +9,8 @@ Example:
             run = emulation.finish()
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import json

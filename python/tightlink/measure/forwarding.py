@@ -4,6 +4,8 @@ Sender and router have a processor each, so what the one does is not the other's
 the sender was the slowest, `slowest` tells: what a slow sender got through is no capacity of a router.
 """
 
+from __future__ import annotations
+
 import datetime as dt
 import os
 import socket as sockets

@@ -3,6 +3,8 @@
 The thread that sends has its own processor.
 """
 
+from __future__ import annotations
+
 import os
 import socket as sockets
 import threading

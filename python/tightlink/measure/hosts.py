@@ -4,6 +4,8 @@ A side with one host has its device in that host. With several hosts a router be
 forwards at the speed of the machine.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field

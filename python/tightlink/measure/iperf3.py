@@ -5,6 +5,8 @@ where both are merged; ``-w`` sets the sender's buffer, whose own overhead count
 for to ±10 % with full segments, and far less with small ones; of UDP the received bytes are those that were sent.
 """
 
+from __future__ import annotations
+
 import json
 import shutil
 from collections.abc import Mapping, Sequence

@@ -8,6 +8,8 @@ Several visitors are heard at a time, each in a thread, but one is measured: oth
 between the visits of one measurement. Nothing that a visitor says or leaves unsaid ends it or keeps others waiting.
 """
 
+from __future__ import annotations
+
 import contextlib
 import socket as sockets
 import threading

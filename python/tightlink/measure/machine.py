@@ -1,5 +1,7 @@
 """What measuring needs of a machine, and what of it is not there, each in one sentence."""
 
+from __future__ import annotations
+
 import functools
 import os
 import shutil

@@ -7,6 +7,8 @@ Example:
     tightlink.errors.TightlinkError: sender = "netperf": expected one of probe, iperf3
 """
 
+from __future__ import annotations
+
 import contextlib
 import time
 from collections.abc import Callable, Sequence

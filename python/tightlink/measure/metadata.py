@@ -5,6 +5,8 @@ Example:
     ['clock', 'cpu', 'cpus']
 """
 
+from __future__ import annotations
+
 import os
 import platform
 from pathlib import Path

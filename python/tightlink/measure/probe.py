@@ -18,6 +18,8 @@ Example:
     (True, True)
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import socket as sockets

@@ -1,5 +1,7 @@
 """Sockets of the probe: bound, with the segments, the window and the congestion control that a flow asks for."""
 
+from __future__ import annotations
+
 import contextlib
 import socket as sockets
 from collections.abc import Iterator

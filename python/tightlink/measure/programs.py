@@ -1,5 +1,7 @@
 """Programs that run in the hosts of a testbed."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import select

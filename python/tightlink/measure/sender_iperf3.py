@@ -5,6 +5,8 @@ its connections for control share the link, its data start a few round trips aft
 seconds, and ``-w`` sets a socket's buffer, of which the window is a part that depends on the kernel's bookkeeping.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import shutil

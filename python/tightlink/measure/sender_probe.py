@@ -3,6 +3,8 @@
 Its sockets are those of the hosts; its loops are threads of this process, which run without Python's lock.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import socket as sockets

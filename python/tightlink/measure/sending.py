@@ -1,5 +1,7 @@
 """Senders of a planned scenario: what all of them are given, and what they say of each flow afterwards."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

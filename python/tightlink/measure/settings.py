@@ -14,6 +14,8 @@ Example:
     ({'cc_algo': 'reno', 'initcwnd': 2, 'rto_min': 200}, {'quickack': 1}, 1040)
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final

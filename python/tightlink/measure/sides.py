@@ -1,5 +1,7 @@
 """Who is on which side of emulated links, and how packets get from one side to another."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The operating system that measuring needs; whatever is made of its namespaces stands above this."""
 
+from __future__ import annotations
+
 import sys
 
 from tightlink.errors import TightlinkError

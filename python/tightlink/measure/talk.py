@@ -12,6 +12,8 @@ Example:
     'busy'
 """
 
+from __future__ import annotations
+
 import json
 import socket as sockets
 import time

@@ -14,6 +14,8 @@ Example:
             print(bed.run("a", ["ping", "-c", "1", "10.0.0.2"], timeout_s=5).output)
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shlex

@@ -16,6 +16,8 @@ Example:
     (True, 100)
 """
 
+from __future__ import annotations
+
 import socket
 import time
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The end of a path that asks: visits to a listener, whose answers are not trusted."""
 
+from __future__ import annotations
+
 import contextlib
 import socket as sockets
 from collections.abc import Iterator

@@ -5,6 +5,8 @@ Example:
     {'after_s': 0.008, 'most': 3}
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Any, Final
 
 from tightlink import units

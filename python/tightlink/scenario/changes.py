@@ -6,6 +6,8 @@ Example:
     {'kind': 'schedule', 'at_s': [0.0, 10.0], 'period_s': None}
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal

@@ -5,6 +5,8 @@ Example:
     {'kind': 'veno', 'beta': 5.0}
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Mapping
 from typing import Final, NamedTuple

@@ -5,6 +5,8 @@ Example:
     0.03
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal

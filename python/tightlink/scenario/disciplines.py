@@ -8,6 +8,8 @@ Example:
     '15 ms'
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, StrictBool

@@ -14,6 +14,8 @@ Example:
     2
 """
 
+from __future__ import annotations
+
 import html
 import re
 from collections import deque

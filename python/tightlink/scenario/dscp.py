@@ -5,6 +5,8 @@ Example:
     (46, 34, 8)
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final
 

@@ -1,5 +1,7 @@
 """Where traffic begins and ends: a node, all nodes of a group, or several of these; and the links that it takes."""
 
+from __future__ import annotations
+
 import re
 from typing import Annotated, Final
 

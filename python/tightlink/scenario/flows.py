@@ -1,5 +1,7 @@
 """Traffic expanded to single flows, as the engine reads them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, Final
 

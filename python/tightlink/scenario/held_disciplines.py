@@ -5,6 +5,8 @@ Example:
     ('5 ms', 'triple-isolate')
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, StrictBool

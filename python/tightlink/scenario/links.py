@@ -5,6 +5,8 @@ Example:
     '2 Mbit/s'
 """
 
+from __future__ import annotations
+
 import re
 from functools import cache
 from typing import Annotated, Any, Final, Literal, NamedTuple, cast

@@ -1,5 +1,7 @@
 """Scenarios from TOML, and what was understood back to TOML."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
 

@@ -5,6 +5,8 @@ Example:
     {'kind': 'pattern', 'packets': [3, 7, 8], 'every': None, 'from_s': 0.0, 'until_s': None}
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal

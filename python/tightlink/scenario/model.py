@@ -14,6 +14,8 @@ Example:
     '4 Mbit/s'
 """
 
+from __future__ import annotations
+
 import html
 import json
 from collections.abc import Iterator, Mapping

@@ -7,6 +7,8 @@ Example:
     'A frequent size of upstream buffers (Kreibich et al. 2010, Netalyzr).'
 """
 
+from __future__ import annotations
+
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -5,6 +5,8 @@ Example:
     # Rack in a data centre: a server at its switch, with microseconds and little buffer.
 """
 
+from __future__ import annotations
+
 import textwrap
 from collections.abc import Iterator
 from typing import Final

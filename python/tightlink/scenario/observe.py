@@ -5,6 +5,8 @@ Example:
     {'interval': '200 ms', 'periods': {'calm': ['10 min', '15 min']}}
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, StrictBool

@@ -7,6 +7,8 @@ Example:
     [inf, 300.0, 100.0, inf]
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache

@@ -5,6 +5,8 @@ Example:
     {'times': {'at_s': [10.0], 'for_s': [2.0], 'period_s': None}, 'flush': True}
 """
 
+from __future__ import annotations
+
 import itertools
 from typing import Annotated, Any, Literal
 

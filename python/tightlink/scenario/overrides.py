@@ -10,6 +10,8 @@ Example:
     {'queue': {'kind': 'pie', 'limit': '250 ms', 'target': '5 ms', 'update': '16 ms', 'burst': '142 ms'}}
 """
 
+from __future__ import annotations
+
 import re
 from typing import Any, Final
 

@@ -8,6 +8,8 @@ Example:
     [2, 3]
 """
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Sequence
 from typing import Self

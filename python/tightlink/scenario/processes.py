@@ -6,6 +6,8 @@ Example:
     1000000.0
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field

@@ -5,6 +5,8 @@ Example:
     ('20 packets', '10 packets')
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

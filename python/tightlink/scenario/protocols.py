@@ -5,6 +5,8 @@ Example:
     '64 KiB'
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Literal
 
 from pydantic import StrictBool

@@ -6,6 +6,8 @@ Example:
     (50000000.0, None)
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path

@@ -5,6 +5,8 @@ Example:
     {'probability': 0.01, 'delay_s': 0.005}
 """
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from tightlink.scenario.changes import Changing, Nothing

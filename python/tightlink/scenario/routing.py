@@ -5,6 +5,8 @@ Example:
     {'ecmp': 'flow'}
 """
 
+from __future__ import annotations
+
 from typing import Any, Literal
 
 from tightlink.scenario.table import Table

@@ -5,6 +5,8 @@ Example:
     '100 packets/s'
 """
 
+from __future__ import annotations
+
 from typing import Literal
 
 from tightlink.scenario.endpoints import Endpoints

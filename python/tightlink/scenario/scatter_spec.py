@@ -1,5 +1,7 @@
 """Scattered datagrams as the engine reads them."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from tightlink import units

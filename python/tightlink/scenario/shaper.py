@@ -5,6 +5,8 @@ Example:
     {'rate_bps': 20000000.0, 'burst_bytes': 64000}
 """
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from tightlink.scenario.changes import Changing, Nothing

@@ -5,6 +5,8 @@ Example:
     {'mean': '9 packets', 'share': 0.25}
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -6,6 +6,8 @@ Example:
     3000.0
 """
 
+from __future__ import annotations
+
 import csv
 from fractions import Fraction as Exact
 from pathlib import Path

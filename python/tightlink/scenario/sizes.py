@@ -5,6 +5,8 @@ Example:
     '40 B'
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from tightlink.scenario.shares import check_shares

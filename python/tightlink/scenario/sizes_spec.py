@@ -6,6 +6,8 @@ Example:
     [{'bytes': 40, 'share': 0.5}, {'bytes': 1500, 'share': 0.5}]
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

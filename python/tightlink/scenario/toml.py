@@ -10,6 +10,8 @@ Example:
     <BLANKLINE>
 """
 
+from __future__ import annotations
+
 import re
 import tomllib
 from collections.abc import Iterator, Mapping

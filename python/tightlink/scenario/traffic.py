@@ -5,6 +5,8 @@ Example:
     'cbr'
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, StrictBool

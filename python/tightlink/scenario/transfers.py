@@ -5,6 +5,8 @@ Example:
     '100 kB'
 """
 
+from __future__ import annotations
+
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self

@@ -1,5 +1,7 @@
 """Open-loop transfers as the engine's resolver reads them, which draws them (`tightlink._core.fill`)."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any, Final
 

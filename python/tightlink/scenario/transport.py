@@ -1,5 +1,7 @@
 """TCP and UDP as the engine reads them: sizes in bytes, windows in packets."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, cast
 

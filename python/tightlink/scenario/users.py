@@ -11,6 +11,8 @@ Example:
     '100 Mbit/s'
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Final, Literal
 
 from pydantic import Field

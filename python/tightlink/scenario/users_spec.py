@@ -1,5 +1,7 @@
 """Users as the engine reads them: sites, shares, distributions in SI units and packets."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -4,6 +4,8 @@ A quantity is kept as text with its unit in canonical spelling (``"10Mbps"`` bec
 so that what was understood can be printed; `resolve` turns it into a number.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache

@@ -15,6 +15,8 @@ Example:
     ('reno', {'kind': 'fast', 'mi_threshold': '1000 s', 'alpha': '20 packets'})
 """
 
+from __future__ import annotations
+
 from typing import Any, Final
 
 #: No queueing delay is as long: the threshold, or a loss, ends slow start.

@@ -10,6 +10,8 @@ Example:
     ('X1', '4000 packets/ms', '8000 packets/ms')
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Final
 

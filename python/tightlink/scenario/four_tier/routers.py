@@ -10,6 +10,8 @@ Example:
     {'direct': 2, 'fast': 9, 'normal': 35}
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -7,6 +7,8 @@ Example:
     [(11, 14, 22), (22, 33, 44)]
 """
 
+from __future__ import annotations
+
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files

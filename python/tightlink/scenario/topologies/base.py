@@ -1,5 +1,7 @@
 """What every topology is made of: groups of links, and the nodes and links that they become."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Self

@@ -1,5 +1,7 @@
 """The chain: routers in a row, with hosts at its ends."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 

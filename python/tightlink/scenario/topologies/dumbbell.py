@@ -1,5 +1,7 @@
 """The dumbbell: pairs of hosts on both sides of one bottleneck."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 

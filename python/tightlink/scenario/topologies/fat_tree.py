@@ -1,5 +1,7 @@
 """The fat tree: a data centre's network of equal switches (Al-Fares, Loukissas and Vahdat 2008)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 

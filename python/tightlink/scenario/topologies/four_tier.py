@@ -1,5 +1,7 @@
 """The four-tier network of Mills et al. (NIST SP 500-282): backbone, points of presence, access routers, users."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction

@@ -7,6 +7,8 @@ Example:
     '5.729 ms'
 """
 
+from __future__ import annotations
+
 import math
 from typing import Final
 

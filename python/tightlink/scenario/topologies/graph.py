@@ -1,5 +1,7 @@
 """Networks that are graphs: of a file, or of networkx."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self

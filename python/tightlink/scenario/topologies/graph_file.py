@@ -3,6 +3,8 @@
 Rates and delays come from attributes of edges, delays also from the coordinates of nodes.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

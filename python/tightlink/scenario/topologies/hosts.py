@@ -1,5 +1,7 @@
 """Pairs of hosts at two routers, which several topologies have."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 

@@ -1,5 +1,7 @@
 """The parking lot: a row of bottlenecks, each with traffic that crosses it alone."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 

@@ -1,5 +1,7 @@
 """Routers in a row, which chains and parking lots have."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Annotated, Final
 
