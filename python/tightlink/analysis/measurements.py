@@ -61,10 +61,13 @@ def of_file(path: str | os.PathLike[str]) -> Iterator[None]:
         raise MeasurementError(f"{path}: {error}") from None
 
 
+def named(frame: pl.DataFrame, by: str) -> pl.DataFrame:
+    """The rows with a name in a column: the others are measurements of something else."""
+    return frame.filter(pl.col(by).cast(pl.String).str.strip_chars() != "")
+
+
 def of_each(frame: pl.DataFrame, by: str, find: Callable[[pl.DataFrame], Found]) -> dict[str, Found]:
     """What is found in the rows of each name of a column; one without a name where there is no such column.
-
-    Rows without a name are left out: they are measurements of something else.
 
     Raises:
         MeasurementError: No row has a name, or those of one cannot be analysed; the message names it.
@@ -72,9 +75,7 @@ def of_each(frame: pl.DataFrame, by: str, find: Callable[[pl.DataFrame], Found])
     if by not in frame.columns:
         return {"": find(frame)}
     found = {}
-    for (name,), part in frame.group_by(by, maintain_order=True):
-        if name is None or not str(name).strip():
-            continue
+    for (name,), part in named(frame, by).group_by(by, maintain_order=True):
         try:
             found[str(name)] = find(part)
         except MeasurementError as error:
@@ -88,6 +89,9 @@ def read(path: str | os.PathLike[str]) -> pl.DataFrame:
     r"""Read a table of measurements: a CSV file, a Parquet file, or the folder of a study or sweep.
 
     In CSV files lines that begin with ``#`` are comments, and an empty cell is a missing value.
+
+    Args:
+        path: The file or the folder.
 
     Returns:
         A row for each measurement, in SI units.

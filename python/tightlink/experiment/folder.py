@@ -62,7 +62,7 @@ class Experiment:
         self.description = self._described()
         """What the sweep was: its design, factors, notes; empty of a study."""
         if not (self._place / RUNS).is_file():
-            if self.description:
+            if self.description and not (self._place / RUNS).exists():
                 raise TightlinkError(f"{self.folder}: the sweep is not finished; what began it continues it")
             raise TightlinkError(f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS})")
         self.store = store or Store(self._place / "runs")

@@ -91,6 +91,10 @@ def series(
 def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     """Why each flow was as fast as it was: the shares of its time, stacked.
 
+    Args:
+        run: Whose flows.
+        ax: Where to draw; without it, in a new figure.
+
     Example:
         >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
         >>> tl.plots.limited_by(run).get_xlabel()

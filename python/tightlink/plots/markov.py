@@ -28,6 +28,10 @@ _LINES: Final = ("-", "--", "-.", ":")
 def chain_evolution(chains: PiecewiseChain, *, ax: Axes | None = None) -> Axes:
     """Shares of the states over time: of the chain, with the band of independent entities, and as they were seen.
 
+    Args:
+        chains: Chains, and what they were estimated from.
+        ax: Where to draw; without it, in a new figure.
+
     Example:
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
@@ -51,6 +55,11 @@ def chain_evolution(chains: PiecewiseChain, *, ax: Axes | None = None) -> Axes:
 def chain_arrivals(chains: PiecewiseChain, goal: str, *, ax: Axes | None = None) -> Axes:
     """How often a state, the goal, is reached, per second: by the chain, with its band, and as it was seen.
 
+    Args:
+        chains: Chains, and what they were estimated from.
+        goal: State that is to be reached.
+        ax: Where to draw; without it, in a new figure.
+
     Example:
         >>> log = pl.DataFrame({"entity": [1, 1, 2], "time_s": [0.0, 1.5, 1.0], "state": ["busy", "done", "busy"]})
         >>> chains = tl.analyze.markov_from_log(log, step_s=1.0)
@@ -71,6 +80,10 @@ def chain_arrivals(chains: PiecewiseChain, goal: str, *, ax: Axes | None = None)
 
 def chain_perturbation(curves: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     """What is left of the arrivals over what is taken from transitions: the curves that fall most.
+
+    Args:
+        curves: Of `tightlink.analysis.markov.perturbed`.
+        ax: Where to draw; without it, in a new figure.
 
     Example:
         >>> from tightlink.analysis.markov import perturbed
@@ -95,6 +108,10 @@ def chain_perturbation(curves: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 def chain_sensitivity(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
     """By how much arrivals fall for a small degradation of each transition, largest first.
+
+    Args:
+        table: Of `tightlink.analysis.markov.ranked`.
+        ax: Where to draw; without it, in a new figure.
 
     Example:
         >>> from tightlink.analysis.markov import ranked

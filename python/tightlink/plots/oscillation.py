@@ -57,6 +57,10 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
 def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
     """The spectrum, that of noise of first order, and what the highest peak of such noise stays below.
 
+    Args:
+        found: What was tested.
+        ax: Where to draw; without it, in a new figure.
+
     Example:
         >>> windows = 30 + 9 * np.sin(2 * np.pi * np.arange(1200) / 16)
         >>> found = tl.analyze.oscillation(windows, interval_s=0.05, simulations=19)

@@ -25,6 +25,12 @@ def load_over(
 ) -> Axes:  # fmt: skip
     """Load over packet rate or bit rate; regions are shaded where they begin at one place for all lengths.
 
+    Args:
+        found: The regions of a router.
+        x: Column along.
+        log: Whether the axis along is logarithmic.
+        ax: Where to draw; without it, in a new figure.
+
     Example:
         >>> table = tl.analyze.read_measurements("examples/router-load.csv")
         >>> found = tl.analyze.regimes(table.filter(router="A"))
@@ -40,6 +46,12 @@ def loss_over(
     ax: Axes | None = None,
 ) -> Axes:  # fmt: skip
     """Loss over packet rate or bit rate, for the lengths of which it was measured.
+
+    Args:
+        found: The regions of a router.
+        x: Column along.
+        log: Whether the axis along is logarithmic.
+        ax: Where to draw; without it, in a new figure.
 
     Example:
         >>> table = tl.analyze.read_measurements("examples/router-load.csv")

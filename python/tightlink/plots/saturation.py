@@ -25,6 +25,10 @@ _REGIMES: Final = {"free flow": palette.SERIES[0], "saturated": palette.SERIES[1
 def throughput_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """Throughput over packet size, with both laws and the interval of the critical size.
 
+    Args:
+        found: Measurements and what was fitted to them.
+        ax: Where to draw; without it, in a new figure.
+
     Example:
         >>> found = tl.analyze.saturation(tl.analyze.read_measurements("examples/link-sweep.csv"))
         >>> ax = tl.plots.throughput_over_size(found)
@@ -37,6 +41,10 @@ def throughput_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
 def rate_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """Packet rate over packet size, with both laws and the interval of the critical size.
 
+    Args:
+        found: Measurements and what was fitted to them.
+        ax: Where to draw; without it, in a new figure.
+
     Example:
         >>> found = tl.analyze.saturation(tl.analyze.read_measurements("examples/link-sweep.csv"))
         >>> ax = tl.plots.rate_over_size(found)
@@ -48,6 +56,10 @@ def rate_over_size(found: Saturation, *, ax: Axes | None = None) -> Axes:
 
 def throughput_over_rate(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """Throughput over packet rate, both following the packet size.
+
+    Args:
+        found: Measurements and what was fitted to them.
+        ax: Where to draw; without it, in a new figure.
 
     Example:
         >>> found = tl.analyze.saturation(tl.analyze.read_measurements("examples/link-sweep.csv"))

@@ -20,6 +20,10 @@ from tightlink.plots.style import LEGEND, axes, legend
 def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
     """The variance of means over the time that they are of, beside that without memory.
 
+    Args:
+        found: What was found.
+        ax: Where to draw; without it, in a new figure.
+
     Example:
         >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
         >>> ax = tl.plots.variance_time(tl.analyze.burstiness(counts, interval_s=0.01))
@@ -39,6 +43,10 @@ def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
 
 def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
     """The share of times between arrivals that are longer, beside exponential ones.
+
+    Args:
+        found: What was found.
+        ax: Where to draw; without it, in a new figure.
 
     Example:
         >>> times = np.cumsum(np.random.default_rng(1).exponential(0.01, 5000))
@@ -119,6 +127,10 @@ def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = 
 
 def correlation_over_lag(found: Lag, *, ax: Axes | None = None) -> Axes:
     """The correlation at each lag, with what chance stays within.
+
+    Args:
+        found: What was found.
+        ax: Where to draw; without it, in a new figure.
 
     Example:
         >>> first = np.random.default_rng(1).normal(size=1000)

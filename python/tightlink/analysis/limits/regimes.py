@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 from tightlink.analysis.estimates import Bracket, Estimate, redrawn
 from tightlink.analysis.limits.governing import ALIKE, Explained, Metric, explain
 from tightlink.analysis.limits.piecewise import Fitted, Shape, best, probes
-from tightlink.analysis.measurements import MeasurementError, checked, in_si, of_each, sizes_and_rates
+from tightlink.analysis.measurements import MeasurementError, checked, in_si, named, of_each, sizes_and_rates
 from tightlink.lazy import Array, NDArray, np, pl
 from tightlink.numbers import percent
 
@@ -140,7 +140,7 @@ class Regimes:
 def each(frame: pl.DataFrame, *, load: str = "load") -> dict[str, Regimes]:
     """Find the regimes of each router of a table, by its name."""
     if "router" in frame.columns:
-        checked(frame.drop_nulls("router"), load)
+        checked(named(frame, "router"), load)
     return of_each(frame, "router", partial(find, load=load))
 
 
