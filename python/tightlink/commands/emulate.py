@@ -148,13 +148,14 @@ def _host(names: list[str], wanted: str | None, command: tuple[str, ...]) -> str
 def _wait(emulation: Emulation) -> None:
     """Say how to enter the hosts, and wait until the links end or Ctrl-C."""
     rows = [[host.name, host.address, way] for host, way in emulation.ways_in()]
-    # What somebody copies stands in one line, however long it is.
-    with columns_chosen(Choice(wide=True)):
-        print_table(("host", "address", "enter it with"), rows, words=(1, 2))
-    sys.stdout.flush()
     links = emulation.plan.links
-    say(f"{', '.join(links)} {'works; Ctrl-C ends it' if len(links) == 1 else 'work; Ctrl-C ends them'}")
+    # Who has read the first line may be quick.
     with contextlib.suppress(KeyboardInterrupt):
+        # What somebody copies stands in one line, however long it is.
+        with columns_chosen(Choice(wide=True)):
+            print_table(("host", "address", "enter it with"), rows, words=(1, 2))
+        sys.stdout.flush()
+        say(f"{', '.join(links)} {'works; Ctrl-C ends it' if len(links) == 1 else 'work; Ctrl-C ends them'}")
         while not emulation.relay.wait(_LOOK_S):
             pass
 
