@@ -65,11 +65,13 @@ class Scheduling(LoadFileScheduling):  # type: ignore[misc]
         super()._assign_work_unit(node)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
     """Each worker has what suits it."""
     return Scheduling(config, log)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """A worker for each processor, and one that waits."""
     return int(workers_for_processors(config)) + 1
