@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tightlink.diagnosis.answers import Cause
-from tightlink.diagnosis.paths import YIELDING, Link, Path, Paths, Processor
+from tightlink.diagnosis.links import Link, Processor
+from tightlink.diagnosis.paths import YIELDING, Path, Paths
 from tightlink.diagnosis.words import amount, ms, named, percent, rate, small_percent
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tightlink.diagnosis.answers import Delay
-from tightlink.diagnosis.paths import ALIKE, Link, Path
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import ALIKE, Path
 from tightlink.diagnosis.window import DISCIPLINES
 from tightlink.diagnosis.words import ms, times
 

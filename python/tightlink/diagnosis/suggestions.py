@@ -10,7 +10,8 @@ from typing import Any, Final
 from tightlink.diagnosis import bounds
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.commands import Changed
-from tightlink.diagnosis.paths import Link, Path
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import Path
 from tightlink.diagnosis.queueing import bdp_packets
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289), and a quarter of the base delay.

@@ -12,7 +12,8 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.diagnosis.answers import Cause, Certainty
 from tightlink.diagnosis.bounds import busy_processor, router, saturated
-from tightlink.diagnosis.paths import Link, Path, Paths
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import Path, Paths
 from tightlink.diagnosis.words import amount, ms, percent, small_percent
 
 #: Controls that take delay for congestion, and controls that send at a rate that they have measured.

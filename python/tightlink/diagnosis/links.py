@@ -1,0 +1,158 @@
+"""Links and processors of paths: what the scenario says of them, with what a run's tables do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tightlink import units
+
+_BITS: Final = 8
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of a path: what the scenario says of it, and its totals."""
+
+    name: str
+    key: str
+    """Dotted path of its table."""
+    spec: Mapping[str, Any]
+    """The link as the engine reads it."""
+    totals: Mapping[str, Any]
+    """Its row of the table ``links``; empty if there is none."""
+    duration_s: float
+    """Of the run."""
+
+    @property
+    def utilization(self) -> float:
+        """Share of the time in which its transmitter was busy; at least the share of what its shaper lets through."""
+        sent = _BITS * (self.totals.get("bytes_out") or 0)
+        return max(self.totals.get("utilization") or 0.0, min(1.0, sent / (self.shaped_bps * self.duration_s)))
+
+    @property
+    def shaped_bps(self) -> float:
+        """Rate of its shaper, where that is below the line's; infinite where none is."""
+        rate = self.spec.get("shaper", self.spec["queue"]).get("rate_bps") or math.inf
+        return float(rate) if rate < (self.spec["rate_bps"] or 0.0) else math.inf
+
+    @property
+    def shaped_by_cake(self) -> bool:
+        """Whether its queue shapes, of whose waits for tokens the transmitter knows nothing."""
+        return "shaper" not in self.spec and self.shaped_bps < math.inf
+
+    @property
+    def delay_changes(self) -> bool:
+        """Whether packets take longer on its wire than its delay at times."""
+        return not self.spec.keys().isdisjoint(("delay", "jitter", "arq", "reorder"))
+
+    @property
+    def reorders(self) -> bool:
+        """Whether its packets may overtake each other."""
+        return "reorder" in self.spec or "overtaking" in self.spec
+
+    @property
+    def sends_bursts(self) -> bool:
+        """Whether it waits for its medium and then sends what has come meanwhile at once, as Wi-Fi does."""
+        return "burst_packets" in self.spec.get("rate", ())
+
+    def service_s(self, size: int) -> float:
+        """How long a packet of so many bytes is on the line."""
+        if self.spec["rate_pps"] is not None:
+            return float(1 / self.spec["rate_pps"])
+        framing = self.spec["framing"]
+        framed = max(size + framing["overhead_bytes"], framing["smallest_bytes"])
+        return float(_BITS * framed / self.spec["rate_bps"])
+
+    def interval_s(self, size: int) -> float:
+        """How long after each other packets of so many bytes leave, where they wait: at the shaper's rate, if any."""
+        return max(self.service_s(size), _BITS * size / self.shaped_bps)
+
+    def carries_bps(self, size: int) -> float:
+        """Bits per second of IP packets of so many bytes that it carries."""
+        return _BITS * size / self.interval_s(size)
+
+    @property
+    def queueing_s(self) -> float:
+        """Mean time of a packet in its queue; where nobody measured it, by Little's law."""
+        measured = self.totals.get("queueing_delay_mean_s")
+        if measured is not None:
+            return float(measured)
+        waiting, through = self.totals.get("queue_mean_packets"), self.totals.get("packets_out")
+        return float(waiting * self.duration_s / through) if waiting and through else 0.0
+
+    @property
+    def queueing_p95_s(self) -> float | None:
+        """Time in its queue that 95 % of the packets do not exceed, where it was measured."""
+        measured = self.totals.get("queueing_delay_p95_s")
+        return None if measured is None else float(measured)
+
+    def limit_packets(self, size: int) -> float | None:
+        """What its queue takes in packets of so many bytes; nothing where that is unlimited."""
+        limit = self.spec["queue"]["limit"]
+        if isinstance(limit, str):
+            return None
+        return float(limit["packets"]) if "packets" in limit else float(limit["bytes"]) / size
+
+    def written(self, key: str = "limit") -> str | None:
+        """What its queue takes, or marks from, for reading, whatever the size of packets; nothing where unlimited."""
+        limit = self.spec["queue"][key]
+        if isinstance(limit, str):
+            return None
+        return units.format_packets(limit["packets"]) if "packets" in limit else units.format_size(limit["bytes"])
+
+    @property
+    def discipline(self) -> str:
+        """Kind of its queue, such as drop-tail."""
+        return str(self.spec["queue"]["kind"])
+
+    @property
+    def mean_bytes(self) -> float:
+        """Mean size of the packets that it carried; infinite where that is not known."""
+        through = self.totals.get("packets_out")
+        return float(self.totals["bytes_out"] / through) if through else math.inf
+
+    @property
+    def lost_on_wire(self) -> int:
+        """Packets lost after their transmission."""
+        return self.totals.get("packets_lost") or 0
+
+    @property
+    def lost_at_queue(self) -> int:
+        """Packets lost at the queue, its discipline's drops included."""
+        return (self.totals.get("packets_dropped") or 0) - self.lost_on_wire
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A node of a path whose processor limits its packets per second."""
+
+    name: str
+    key: str
+    """Dotted path of its table."""
+    spec: Mapping[str, Any]
+    totals: Mapping[str, Any]
+    """Its row of the table ``nodes``; empty if there is none."""
+    sends: bool
+    """Whether it is the sender's own, which pushes back instead of dropping."""
+
+    def service_s(self, size: int) -> float:
+        """Processor time of a packet of so many bytes."""
+        return float(self.spec["per_packet_s"] + self.spec["per_byte_s"] * size)
+
+    def packets_per_s(self, size: int) -> float:
+        """Packets of so many bytes that it takes each second."""
+        work = self.service_s(size) + self.spec["interrupt_s"]
+        return 1 / work if work > 0 else float("inf")
+
+    @property
+    def load(self) -> float:
+        """Processor time asked for over the duration."""
+        return self.totals.get("load_true") or 0.0
+
+    @property
+    def dropped(self) -> int:
+        """Packets lost at its input ring."""
+        return self.totals.get("dropped_input_ring") or 0
