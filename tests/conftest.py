@@ -73,8 +73,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """A worker for each processor, and one that waits."""
-    return int(workers_for_processors(config)) + 1
+    """A worker for each processor, and one that waits, if its packets need not: emulated links of root have real time."""
+    return int(workers_for_processors(config)) + (os.geteuid() == 0)
 
 
 def pytest_configure(config: pytest.Config) -> None:
