@@ -24,9 +24,9 @@ CASES ?= 5
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-.PHONY: help system-packages setup run test compile-tests test-engine test-package test-rust test-python \
-	test-bare bare wheel check-wheel check-lowest check-platforms attack lab-engine lab-engine-if-possible \
-	lab-lessons lab-digests bench fuzz docs docs-serve gallery docs-figures docs-reference lint format clean
+.PHONY: help system-packages setup run test compile-tests test-rust test-python test-bare bare wheel check-wheel \
+	check-lowest check-platforms attack lab-engine lab-engine-if-possible lab-lessons lab-digests bench fuzz docs docs-serve gallery \
+	docs-figures docs-reference lint format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,16 +42,10 @@ run: setup ## Redo the study of one TCP flow: claims here, report in results/one
 	@# 3: finished, and some claims of the document do not hold; the report says which and why.
 	$(BIN)/tightlink study one-flow -o results/one-flow -j 2 || [ $$? -eq 3 ]
 
-# Side by side: what compiles has times at which it uses one processor alone, and tests of the package wait for packets.
+# What is compiled for both is compiled side by side: each has times at which it uses one processor alone.
 test: ## Run all tests
-	@$(MAKE) --no-print-directory --silent --jobs=3 test-engine test-package
-
-# What it says comes at its end, not between the dots of the package's, whose packets it does not keep waiting.
-test-engine:
-	@nice $(MAKE) --no-print-directory --silent --output-sync=target test-rust
-
-test-package: $(VENV)/.ready
-	$(TEST_PYTHON)
+	@$(MAKE) --no-print-directory --silent --jobs=3 $(VENV)/.ready compile-tests
+	@$(MAKE) --no-print-directory test-rust test-python
 
 compile-tests:
 	@echo "compiling the tests of the engine"
@@ -62,7 +56,7 @@ test-rust: ## Run the tests of the engine
 	$(TEST_RUST_PAGES)
 
 test-python: setup ## Run the tests of the package
-	@$(MAKE) --no-print-directory --silent test-package
+	$(TEST_PYTHON)
 
 test-bare: setup ## Run the tests without optional programs and without privileges (BARE="tests/test_cli.py …": these)
 	@$(if $(BARE),,$(TEST_RUST) --no-run)

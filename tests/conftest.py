@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from xdist.plugin import pytest_xdist_auto_num_workers as workers_for_processors
-from xdist.scheduler import LoadFileScheduling
 
 from tightlink import cli
 from tightlink.measure.forwarding import tables
@@ -22,9 +20,6 @@ from tightlink.run import Framed, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from xdist.remote import Producer
-    from xdist.workermanage import WorkerController
 
     from tightlink.scenario import Scenario
 
@@ -40,48 +35,9 @@ LONGEST: Final = (
     "test_checksums.py",
 )  # fmt: skip
 
-#: What mostly waits, for packets on their way, for other processes, for a clock: one worker does it, whose processor others
-#: have meanwhile, and which has it back at once. By what tests need of a processor while they last.
-WAITING: Final = (
-    "test_measure.py", "test_measure_paced.py", "test_measure_path.py", "test_relay.py", "test_diagnosis.py",
-    "test_attacks.py", "test_links_in_a_row.py", "test_measure_grid.py", "test_bulk_throughput_live.py",
-    "test_one_flow_live.py", "test_link_saturation_live.py", "test_router_response_live.py", "test_forwarding.py",
-    "test_testbed.py", "[docs/guides/measuring-real-networks.md]", "[docs/guides/emulated-links.md]",
-)  # fmt: skip
-#: The worker that waits.
-WAITS: Final = "gw0"
-
-
-class Scheduling(LoadFileScheduling):  # type: ignore[misc]
-    """A file of tests for the next worker that is free; what mostly waits is begun by one."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return nodeid if nodeid.endswith(WAITING) else str(super()._split_scope(nodeid))
-
-    def _assign_work_unit(self, node: WorkerController) -> None:
-        waits = node.gateway.id == WAITS
-        fitting = (scope for scope in self.workqueue if scope.endswith(WAITING) is waits)
-        self.workqueue.move_to_end(next(fitting, next(iter(self.workqueue))), last=False)
-        super()._assign_work_unit(node)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
-    """Each worker has what suits it."""
-    return Scheduling(config, log)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """A worker for each processor, and one that waits, if its packets need not: emulated links of root have real time."""
-    return int(workers_for_processors(config)) + (os.geteuid() == 0)
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let hundreds of commands compile once what each imports, even where Python is to write nothing beside sources."""
-    # What has waited has the processor before what computes.
-    if os.environ.get("PYTEST_XDIST_WORKER", WAITS) != WAITS:
-        os.nice(5)
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
         os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
 
