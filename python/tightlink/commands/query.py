@@ -12,7 +12,7 @@ from tightlink.console import print_json, print_table
 from tightlink.diagnosis.words import listed
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
-from tightlink.experiment.folder import MARKER, RUNS
+from tightlink.experiment.folder import RUNS, holds_experiment
 from tightlink.run import Run, holds_run, open_run
 from tightlink.tables import TABLES
 
@@ -56,7 +56,7 @@ def query(
 
 def _of_runs(folder: Path, words: Collection[str]) -> "DuckDBPyConnection":
     """The tables of all runs. Views of those that are not asked for would take a look at every run."""
-    if not any((folder / name).is_file() for name in (RUNS, MARKER)):
+    if not holds_experiment(folder):
         raise TightlinkError(
             f"{folder}: expected the folder of a run (it has manifest.json), or of a finished sweep or "
             f"study (it has {RUNS})"

@@ -34,6 +34,11 @@ COMPACT: Final = "tables"
 _NEEDED: Final = ("run", "status", "identity")
 
 
+def holds_experiment(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder is that of a sweep or a study, finished or not."""
+    return any((Path(folder) / name).exists() for name in (RUNS, MARKER))
+
+
 class Experiment:
     """The results in a folder. Nothing is read before it is asked for, and nothing is taken that is damaged.
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from tightlink.checksums import read_parquet
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
-from tightlink.experiment.folder import MARKER, RUNS, Experiment
+from tightlink.experiment.folder import MARKER, RUNS, Experiment, holds_experiment
 from tightlink.laboratory.embedded import Offer
 from tightlink.report.blocks import Block, Section, Table, Text
 from tightlink.report.page import write
@@ -66,7 +66,7 @@ a study or a sweep, as its -o names it
         return write_run(run, target, name=name, sequence=sequence, between_s=between_s, laboratories=laboratories)
     if sequence is not None:
         raise TightlinkError(f"{place}: --sequence is for the folder of a run")
-    if not any((place / name).exists() for name in ("claims.json", RUNS, MARKER)):
+    if not holds_experiment(place) and not (place / "claims.json").exists():
         raise TightlinkError(
             f"{place}: expected the folder of a run (it has manifest.json; tightlink run FILE -o DIR writes one) "
             "or of a study or a sweep (it has claims.json or runs.parquet)"

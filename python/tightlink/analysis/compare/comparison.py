@@ -17,11 +17,12 @@ from tightlink.analysis.compare.pairs import SIDES, common, means, paired, sampl
 from tightlink.analysis.compare.summary import nothing, summary
 from tightlink.analysis.path.residuals import Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
-from tightlink.experiment.folder import MARKER, RUNS, Experiment
+from tightlink.experiment.folder import RUNS, Experiment, holds_experiment
 from tightlink.experiment.summary import metric_names, width_of
 from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, holds_run, open_run
+from tightlink.scenario import Scenario
 
 #: The table that the runs of a sweep make.
 RUNS_TABLE: Final = "runs"
@@ -29,8 +30,6 @@ RUNS_TABLE: Final = "runs"
 _TITLES: Final = {SIMULATION: "simulated", MEASUREMENT: "measured", CAPTURE: "captured", TRACE: "traced"}
 #: Tables with a row for each of what has this name.
 _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node"}
-#: How keys of a scenario begin; other columns with a dot are metrics of traffic groups.
-_TABLES: Final = ("topology.", "link.", "node.", "traffic.", "routing.", "observe.")
 #: Numbers that a scenario gives.
 GIVEN: Final = ("start_s", "stop_s")
 
@@ -136,7 +135,7 @@ def _opened(source: Run | Experiment | str | os.PathLike[str]) -> Run | Experime
     folder = Path(source)
     if holds_run(folder):
         return open_run(folder)
-    if not any((folder / name).exists() for name in (RUNS, MARKER)):
+    if not holds_experiment(folder):
         what = "there is no such folder"
         if folder.exists():
             what = "nothing to compare is there" if folder.is_dir() else "it is a file"
@@ -271,7 +270,8 @@ def _of_experiments(
 def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]) -> list[str]:
     """What was varied in both, as one of them says it or as the names of columns tell."""
     factors = [[key for group in side.description.get("factors", []) for key in group] for side in sides]
-    dotted = [name for name in frames[0].columns if name.startswith(_TABLES)]
+    # Of other columns with a dot the first word is the name of a traffic group.
+    dotted = [name for name in frames[0].columns if "." in name and name.partition(".")[0] in Scenario.model_fields]
     keys = factors[0] or factors[1] or dotted
     shared = [key for key in keys if all(key in frame.columns for frame in frames)]
     if not shared:
