@@ -106,7 +106,7 @@ class Accounted:
         queues = together(delays, delays[middle], links)
         most = self._paths.takes_most(path.busiest.name)
         # Who has nearly all of it would get less.
-        alike = most is None or all(self._paths.of(each["label"]).spec["group"] == most[0] for each in rows)
+        alike = most is None or all(self._paths.group(each["label"]) == most[0] for each in rows)
         help_ = suggestions(row, path, mean, queues, self._changed, alike=alike)
         kernel = self._kernel.shares(row)
         answer = _answer(mean, queues, help_, disagreement(row, kernel))

@@ -55,6 +55,10 @@ class Path:
     unequal: Mapping[str, float] = field(default_factory=dict)
     """Links that flows with other base round trips share, with the longest of these in seconds."""
 
+    def link(self, name: str) -> Link:
+        """The link of this name on the way there."""
+        return next(link for link in self.forward if link.name == name)
+
     @property
     def tcp(self) -> Mapping[str, Any] | None:
         """The TCP connection as the engine reads it; nothing of datagrams."""
@@ -205,12 +209,16 @@ class Paths:
             for label in self.users.get(link, ()):
                 traffic = self._flows[label]["traffic"]
                 if traffic["kind"] == "bulk" and not traffic.get("bytes") and self.control(label) not in YIELDING:
-                    groups.setdefault(self._flows[label]["group"], []).append(self._throughput.get(label) or 0.0)
+                    groups.setdefault(self.group(label), []).append(self._throughput.get(label) or 0.0)
             group = max(groups, key=lambda each: sum(groups[each]), default="")
             own, total = groups.get(group, []), sum(map(sum, groups.values())) or 1.0
             among = 2 * len(own) <= sum(map(len, groups.values()))
             self._most[link] = (group, sum(own) / total) if among and sum(own) >= _NEARLY_ALL * total else None
         return self._most[link]
+
+    def group(self, label: str) -> str:
+        """Name of a flow's traffic group."""
+        return str(self._flows[label]["group"])
 
     def control(self, label: str) -> str:
         """Name of a flow's congestion control; empty for datagrams."""

@@ -103,18 +103,18 @@ def _key(path: Path, rest: str) -> str:
 
 
 def _open_window(path: Path, _: Cause) -> _Tried:
-    text, packets = _window(path)
-    return text, {_key(path, "tcp.window"): packets}
+    packets = f"{path.full_packets} packets"
+    return f"a window of one BDP ({packets})", {_key(path, "tcp.window"): packets}
 
 
 def _lengthen_queue(path: Path, cause: Cause) -> _Tried:
-    link = next(each for each in path.forward if each.name == cause.where)
+    link = path.link(cause.where)
     text, packets = _one_bdp(link, path)
     return f"a plain {text}", {f"{link.key}.queue": packets}
 
 
 def _longer_queue(path: Path, cause: Cause) -> _Tried | None:
-    link = next(each for each in path.forward if each.name == cause.where)
+    link = path.link(cause.where)
     limit = link.limit_packets(path.packet_bytes)
     if limit is None or link.discipline in _MANAGED:
         return None
@@ -187,8 +187,7 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
         return
     fills = bool(found) and found[0].name == "saturated_link" and found[0].where == link.name
     if fills and bounds.window_fills(row, path):
-        text, window = _window(path)
-        yield text, {f"traffic.{path.spec['group']}.tcp.window": window}
+        yield _open_window(path, found[0])
         return
     if link.discipline not in _MANAGED and link.utilization >= _BUSY:
         yield from _other_queues(link, path, fills=fills)
@@ -234,10 +233,6 @@ def _lengths(link: Link, path: Path, tried: int) -> list[int]:
     limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
     found = {math.ceil(times * bdp) for times in _LENGTHS} | {tried, tried if limit is None else math.floor(limit)}
     return sorted(each for each in found if each >= _SHORTEST)
-
-
-def _window(path: Path) -> tuple[str, str]:
-    return f"a window of one BDP ({path.full_packets} packets)", f"{path.full_packets} packets"
 
 
 def _bdp(link: Link, path: Path) -> float:
