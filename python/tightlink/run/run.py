@@ -208,8 +208,10 @@ class Run:
         if metric is None:
             if entity is not None or ax is not None:
                 raise TightlinkError("plot: entity and ax are of one series; expected its metric, too")
-            return plots.overview(self)  # type: ignore[no-any-return]
-        return plots.series(self, metric, entity, ax=ax)  # type: ignore[no-any-return]
+            drawn: Figure = plots.overview(self)
+            return drawn
+        axes: Axes = plots.series(self, metric, entity, ax=ax)
+        return axes
 
     def report(self, path: str | os.PathLike[str], *, sequence: str | None = None) -> Path:
         """Write the run's report, one HTML file that opens offline, and return where it is.
@@ -223,7 +225,8 @@ class Run:
             OSError: The file cannot be written.
         """
         target = Path(path)
-        return _above("report").write_run(self, target, name=target.stem, sequence=sequence)  # type: ignore[no-any-return]
+        written: Path = _above("report").write_run(self, target, name=target.stem, sequence=sequence)
+        return written
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the run into a folder, which appears complete or not at all.

@@ -102,7 +102,7 @@ class Measured:
 
     @property
     def latency_s(self) -> float:
-        """Median latency."""
+        """Median latency in the steady half."""
         return median_of(self.latency)
 
     @property
