@@ -444,3 +444,20 @@ def test_options_that_are_wrong(
     assert main(["study", "congestion-control", *given, "-o", str(tmp_path / "out")]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_what_fewer_routers_make_of_effects() -> None:
+    found = sensitivity.Sensitivity(stored(heavier("sensitivity")[0]), {})
+    assert found.beside_thinned is None
+    turned = sensitivity.Sensitivity(found.found, {})
+    of_speed = pl.col("factor") == "network_speed"
+    other = pl.when(of_speed).then(pl.col("sign").replace({"+": "−", "−": "+"})).otherwise("sign")
+    turned.__dict__["effects"] = found.effects.with_columns(sign=other)
+    same, differ = (replace(found, thinned=each).beside_thinned for each in (found, turned))
+    assert same is not None
+    assert differ is not None
+    assert same["effects"].sum() > 100
+    assert same["same_sign"].equals(same["effects"])
+    assert same["seen"].equals(same["effects"])
+    speed = found.effects.filter(of_speed, pl.col("row") == "congestion", pl.col("p_joint") < document.STRONG)
+    assert same["seen"].sum() - differ["seen"].sum() == speed.height

@@ -46,6 +46,8 @@ class Sensitivity:
 
     found: Evidence
     alone: Mapping[str, Evidence]
+    thinned: Sensitivity | None = None
+    """The same conditions with fewer access routers, beside those with all."""
 
     @cached_property
     def effects(self) -> pl.DataFrame:
@@ -66,6 +68,33 @@ class Sensitivity:
             row=pl.lit("weighted"),
         )
         return pl.concat([rows, weighted.select(rows.columns)])
+
+    @property
+    def error_from(self) -> str:
+        """What tells how far effects may be off, in words."""
+        replicated = self.found.experiment.replications > 1
+        return "what replications differ by" if replicated else "what effects of three parameters and more leave"
+
+    @property
+    def beside_thinned(self) -> pl.DataFrame | None:
+        """What fewer access routers make of the single effects seen in the second period, by response.
+
+        Columns ``response``, ``effects`` (seen at p < 0.01 with all routers), ``same_sign`` and ``seen`` (of these:
+        the same sign with fewer; seen there, too), ``correlation`` (Spearman's, of all relative effects).
+        """
+        if self.thinned is None:
+            return None
+        whole, fewer = (each.effects.filter(row=CONGESTION) for each in (self, self.thinned))
+        both = whole.join(fewer, on=["factor", "response"], suffix="_fewer", maintain_order="left")
+        seen = pl.col("p_joint") < document.STRONG
+        same = seen & (pl.col("sign") == pl.col("sign_fewer"))
+        pair = [f"relative_effect{side}" for side in ("", "_fewer")]
+        return both.group_by("response", maintain_order=True).agg(
+            effects=seen.sum(),
+            same_sign=same.sum(),
+            seen=(same & (pl.col("p_joint_fewer") < document.STRONG)).sum(),
+            correlation=pl.corr(*pair, method="spearman"),
+        )
 
     @property
     def leading(self) -> list[str]:
@@ -126,7 +155,8 @@ def _effects(found: Evidence, period: str) -> pl.DataFrame:
     """Main effects by the joint model, beside the means at both levels.
 
     ``p`` and ``mark`` are Lenth's, of an effect that stands out among all: what a design without replications can tell,
-    as the document's is. ``p_joint`` is by what replications differ by.
+    as the document's is. ``p_joint`` is by what replications differ by, or by what effects of three parameters and more
+    leave.
     """
     wide = per_second(found, found.responses(period))
     factors = list(found.experiment.factors)
