@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 
 import tightlink as tl
 from tightlink import cli
+from tightlink.run import Framed
 from tightlink.scenario.described import tables_in
 from tightlink.scenario.drawing import MOST_NODES, drawing
 from tightlink.scenario.table import Table
@@ -183,8 +184,10 @@ def test_a_run_is_drawn(run: tl.Run) -> None:
         run.plot(entity="bottleneck")  # type: ignore[call-overload]
 
 
-def test_a_run_without_series_shows_what_limited_it(one_flow: str) -> None:
-    (ax,) = tl.simulate(tl.loads(one_flow)).plot().axes
+def test_a_part_of_a_run_without_series_shows_what_limited_it(one_flow: str) -> None:
+    run = tl.simulate(tl.loads(one_flow))
+    tables = Framed({name: run.table(name) for name in run.tables})
+    (ax,) = tl.Run(run.scenario, {**run.manifest, "part_until_s": 5.0}, tables).plot().axes
     assert ax.get_xlabel() == "share of the time (%)"
 
 

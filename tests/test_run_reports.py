@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import tightlink as tl
+from tightlink import plots
 from tightlink.plots import palette
-from tightlink.report import blocks, captures, charts, delays, over_time, traced
+from tightlink.report import blocks, captures, charts, delays, over_time, runs, traced
 from tightlink.run import Framed, Run
 
 LINK = 'link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }\n'
@@ -93,6 +94,31 @@ def test_a_run_without_samples_says_how_to_get_them() -> None:
     (block,) = over_time.section(run).blocks
     assert isinstance(block, blocks.Text)
     assert "--set 'observe.interval=100 ms'" in block.text
+
+
+def test_the_report_of_a_run_without_samples_has_them_of_the_same_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = tl.loads(f'duration = "1 s"\n{LINK}traffic.up = {{ kind = "bulk", from = "a", to = "b" }}')
+    run = tl.simulate(scenario)
+    drawn = {section.title: section for section in runs.sections(run)}
+    spec, caption = _chart(drawn["Over time"])
+    assert "the same run once more, observed every 5 ms" in caption
+    assert spec == _chart(over_time.section(tl.simulate(scenario.set("observe.interval", "5 ms"))))[0]
+    captions = [block.caption for block in drawn["Delay"].blocks if isinstance(block, blocks.Chart)]
+    assert any(caption.startswith("One-way delay of every data packet") for caption in captions)
+    assert "queue" in plots.overview(run).axes[-1].get_ylabel()
+    assert run.tables == ["flows", "links", "nodes"]
+
+    def not_again(run: tl.Run) -> None:
+        (section,) = (part for part in runs.sections(run) if part.title == "Over time")
+        assert isinstance(section.blocks[0], blocks.Text)
+
+    tables = Framed({name: run.table(name) for name in run.tables})
+    # Of an engine whose results may be others; of a part of a run; of another run; of a long one.
+    not_again(Run(scenario, {**run.manifest, "engine_behaviour": 1}, tables))
+    not_again(Run(scenario, {**run.manifest, "part_until_s": 0.5}, tables))
+    not_again(Run(scenario.set("traffic.up.start", "0.1 s"), run.manifest, tables))
+    monkeypatch.setitem(vars(runs)["observed"].__globals__, "_MOST_PACKET_HOPS", 1)
+    not_again(run)
 
 
 def test_one_way_delays_of_a_trace_are_those_of_the_totals() -> None:

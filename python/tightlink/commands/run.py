@@ -60,8 +60,8 @@ def run(
         pcap_at: Nodes at which to capture all packets, such as sender,receiver or net.left[*]; without it each flow is
             captured at the host that sends its data.
         report: File to write the report to, one HTML file.
-        plot: File for a figure of the run, .png, .svg or .pdf: rates, congestion windows and queues over time, or
-            without observe.interval what limited each flow.
+        plot: File for a figure of the run, .png, .svg or .pdf: rates, congestion windows and queues over time; of a
+            long run without observe.interval, what limited each flow.
         replay: Folder of a sweep or a study of which to simulate one run again, even one that failed.
         yes: Build a network of more than two million nodes, links and flows, too, which takes minutes.
     """

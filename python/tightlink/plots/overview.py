@@ -8,6 +8,7 @@ from tightlink.errors import TightlinkError
 from tightlink.lazy import Axes, Figure, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import limited_by, series
+from tightlink.plots.observed import observed
 from tightlink.plots.style import LEGEND, SIZE, figure
 from tightlink.run import Run
 
@@ -33,7 +34,8 @@ _OF_LINE: Final = 7
 def overview(run: Run) -> Figure:
     r"""A run in one figure: its rates, congestion windows and queues over time, as far as it has them.
 
-    A run that was not observed over time gets what limited each flow instead; a run without flows its busiest links.
+    A simulation that was not observed over time is simulated again for it, if that takes a second at most (`observed`);
+    else it gets what limited each flow instead; a run without flows its busiest links.
 
     Args:
         run: Simulated, measured or captured.
@@ -54,6 +56,7 @@ def overview(run: Run) -> Figure:
         >>> [ax.get_ylabel().replace('\n', ' ') for ax in overview(tl.simulate(scenario)).axes]
         ['throughput (Mbit/s)', 'cong. window (packets)', 'queue (packets)']
     """
+    run = observed(run)
     wanted = _drawn(run) if "series" in run.tables else []
     if not wanted:
         drawn, (ax,) = figure((_WIDTH, SIZE[1]))

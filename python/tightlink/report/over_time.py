@@ -43,14 +43,20 @@ _RATE_SAYS: Final = {
     "throughput_bps": "Throughput is what arrives at the receiver in each interval{interval}, headers included.",
     "goodput_bps": "Goodput is the payload that is delivered in order in each interval{interval}.",
 }
+_AGAIN: Final = "The run kept no samples; these are of the same run once more, observed every {interval}."
 _NOT_OBSERVED: Final = (
     "This run was not observed over time. Set `observe.interval`, such as `--set 'observe.interval=100 ms'`, "
     "and run it again for its windows, round-trip times and queues over time."
 )
 
 
-def section(run: Run) -> Section:
-    """All flows and the busiest links over time; without samples, how to get them."""
+def section(run: Run, *, again: bool = False) -> Section:
+    """All flows and the busiest links over time; without samples, how to get them.
+
+    Args:
+        run: Simulated, measured or captured.
+        again: Whether it was simulated once more to be observed, which the caption says.
+    """
     if "series" not in run.tables:
         return Section("Over time", "", [Text(_NOT_OBSERVED)])
     flows, links = _flows(run), _links(run)
@@ -76,6 +82,8 @@ def section(run: Run) -> Section:
         caption += [_RATE_SAYS[rate].format(interval=_interval(run)), _bottleneck(run, panels[0], rate)]
         caption.append(_beyond_window(panels))
     caption.append(_left_out(run, flows, links))
+    if again:
+        caption.append(_AGAIN.format(interval=run.manifest["scenario"]["observe"]["interval"]))
     chart = charts.linked(panels, "time_s", "entity", among=among)
     return Section("Over time", "", [Chart(chart, " ".join(part for part in caption if part))])
 

@@ -9,6 +9,7 @@ from tightlink.console import rounded
 from tightlink.diagnosis import percent
 from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
+from tightlink.plots.observed import observed
 from tightlink.plots.overview import spread
 from tightlink.report import captures, charts, delays, diagnosis, over_time, transfers, users
 from tightlink.report import sequence as of_sequence
@@ -36,14 +37,14 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
         file = captures.file(run, "file", "format", "bytes", "sha256", "interval")
         return [*drawn, over_time.section(run), *delays.sections(run), _totals(run), _links(run), file]
 
-    flows = "flows" in run.tables
+    flows, seen = "flows" in run.tables, observed(run, packets=True)
     scenario = Details("The scenario as it was understood, every default included", understood(run.scenario))
     return [
         *drawn,
         # The answer first, above the picture of it.
         *_why(run),
         *transfers.sections(run),
-        *([over_time.section(run), *delays.sections(run), _totals(run)] if flows else []),
+        *([over_time.section(seen, again=seen is not run), *delays.sections(seen), _totals(run)] if flows else []),
         *users.sections(run),
         _links(run),
         *_nodes(run),

@@ -1,0 +1,64 @@
+"""A run as its pictures need it: simulated again with samples over time, where it kept none and that takes a second."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tightlink import units
+from tightlink.errors import TightlinkError
+from tightlink.lazy import _core
+from tightlink.run import SIMULATION, Run
+from tightlink.simulate import simulate
+
+#: Of a run, in so many intervals or up to twice as many: two points to each pixel of a panel.
+_INTERVALS: Final = 200
+#: What one core simulates in about a second, samples included.
+_MOST_PACKET_HOPS: Final = 10_000_000
+#: A trace has some three rows for each, of 60 bytes.
+_MOST_TRACED: Final = 500_000
+
+
+def observed(run: Run, *, packets: bool = False) -> Run:
+    """The same run with samples over time, or as it is if it has them or would take long.
+
+    What is observed changes nothing of what happens: that its totals are the same is checked.
+
+    Args:
+        run: Simulated, measured or captured.
+        packets: Whether a short one is to have the table of all its packets, too.
+
+    Example:
+        >>> run = tl.simulate(tl.loads('''
+        ... duration = "1 s"
+        ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
+        ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+        ... '''))
+        >>> "series" in run.tables, "series" in observed(run).tables
+        (False, True)
+    """
+    tables = run.tables
+    if run.source != SIMULATION or "series" in tables or "flows" not in tables or "part_until_s" in run.manifest:
+        return run
+    hops = run.manifest["packet_hops"]
+    if hops > _MOST_PACKET_HOPS or run.manifest["engine_behaviour"] != _core.engine_behaviour:
+        return run
+    interval = units.format_time(_round(units.time(run.scenario.duration) / _INTERVALS))
+    try:
+        again = simulate(
+            run.scenario.set("observe.interval", interval), trace=packets and hops <= _MOST_TRACED, threads=1
+        )
+    except TightlinkError:
+        # Such as a control of the user's that this process does not know.
+        return run
+    return again if again.flows.equals(run.flows) else run
+
+
+def _round(seconds: float) -> float:
+    """The next shorter of 1, 2 and 5 times a power of ten.
+
+    >>> [_round(each) for each in (0.1, 0.3, 0.05, 0.009)]
+    [0.1, 0.2, 0.05, 0.005]
+    """
+    digits, _, exponent = f"{seconds:e}".partition("e")
+    first = max(each for each in (1, 2, 5) if each <= float(digits))
+    return float(f"{first}e{exponent}")
