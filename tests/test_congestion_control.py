@@ -446,14 +446,14 @@ def test_options_that_are_wrong(
     assert not (tmp_path / "out").exists()
 
 
-def test_what_fewer_routers_make_of_effects() -> None:
+def test_what_smaller_runs_make_of_effects() -> None:
     found = sensitivity.Sensitivity(stored(heavier("sensitivity")[0]), {})
-    assert found.beside_thinned is None
+    assert found.beside_smaller is None
     turned = sensitivity.Sensitivity(found.found, {})
     of_speed = pl.col("factor") == "network_speed"
     other = pl.when(of_speed).then(pl.col("sign").replace({"+": "−", "−": "+"})).otherwise("sign")
     turned.__dict__["effects"] = found.effects.with_columns(sign=other)
-    same, differ = (replace(found, thinned=each).beside_thinned for each in (found, turned))
+    same, differ = (replace(found, smaller=each).beside_smaller for each in (found, turned))
     assert same is not None
     assert differ is not None
     assert sum(same["effects"].to_list()) > 100

@@ -150,12 +150,13 @@ def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
         "held": signs.count(True),
         "alone": bool(found.alone),
         "error": found.error_from,
+        "other": "" if found.smaller is None else str(found.smaller.found.size),
         "governing": capitalized(listed([document.TITLE_OF[name] for name in leading[:_GOVERNING]])),
         "leading_there": len(document.LEADING),
         "shared": len(set(leading) & set(document.LEADING)),
     }
     verdicts = charts.verdict_map(_verdicts(found, claims), list(_NUMBERED.values()))
-    beside = found.beside_thinned
+    beside = found.beside_smaller
     if beside is not None:
         beside = beside.filter(pl.col("effects") > 0).with_columns(
             pl.col("response").map_elements(labels.plain, return_dtype=pl.String)
@@ -164,7 +165,7 @@ def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
         "map": charts.significance_map(second),
         "main-effects": charts.main_effects(second, "sources_transmitting"),
         "verdicts": verdicts,
-        "thinned": None if beside is None else Table(beside, formats={"correlation": ".2f"}),
+        "beside": None if beside is None else Table(beside, formats={"correlation": ".2f"}),
         "readings": Table(_readings(second), formats={"agreement": ".2f"}),
         "influence": charts.influence(_influence(found), names=_NUMBERED),
         "correlation": charts.correlation_matrix(found.correlation),

@@ -46,8 +46,8 @@ class Sensitivity:
 
     found: Evidence
     alone: Mapping[str, Evidence]
-    thinned: Sensitivity | None = None
-    """The same conditions with fewer access routers, beside those with all."""
+    smaller: Sensitivity | None = None
+    """The same conditions with fewer access routers or for a shorter time."""
 
     @cached_property
     def effects(self) -> pl.DataFrame:
@@ -76,23 +76,23 @@ class Sensitivity:
         return "what replications differ by" if replicated else "what effects of three parameters and more leave"
 
     @property
-    def beside_thinned(self) -> pl.DataFrame | None:
-        """What fewer access routers make of the single effects seen in the second period, by response.
+    def beside_smaller(self) -> pl.DataFrame | None:
+        """What the smaller one makes of the single effects seen in the second period, by response.
 
-        Columns ``response``, ``effects`` (seen at p < 0.01 with all routers), ``same_sign`` and ``seen`` (of these:
-        the same sign with fewer; seen there, too), ``correlation`` (Spearman's, of all relative effects).
+        Columns ``response``, ``effects`` (seen here, at p < 0.01), ``same_sign`` and ``seen`` (of these: of the same
+        sign there; seen there, too), ``correlation`` (Spearman's, of all relative effects).
         """
-        if self.thinned is None:
+        if self.smaller is None:
             return None
-        whole, fewer = (each.effects.filter(row=CONGESTION) for each in (self, self.thinned))
-        both = whole.join(fewer, on=["factor", "response"], suffix="_fewer", maintain_order="left")
+        own, others = (each.effects.filter(row=CONGESTION) for each in (self, self.smaller))
+        both = own.join(others, on=["factor", "response"], suffix="_there", maintain_order="left")
         seen = pl.col("p_joint") < document.STRONG
-        same = seen & (pl.col("sign") == pl.col("sign_fewer"))
-        pair = [f"relative_effect{side}" for side in ("", "_fewer")]
+        same = seen & (pl.col("sign") == pl.col("sign_there"))
+        pair = [f"relative_effect{side}" for side in ("", "_there")]
         return both.group_by("response", maintain_order=True).agg(
             effects=seen.sum(),
             same_sign=same.sum(),
-            seen=(same & (pl.col("p_joint_fewer") < document.STRONG)).sum(),
+            seen=(same & (pl.col("p_joint_there") < document.STRONG)).sum(),
             correlation=pl.corr(*pair, method="spearman"),
         )
 

@@ -53,8 +53,8 @@ NAMES: Final = (
 #: The sensitivity analysis with 256 runs, which tell smaller effects; of resolution IV, all words even.
 LARGE: Final = "sensitivity-256"
 _GENERATORS: Final = "a b c d e f g h abcdh bdf adg abcdf bdfgh beg acefh cefgh cde ade acegh ceg"
-#: The sensitivity analysis once, with all access routers: whether fewer of them tell the same.
-UNTHINNED: Final = "sensitivity-whole"
+#: The sensitivity analysis once, at the document's size and for longer: whether smaller runs tell the same.
+ONCE: Final = "sensitivity-whole"
 #: With one control alone.
 OF_ONE: Final = ("sensitivity-reno", "sensitivity-compound")
 #: What is compared where all controls are there at once.
@@ -224,8 +224,8 @@ def experiment(name: str) -> Experiment:
         # As many runs leave effects of three parameters and more, whose size is an error.
         title = f"{found.title}, 256 runs"
         return replace(found, name=name, title=title, algorithms=(), generators=_GENERATORS, replications=1)
-    if name == UNTHINNED:
-        return replace(found, name=name, title=f"{found.title}, all routers", algorithms=(), replications=1)
+    if name == ONCE:
+        return replace(found, name=name, title=f"{found.title}, the whole network", algorithms=(), replications=1)
     factors = {key: pair for key, pair in found.factors.items() if key != _FACTOR_OF_ALGORITHM}
     title = f"{found.title}, {algorithm} alone"
     return replace(found, name=name, title=title, algorithms=(algorithm,), factors=factors, replications=1)
@@ -246,7 +246,7 @@ def _read(name: str) -> Experiment:
 
 _TEN_MINUTES: Final = Size(Fraction(1), "10 min", Fraction(1, 6))
 #: In the order of how much they decide.
-HEAVIER: Final = ("2b", "2a", "choices", "sensitivity", "1b", "mixture", UNTHINNED)
+HEAVIER: Final = ("2b", "2a", "choices", "sensitivity", "1b", "mixture", ONCE)
 #: The resolution of a smaller design than the document's 32 conditions; 16 are two hours of a core.
 _SMALLER: Final = {"2b": 4, "2a": 4}
 FOLDER: Final = Path(__file__).parent / "data" / "evidence"
@@ -255,7 +255,7 @@ FOLDER: Final = Path(__file__).parent / "data" / "evidence"
 def heavier(name: str) -> tuple[Experiment, Size]:
     """An experiment of `HEAVIER`, and the size at which it is stored."""
     found = experiment(name)
-    size = Size(Fraction(1), "5 min") if name == UNTHINNED else _TEN_MINUTES
+    size = Size(Fraction(1), "5 min") if name == ONCE else _TEN_MINUTES
     return replace(found, resolution=_SMALLER.get(name, found.resolution)), size
 
 
