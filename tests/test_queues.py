@@ -117,7 +117,7 @@ def test_watching_changes_nothing() -> None:
 
 
 WRONG = [
-    ({"kind": "codel"}, "link.a.queue.limit: this key is needed"),
+    ({"kind": "drop-tail"}, "link.a.queue.limit: this key is needed"),
     ({"kind": "codel", "limit": "9 packets", "targt": "5 ms"}, 'did you mean "target"?'),
     ({"kind": "codel", "limit": "9 packets", "target": "0.1 s"}, "expected a time below interval, which is 100 ms"),
     ({"kind": "fq-codel", "flows": 0}, "expected a whole number of queues from 1 to 65536"),

@@ -4,8 +4,8 @@ A new one is a class here, or in `tightlink.scenario.held_disciplines` if it dec
 `tightlink.scenario.queues`, and its engine in `crates/sim/src/network/queue`.
 
 Example:
-    >>> Pie(limit="1000 packets").target
-    '15 ms'
+    >>> Pie().target, Pie(limit="200 packets").limit
+    ('15 ms', '200 packets')
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def _check_update(text: str) -> str:
     return text
 
 
+#: Of Linux' CoDel and PIE, which keep delays short by themselves.
+SELDOM_REACHED: Final = "1000 packets"
 #: From one update of a probability or a price to the next.
 Update = Annotated[Period, AfterValidator(_check_update)]
 
@@ -157,6 +159,8 @@ class Pie(Discipline):
 
     kind: Literal["pie"] = "pie"
     """Queue discipline."""
+    limit: QueueLimit = SELDOM_REACHED
+    """What fits in packets, bytes, bandwidth-delay products or time on the line; the packet in service counts."""
     target: Period = "15 ms"
     """Queueing delay that it aims at (QDELAY_REF)."""
     update: Update = "15 ms"

@@ -1,7 +1,7 @@
 """Queue disciplines that hold their packets, and decide when the line is free which is next.
 
 Example:
-    >>> Codel(limit="1000 packets").target, Cake(rate="18 Mbit/s").isolation
+    >>> Codel().target, Cake(rate="18 Mbit/s").isolation
     ('5 ms', 'triple-isolate')
 """
 
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, StrictBool
 
 from tightlink import units
-from tightlink.scenario.disciplines import Discipline, Update
+from tightlink.scenario.disciplines import SELDOM_REACHED, Discipline, Update
 from tightlink.scenario.dscp import CODE_POINTS, Dscp
 from tightlink.scenario.forms import by_kind
 from tightlink.scenario.table import wrong
@@ -55,6 +55,8 @@ class Codel(_Controlled):
 
     kind: Literal["codel"] = "codel"
     """Queue discipline."""
+    limit: QueueLimit = SELDOM_REACHED
+    """What fits in packets, bytes, bandwidth-delay products or time on the line; the packet in service counts."""
 
 
 class _ControlledFlows(_Controlled):

@@ -41,7 +41,7 @@ _Queue = (
     | Drr
     | Strict
 )
-_KINDS: Final = tuple(by_kind(_Queue))
+_KINDS: Final = by_kind(_Queue)
 
 
 # Of most links the limit is one of few.
@@ -52,8 +52,9 @@ def _like_a_kind(text: str) -> str | None:
 
 def _no_kind_alone(value: object) -> object:
     if isinstance(value, str) and (kind := _like_a_kind(value)):
+        limit = ', limit = "100 packets"' if _KINDS[kind].model_fields["limit"].is_required() else ""
         raise wrong('a limit such as "20 packets", or a table with the discipline as kind', value=value,
-                    suggestion=f'{{ kind = "{kind}", limit = "1000 packets" }}')  # fmt: skip
+                    suggestion=f'{{ kind = "{kind}"{limit} }}')  # fmt: skip
     return value
 
 
