@@ -21,6 +21,7 @@ from tightlink import _core, plots
 from tightlink.analysis.limits import bifurcation, regimes, saturation
 from tightlink.plots import labels, palette
 from tightlink.report import charts
+from tightlink.run import Framed
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -121,8 +122,11 @@ def test_missing_series_are_named(run: tl.Run, one_flow: str) -> None:
         plots.series(run, "queue_packet")
     with pytest.raises(tl.TightlinkError, match="did you mean wire"):
         plots.series(run, "queue_packets", "wir")
+    short = tl.simulate(tl.loads(one_flow).set("duration", "1 s"))
+    assert plots.series(short, "queue_packets", "bottleneck").lines
+    tables = Framed({name: short.table(name) for name in short.tables})
     with pytest.raises(tl.TightlinkError, match=r"observe\.interval"):
-        plots.series(tl.simulate(tl.loads(one_flow).set("duration", "1 s")), "queue_packets")
+        plots.series(tl.Run(short.scenario, {**short.manifest, "packet_hops": 10**9}, tables), "queue_packets")
 
 
 def test_empty_frames_draw_nothing() -> None:

@@ -11,6 +11,7 @@ from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import Array, np, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.gaps import gaps
+from tightlink.plots.observed import observed
 from tightlink.plots.style import LEGEND, axes
 from tightlink.plots.style import legend as with_legend
 from tightlink.run import Run
@@ -58,7 +59,7 @@ def series(
     """A metric over time, each flow and each link in its colour of all figures of the run.
 
     Args:
-        run: A run that was observed at an interval.
+        run: A run that was observed at an interval, or a simulation that takes a second (`observed`).
         metric: Which series, such as "queue_packets".
         entity: Which link, node or flow, or several of them in their order; without it, all that have the metric.
         ax: Where to draw; without it, in a new figure.
@@ -73,7 +74,7 @@ def series(
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('time (ms)', 'congestion window (packets)')
     """
-    table = _chosen(run.series, "metric", metric)
+    table = _chosen(observed(run).series, "metric", metric)
     if isinstance(entity, str):
         table = _chosen(table, "entity", entity)
     elif entity is not None:
