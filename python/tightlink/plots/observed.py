@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 
-from tightlink import units
+from tightlink import control, units
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core
 from tightlink.run import SIMULATION, Run
@@ -14,6 +15,8 @@ from tightlink.simulate import simulate
 _INTERVALS: Final = 200
 #: What one core simulates in about a second, samples included.
 _MOST_PACKET_HOPS: Final = 10_000_000
+#: The same where an ACK calls a control that is written in Python.
+_MOST_IN_PYTHON: Final = 500_000
 #: A trace has some three rows for each, of 60 bytes.
 _MOST_TRACED: Final = 500_000
 
@@ -40,17 +43,17 @@ def observed(run: Run, *, packets: bool = False) -> Run:
     if run.source != SIMULATION or "series" in tables or "flows" not in tables or "part_until_s" in run.manifest:
         return run
     hops = run.manifest["packet_hops"]
-    if hops > _MOST_PACKET_HOPS or run.manifest["engine_behaviour"] != _core.engine_behaviour:
+    most = _MOST_IN_PYTHON if any(map(control.find, run.flows["congestion"].drop_nulls())) else _MOST_PACKET_HOPS
+    if hops > most or run.manifest["engine_behaviour"] != _core.engine_behaviour:
         return run
     interval = units.format_time(_round(units.time(run.scenario.duration) / _INTERVALS))
-    try:
-        again = simulate(
-            run.scenario.set("observe.interval", interval), trace=packets and hops <= _MOST_TRACED, threads=1
-        )
-    except TightlinkError:
-        # Such as a control of the user's that this process does not know.
-        return run
-    return again if again.flows.equals(run.flows) else run
+    scenario = run.scenario.set("observe.interval", interval)
+    for trace in (True, False) if packets and hops <= _MOST_TRACED else (False,):
+        # Refused are traces of users, and a control of the user's that this process does not know.
+        with contextlib.suppress(TightlinkError):
+            again = simulate(scenario, trace=trace, threads=1)
+            return again if again.flows.equals(run.flows) else run
+    return run
 
 
 def _round(seconds: float) -> float:
