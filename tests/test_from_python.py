@@ -63,8 +63,8 @@ def test_levels_are_stored_as_a_file_has_them(scenario: tl.Scenario, key: str, l
 def test_keys_are_given_by_name() -> None:
     with pytest.raises(TypeError, match=r"^Link takes its keys by name only, such as Link\(ends=…\)$"):
         untyped.Link("a", "b")
-    with pytest.raises(TypeError, match=r"^Codel .* such as Codel\(limit=…\)$"):
-        untyped.Codel("20 packets")
+    with pytest.raises(TypeError, match=r"^Red .* such as Red\(limit=…\)$"):
+        untyped.Red("20 packets")
 
 
 def test_a_scenario_is_not_changed_in_place(scenario: tl.Scenario) -> None:
