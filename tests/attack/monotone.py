@@ -1,9 +1,9 @@
 """A larger receiver's window does not lower the goodput of a flow that is alone on a link and loses nothing.
 
 Losses end this: a larger window fills a queue sooner. So does profile `linux`, whose receivers acknowledge at other
-times with another window (docs/limitations.md), BBR, which probes for the rate of the path at set intervals, Copa,
-which empties the queue now and then unless a window keeps it short, and LEDBAT++, which slows down after slow start:
-from a larger window it has more to regain.
+times with another window (docs/limitations.md), BBR and Vivace, which probe for the rate of the path at set intervals,
+Copa, which empties the queue now and then unless a window keeps it short, and LEDBAT++, which slows down after slow
+start: from a larger window it has more to regain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from random import Random
 
 _WINDOWS: Final = (1, 2, 4, 8, 16, 20, 32, 50, 64, 100, 200, 500, 1000, 3000, 10_000)
-_OF_ITS_OWN: Final = ("bbr", "bbr3", "copa", "ledbat++")
+_OF_ITS_OWN: Final = ("bbr", "bbr3", "copa", "ledbat++", "vivace")
 _ROUNDING: Final = 1e-9
 
 
