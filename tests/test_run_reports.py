@@ -105,6 +105,8 @@ def test_the_report_of_a_run_without_samples_has_them_of_the_same_run(monkeypatc
     assert spec == _chart(over_time.section(tl.simulate(scenario.set("observe.interval", "5 ms"))))[0]
     captions = [block.caption for block in drawn["Delay"].blocks if isinstance(block, blocks.Chart)]
     assert any(caption.startswith("One-way delay of every data packet") for caption in captions)
+    (others,) = (block for block in drawn["Delay"].blocks if isinstance(block, blocks.Row))
+    assert len(others.charts) == 2
     assert "queue" in plots.overview(run).axes[-1].get_ylabel()
     assert run.tables == ["flows", "links", "nodes"]
 

@@ -13,12 +13,17 @@ from tightlink.report.blocks import Block, Chart, Row, Section, Table
 from tightlink.report.over_time import MOST_LINES
 from tightlink.run import Run
 
-_DELAYS: Final = ("queueing_delay", "one_way_delay", "rtt")
+_ONE_WAY: Final = "one_way_delay"
+_DELAYS: Final = ("queueing_delay", _ONE_WAY, "rtt")
 _HOW: Final = ("mean", "p50", "p95", "p99", "max")
 _HEADS: Final = {"p50": "median_s", "max": "largest_s"}
 _MOST_ROWS: Final = 200
 #: Transfers from which on the distribution of their times is drawn.
 _SEVERAL: Final = 2
+_EVERY_PACKET: Final = "One-way delay of every data packet that arrived: the share that took at most so long."
+_QUANTILES: Final = (
+    "Share of packets (of samples, for round-trip times) that took at most so long: median, 95 %, 99 %, all."
+)
 _PLANE: Final = (
     "Along, the delay in queues that 95 % of a flow's packets do not exceed; up, its throughput: up and to the left is "
     "better."
@@ -60,19 +65,16 @@ def _distributions(run: Run) -> list[Block]:
     if flows.height > MOST_LINES:
         return []
     among = palette.entities(run)
-    if "packets" in run.tables:
-        found = traced.one_way_delays(run)
-        if found.height:
-            chart = charts.distribution(found, "one_way_delay_s", by="flow", among=among)
-            return [
-                Chart(chart, "One-way delay of every data packet that arrived: the share that took at most so long.")
-            ]
-    drawn = [
-        charts.quantiles(flows, delay, among=among, title=words(delay)) for delay in _DELAYS if _known(flows, delay)
-    ]
-    found_charts = [chart for chart in drawn if chart is not None]
-    caption = "Share of packets (of samples, for round-trip times) that took at most so long: median, 95 %, 99 %, all."
-    return [Row(found_charts, caption)] if found_charts else []
+    found = traced.one_way_delays(run) if "packets" in run.tables else None
+    blocks: list[Block] = []
+    told = list(_DELAYS)
+    if found is not None and found.height:
+        chart = charts.distribution(found, f"{_ONE_WAY}_s", by="flow", among=among)
+        blocks.append(Chart(chart, _EVERY_PACKET))
+        told.remove(_ONE_WAY)
+    drawn = [charts.quantiles(flows, delay, among=among, title=words(delay)) for delay in told if _known(flows, delay)]
+    kept = [chart for chart in drawn if chart is not None]
+    return [*blocks, *([Row(kept, _QUANTILES)] if kept else [])]
 
 
 def _known(frame: pl.DataFrame, delay: str) -> bool:

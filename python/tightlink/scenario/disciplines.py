@@ -160,7 +160,6 @@ class Pie(Discipline):
     kind: Literal["pie"] = "pie"
     """Queue discipline."""
     limit: QueueLimit = SELDOM_REACHED
-    """What fits in packets, bytes, bandwidth-delay products or time on the line; the packet in service counts."""
     target: Period = "15 ms"
     """Queueing delay that it aims at (QDELAY_REF)."""
     update: Update = "15 ms"

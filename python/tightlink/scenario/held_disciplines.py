@@ -56,7 +56,6 @@ class Codel(_Controlled):
     kind: Literal["codel"] = "codel"
     """Queue discipline."""
     limit: QueueLimit = SELDOM_REACHED
-    """What fits in packets, bytes, bandwidth-delay products or time on the line; the packet in service counts."""
 
 
 class _ControlledFlows(_Controlled):

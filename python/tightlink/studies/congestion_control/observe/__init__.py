@@ -12,7 +12,7 @@ from tightlink.experiment.metrics import metrics
 from tightlink.run import Run
 from tightlink.studies.congestion_control.observe import costs, homogeneous, mixed, one_link, sensitivity
 from tightlink.studies.congestion_control.observe.evidence import gather, stored
-from tightlink.studies.congestion_control.setup import MIXED, THRESHOLDS, WHOLE, Chosen
+from tightlink.studies.congestion_control.setup import MIXED, SENSITIVITY, THRESHOLDS, Chosen
 from tightlink.studies.congestion_control.setup.experiment import LARGE, OF_ONE, ONCE
 from tightlink.tables import counted, measured
 
@@ -43,9 +43,9 @@ def observe(chosen: Chosen, runs: Mapping[str, Run]) -> dict[str, Any]:
     values: dict[str, object] = {}
     found: dict[str, Any] = {}
     for name, each in evidence.items():
-        if name in {WHOLE, LARGE, ONCE}:
-            smaller = found.get(WHOLE) if name == ONCE else None
-            found[name] = sensitivity.Sensitivity(each, alone if name == WHOLE else {}, smaller)
+        if name in {SENSITIVITY, LARGE, ONCE}:
+            smaller = found.get(SENSITIVITY) if name == ONCE else None
+            found[name] = sensitivity.Sensitivity(each, alone if name == SENSITIVITY else {}, smaller)
             values |= sensitivity.values(found[name])
         elif name not in OF_ONE:
             read, said = _READ.get(name, _READ[each.experiment.mixing])

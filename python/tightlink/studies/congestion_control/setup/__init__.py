@@ -21,7 +21,7 @@ from tightlink.studies.congestion_control.setup.experiment import (
 
 __all__ = ["HEAVIER", "Chosen", "at_heavier_sizes", "chosen", "file_of", "heavier"]
 
-WHOLE: Final = "sensitivity"
+SENSITIVITY: Final = "sensitivity"
 #: The same conditions with a high and a low initial threshold, and what is claimed of both beside each other.
 MIXED: Final = ("2a", "2b")
 THRESHOLDS: Final = "thresholds"
@@ -29,7 +29,7 @@ THRESHOLDS: Final = "thresholds"
 KNOWN: Final = (*NAMES, *one_link.CASES)
 #: What runs in at most twelve minutes on two cores, with these experiments: 1000 s of one core, and the analysis.
 DEFAULT: Final = Size(Fraction(1), "30 s", routers=Fraction(1, 6))
-CHOSEN: Final = (WHOLE, "1b", *one_link.CASES)
+CHOSEN: Final = (SENSITIVITY, "1b", *one_link.CASES)
 
 
 @dataclass(frozen=True)
