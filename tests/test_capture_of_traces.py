@@ -74,6 +74,12 @@ def test_flows_are_those_of_the_run(tmp_path: Path, name: str) -> None:
     for column in COUNTS["flows"]:
         assert same[column].to_list() == run.flows[column].to_list(), column
     assert same["transport"].to_list() == run.flows["transport"].to_list()
+    for row in same.drop_nulls("one_way_delay_p95_s").iter_rows(named=True):
+        steps = found.delays.filter(entity=row["label"])
+        reached = steps.filter(pl.col("packets").cum_sum() >= 0.95 * steps["packets"].sum())["at_most_s"]
+        # A class is 2 % wide, and its middle is what the quantile says.
+        assert reached[0] == pytest.approx(row["one_way_delay_p95_s"], rel=0.02)
+        assert steps["at_most_s"][-1] == pytest.approx(row["one_way_delay_max_s"], abs=US)
     for column in ("one_way_delay_mean_s", "one_way_delay_max_s", "jitter_mean_s"):
         # Of a flow that never was connected there are none.
         assert same[column].is_null().to_list() == run.flows[column].is_null().to_list(), column
@@ -141,7 +147,7 @@ def test_packets_are_the_lines(tmp_path: Path) -> None:
     columns = ["event", "from", "to", "type", "size_bytes", "flow", "seq", "uid"]
     assert same.select(columns).equals(run.packets.select(columns))
     assert (same["time_s"] - run.packets["time_s"]).abs().max() <= US  # type: ignore[operator]
-    assert found.tables == ["flows", "links", "series", "packets"]
+    assert found.tables == ["flows", "links", "series", "delays", "packets"]
     for name in found.tables:
         assert found.table(name).columns == [column.name for column in TABLES[name]]
     saved = tl.open_run(found.save(tmp_path / "saved"))

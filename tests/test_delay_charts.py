@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
+from tightlink import plots
 from tightlink.plots import palette
 from tightlink.report import charts
 
@@ -78,6 +80,19 @@ def test_a_distribution_climbs_from_nothing_to_all() -> None:
         ("a", 10.0, 0.0), ("a", 10.0, 33.333333), ("a", 10.0, 66.666667), ("a", 20.0, 100.0), ("b", 500.0, 0.0),
         ("b", 500.0, 100.0),
     ]  # fmt: skip
+
+
+def test_a_row_may_stand_for_several_values() -> None:
+    each = pl.DataFrame({"rtt_s": [0.01, 0.01, 0.03]})
+    counted = pl.DataFrame({"rtt_s": [0.01, 0.03], "samples": [2, 1]})
+    (steps,) = charts.distribution(each, "rtt_s").to_dict()["datasets"].values()
+    (fewer,) = charts.distribution(counted, "rtt_s", weight="samples").to_dict()["datasets"].values()
+    assert fewer == [steps[0], *steps[2:]]
+    first, second = (
+        np.array([axes.lines[0].get_xdata(), axes.lines[0].get_ydata()])
+        for axes in (plots.cdf(each, "rtt_s"), plots.cdf(counted, "rtt_s", weight="samples"))
+    )
+    assert np.delete(first, 1, axis=1).tolist() == second.tolist()
 
 
 def test_the_quantiles_of_totals_are_points_of_their_distribution() -> None:

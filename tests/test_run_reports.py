@@ -12,7 +12,7 @@ import pytest
 import tightlink as tl
 from tightlink import plots
 from tightlink.plots import palette
-from tightlink.report import blocks, captures, charts, delays, over_time, runs, traced
+from tightlink.report import blocks, captures, charts, delays, over_time, runs
 from tightlink.run import Framed, Run
 
 LINK = 'link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms", queue = "20 packets" }\n'
@@ -103,10 +103,15 @@ def test_the_report_of_a_run_without_samples_has_them_of_the_same_run(monkeypatc
     spec, caption = _chart(drawn["Over time"])
     assert "the same run once more, observed every 5 ms" in caption
     assert spec == _chart(over_time.section(tl.simulate(scenario.set("observe.interval", "5 ms"))))[0]
-    captions = [block.caption for block in drawn["Delay"].blocks if isinstance(block, blocks.Chart)]
-    assert any(caption.startswith("One-way delay of every data packet") for caption in captions)
-    (others,) = (block for block in drawn["Delay"].blocks if isinstance(block, blocks.Row))
-    assert len(others.charts) == 2
+    (distributions,) = (block for block in drawn["Delay"].blocks if isinstance(block, blocks.Row))
+    assert len(distributions.charts) == 3
+    assert distributions.caption.startswith("Share of packets that arrived")
+    (rows,) = distributions.charts[2].to_dict()["datasets"].values()
+    assert (rows[0]["share"], rows[-1]["share"]) == (0, 100)
+    assert rows[-1]["rtt_s"] / 1e3 == pytest.approx(run.flows["rtt_max_s"][0])
+    assert "round-trip" in plots.delays(run, "rtt").get_xlabel()
+    with pytest.raises(tl.TightlinkError, match="queueing_delay"):
+        plots.delays(run, "queueing")
     assert "queue" in plots.overview(run).axes[-1].get_ylabel()
     assert run.tables == ["flows", "links", "nodes"]
 
@@ -121,12 +126,6 @@ def test_the_report_of_a_run_without_samples_has_them_of_the_same_run(monkeypatc
     not_again(Run(scenario.set("traffic.up.start", "0.1 s"), run.manifest, tables))
     monkeypatch.setitem(vars(runs)["observed"].__globals__, "_MOST_PACKET_HOPS", 1)
     not_again(run)
-
-
-def test_one_way_delays_of_a_trace_are_those_of_the_totals() -> None:
-    run = _run('traffic.up = { kind = "bulk", flows = 2, from = "a", to = "b" }', trace=True, duration="2 s")
-    found = traced.one_way_delays(run).group_by("flow").agg(pl.col("one_way_delay_s").mean()).sort("flow")
-    assert found["one_way_delay_s"].to_list() == pytest.approx(run.flows["one_way_delay_mean_s"].to_list(), rel=1e-9)
 
 
 def test_completion_times_count_what_was_not_complete() -> None:

@@ -59,6 +59,34 @@ def test_flows(run: Run) -> None:
             assert row[name] is None or found[name] == pytest.approx(row[name], rel=0.008, abs=RESOLVED_S), name
 
 
+def test_distributions_of_delays_are_the_simulators() -> None:
+    simulated = tl.simulate(tl.loads(BUSY + "observe.delays = true\n"), trace=True)
+    packets = _packets(simulated)
+    of_links = {
+        row["link"]: traced.delays_of_link(packets, (row["from"], row["to"]))
+        for row in simulated.links.rows(named=True)
+    }
+    for row in simulated.flows.filter(pl.col("label") != "short").iter_rows(named=True):
+        for delay, values in traced.delays_of_flow(packets, row["flow"], way=_way(row["label"])).items():
+            _same_steps(values, simulated.delays.filter(entity=row["label"], delay=delay))
+    for link, values in of_links.items():
+        _same_steps(values, simulated.delays.filter(entity=link))
+
+
+def _same_steps(delays: pl.Series, simulated: pl.DataFrame) -> None:
+    found = traced.steps(delays)
+    assert found["packets"].sum() == simulated["packets"].sum()
+    if not len(delays):
+        return
+    # The shortest delay need not be that of an empty path: classes differ.
+    for share in (0.2, 0.5, 0.99, 1.0):
+        first, second = (
+            frame.filter(pl.col("packets").cum_sum() >= share * pl.col("packets").sum())["at_most_s"][0]
+            for frame in (found, simulated)
+        )
+        assert first == pytest.approx(second, rel=1 / 32, abs=2 * RESOLVED_S), share
+
+
 def test_links(run: Run) -> None:
     resolved = tl.loads(BUSY).resolve()
     for row, link in zip(run.links.iter_rows(named=True), resolved["links"], strict=True):

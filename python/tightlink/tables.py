@@ -153,6 +153,16 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("metric", "text", "what was sampled"),
         ("value", "number", "the sample"),
     ),
+    "delays": _columns(
+        ("entity", "text", "flow or link"),
+        ("delay", "text", "one_way_delay, queueing_delay or rtt, as in flows and links"),
+        ("at_most_s", "number", "a delay; rows of an entity and a delay go from the shortest to the longest"),
+        (
+            "packets",
+            "integer",
+            "packets that took longer than the row before says and at most so long; of rtt, samples",
+        ),
+    ),
     "users": _columns(
         ("time_s", "number", "end of the interval"),
         ("label", "text", "name of the users"),
@@ -349,6 +359,7 @@ HOW_TO: Final = {
     **dict.fromkeys(("completions", "completion_times"), _NO_TRANSFERS),
     "scatter": 'its scenario has no traffic of kind "scatter"',
     "series": 'set observe.interval, such as observe.interval = "100 ms"',
+    "delays": "set observe.delays = true",
     "deliveries": "only an emulated link has it: tightlink emulate",
     "packets": "simulate with trace=True, or --trace; of a capture, packets=True, or --packets",
     **dict.fromkeys(("connections", "interfaces", "protocols", "packet_sizes"), _OF_CAPTURES),

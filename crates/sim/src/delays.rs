@@ -25,6 +25,11 @@ fn class(classed_s: f64) -> u64 {
     (classed_s.to_bits() >> SHIFT).wrapping_sub(LOWEST)
 }
 
+/// The shortest delay of a class, with the resolution that was added, in seconds.
+fn bound_s(class: u64) -> f64 {
+    f64::from_bits((class + LOWEST) << SHIFT)
+}
+
 /// Delays, as they come.
 #[derive(Clone, Debug)]
 pub struct Delays {
@@ -100,13 +105,19 @@ impl Delays {
         (self.first..).zip(self.classes.iter().copied()).filter(|(_, count)| *count > 0)
     }
 
+    /// Delays from the shortest on, each with how many are longer than the one before and at most so long: the longest of
+    /// their classes.
+    pub fn steps(&self) -> impl Iterator<Item = (f64, u64)> {
+        let longest_s = |of| if of <= class(self.resolution_s) { 0.0 } else { bound_s(of + 1) - self.resolution_s };
+        self.counts().map(move |(of, count)| ((longest_s(of) + self.base_s()).min(self.max_s), u64::from(count)))
+    }
+
     /// What the delays of a class have beyond what all have in common, in its middle, in seconds; of the lowest, nothing.
     fn middle_s(&self, of: u64) -> f64 {
         if of <= class(self.resolution_s) {
             return 0.0;
         }
-        let bound = |class: u64| f64::from_bits((class + LOWEST) << SHIFT).max(self.resolution_s);
-        0.5 * (bound(of) + bound(of + 1)) - self.resolution_s
+        0.5 * (bound_s(of).max(self.resolution_s) + bound_s(of + 1)) - self.resolution_s
     }
 
     /// The same delays without what they have in common.
@@ -225,6 +236,15 @@ mod tests {
             sorted.sort_by(f64::total_cmp);
             let summary = all.summary();
             prop_assert_eq!(summary.max_s, sorted[sorted.len() - 1]);
+            let (mut counted, mut before_s) = (0, f64::NEG_INFINITY);
+            for (at_most_s, count) in all.steps() {
+                prop_assert!(at_most_s > before_s || sorted.len() == counted + count as usize);
+                (before_s, counted) = (at_most_s, counted + count as usize);
+                let resolution_s = RESOLUTION_S.max(base_s / 16.0);
+                // What is nothing is as short as what is empty; and rounding may move a delay from its class.
+                prop_assert!(sorted[counted - 1] <= at_most_s + resolution_s / 32.0);
+            }
+            prop_assert!(counted == sorted.len() && before_s <= summary.max_s);
             for (found, share) in [(summary.p50_s, 0.5), (summary.p95_s, 0.95), (summary.p99_s, 0.99)] {
                 let expected = exact(&sorted, share);
                 let (resolution_s, excess_s) = (RESOLUTION_S.max(base_s / 16.0), expected - base_s);

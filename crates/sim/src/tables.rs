@@ -1,6 +1,9 @@
 //! The tables of a run: totals of flows, links and nodes, and the time series.
 
 mod completions;
+mod distributions;
+
+pub use distributions::delays;
 
 use std::borrow::Cow;
 
@@ -78,7 +81,7 @@ const QUEUEING_DELAY: [&str; 5] = [
 const RTT: [&str; 5] = ["rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_p99_s", "rtt_max_s"];
 
 /// What a link did, how many packets its wire lost, and how long packets waited.
-pub type LinkRow = (ServerTotals, u64, Summary);
+pub type LinkRow = (ServerTotals, u64, Delays);
 
 /// A run of flows whose totals are asked for, whatever ran it.
 pub trait Finished {
@@ -262,12 +265,12 @@ fn counted(count: u64, among: u64) -> f64 {
 pub fn totals(run: &impl Finished) -> Vec<(&'static str, Table)> {
     let mut tables = vec![("flows", flows(run)), ("links", links(run)), ("nodes", nodes(run))];
     tables.extend(completions::completions(run));
+    tables.extend(delays(run).map(|delays| ("delays", delays)));
     tables
 }
 
-/// The `flows` table: a row for each flow, or for each group, as the scenario asks; for each group of transfers.
-#[must_use]
-pub fn flows(run: &impl Finished) -> Table {
+/// The rows of the `flows` table: of each flow, or of each group, as the scenario asks; of each group of transfers.
+fn rows_of_flows(run: &impl Finished) -> Vec<(&FlowSpec, &str, FlowTotals<'_>)> {
     let scenario = run.scenario();
     let mut rows: Vec<(&FlowSpec, &str, FlowTotals<'_>)> = Vec::new();
     let single = scenario.single_flows();
@@ -285,6 +288,13 @@ pub fn flows(run: &impl Finished) -> Table {
             }
         }
     }
+    rows
+}
+
+/// The `flows` table.
+#[must_use]
+pub fn flows(run: &impl Finished) -> Table {
+    let (scenario, rows) = (run.scenario(), rows_of_flows(run));
     let node = |index: u32| scenario.nodes[index as usize].name.clone();
     let totals = || rows.iter().map(|(.., totals)| totals);
     let specs = || rows.iter().map(|(spec, ..)| *spec);
@@ -360,7 +370,7 @@ pub fn links(run: &impl Finished) -> Table {
     table.float("utilization", rows.iter().map(|(t, ..)| t.utilization(duration_s)));
     table.float("queue_mean_packets", rows.iter().map(|(t, ..)| t.waiting_s / duration_s));
     table.integer("queue_max_packets", rows.iter().map(|(t, ..)| t.queue_max_packets));
-    table.delays(QUEUEING_DELAY, rows.iter().map(|row| row.2));
+    table.delays(QUEUEING_DELAY, rows.iter().map(|row| row.2.summary()));
     table
 }
 

@@ -111,6 +111,7 @@ def run(
     frames = {
         "flows": _flows(measured, packets, found),
         "links": frame("links", [_link(measured, packets, place) for place in range(len(measured.plan.directions))]),
+        "delays": _delays(measured, packets, found),
         "series": _series(measured, packets, found),
         "packets": packets.select(column.name for column in TABLES["packets"]),
     }
@@ -249,6 +250,23 @@ def _link(measured: Measured, packets: pl.DataFrame, place: int) -> dict[str, An
     plan = measured.plan
     marked = measured.relayed.summary["links"][place]["packets_marked"]
     return of_link(packets, plan.directions[place], plan.ends(place), measured.duration_s, marked=marked)
+
+
+def _delays(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
+    parts: list[tuple[str, str, pl.Series]] = []
+    for job in measured.jobs:
+        own = traced.delays_of_flow(packets, job.index, way=measured.way(job))
+        samples = found[job.index].samples
+        if "rtt_s" in samples:
+            own["rtt"] = pl.Series(samples["rtt_s"][1], dtype=pl.Float64)
+        parts += [(job.label, delay, values) for delay, values in own.items()]
+    for place, link in enumerate(measured.plan.directions):
+        parts.append((link["name"], "queueing_delay", traced.delays_of_link(packets, measured.plan.ends(place))))
+    columns = list(schema("delays"))
+    return pl.concat(
+        traced.steps(values).with_columns(entity=pl.lit(name), delay=pl.lit(delay)).select(columns)
+        for name, delay, values in parts
+    )
 
 
 def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:

@@ -12,10 +12,11 @@ Example:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tightlink.lazy import pl
+from tightlink.lazy import np, pl
 from tightlink.tables import DELAY_STATISTICS, RENAMED
 
 #: The links that packets cross, in this order, by the nodes at the ends of each.
@@ -27,6 +28,8 @@ _BITS: Final = 8
 #: A link that is busy for this share of a round trip is saturated (`crates/sim/src/network/saturation.rs`).
 _THROUGHOUT: Final = 0.95
 _MOST_ROUNDS: Final = 100_000
+#: What is added to a delay at least before it is classed, in seconds.
+_RESOLUTION_S: Final = 1e-6
 #: Why packets are dropped in front of a line, or in a ring.
 _AT_QUEUE: Final = ("queue", "input ring", "output ring", "queue management")
 #: Keys of a link whose packets take now this long, now that.
@@ -85,19 +88,15 @@ def of_flow(packets: pl.DataFrame, flow: int, *, way: Way) -> dict[str, Any]:
         flow: Its number.
         way: The links that its sender's packets cross.
     """
-    own = packets.filter((pl.col("flow") == flow) & pl.any_horizontal(is_on(ends) for ends in way))
+    own = _on_way(packets, flow, way)
     # The first ACK of the sender completes the handshake; others acknowledge nothing that counts.
     carried = own.filter(pl.col("type") != "ack")
     handshake = own.filter((pl.col("type") == "ack") & (pl.col("event") == "+")).height > 0
-    offered, arrived = (_on(carried, ends).filter(event=event) for ends, event in ((way[0], "+"), (way[-1], "r")))
+    arrived = _on(carried, way[-1]).filter(event="r")
     # What an input ring drops never comes to the link.
     sent = carried.unique("uid", maintain_order=True)
-    data = arrived.filter(carries())
-    sent_s = offered.select("uid", sent_s="time_s")
-    delays = data.join(sent_s, on="uid", maintain_order="left").select(pl.col("time_s") - pl.col("sent_s")).to_series()
-    one_way = of_delays("one_way_delay", delays)
-    waited = _waited(carried).filter(pl.col("uid").is_in(data["uid"].implode()))
-    waited = waited.group_by("uid", maintain_order=True).sum()
+    delays = delays_of_flow(packets, flow, way=way)
+    one_way = of_delays("one_way_delay", delays["one_way_delay"])
     return {
         "packets_sent": sent.height + handshake,
         "packets_delivered": arrived.height + handshake,
@@ -105,10 +104,50 @@ def of_flow(packets: pl.DataFrame, flow: int, *, way: Way) -> dict[str, Any]:
         "bytes_sent": int(sent["size_bytes"].sum()),
         "bytes_delivered": int(arrived["size_bytes"].sum()),
         **one_way,
-        **of_delays("queueing_delay", waited["waited_s"]),
-        "jitter_mean_s": delays.diff().abs().mean(),
+        **of_delays("queueing_delay", delays["queueing_delay"]),
+        "jitter_mean_s": delays["one_way_delay"].diff().abs().mean(),
         **{old: one_way[new] for old, new in RENAMED.items()},
     }
+
+
+def delays_of_flow(packets: pl.DataFrame, flow: int, *, way: Way) -> dict[str, pl.Series]:
+    """How long each packet with data that arrived took in seconds, and how long of that it waited.
+
+    Args:
+        packets: As `in_time` gives them.
+        flow: Its number.
+        way: The links that its sender's packets cross.
+    """
+    carried = _on_way(packets, flow, way).filter(pl.col("type") != "ack")
+    data = _on(carried, way[-1]).filter(carries(), event="r")
+    sent_s = _on(carried, way[0]).filter(event="+").select("uid", sent_s="time_s")
+    delays = data.join(sent_s, on="uid", maintain_order="left").select(pl.col("time_s") - pl.col("sent_s"))
+    waited = _waited(carried).filter(pl.col("uid").is_in(data["uid"].implode()))
+    waited = waited.group_by("uid", maintain_order=True).sum()
+    return {"one_way_delay": delays.to_series(), "queueing_delay": waited["waited_s"]}
+
+
+def delays_of_link(packets: pl.DataFrame, ends: tuple[str, str]) -> pl.Series:
+    """How long each packet waited at a link that was transmitted, in seconds."""
+    return _waited(_on(packets, ends))["waited_s"]
+
+
+def steps(delays: pl.Series) -> pl.DataFrame:
+    """How delays are distributed, in classes as the engine has them (`crates/sim/src/delays.rs`).
+
+    A class is 1/64 wide of what exceeds the shortest delay, with a resolution added.
+
+    >>> import polars as pl
+    >>> steps(pl.Series([0.01, 0.01, 0.03])).rows()
+    [(0.0100006103515625, 2), (0.03, 1)]
+    """
+    values = delays.drop_nulls().to_numpy()
+    base_s = values.min(initial=math.inf)
+    resolution_s = max(_RESOLUTION_S, base_s / 16) if values.size else _RESOLUTION_S
+    fraction, exponent = np.frexp(values - base_s + resolution_s)
+    longest_s = np.ldexp((np.floor(128 * fraction) + 1) / 128, exponent) - resolution_s + base_s
+    at_most_s, counts = np.unique(np.minimum(longest_s, values.max(initial=0.0)), return_counts=True)
+    return pl.DataFrame({"at_most_s": at_most_s, "packets": counts}, {"at_most_s": pl.Float64, "packets": pl.Int64})
 
 
 def of_delays(name: str, delays: pl.Series) -> dict[str, float | None]:
@@ -171,7 +210,7 @@ def of_link(
         "utilization": float(started.select(busy.sum()).item() or 0.0) / duration_s,
         "queue_mean_packets": float(steps.to_series().sum()) / duration_s,
         "queue_max_packets": int(waiting["waiting"].max() or 0),  # type: ignore[arg-type]  # a column of integers
-        **of_delays("queueing_delay", _waited(own)["waited_s"]),
+        **of_delays("queueing_delay", delays_of_link(packets, ends)),
     }
 
 
@@ -263,6 +302,10 @@ def sampled(
     frame = pl.DataFrame({"time_s": list(time_s), "value": list(values)}, types, strict=False).sort("time_s")
     held = _at(times).join_asof(frame, on="time_s", strategy="backward").drop_nulls()
     return _long({metric: held}, entity)
+
+
+def _on_way(packets: pl.DataFrame, flow: int, way: Way) -> pl.DataFrame:
+    return packets.filter((pl.col("flow") == flow) & pl.any_horizontal(is_on(ends) for ends in way))
 
 
 def _on(packets: pl.DataFrame, ends: tuple[str, str]) -> pl.DataFrame:

@@ -7,7 +7,7 @@ Columns that end in a unit are drawn in a readable scale, with the unit in the l
 from __future__ import annotations
 
 from tightlink.plots import ten_steps
-from tightlink.plots.figures import cdf, limited_by, line, scatter_with_curves, series
+from tightlink.plots.figures import cdf, delays, limited_by, line, scatter_with_curves, series
 from tightlink.plots.markov import chain_arrivals, chain_evolution, chain_perturbation, chain_sensitivity
 from tightlink.plots.oscillation import oscillation_series, oscillation_spectrum
 from tightlink.plots.overview import overview
@@ -26,6 +26,7 @@ __all__ = [
     "chain_perturbation",
     "chain_sensitivity",
     "correlation_over_lag",
+    "delays",
     "interarrival_times",
     "limited_by",
     "line",

@@ -123,13 +123,24 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None = None, **style: Any) -> Axes:
+def cdf(
+    frame: pl.DataFrame,
+    x: str,
+    *,
+    by: str | None = None,
+    among: Iterable[str] = (),
+    weight: str | None = None,
+    ax: Axes | None = None,
+    **style: Any,
+) -> Axes:
     """The share of rows whose value is at most x.
 
     Args:
         frame: One row a value.
         x: Column of the values.
         by: Column that tells distributions apart.
+        among: All names that share their colours, such as all flows of a run.
+        weight: Column of how many values a row stands for; without it, one.
         ax: Where to draw; without it, in a new figure.
         style: Passed on to matplotlib's ``plot``.
 
@@ -139,12 +150,35 @@ def cdf(frame: pl.DataFrame, x: str, *, by: str | None = None, ax: Axes | None =
     """
     ax = axes(ax)
     across = _axis(frame, x, ax.get_xlabel())
-    for name, color, part in _lines(frame, by):
-        values = _values(part.drop_nulls(x).sort(x), x, across)
-        ax.plot([values[0], *values], [100 * at / len(values) for at in range(len(values) + 1)],
-                drawstyle="steps-post", label=name, **_styled(color, style)) if values else None  # fmt: skip
+    for name, color, part in _lines(frame, by, among):
+        ranked = part.drop_nulls(x).sort(x)
+        values, counts = _values(ranked, x, across), ranked[weight].to_numpy() if weight else np.ones(ranked.height)
+        shares = 100 * counts.cumsum() / counts.sum()
+        ax.plot([values[0], *values], [0.0, *shares], drawstyle="steps-post", label=name,
+                **_styled(color, style)) if values else None  # fmt: skip
     ax.set_ylim(0, 100)
     return _labelled(ax, across.title, "share at most so large (%)", legend=by is not None)
+
+
+def delays(run: Run, delay: str = "queueing_delay", *, ax: Axes | None = None, **style: Any) -> Axes:
+    """How a delay of all flows and links is distributed, each in its colour of all figures of the run.
+
+    Args:
+        run: A run with ``observe.delays``, a measurement, or a simulation that takes a second (`observed`).
+        delay: "queueing_delay", "one_way_delay" or "rtt".
+        ax: Where to draw; without it, in a new figure.
+        style: Passed on to matplotlib's ``plot``.
+
+    Raises:
+        TightlinkError: The run has no such delays.
+
+    Example:
+        >>> run = tl.simulate(tl.network("dsl").set("duration", "1 s"))
+        >>> tl.plots.delays(run, "rtt").get_xlabel()
+        'round-trip time (ms)'
+    """
+    own = _chosen(observed(run).delays, "delay", delay).rename({"at_most_s": f"{delay}_s"})
+    return cdf(own, f"{delay}_s", by="entity", among=palette.entities(run), weight="packets", ax=ax, **style)
 
 
 def scatter_with_curves(  # noqa: PLR0913

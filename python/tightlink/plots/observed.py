@@ -1,9 +1,8 @@
-"""A run as its pictures need it: simulated again with samples over time, where it kept none and that takes a second."""
+"""A run as its pictures need it: simulated again, observed, where it was not and that takes a second."""
 
 from __future__ import annotations
 
-import contextlib
-from typing import Final
+from typing import Any, Final
 
 from tightlink import control, units
 from tightlink.errors import TightlinkError
@@ -17,18 +16,15 @@ _INTERVALS: Final = 200
 _MOST_PACKET_HOPS: Final = 10_000_000
 #: The same where an ACK calls a control that is written in Python.
 _MOST_IN_PYTHON: Final = 500_000
-#: A trace has some three rows for each, of 60 bytes.
-_MOST_TRACED: Final = 500_000
 
 
-def observed(run: Run, *, packets: bool = False) -> Run:
-    """The same run with samples over time, or as it is if it has them or would take long.
+def observed(run: Run) -> Run:
+    """The same run with samples over time and distributions of delays, or as it is if it has them or would take long.
 
     What is observed changes nothing of what happens: that its totals are the same is checked.
 
     Args:
         run: Simulated, measured or captured.
-        packets: Whether a short one is to have the table of all its packets, too.
 
     Example:
         >>> run = tl.simulate(tl.loads('''
@@ -36,24 +32,30 @@ def observed(run: Run, *, packets: bool = False) -> Run:
         ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }
         ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
         ... '''))
-        >>> "series" in run.tables, "series" in observed(run).tables
-        (False, True)
+        >>> run.tables, observed(run).tables
+        (['flows', 'links', 'nodes'], ['flows', 'links', 'nodes', 'series', 'delays'])
     """
     tables = run.tables
-    if run.source != SIMULATION or "series" in tables or "flows" not in tables or "part_until_s" in run.manifest:
+    if run.source != SIMULATION or "flows" not in tables or "part_until_s" in run.manifest:
+        return run
+    if {"series", "delays"} <= {*tables}:
         return run
     hops = run.manifest["packet_hops"]
     most = _MOST_IN_PYTHON if any(map(control.find, run.flows["congestion"].drop_nulls())) else _MOST_PACKET_HOPS
     if hops > most or run.manifest["engine_behaviour"] != _core.engine_behaviour:
         return run
-    interval = units.format_time(_round(units.time(run.scenario.duration) / _INTERVALS))
-    scenario = run.scenario.set("observe.interval", interval)
-    for trace in (True, False) if packets and hops <= _MOST_TRACED else (False,):
-        # Refused are traces of users, and a control of the user's that this process does not know.
-        with contextlib.suppress(TightlinkError):
-            again = simulate(scenario, trace=trace, threads=1)
-            return again if again.flows.equals(run.flows) else run
-    return run
+    observe: dict[str, Any] = {"delays": True}
+    if "series" not in tables:
+        observe["interval"] = units.format_time(_round(units.time(run.scenario.duration) / _INTERVALS))
+    scenario = run.scenario
+    for key, value in observe.items():
+        scenario = scenario.set(f"observe.{key}", value)
+    try:
+        again = simulate(scenario, threads=1)
+    except TightlinkError:
+        # A control of the user's that this process does not know.
+        return run
+    return again if again.flows.equals(run.flows) else run
 
 
 def _round(seconds: float) -> float:

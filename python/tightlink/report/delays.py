@@ -8,19 +8,18 @@ from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
 from tightlink.plots import palette
 from tightlink.plots.labels import words
-from tightlink.report import charts, traced
+from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table
 from tightlink.report.over_time import MOST_LINES
 from tightlink.run import Run
 
-_ONE_WAY: Final = "one_way_delay"
-_DELAYS: Final = ("queueing_delay", _ONE_WAY, "rtt")
+_DELAYS: Final = ("queueing_delay", "one_way_delay", "rtt")
 _HOW: Final = ("mean", "p50", "p95", "p99", "max")
 _HEADS: Final = {"p50": "median_s", "max": "largest_s"}
 _MOST_ROWS: Final = 200
 #: Transfers from which on the distribution of their times is drawn.
 _SEVERAL: Final = 2
-_EVERY_PACKET: Final = "One-way delay of every data packet that arrived: the share that took at most so long."
+_EVERY_PACKET: Final = "Share of packets that arrived (of samples, for round-trip times) that took at most so long."
 _QUANTILES: Final = (
     "Share of packets (of samples, for round-trip times) that took at most so long: median, 95 %, 99 %, all."
 )
@@ -65,16 +64,19 @@ def _distributions(run: Run) -> list[Block]:
     if flows.height > MOST_LINES:
         return []
     among = palette.entities(run)
-    found = traced.one_way_delays(run) if "packets" in run.tables else None
-    blocks: list[Block] = []
-    told = list(_DELAYS)
-    if found is not None and found.height:
-        chart = charts.distribution(found, f"{_ONE_WAY}_s", by="flow", among=among)
-        blocks.append(Chart(chart, _EVERY_PACKET))
-        told.remove(_ONE_WAY)
-    drawn = [charts.quantiles(flows, delay, among=among, title=words(delay)) for delay in told if _known(flows, delay)]
-    kept = [chart for chart in drawn if chart is not None]
-    return [*blocks, *([Row(kept, _QUANTILES)] if kept else [])]
+    if "delays" in run.tables:
+        whole = run.delays.filter(pl.col("entity").is_in(flows["label"].implode()))
+        parts = [(delay, whole.filter(delay=delay).rename({"at_most_s": f"{delay}_s"})) for delay in _DELAYS]
+        drawn = [
+            charts.distribution(part, f"{delay}_s", by="entity", among=among, weight="packets", title=words(delay))
+            for delay, part in parts if part.height
+        ]  # fmt: skip
+        return [Row(drawn, _EVERY_PACKET)] if drawn else []
+    upper = [
+        charts.quantiles(flows, delay, among=among, title=words(delay)) for delay in _DELAYS if _known(flows, delay)
+    ]
+    kept = [chart for chart in upper if chart is not None]
+    return [Row(kept, _QUANTILES)] if kept else []
 
 
 def _known(frame: pl.DataFrame, delay: str) -> bool:

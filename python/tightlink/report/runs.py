@@ -37,7 +37,7 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
         file = captures.file(run, "file", "format", "bytes", "sha256", "interval")
         return [*drawn, over_time.section(run), *delays.sections(run), _totals(run), _links(run), file]
 
-    flows, seen = "flows" in run.tables, observed(run, packets=True)
+    flows, seen = "flows" in run.tables, observed(run)
     scenario = Details("The scenario as it was understood, every default included", understood(run.scenario))
     return [
         *drawn,

@@ -9,7 +9,6 @@ from tightlink.lazy import pl
 from tightlink.numbers import grouped
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section
-from tightlink.report.traced import data_packets
 from tightlink.run import CAPTURE, Run
 
 #: When a part of a run begins and ends, in seconds; nothing where it does with the run.
@@ -64,8 +63,11 @@ def _number(run: Run, flow: str) -> int:
 
 def _traced(run: Run, number: int) -> pl.DataFrame:
     """Points of a flow of a packet trace: ``time_s``, ``sequence``, ``kind``."""
-    origin = run.flows.filter(pl.col("flow") == number)["from"][0]
-    data = data_packets(run).filter(pl.col("flow") == number)
+    origin, transport = run.flows.filter(pl.col("flow") == number).select("from", "transport").row(0)
+    data = run.packets.filter((pl.col("flow") == number) & (pl.col("type") != "ack"))
+    if transport == "tcp":
+        # A connection opens with packets without payload, which have no number yet.
+        data = data.filter((pl.col("seq") != 0) | (pl.col("size_bytes") == pl.col("size_bytes").max()))
     sent = data.filter((pl.col("event") == "+") & (pl.col("from") == origin))
     first = pl.col("seq").is_first_distinct()
     acks = (pl.col("flow") == number) & (pl.col("type") == "ack") & (pl.col("event") == "r") & (pl.col("to") == origin)

@@ -122,6 +122,11 @@ class Run:
         return self.table("series")
 
     @property
+    def delays(self) -> pl.DataFrame:
+        """How delays of flows and links are distributed; needs ``observe.delays``."""
+        return self.table("delays")
+
+    @property
     def users(self) -> pl.DataFrame:
         """What all users did, by intervals; for runs with users."""
         return self.table("users")

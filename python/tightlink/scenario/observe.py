@@ -42,5 +42,7 @@ class Observe(Table):
     """Rows of the table ``flows``: each flow, each traffic group, or none (default "each")."""
     transport: StrictBool | None = None
     """Whether series have the phase of each congestion control and the state of each recovery, too (default: no)."""
+    delays: StrictBool | None = None
+    """Whether there is a table of how all delays are distributed, ``delays`` (default: no)."""
     periods: Annotated[dict[Name, Interval], AfterValidator(_check_few)] | None = None
     """Periods of which users' transfers are counted apart (default: one, ``whole``)."""

@@ -217,8 +217,8 @@ def _observe(scenario: Scenario, duration: float) -> dict[str, Any]:
     if observe.transport and interval is None:
         expected = "an interval beside it (observe.interval): it adds to the series"
         raise ScenarioError(expected, key="observe.transport", value=True)
-    states = {"transport": True} if observe.transport else {}
-    return {"interval_s": interval, "flows": given(observe.flows), "periods": periods, **states}
+    more = {name: True for name in ("transport", "delays") if getattr(observe, name)}
+    return {"interval_s": interval, "flows": given(observe.flows), "periods": periods, **more}
 
 
 def _periods(written: Mapping[str, tuple[str, str]], interval: float | None, duration: float) -> list[dict[str, Any]]:

@@ -41,6 +41,13 @@ impl Times {
         both
     }
 
+    /// Times from the shortest on, in seconds, each with how many are longer than the one before and at most so long: the
+    /// longest of their classes.
+    pub fn steps(&self) -> impl Iterator<Item = (f64, u64)> {
+        let longest = |of: u16| libm::pow(RATIO, f64::from(of) + 1.0).min(self.most as f64);
+        self.classes.iter().map(move |&(class, count)| (longest(class) / 1e9, u64::from(count)))
+    }
+
     fn count_in(&mut self, class: u16, count: u32) {
         match self.classes.binary_search_by_key(&class, |&(class, _)| class) {
             Ok(at) => self.classes[at].1 = self.classes[at].1.saturating_add(count),
@@ -99,6 +106,14 @@ mod tests {
             let found = times.quantile_s(share);
             assert!((found / expected - 1.0).abs() < 0.0101, "{share}: {found} instead of {expected}");
         }
+        let steps: Vec<(f64, u64)> = times.steps().collect();
+        assert_eq!(steps.last().map(|step| step.0), Some(1e-2));
+        let mut counted = 0;
+        for (at_most_s, count) in steps {
+            counted += count;
+            assert!(counted as f64 * 1e-6 <= at_most_s, "{counted} are longer than {at_most_s}");
+        }
+        assert_eq!(counted, 10_000);
         assert_eq!((times.least_s(), times.most_s(), times.mean_s()), (1e-6, 1e-2, 5.0005e-3));
     }
 }

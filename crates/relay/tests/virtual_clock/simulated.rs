@@ -311,7 +311,13 @@ pub fn scenario(nodes: Vec<NodeSpec>, links: Vec<LinkSpec>, flows: Vec<FlowSpec>
         users: Vec::new(),
         scatter: Vec::new(),
         transfers: Vec::new(),
-        observe: ObserveSpec { interval_s: None, transport: false, flows: ObserveFlows::Each, periods: Vec::new() },
+        observe: ObserveSpec {
+            interval_s: None,
+            transport: false,
+            delays: false,
+            flows: ObserveFlows::Each,
+            periods: Vec::new(),
+        },
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::iter;
 
 use super::EpochSimulation;
 use super::region::Counted;
@@ -23,8 +24,12 @@ impl EpochSimulation<'_> {
     /// All tables of the run, with their names.
     #[must_use]
     pub fn tables(&self) -> Vec<(&'static str, Table)> {
-        let mut tables =
-            if self.scenario.flows.is_empty() { vec![("links", tables::links(self))] } else { tables::totals(self) };
+        let mut tables = if self.scenario.flows.is_empty() {
+            let delays = tables::delays(self).map(|delays| ("delays", delays));
+            iter::once(("links", tables::links(self))).chain(delays).collect()
+        } else {
+            tables::totals(self)
+        };
         tables.extend(tables::series(self).map(|series| ("series", series)));
         let counted = self.counted();
         if !self.groups.is_empty() {

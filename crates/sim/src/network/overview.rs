@@ -1,6 +1,6 @@
 //! A link and its queue, seen as one: its packets wait in the server, in a gate or in a managed queue.
 
-use crate::delays::Summary;
+use crate::delays::Delays;
 use crate::network::fabric::Fabric;
 use crate::network::link::LinkSample;
 use crate::network::server::ServerTotals;
@@ -80,8 +80,8 @@ impl<P> Fabric<P> {
 
     /// How long packets waited at a link that went on the line before the end of the run.
     #[must_use]
-    pub fn queueing(&self, link: u32) -> Summary {
-        self.gates.of(link).map_or_else(|| self.links[link as usize].queueing(), |gate| gate.counts.waits.summary())
+    pub fn queueing(&self, link: u32) -> Delays {
+        self.gates.of(link).map_or_else(|| self.links[link as usize].queueing(), |gate| gate.counts.waits.clone())
     }
 
     /// Random numbers that links, their queues and the choice of paths have drawn.

@@ -11,6 +11,9 @@ pub struct ObserveSpec {
     /// Series have the states of congestion control and recovery, too.
     #[serde(default)]
     pub transport: bool,
+    /// There is a table of how delays are distributed.
+    #[serde(default)]
+    pub delays: bool,
     /// Rows of the `flows` table.
     pub flows: ObserveFlows,
     /// Periods by which the transfers of users are summed up.

@@ -8,7 +8,7 @@ use crate::engine::common::networks::{
 };
 use crate::engine::common::reference::shortest_path;
 use crate::engine::common::{
-    Unfused, cases, column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire,
+    Tables, Unfused, cases, column, floats, flow, integers, known, packets, run, run_with, scenario, tcp, trace, wire,
 };
 use proptest::prelude::*;
 use tightlink_sim::Scenario;
@@ -282,13 +282,56 @@ fn windows_are_sane(scenario: &Scenario, series: &Table) -> Result<(), TestCaseE
     Ok(())
 }
 
+/// The distributions of delays are those of which flows and links have the quantiles.
+fn distributions_have_the_quantiles(tables: &Tables) -> Result<(), TestCaseError> {
+    let delays = tables.delays.as_ref().expect("the scenario asks for it");
+    let (Column::Category(entities, _), Column::Category(of, kinds)) =
+        (column(delays, "entity"), column(delays, "delay"))
+    else {
+        panic!("names in both")
+    };
+    let mut steps: BTreeMap<(u32, u32), Vec<(f64, i64)>> = BTreeMap::new();
+    let rows = floats(delays, "at_most_s").iter().zip(integers(delays, "packets"));
+    for ((key, kind), (&at_most_s, &count)) in entities.iter().zip(of).zip(rows) {
+        steps.entry((*key, *kind)).or_default().push((at_most_s, count));
+    }
+    let flows = integers(&tables.flows, "flow").len();
+    for entity in 0..flows + integers(&tables.links, "packets_in").len() {
+        let (table, row) = if entity < flows { (&tables.flows, entity) } else { (&tables.links, entity - flows) };
+        for (kind, name) in kinds.iter().enumerate().filter(|(_, name)| entity < flows || *name == "queueing_delay") {
+            let own = steps.remove(&(entity as u32, kind as u32)).unwrap_or_default();
+            prop_assert!(own.is_sorted_by(|one, next| one.0 <= next.0), "{:?}", own);
+            let all: i64 = own.iter().map(|(_, count)| count).sum();
+            for (quantile, share) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0)] {
+                let value_s = floats(table, &format!("{name}_{quantile}_s"))[row];
+                let mut counted = 0;
+                let step = own.iter().position(|(_, count)| {
+                    counted += count;
+                    counted as f64 >= (share * all as f64).ceil().max(1.0)
+                });
+                let Some(step) = step else {
+                    prop_assert!(value_s.is_nan(), "{} of none: {}", name, value_s);
+                    continue;
+                };
+                // Of the largest, the last class may be of what is nothing: then it is said to be nothing.
+                let above_s = if step > 0 { own[step - 1].0 } else { f64::NEG_INFINITY };
+                let holds = value_s >= above_s && (value_s <= own[step].0 || quantile == "max");
+                prop_assert!(holds, "{} {}: {} beside {:?}", name, quantile, value_s, own);
+            }
+        }
+    }
+    prop_assert!(steps.is_empty(), "of nothing: {:?}", steps);
+    Ok(())
+}
+
 fn conserves(scenario: &Scenario) -> Result<(), TestCaseError> {
     let mut sampled = scenario.clone();
-    sampled.observe.interval_s = Some(scenario.duration_s / 50.0);
+    (sampled.observe.interval_s, sampled.observe.delays) = (Some(scenario.duration_s / 50.0), true);
     let (tables, records) = trace(&sampled);
     prop_assert!(records.is_sorted_by_key(|record| record.time));
     links_conserve(&sampled, &tables.links, &records)?;
     flows_conserve(&sampled, &tables.flows, &records)?;
+    distributions_have_the_quantiles(&tables)?;
     windows_are_sane(&sampled, &tables.series.expect("an interval was given"))?;
     let arrived = records.iter().filter(|record| record.event == Event::Receive).count();
     prop_assert_eq!(tables.packet_hops, arrived as u64);

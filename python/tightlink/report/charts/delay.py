@@ -197,7 +197,9 @@ def distribution(  # noqa: PLR0913
     *,
     by: str | None = None,
     among: Iterable[str] | None = None,
+    weight: str | None = None,
     censored: bool = False,
+    title: str = "",
     x_title: str | None = None,
     x_scale: Kind = "linear",
 ) -> alt.Chart:
@@ -208,8 +210,10 @@ def distribution(  # noqa: PLR0913
         x: Column of the values.
         by: Column that tells distributions apart.
         among: All names that share their colours, such as all flows of a run.
+        weight: Column of how many values a row stands for; without it, one.
         censored: Whether a row without a value counts as larger than all, such as a transfer that was not complete at
             the end: the line stops below 100 %. Otherwise it is left out.
+        title: Above the chart.
         x_title: Below the axis; without it, from the column's name.
         x_scale: Kind of the axis along.
 
@@ -220,13 +224,14 @@ def distribution(  # noqa: PLR0913
     listed = frame if censored else frame.drop_nulls(x)
     parts = []
     for part in listed.partition_by(by, maintain_order=True) if by is not None else [listed]:
-        ranked = part.drop_nulls(x).sort(x)
-        ranked = ranked.with_columns(share=100 * pl.col(x).cum_count() / part.height)
+        counted = part.with_columns(share=pl.lit(1) if weight is None else pl.col(weight))
+        shares = 100 * pl.col("share").cum_sum() / counted["share"].sum()
+        ranked = counted.drop_nulls(x).sort(x).with_columns(share=shares)
         # The first step begins on the ground.
         parts += [ranked.head(1).with_columns(share=pl.lit(0.0)), ranked]
     steps = pl.concat(parts) if parts else listed.with_columns(share=pl.lit(0.0))
     return line(
-        steps, x, "share", by=by, among=among, x_title=x_title, y_title="share at most so large (%)",
+        steps, x, "share", by=by, among=among, title=title, x_title=x_title, y_title="share at most so large (%)",
         y_domain=(0.0, 100.0), x_scale=x_scale, step=True, most=_MOST_STEPS,
     )  # fmt: skip
 

@@ -81,6 +81,11 @@ impl OneWay {
         self.times.quantile_s(share)
     }
 
+    /// Delays in seconds, each with how many are longer than the one before and at most so long.
+    pub fn steps(&self) -> impl Iterator<Item = (f64, u64)> {
+        self.times.steps()
+    }
+
     /// The mean difference of successive ones in seconds; NaN of fewer than two.
     pub fn jitter_mean_s(&self) -> f64 {
         if self.count > 1 { self.jitter_sum_s / (self.count - 1) as f64 } else { f64::NAN }

@@ -19,6 +19,7 @@ pub fn tables(trace: Trace) -> Vec<(&'static str, Table)> {
     let mut tables = vec![
         ("flows", flows(&trace.flows.all, &numbers, &labels)),
         ("links", links(&trace.links.all, &names, trace.end_s, trace.rate_bps)),
+        ("delays", delays(&trace.flows.all, &labels)),
         ("series", series(trace.series, &names, &labels)),
     ];
     if let Some(kept) = trace.packets {
@@ -67,6 +68,19 @@ fn flows(all: &[Flow], numbers: &[i64], labels: &[String]) -> Table {
             // Old names, for a release.
             ("latency_mean_s", floats(|flow| flow.one_way.mean_s())),
             ("latency_max_s", floats(|flow| flow.one_way.most_s())),
+        ],
+    }
+}
+
+fn delays(all: &[Flow], labels: &[String]) -> Table {
+    let steps = (0..).zip(all).flat_map(|(place, flow)| flow.one_way.steps().map(move |step| (place, step)));
+    let rows: Vec<(u32, (f64, u64))> = steps.collect();
+    Table {
+        columns: vec![
+            ("entity", Column::Category(rows.iter().map(|row| row.0).collect(), labels.to_vec())),
+            ("delay", Column::Category(vec![0; rows.len()], vec!["one_way_delay".to_owned()])),
+            ("at_most_s", Column::Float(rows.iter().map(|row| row.1.0).collect())),
+            ("packets", Column::Integer(rows.iter().map(|row| row.1.1 as i64).collect())),
         ],
     }
 }

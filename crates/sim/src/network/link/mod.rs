@@ -5,7 +5,7 @@ mod out_of_order;
 
 use self::delivery::Order;
 use self::out_of_order::OutOfOrder;
-use crate::delays::Summary;
+use crate::delays::Delays;
 use crate::events::{Entity, Key};
 use crate::network::changes::{Changes, ChangesSample};
 use crate::network::lookahead::Ahead;
@@ -215,8 +215,8 @@ impl Link {
 
     /// How long packets waited that went on the line before the end of the run.
     #[must_use]
-    pub fn queueing(&self) -> Summary {
-        self.managed.as_ref().map_or_else(|| self.server.queueing().summary(), |managed| managed.counts.waits.summary())
+    pub fn queueing(&self) -> Delays {
+        self.managed.as_ref().map_or_else(|| self.server.queueing(), |managed| managed.counts.waits.clone())
     }
 
     /// Whether it is not sure that what is granted comes out at the other end, in order and once.

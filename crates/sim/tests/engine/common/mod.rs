@@ -36,7 +36,13 @@ pub fn scenario(profile: Profile, duration_s: f64, nodes: u32) -> Scenario {
         users: Vec::new(),
         scatter: Vec::new(),
         transfers: Vec::new(),
-        observe: ObserveSpec { interval_s: None, transport: false, flows: ObserveFlows::Each, periods: Vec::new() },
+        observe: ObserveSpec {
+            interval_s: None,
+            transport: false,
+            delays: false,
+            flows: ObserveFlows::Each,
+            periods: Vec::new(),
+        },
     }
 }
 
@@ -169,6 +175,7 @@ pub struct Tables {
     pub links: Table,
     pub nodes: Table,
     pub series: Option<Table>,
+    pub delays: Option<Table>,
     pub packet_hops: u64,
     pub random_draws: u64,
 }
@@ -181,6 +188,7 @@ impl Tables {
             links: tables::links(simulation),
             nodes: tables::nodes(simulation),
             series: tables::series(simulation),
+            delays: tables::delays(simulation),
             packet_hops: simulation.packet_hops(),
             random_draws: simulation.random_draws(),
         }

@@ -28,8 +28,7 @@ fn by_events(scenario: &Scenario) -> String {
     // As it is run by default: links are looked at when it is their turn.
     let mut run = Simulation::new(scenario, Sampled).expect("the scenario is valid");
     run.run(|_| false).expect("nobody interrupts");
-    let mut tables =
-        vec![("flows", tables::flows(&run)), ("links", tables::links(&run)), ("nodes", tables::nodes(&run))];
+    let mut tables = tables::totals(&run);
     tables.extend(tables::series(&run).map(|series| ("series", series)));
     text(tables, &warnings::of_flows(&run), (run.packet_hops(), run.random_draws()))
 }

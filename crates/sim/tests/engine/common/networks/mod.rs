@@ -200,7 +200,8 @@ pub fn chains() -> impl Strategy<Value = Scenario> {
 pub fn with_series(networks: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
     (networks, prop::sample::select(vec![1.0 / 64.0, 0.01, 0.1237, 0.5]), any::<bool>()).prop_map(
         |(mut scenario, interval_s, transport)| {
-            (scenario.observe.interval_s, scenario.observe.transport) = (Some(interval_s), transport);
+            let observe = &mut scenario.observe;
+            (observe.interval_s, observe.transport, observe.delays) = (Some(interval_s), transport, !transport);
             scenario
         },
     )
