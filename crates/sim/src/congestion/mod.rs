@@ -176,9 +176,10 @@ pub trait CongestionControl: Sized {
     }
 
     /// A packet was marked (RFC 3168), the first of its window: the window to continue with, before any lower
-    /// bound; none: the mark is no news to it. [`Self::measure`] has seen the ACK that tells of it.
+    /// bound; none: the mark is no news to it. [`Self::measure`] has seen the ACK that tells of it. A control that samples
+    /// set takes no note of marks (Linux: `tcp_end_cwnd_reduction` leaves it its window).
     fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
-        Some(self.on_loss(window, loss))
+        (!Self::SAMPLES_DELIVERY).then(|| self.on_loss(window, loss))
     }
 
     /// The retransmission timer expired: the new threshold, before any lower bound.

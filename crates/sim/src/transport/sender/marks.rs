@@ -116,6 +116,23 @@ mod tests {
         }
     }
 
+    /// BBR and Vivace set the window by how fast packets are delivered. A threshold of theirs is no window.
+    #[test]
+    fn what_samples_set_takes_no_note_of_marks() {
+        for control in ["bbr", "bbr3", "vivace"] {
+            for (profile, recovery) in [(Profile::Linux, Recovery::Rack), (Profile::Rfc, Recovery::Sack)] {
+                let sent = |marks: &[usize]| {
+                    let mut ends = Ends::new(&with_marks(control, recovery), profile, 60);
+                    ends.talk(marked(marks));
+                    assert_eq!(ends.receiver.totals.packets_marked, marks.len() as u64);
+                    assert!(ends.sender.window.cwnd < 200.0, "{control}: {}", ends.sender.window.cwnd);
+                    ends.sent.iter().map(|sent| (sent.at_s, sent.packet.seq())).collect::<Vec<_>>()
+                };
+                assert_eq!(sent(&[DATA + 2, DATA + 5, DATA + 14]), sent(&[]), "{control} {recovery:?}");
+            }
+        }
+    }
+
     /// Twenty packets, of which the first is marked: how many new ones each of the ACKs of the others releases, and the ends.
     fn reduces(profile: Profile, outcome: impl Fn(usize, &Packet) -> Outcome) -> (Vec<usize>, Ends) {
         let start = TcpSpec {
