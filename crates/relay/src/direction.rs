@@ -4,7 +4,7 @@ use tightlink_sim::events::Key;
 use tightlink_sim::network::link::{Link, Passage};
 use tightlink_sim::network::managed::Surroundings;
 use tightlink_sim::network::queue::{Refusal, Site};
-use tightlink_sim::network::server::{Server, ServerTotals, Service};
+use tightlink_sim::network::server::{ServerTotals, Service};
 use tightlink_sim::network::wire::Wire;
 use tightlink_sim::packet::Packet;
 use tightlink_sim::time::Time;
@@ -76,7 +76,7 @@ impl<S: Sink> Surroundings for Around<'_, S> {
         self.packets.lose(self.packets.id(packet), outcome, at.time, self.sink);
     }
 
-    fn enters_line(&mut self, _: &Packet, _: Key, _: &Server) {}
+    fn enters_line(&mut self, _: &Packet, _: Key, _: impl FnOnce() -> f64) {}
 
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         let id = self.packets.id(&packet);

@@ -140,12 +140,12 @@ impl Surroundings for Beyond<'_> {
     }
 
     #[inline]
-    fn enters_line(&mut self, packet: &Packet, at: Key, server: &Server) {
+    fn enters_line(&mut self, packet: &Packet, at: Key, busy_s: impl FnOnce() -> f64) {
         if let Some(notes) = &mut self.notes {
             notes.dequeued(at, self.place, packet);
             self.at = at;
         }
-        self.ends_round(packet, at, || server.busy_until(at.time));
+        self.ends_round(packet, at, busy_s);
     }
 
     #[inline]

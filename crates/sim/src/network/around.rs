@@ -7,7 +7,7 @@ use crate::network::managed::Surroundings;
 use crate::network::node::Nodes;
 use crate::network::queue::Refusal;
 use crate::network::saturation::Saturation;
-use crate::network::server::{Server, Service};
+use crate::network::server::Service;
 use crate::network::topology::Paths;
 use crate::packet::Packet;
 use crate::probe::{Probe, Seen};
@@ -60,10 +60,10 @@ impl<P: Probe> Surroundings for Around<'_, P> {
         lose(packet, self.paths, self.ack_options, self.dropped);
     }
 
-    fn enters_line(&mut self, packet: &Packet, at: Key, server: &Server) {
+    fn enters_line(&mut self, packet: &Packet, at: Key, busy_s: impl FnOnce() -> f64) {
         self.probe.dequeued(at, self.index, Seen::new(packet, self.paths));
         if packet.ends_round() {
-            self.saturation.pass(*packet, at.time, || server.busy_until(at.time));
+            self.saturation.pass(*packet, at.time, busy_s);
         }
     }
 

@@ -29,8 +29,8 @@ pub trait Surroundings {
     /// The queue loses a packet, which had waited there or had just come.
     fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, had_waited: bool);
 
-    /// A packet goes on the line, whose server this is.
-    fn enters_line(&mut self, packet: &Packet, at: Key, server: &Server);
+    /// A packet goes on the line, which transmitted for so many seconds before, or was kept from it by the queue's shaper.
+    fn enters_line(&mut self, packet: &Packet, at: Key, busy_s: impl FnOnce() -> f64);
 
     /// A packet was served by the link.
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service);
@@ -236,7 +236,8 @@ impl Managed {
         self.discard(lost, at, around);
         let Some(Waiting { packet, since_s, marked, .. }) = next else { return };
         let service = Service { marked, ..link.server.transmit(at, packet.size()) };
-        around.enters_line(&packet, at, &link.server);
+        let busy_s = || link.server.busy_until(at.time).max(self.queue.shaped_s(at.time.seconds()));
+        around.enters_line(&packet, at, busy_s);
         self.on_line_bytes = u64::from(packet.size());
         self.delivery = service.delivery;
         self.packets -= 1;

@@ -2,6 +2,8 @@
 
 use crate::engine::common::{column, floats, flow, integers, link, packets, run, scenario, tcp, trace, udp, wire};
 use tightlink_sim::Scenario;
+use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::network::queue::cake::{AckFilter, CakeSpec, Cells, Isolation, Overhead, Tins};
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record};
@@ -160,6 +162,36 @@ fn a_saturated_link_limited_in_packets_carries_its_packets() {
     // The last service would end with the run, when nothing happens any more.
     assert_eq!(integers(&tables.links, "packets_out")[0], 8 * 128 - 1);
     assert_eq!(floats(&tables.links, "utilization")[0], 1.0);
+}
+
+/// A shaper in the queue is as good a bottleneck as a line of its rate, though the line itself idles.
+#[test]
+fn time_at_the_window_is_the_networks_where_a_queues_shaper_is_busy() {
+    let limited_by = |rate_bps: f64| {
+        let mut scenario = scenario(Profile::Linux, 20.0, 2);
+        scenario.links = wire("wire", (0, 1), 1e8, 0.01, QueueLimit::Unlimited).to_vec();
+        scenario.links[0].queue = QueueSpec::Cake(CakeSpec {
+            limit: QueueLimit::Bytes(1 << 22),
+            target_s: 0.005,
+            interval_s: 0.1,
+            ecn: false,
+            rate_bps: Some(rate_bps),
+            overhead: Overhead { bytes: 0, smallest_bytes: 0, cells: Cells::None },
+            isolation: Isolation::Flows,
+            tins: Tins::Besteffort,
+            ack_filter: AckFilter::None,
+        });
+        let mut spec = tcp(Profile::Linux, Recovery::Rack);
+        spec.congestion = "cubic".into();
+        // As much as fills 10 Mbit/s and a queue, and a tenth of 100 Mbit/s.
+        spec.window_packets = 40.0;
+        let traffic = TrafficSpec::Bulk { bytes: None };
+        scenario.flows = vec![flow(&scenario, "tcp", 0, (0, 1), traffic, TransportSpec::Tcp(spec))];
+        let flows = run(&scenario).flows;
+        [floats(&flows, "limited_by_network")[0], floats(&flows, "limited_by_receiver_window")[0]]
+    };
+    let ([network, _], [_, window]) = (limited_by(1e7), limited_by(9e7));
+    assert!(network > 0.9 && window > 0.9, "{network} {window}");
 }
 
 /// The bottleneck of a connection is what carries the fewest of its segments, be they counted or weighed.

@@ -225,6 +225,11 @@ pub trait Store {
         0.0
     }
 
+    /// For how long its shaper has been busy until `now_s`, in seconds, as a line of its rate would have been.
+    fn shaped_s(&self, _now_s: f64) -> f64 {
+        0.0
+    }
+
     /// Time that the packets waiting have waited until `now_s`, summed, in seconds, added to `sum_s`.
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64;
 
@@ -391,6 +396,14 @@ macro_rules! queues {
             pub fn ready_s(&self) -> f64 {
                 match self {
                     $(Self::$held_type(queue) => queue.ready_s(),)+
+                }
+            }
+
+            /// For how long its shaper has been busy until `now_s`, in seconds, as a line of its rate would have been.
+            #[must_use]
+            pub fn shaped_s(&self, now_s: f64) -> f64 {
+                match self {
+                    $(Self::$held_type(queue) => queue.shaped_s(now_s),)+
                 }
             }
 

@@ -96,6 +96,8 @@ pub struct Cake {
     bytes: u64,
     /// When the shaper lets the next packet go, in seconds.
     ready_s: f64,
+    /// Time that all packets so far took of the shaper, in seconds.
+    shaped_s: f64,
     stream: Stream,
 }
 
@@ -125,7 +127,9 @@ impl Cake {
         } else {
             own.ready_s = own.ready_s.max(now_s + own_s);
         }
-        self.ready_s += 8.0 * adjusted / rate_bps;
+        let shaped_s = 8.0 * adjusted / rate_bps;
+        self.ready_s += shaped_s;
+        self.shaped_s += shaped_s;
     }
 
     /// The tin that is served at `now_s`.
@@ -193,6 +197,7 @@ impl Store for Cake {
             packets: 0,
             bytes: 0,
             ready_s: 0.0,
+            shaped_s: 0.0,
             stream: Stream::new(site.seed, site.link, 0, "queue"),
         }
     }
@@ -233,6 +238,10 @@ impl Store for Cake {
 
     fn ready_s(&self) -> f64 {
         if self.spec.rate_bps.is_some() { self.ready_s } else { 0.0 }
+    }
+
+    fn shaped_s(&self, now_s: f64) -> f64 {
+        self.shaped_s - (self.ready_s - now_s).max(0.0)
     }
 
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
