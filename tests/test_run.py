@@ -52,15 +52,16 @@ def test_tables_have_the_columns_that_are_promised(run: tl.Run, run_with_users: 
     duration = "2 s"
     link.wire = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "2 ms" }
     traffic.calls = { kind = "scatter", at = ["a", "b"], rate = "100 packets/s" }
+    observe.delays = true
     """)
-    _promised(tl.simulate(scattered), ["links", "scatter"])
+    _promised(tl.simulate(scattered), ["links", "delays", "scatter"])
     transfers = tl.loads("""\
     duration = "2 s"
     link.wire = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "2 ms" }
     traffic.web = { kind = "transfers", from = "a", to = "b", times = ["0 s"], size = "10 kB" }
     """)
     _promised(tl.simulate(transfers), ["flows", "links", "nodes", *_TRANSFERS])
-    assert set(TABLES) == {*_FLOWS, *_USERS, *_TRANSFERS, "scatter", *_OF_CAPTURES, *_OF_LINKS_IN_REAL_TIME}
+    assert set(TABLES) == {*_FLOWS, *_USERS, *_TRANSFERS, "delays", "scatter", *_OF_CAPTURES, *_OF_LINKS_IN_REAL_TIME}
 
 
 def test_tables_without_rows_have_their_types(run_with_users: tl.Run) -> None:
