@@ -12,6 +12,7 @@ import pytest
 import tightlink as tl
 from tightlink import plots
 from tightlink.plots import palette
+from tightlink.plots.observed import observed
 from tightlink.report import blocks, captures, charts, delays, over_time, runs
 from tightlink.run import Framed, Run
 
@@ -114,6 +115,14 @@ def test_the_report_of_a_run_without_samples_has_them_of_the_same_run(monkeypatc
         plots.delays(run, "queueing")
     assert "queue" in plots.overview(run).axes[-1].get_ylabel()
     assert run.tables == ["flows", "links", "nodes"]
+    # With samples of its own it is simulated again for its delays alone.
+    sampled = tl.simulate(scenario.set("observe.interval", "10 ms"))
+    drawn = {section.title: section for section in runs.sections(sampled)}
+    assert _chart(drawn["Over time"]) == _chart(over_time.section(sampled))
+    assert any(
+        isinstance(block, blocks.Row) and block.caption == distributions.caption for block in drawn["Delay"].blocks
+    )
+    assert observed(sampled, "series") is sampled
 
     def not_again(run: tl.Run) -> None:
         (section,) = (part for part in runs.sections(run) if part.title == "Over time")

@@ -74,7 +74,7 @@ def series(
         >>> ax.get_xlabel(), ax.get_ylabel()
         ('time (ms)', 'congestion window (packets)')
     """
-    table = _chosen(observed(run).series, "metric", metric)
+    table = _chosen(observed(run, "series").series, "metric", metric)
     if isinstance(entity, str):
         table = _chosen(table, "entity", entity)
     elif entity is not None:
@@ -177,7 +177,7 @@ def delays(run: Run, delay: str = "queueing_delay", *, ax: Axes | None = None, *
         >>> tl.plots.delays(run, "rtt").get_xlabel()
         'round-trip time (ms)'
     """
-    own = _chosen(observed(run).delays, "delay", delay).rename({"at_most_s": f"{delay}_s"})
+    own = _chosen(observed(run, "delays").delays, "delay", delay).rename({"at_most_s": f"{delay}_s"})
     return cdf(own, f"{delay}_s", by="entity", among=palette.entities(run), weight="packets", ax=ax, **style)
 
 

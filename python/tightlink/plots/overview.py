@@ -56,7 +56,7 @@ def overview(run: Run) -> Figure:
         >>> [ax.get_ylabel().replace('\n', ' ') for ax in overview(tl.simulate(scenario)).axes]
         ['throughput (Mbit/s)', 'cong. window (packets)', 'queue (packets)']
     """
-    run = observed(run)
+    run = observed(run, "series")
     wanted = _drawn(run) if "series" in run.tables else []
     if not wanted:
         drawn, (ax,) = figure((_WIDTH, SIZE[1]))

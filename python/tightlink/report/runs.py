@@ -37,14 +37,18 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
         file = captures.file(run, "file", "format", "bytes", "sha256", "interval")
         return [*drawn, over_time.section(run), *delays.sections(run), _totals(run), _links(run), file]
 
-    flows, seen = "flows" in run.tables, observed(run)
+    flows, seen = "flows" in run.tables, observed(run, "series", "delays")
     scenario = Details("The scenario as it was understood, every default included", understood(run.scenario))
     return [
         *drawn,
         # The answer first, above the picture of it.
         *_why(run),
         *transfers.sections(run),
-        *([over_time.section(seen, again=seen is not run), *delays.sections(seen), _totals(run)] if flows else []),
+        *(
+            [over_time.section(seen, again="series" not in run.tables), *delays.sections(seen), _totals(run)]
+            if flows
+            else []
+        ),
         *users.sections(run),
         _links(run),
         *_nodes(run),

@@ -17,8 +17,8 @@ use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record, Trace};
 use tightlink_sim::scenario::{
     AggregatingSpec, ArqSpec, CourseSpec, FlowSpec, FramingSpec, JitterDistribution, JitterSpec, LinkSpec, LossModel,
-    LossSpec, NodeSpec, ObserveFlows, ObserveSpec, OutageSpec, OutageTimes, Pace, Profile, QueueLimit, RateSpec,
-    ReorderSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec, TransportSpec, UdpSpec,
+    LossSpec, NodeSpec, ObserveSpec, OutageSpec, OutageTimes, Pace, Profile, QueueLimit, RateSpec, ReorderSpec,
+    Scenario, ShaperSpec, TraceSpec, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::time::Time;
@@ -311,13 +311,7 @@ pub fn scenario(nodes: Vec<NodeSpec>, links: Vec<LinkSpec>, flows: Vec<FlowSpec>
         users: Vec::new(),
         scatter: Vec::new(),
         transfers: Vec::new(),
-        observe: ObserveSpec {
-            interval_s: None,
-            transport: false,
-            delays: false,
-            flows: ObserveFlows::Each,
-            periods: Vec::new(),
-        },
+        observe: ObserveSpec::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What is observed beyond the totals.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObserveSpec {
     /// Sampling interval of the time series, in seconds; none: no series.
@@ -33,10 +33,11 @@ pub struct PeriodSpec {
 }
 
 /// How finely flows are reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObserveFlows {
     /// A row for each flow.
+    #[default]
     Each,
     /// A row for each traffic group.
     Group,

@@ -11,8 +11,8 @@ use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::probe::trace::{Record, Trace};
 use tightlink_sim::probe::{Probe, Sampled, Totals};
 use tightlink_sim::scenario::{
-    Ecn, FlowSpec, LinkSpec, NodeSpec, ObserveFlows, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec, Scenario,
-    SlowStartKind, TcpSpec, TrafficSpec, TransportSpec, UdpSpec,
+    Ecn, FlowSpec, LinkSpec, NodeSpec, ObserveSpec, Profile, QueueLimit, Recovery, RtoSpec, Scenario, SlowStartKind,
+    TcpSpec, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::{ScenarioError, Simulation};
@@ -36,13 +36,7 @@ pub fn scenario(profile: Profile, duration_s: f64, nodes: u32) -> Scenario {
         users: Vec::new(),
         scatter: Vec::new(),
         transfers: Vec::new(),
-        observe: ObserveSpec {
-            interval_s: None,
-            transport: false,
-            delays: false,
-            flows: ObserveFlows::Each,
-            periods: Vec::new(),
-        },
+        observe: ObserveSpec::default(),
     }
 }
 
