@@ -25,13 +25,13 @@ from tightlink.report import Section, Table, charts
 from tightlink.scenario import PARAMETERS
 from tightlink.studies.congestion_control.observe.costs import NANOSECONDS, on_cluster
 from tightlink.studies.congestion_control.observe.evidence import CONGESTION, Evidence
-from tightlink.studies.congestion_control.observe.homogeneous import Homogeneous
+from tightlink.studies.congestion_control.observe.homogeneous import PATHOLOGY, Homogeneous
 from tightlink.studies.congestion_control.observe.mixed import FILES, LARGE, Mixed, Mixture, Windows
 from tightlink.studies.congestion_control.observe.one_link import SWINGS, by_control
 from tightlink.studies.congestion_control.observe.readings import Readings
 from tightlink.studies.congestion_control.observe.sensitivity import IDS, Sensitivity
 from tightlink.studies.congestion_control.setup import Chosen, document
-from tightlink.studies.congestion_control.setup.experiment import STANDARD
+from tightlink.studies.congestion_control.setup.experiment import DELAY, STANDARD
 from tightlink.studies.congestion_control.setup.one_link import CASES, NEWCOMER_S, RATE, WATCHED_S
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
@@ -64,7 +64,7 @@ Filling: TypeAlias = tuple[Mapping[str, object], Mapping[str, Any], Mapping[str,
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """Lead, sections, figures and tables."""
     text = Path(__file__).with_suffix(".md").read_text("utf-8")
-    lead, *parts = re.split(r"^## (\w+)\n# ", text, flags=re.MULTILINE)
+    lead, *parts = re.split(r"^## ([\w-]+)\n# ", text, flags=re.MULTILINE)
     texts = dict(zip(parts[::2], parts[1::2], strict=True))
     mixing = {each.name: each.mixing for each in observed["chosen"].experiments}
     found = {**observed["found"], **({} if observed["costs"] is None else {"costs": observed["costs"]})}
@@ -259,6 +259,13 @@ def _alone(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
     return {"third": third, "set_apart": alone}, blocks, on_paper
 
 
+def _delay(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
+    """What is claimed of the controls that go by delay alone."""
+    short = one.table.filter(pl.col("condition").is_in(one.heavy_and_short))
+    means = short.group_by("algorithm", maintain_order=True).agg(pl.col(PATHOLOGY).mean())
+    return {"short": len(one.heavy_and_short)}, {"means": means}, {}
+
+
 def _half(one: Mixed, _: Mapping[str, Claim]) -> Filling:
     """Who gains and who pays."""
     ranked = one.own_ranks.summary.join(one.standard_ranks.summary, on="algorithm", suffix="_standard")
@@ -377,6 +384,7 @@ def _costs(costs: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
 _FILLINGS: Final[dict[str, Callable[[Any, Mapping[str, Claim]], Filling]]] = {
     "sensitivity": _sensitivity,
     "alone": _alone,
+    DELAY: _delay,
     "half": _half,
     "all": _all,
     "window": _window,

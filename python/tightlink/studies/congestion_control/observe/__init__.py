@@ -13,7 +13,7 @@ from tightlink.run import Run
 from tightlink.studies.congestion_control.observe import costs, homogeneous, mixed, one_link, sensitivity
 from tightlink.studies.congestion_control.observe.evidence import gather, stored
 from tightlink.studies.congestion_control.setup import MIXED, SENSITIVITY, THRESHOLDS, Chosen
-from tightlink.studies.congestion_control.setup.experiment import LARGE, OF_ONE, ONCE
+from tightlink.studies.congestion_control.setup.experiment import DELAY, LARGE, OF_ONE, ONCE
 from tightlink.tables import counted, measured
 
 #: What the table of runs has of users and of flows.
@@ -24,6 +24,7 @@ _READ: Final[dict[str, Any]] = {
     "half": (mixed.Mixed, mixed.values),
     "all": (mixed.Mixture, mixed.mixture_values),
     "window": (mixed.Windows, mixed.window_values),
+    DELAY: (homogeneous.Homogeneous, homogeneous.pathology_values),
     "prices": (homogeneous.Homogeneous, homogeneous.prices_values),
     "choices": (homogeneous.Choices, homogeneous.choices_values),
 }

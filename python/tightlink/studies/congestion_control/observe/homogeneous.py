@@ -148,17 +148,23 @@ def values(one: Homogeneous) -> dict[str, object]:
         "by_condition": explained(one.components.scores, "condition"),
         "by_control": explained(one.components.scores, "algorithm"),
     }
-    for control in set(FAST).intersection(algorithms):
-        for response in PATHOLOGY:
-            name = f"{control}.{response}"
-            found |= of_ratios(name, one.ratios(control, response, one.heavy_and_short))
-            found[f"{name}.thin"] = unlike(one.found.size, response, (STANDARD, control))
     for control in set(algorithms).difference(FAST, [STANDARD]):
         for period in (CONGESTION, "after"):
             ratios = one.ratios(control, "sources_transmitting", one.by_congestion, period)
             found |= of_ratios(f"{control}.{period}", ratios)
             found[f"{control}.{period}.thin"] = unlike(one.found.size, "sources_transmitting", (STANDARD, control))
-    return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()}
+    return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()} | pathology_values(one)
+
+
+def pathology_values(one: Homogeneous) -> dict[str, object]:
+    """What claims compare of the controls that go by delay alone, by name."""
+    found: dict[str, object] = {}
+    for control in set(FAST).intersection(one.found.experiment.algorithms):
+        for response in PATHOLOGY:
+            name = f"experiment-{one.found.name}.{control}.{response}"
+            found |= of_ratios(name, one.ratios(control, response, one.heavy_and_short))
+            found[f"{name}.thin"] = unlike(one.found.size, response, (STANDARD, control))
+    return found
 
 
 def explained(scores: pl.DataFrame, key: str) -> float:

@@ -42,6 +42,7 @@ NAMES: Final = (
     "sensitivity-whole",
     "1a",
     "1b",
+    "1b-fast",
     "2a",
     "2b",
     "2c",
@@ -57,6 +58,8 @@ _GENERATORS: Final = "a b c d e f g h abcdh bdf adg abcdf bdfgh beg acefh cefgh 
 ONCE: Final = "sensitivity-whole"
 #: With one control alone.
 OF_ONE: Final = ("sensitivity-reno", "sensitivity-compound")
+#: What is claimed of FAST and FAST-AT in experiment 1b, in a network large enough that its losses are the whole one's.
+DELAY: Final = "1b-fast"
 #: What is compared where all controls are there at once.
 ALL: Final = "all"
 #: Standard TCP.
@@ -216,6 +219,9 @@ def experiment(name: str) -> Experiment:
     """The experiment of one of `NAMES`."""
     base, _, algorithm = name.partition("-")
     found = _read(base)
+    if name == DELAY:
+        title = f"{found.title}, FAST and FAST-AT"
+        return replace(found, name=name, title=title, algorithms=("fast", "fast-at", STANDARD))
     if base != "sensitivity":
         return found
     if not algorithm:
@@ -246,7 +252,9 @@ def _read(name: str) -> Experiment:
 
 _TEN_MINUTES: Final = Size(Fraction(1), "10 min", Fraction(1, 6))
 #: In the order of how much they decide.
-HEAVIER: Final = ("2b", "2a", "choices", "sensitivity", "1b", "mixture", ONCE)
+HEAVIER: Final = ("2b", "2a", "choices", "sensitivity", "1b", "mixture", ONCE, DELAY)
+#: Those that are not ten minutes of a sixth of the access routers.
+_SIZES: Final = {ONCE: Size(Fraction(1), "5 min"), DELAY: Size(Fraction(1), "10 min", Fraction(1, 3))}
 #: The resolution of a smaller design than the document's 32 conditions; 16 are two hours of a core.
 _SMALLER: Final = {"2b": 4, "2a": 4}
 FOLDER: Final = Path(__file__).parent / "data" / "evidence"
@@ -255,8 +263,7 @@ FOLDER: Final = Path(__file__).parent / "data" / "evidence"
 def heavier(name: str) -> tuple[Experiment, Size]:
     """An experiment of `HEAVIER`, and the size at which it is stored."""
     found = experiment(name)
-    size = Size(Fraction(1), "5 min") if name == ONCE else _TEN_MINUTES
-    return replace(found, resolution=_SMALLER.get(name, found.resolution)), size
+    return replace(found, resolution=_SMALLER.get(name, found.resolution)), _SIZES.get(name, _TEN_MINUTES)
 
 
 def file_of(name: str) -> Path:
