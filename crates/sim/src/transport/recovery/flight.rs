@@ -55,6 +55,8 @@ pub struct Flight {
     pub reordering: Reordering,
     /// Packets found lost that nobody was told of yet.
     found: Vec<i32>,
+    /// When the first of the packets was sent of which the last ACK told in its SACK blocks, of those sent once.
+    sent_once: Option<Time>,
 }
 
 impl Default for Flight {
@@ -74,6 +76,7 @@ impl Default for Flight {
             highest_arrived: 0,
             reordering: Reordering::default(),
             found: Vec::new(),
+            sent_once: None,
         }
     }
 }
@@ -125,6 +128,7 @@ impl Flight {
     /// 1 to 3).
     pub fn deliver(&mut self, ack: i32, blocks: &[(u32, u32)], now: Time) -> i32 {
         let before = self.missing();
+        self.sent_once = None;
         while self.first <= ack
             && let Some(packet) = self.packets.pop_front()
         {
@@ -167,6 +171,9 @@ impl Flight {
         self.held += 1;
         let arrived = *packet;
         packet.state = State::Held;
+        if !arrived.again {
+            self.sent_once.get_or_insert(arrived.sent);
+        }
         self.arrived(seq, arrived, now);
         true
     }
@@ -186,6 +193,14 @@ impl Flight {
         }
         self.rtt_s = rtt_s;
         self.newest = self.newest.max((packet.sent, seq));
+    }
+
+    /// The round trip of the first packet sent once of which the ACK at `now` told in its SACK blocks; and whether the first
+    /// packet behind the cumulative ACK was sent too late for its own to have come.
+    #[must_use]
+    pub fn round_trip(&self, now: Time) -> Option<(f64, bool)> {
+        let rtt_s = now.since(self.sent_once?);
+        Some((rtt_s, rtt_s > now.since(self.packets.front()?.sent)))
     }
 
     /// Finds packets that are lost (RFC 8985 §6.2, steps 4 and 5): those sent before one that has arrived, longer

@@ -81,6 +81,7 @@ impl Sender {
             self.rack_state().flight.reordering.advance(ack);
             self.rack_advance(env, ack);
         }
+        let restarts = !advances && env.linux() && self.rack_sample(env);
         let wait_s = self.rack_detect(env, delivered);
         let safe = advances && self.rack_state().flight.lost() == lost_before;
         if let Some(delivery) = delivery {
@@ -90,7 +91,20 @@ impl Sender {
             self.rack_reduce(delivered, safe);
         }
         let sent = self.rack_send(env);
+        if restarts && wait_s.is_none() {
+            self.rack_state().timer = Purpose::Timeout;
+            self.arm_rto(env);
+        }
         self.rack_arm(env, wait_s, advances || delivered > 0 || sent);
+    }
+
+    /// Linux's tcp_clean_rtx_queue: what SACK blocks tell of packets sent once is a round trip, too. True if the timeout
+    /// begins anew, as it does where no ACK of the first packet's last transmission can have come.
+    fn rack_sample<N: Network>(&mut self, env: &mut Env<'_, N>) -> bool {
+        let Some((rtt_s, too_soon)) = self.rack_state().flight.round_trip(env.now.time) else { return false };
+        self.end_backoff(env);
+        self.sample_rtt(env, rtt_s, self.acked);
+        too_soon
     }
 
     /// A mark set the threshold: the window comes down to it in proportion to what is delivered (Linux's `tcp_enter_cwr`).
@@ -193,6 +207,11 @@ impl Sender {
                     return sent;
                 }
                 self.transmit(env, seq);
+                // Linux's tcp_xmit_retransmit_queue: the timeout waits for this transmission of the first packet.
+                if env.linux() && seq == self.acked + 1 && self.rack_state().timer != Purpose::Reordering {
+                    self.rack_state().timer = Purpose::Timeout;
+                    self.arm_rto(env);
+                }
             } else {
                 // Behind a gap, and before it counts as a loss, this is limited transmit (RFC 3042).
                 let waits = held > 0 && !self.recovering && !self.timed_out && !env.connection.tcp.limited_transmit;
@@ -286,6 +305,7 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
+    use crate::packet::Kind;
     use crate::scenario::{Profile, Recovery, SlowStartKind, TcpSpec};
     use crate::transport::tests::{Ends, Outcome, tcp};
     use proptest::prelude::*;
@@ -379,6 +399,26 @@ mod tests {
         // The first window leaves at 0.1 s, the retransmission and what recovery sends in the round trip from 0.2 s on.
         assert_eq!(sent(0.19, 0.3), 10);
         assert_eq!((ends.sender.totals.packets_retransmitted, ends.sender.totals.timeouts), (1, 0));
+    }
+
+    /// A packet that is lost again and again holds the cumulative ACK for longer than the timeout. Linux's timer begins anew
+    /// with each transmission of it, and while it cannot have been acknowledged; RFC 6298's (§5.3) only with new data.
+    #[test]
+    fn linux_waits_for_the_last_transmission_of_the_first_packet() {
+        let timeouts = |profile| {
+            let mut spec = TcpSpec { initial_window_packets: 40.0, ..tcp("reno", Recovery::Rack) };
+            spec.rto.min_s = 0.2;
+            let mut ends = Ends::new(&spec, profile, 4000);
+            let mut losses = 0;
+            ends.talk(|_, packet| {
+                let lost = packet.kind() == Kind::Segment && packet.seq() == 2 && losses < 7;
+                losses += usize::from(lost);
+                if lost { Outcome::Lost } else { Outcome::Arrives }
+            });
+            assert!(ends.sender.totals.finished.is_some());
+            ends.sender.totals.timeouts
+        };
+        assert_eq!((timeouts(Profile::Rfc), timeouts(Profile::Linux)), (1, 0));
     }
 
     proptest! {

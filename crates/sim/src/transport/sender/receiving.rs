@@ -188,7 +188,7 @@ impl Sender {
         if self.last_cut == LastCut::Timeout { 1.0 } else { env.connection.tcp.initial_window_packets }
     }
 
-    fn sample_rtt<N: Network>(&mut self, env: &mut Env<'_, N>, rtt_s: f64, ack: i32) {
+    pub(in crate::transport) fn sample_rtt<N: Network>(&mut self, env: &mut Env<'_, N>, rtt_s: f64, ack: i32) {
         let connection = env.connection;
         self.rtt.sample(&connection.tcp.rto, connection.profile, env.now.time, rtt_s, (ack, self.highest));
         env.network.note_rtt(self.flow, rtt_s);
