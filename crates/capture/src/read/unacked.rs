@@ -31,7 +31,7 @@ impl Sent {
 pub struct Ended {
     /// When it was sent; of one that was retransmitted, the first time.
     pub time: Nanoseconds,
-    /// Whether nothing that the ACK acknowledges was retransmitted, so that it can be of no other one (Karn's rule).
+    /// Whether nothing that the ACK acknowledges was retransmitted since, so that it can be of no other one (Karn's rule).
     pub clear: bool,
     /// Whether the ACK acknowledges one segment only, and no other is in flight: the receiver may have waited for it.
     pub last: bool,
@@ -97,7 +97,8 @@ impl Unacked {
                 // In the order of age: the first match is the oldest.
                 time = time.or(Some(sent.time));
             }
-            clear &= !sent.again;
+            // What was retransmitted before the segment was sent comes before it, as the ACK tells.
+            clear &= !sent.again || time.is_none();
             false
         });
         self.mixed = mixed;
@@ -121,5 +122,19 @@ mod tests {
         assert_eq!(unacked.acknowledge(1900), Some(Ended { time: 2, clear: true, last: false }));
         assert_eq!(unacked.acknowledge(1900), None);
         assert_eq!(unacked.acknowledge(2900), Some(Ended { time: 4, clear: true, last: true }));
+    }
+
+    /// New data behind a retransmission is acknowledged with it, by an ACK that only its arrival can cause.
+    #[test]
+    fn what_was_retransmitted_before_makes_no_doubt() {
+        let mut unacked = Unacked::default();
+        for (seq, time) in [(0, 1), (100, 2), (0, 3), (200, 4)] {
+            unacked.push(seq, seq + 100, time);
+        }
+        assert_eq!(unacked.acknowledge(300), Some(Ended { time: 4, clear: true, last: false }));
+        for (seq, time) in [(300, 5), (400, 6), (300, 7)] {
+            unacked.push(seq, seq + 100, time);
+        }
+        assert_eq!(unacked.acknowledge(500), Some(Ended { time: 6, clear: false, last: false }));
     }
 }
