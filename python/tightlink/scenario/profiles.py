@@ -164,7 +164,7 @@ LINUX: Final = Profile(
         slow_start_of_others="byte-counting",  # tcp_slow_start; HyStart is a part of CUBIC only
         # bictcp_update: 5 % per round trip while W_max is 0; delay_min ahead.
         control_options={
-            "cubic": {"growth_before_loss": 0.05, "by_least_rtt": 1.0},
+            "cubic": {"growth_before_loss": 0.05, "by_least_rtt": 1.0, "whole_packets": 1.0},
             "bbr": {"batches": 1.0, "policers": 1.0},
         },
         max_ssthresh="100 packets",  # RFC 3742 §3; Linux has none

@@ -5,7 +5,9 @@
 //!
 //! Before the first loss, and after a timeout, the RFC's window begins to grow from a plateau. Linux then grows by a
 //! twentieth in a round trip at least: `growth_before_loss`. It looks ahead by the smallest round trip, where §4.2 does by
-//! the smoothed one: `by_least_rtt`. Profile `linux` sets both (bictcp_update).
+//! the smoothed one: `by_least_rtt`. It counts in whole packets, which makes small windows smaller still, and never lets
+//! Reno's window grow by a packet in a round trip, as §4.3 does beyond the window of the last loss: `whole_packets`. Profile
+//! `linux` sets all three (bictcp_update).
 
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::time::Time;
@@ -14,6 +16,11 @@ use crate::time::Time;
 const STEEPEST: f64 = 1.5;
 /// Weight of a sample in the smoothed round-trip time (RFC 6298 §2), which §4.2 looks ahead by.
 const SRTT_GAIN: f64 = 0.125;
+
+/// Linux finds anew how fast the window grows when it has grown, else after this many seconds (HZ / 32).
+const LINUX_RECENT_S: f64 = 1.0 / 32.0;
+/// Eighths of a window that are acknowledged when Reno's grows by one (beta_scale).
+const LINUX_RENO: f64 = 15.0;
 
 /// CUBIC.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +34,27 @@ pub struct Cubic {
     by_least_rtt: bool,
     /// The smoothed round-trip time, or the smallest one, in seconds; zero before the first.
     ahead_s: f64,
+    /// What Linux counts, where the window is as Linux has it.
+    whole: Option<Whole>,
     /// W_max, zero when there was no loss, or a timeout.
     top: f64,
     /// The window when the last loss was detected: §4.3's cwnd_prior.
     prior: f64,
     epoch: Option<Epoch>,
+}
+
+/// bictcp_update's counts, in packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whole {
+    /// Acknowledged toward the next packet of the window: snd_cwnd_cnt.
+    toward: f64,
+    /// For how many acknowledged packets it grows by one: cnt.
+    every: f64,
+    /// Acknowledged since Reno's window grew: ack_cnt.
+    since: f64,
+    /// The window and the time for which `every` was found: last_cwnd, last_time.
+    found_for: f64,
+    found_at: Time,
 }
 
 /// Since congestion avoidance began.
@@ -51,6 +74,48 @@ impl Cubic {
     fn at(&self, epoch: &Epoch, time_s: f64) -> f64 {
         let t = time_s - epoch.k_s;
         self.c * t * t * t + epoch.origin
+    }
+
+    /// Linux's bictcp_update and tcp_cong_avoid_ai.
+    fn grow_whole(&mut self, window: &mut Window, ack: &Ack) {
+        let mut whole = self.whole.unwrap_or_default();
+        whole.since += ack.acked;
+        if whole.found_for != window.cwnd || ack.now.since(whole.found_at) > LINUX_RECENT_S || self.epoch.is_none() {
+            (whole.found_for, whole.found_at) = (window.cwnd, ack.now);
+            let mut epoch = self.epoch.unwrap_or_else(|| {
+                whole.since = ack.acked;
+                self.begin(window, ack.now)
+            });
+            let target = self.at(&epoch, ack.now.since(epoch.start) + self.ahead_s).floor();
+            whole.every =
+                if target > window.cwnd { (window.cwnd / (target - window.cwnd)).floor() } else { 100.0 * window.cwnd };
+            if self.top == 0.0 {
+                whole.every = whole.every.min(1.0 / self.growth_before_loss);
+            }
+            if self.reno_friendly {
+                let each = (window.cwnd * LINUX_RENO / 8.0).floor();
+                while whole.since > each {
+                    whole.since -= each;
+                    epoch.reno += 1.0;
+                }
+                if epoch.reno > window.cwnd {
+                    whole.every = whole.every.min((window.cwnd / (epoch.reno - window.cwnd)).floor());
+                }
+            }
+            whole.every = whole.every.max(2.0);
+            self.epoch = Some(epoch);
+        }
+        if whole.toward >= whole.every {
+            whole.toward = 0.0;
+            window.cwnd += 1.0;
+        }
+        whole.toward += ack.acked;
+        if whole.toward >= whole.every {
+            let more = (whole.toward / whole.every).floor();
+            whole.toward -= more * whole.every;
+            window.cwnd += more;
+        }
+        self.whole = Some(whole);
     }
 
     fn begin(&self, window: &Window, now: Time) -> Epoch {
@@ -80,11 +145,17 @@ impl CongestionControl for Cubic {
             false,
             "look ahead by the smallest round trip (Linux), not the smoothed (§4.2)",
         ),
+        ControlOption::switch(
+            "whole_packets",
+            false,
+            "count in whole packets, and as Reno always at the rate below W_max (Linux's bictcp_update)",
+        ),
     ];
     const PHASES: &'static [&'static str] = &["slow-start", "reno-friendly", "concave", "convex"];
 
     fn new(options: &Options<'_>) -> Self {
-        let [c, beta, beta_ecn, fast_convergence, reno_friendly, growth_before_loss, by_least_rtt] = options.values();
+        let [c, beta, beta_ecn, fast_convergence, reno_friendly, growth_before_loss, by_least_rtt, whole] =
+            options.values();
         Self {
             c,
             beta,
@@ -94,6 +165,7 @@ impl CongestionControl for Cubic {
             growth_before_loss,
             by_least_rtt: by_least_rtt > 0.5,
             ahead_s: 0.0,
+            whole: (whole > 0.5).then(Whole::default),
             top: 0.0,
             prior: 0.0,
             epoch: None,
@@ -114,6 +186,9 @@ impl CongestionControl for Cubic {
         if window.in_slow_start() {
             window.slow_start(ack.acked);
             return;
+        }
+        if self.whole.is_some() {
+            return self.grow_whole(window, ack);
         }
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(window, ack.now));
         let time_s = ack.now.since(epoch.start);
@@ -138,6 +213,10 @@ impl CongestionControl for Cubic {
         self.prior = loss.in_use;
         self.top = loss.top(self.top, self.beta, self.fast_convergence);
         self.epoch = None;
+        if let Some(whole) = &mut self.whole {
+            whole.toward = 0.0;
+            self.top = self.top.floor();
+        }
         self.beta * loss.in_use
     }
 
@@ -217,5 +296,22 @@ mod tests {
         }
         let expected = 14.0 + 10.0 * 3.0 * 0.3 / 1.7;
         assert!((path.window.cwnd - expected).abs() < 0.3, "{} {expected}", path.window.cwnd);
+    }
+
+    /// Linux's bictcp_update: whole packets, and Reno's window grows by eight fifteenths of one in a round trip, beyond the
+    /// last loss, too, where that of §4.3 grows by one.
+    #[test]
+    fn linux_counts_in_whole_packets() {
+        let after_forty_rounds = |whole| {
+            let mut cubic: Cubic = with(&[("whole_packets", whole)]);
+            let mut path = Path::new(10.0);
+            path.lose(&mut cubic);
+            (0..40).for_each(|_| path.round(&mut cubic, 0.04));
+            path.window.cwnd
+        };
+        let (rfc, linux) = (after_forty_rounds(0.0), after_forty_rounds(1.0));
+        assert_eq!(linux.fract(), 0.0);
+        assert!((linux - (7.0 + 40.0 * 8.0 / 15.0)).abs() < 2.0, "{linux}");
+        assert!(rfc > linux + 10.0, "{rfc} {linux}");
     }
 }

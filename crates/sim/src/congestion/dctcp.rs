@@ -4,7 +4,7 @@
 
 use super::reno;
 use super::rounds::Rounds;
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window};
 
 /// DCTCP.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,7 @@ pub struct Dctcp {
 
 impl CongestionControl for Dctcp {
     const HELP: &'static str = "DCTCP: shrinks by the share of packets that queues mark; needs ECN (RFC 8257)";
+    const WHOLE: Whole = Whole::Up;
     const OPTIONS: &'static [ControlOption] = &[
         ControlOption::number("g", 0.0625, [1e-4, 1.0], "weight of a round trip in the share of marks (§4.2)"),
         ControlOption::switch("ect1", false, "packets say ECT(1), so that DualPI2 serves them as L4S (RFC 9331 §4.1)"),

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use super::rounds::Rounds;
-use super::{Ack, CongestionControl, ControlSpec, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlSpec, Loss, Options, Whole, Window};
 use crate::time::Time;
 
 /// What happened since the last report: a round trip, or less after a loss.
@@ -93,6 +93,7 @@ impl Connected {
 
 impl CongestionControl for Connected {
     const HELP: &'static str = "outside of the engine";
+    const WHOLE: Whole = Whole::No;
     /// It is told whether the window is in use.
     const SEES_UNUSED: bool = true;
 

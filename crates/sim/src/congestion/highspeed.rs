@@ -3,7 +3,7 @@
 //!
 //! The increase is computed by the equations of §5, not looked up in the table of appendix B, which rounds it.
 
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window};
 
 /// Standard TCP has a window of this over √p (§3); it gives Low_P of §5, 10⁻³ for 38 packets.
 const STANDARD: f64 = 1.2;
@@ -46,6 +46,7 @@ impl HighSpeed {
 
 impl CongestionControl for HighSpeed {
     const HELP: &'static str = "HighSpeed TCP: larger windows grow faster and give up less (RFC 3649)";
+    const WHOLE: Whole = Whole::Up;
     const OPTIONS: &'static [ControlOption] = &[
         ControlOption::packets("low_window", 38.0, "as Reno up to this window: Low_Window (§5)"),
         ControlOption::packets("high_window", 83_000.0, "end of the response function: High_Window (§5)"),

@@ -2,7 +2,7 @@
 //! high-speed networks, Performance Evaluation 65, 2008): increase and decrease follow the queueing delay.
 
 use super::rounds::Rounds;
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window};
 
 /// Shares of the largest queueing delay: below the first the increase is largest; below the second the decrease
 /// is smallest, above the third largest (§3, η₁ to η₃).
@@ -70,6 +70,7 @@ impl Illinois {
 
 impl CongestionControl for Illinois {
     const HELP: &'static str = "Illinois: increase and decrease follow the queueing delay (Liu, Başar, Srikant 2008)";
+    const WHOLE: Whole = Whole::Up;
     const OPTIONS: &'static [ControlOption] = &[
         ControlOption::number("alpha_min", 0.3, [0.01, 1.0], "least packets per round trip (§3)"),
         ControlOption::number("alpha_max", 10.0, [1.0, 1000.0], "most packets per round trip (§3)"),

@@ -130,6 +130,29 @@ impl Loss {
 /// of the threshold, and beyond (Linux, ip-sysctl: tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
 const PACING: [f64; 2] = [2.0, 1.2];
 
+/// How Linux, which has windows in whole packets, keeps a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whole {
+    /// A share of the window, rounded down.
+    Down,
+    /// The window less a share of it, which is rounded down.
+    Up,
+    /// With its fraction, as TCP Prague does.
+    No,
+}
+
+impl Whole {
+    /// What is kept of a threshold, in packets.
+    #[must_use]
+    pub fn of(self, threshold: f64) -> f64 {
+        match self {
+            Self::Down => threshold.floor(),
+            Self::Up => threshold.ceil(),
+            Self::No => threshold,
+        }
+    }
+}
+
 /// How a window reacts. All windows are in packets.
 pub trait CongestionControl: Sized {
     /// One line of help.
@@ -147,6 +170,8 @@ pub trait CongestionControl: Sized {
     const PACED: bool = Self::SAMPLES_DELIVERY;
     /// Whether it reads [`Ack::marked`], so that flows need marks and receivers that tell of each (RFC 8257 §3.2).
     const READS_MARKS: bool = false;
+    /// How Linux makes a threshold whole.
+    const WHOLE: Whole = Whole::Down;
 
     /// Its phases, by the number that [`Self::phase`] has.
     const PHASES: &'static [&'static str] = &["slow-start", "congestion-avoidance"];
@@ -344,6 +369,15 @@ macro_rules! controls {
             pub fn reads_marks(&self, handle: Handle) -> bool {
                 match handle.kind {
                     $(Kind::$type => <$module::$type as CongestionControl>::READS_MARKS,)+
+                }
+            }
+
+            /// See [`CongestionControl::WHOLE`].
+            #[must_use]
+            #[cold]
+            pub fn whole(&self, handle: Handle) -> Whole {
+                match handle.kind {
+                    $(Kind::$type => <$module::$type as CongestionControl>::WHOLE,)+
                 }
             }
 

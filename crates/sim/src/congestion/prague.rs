@@ -8,7 +8,7 @@
 //! two packets (RFC 9331 §4.3, item 5) are those of TCP Prague in Linux (tcp_prague.c 0.7, change 6), which makes its packets
 //! smaller, too; here they keep their size.
 
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window};
 use crate::time::Time;
 
 mod classic_ecn;
@@ -81,6 +81,7 @@ impl Prague {
 
 impl CongestionControl for Prague {
     const HELP: &'static str = "Prague: DCTCP for the Internet, for queues that mark at once; needs ECN (RFC 9331)";
+    const WHOLE: Whole = Whole::No;
     const OPTIONS: &'static [ControlOption] = &[
         ControlOption::seconds("virtual_rtt", 0.025, "round trip as of which it grows on shorter paths (§2.4.4)"),
         ControlOption::number("transition", 500.0, [0.0, 1e6], "round trips after slow start before it does (§2.4.4)"),

@@ -1,7 +1,7 @@
 //! Scalable TCP (T. Kelly: Scalable TCP: Improving Performance in Highspeed Wide Area Networks, CCR 33(2),
 //! 2003): grows by a share of the window, so that recovery takes the same number of rounds at any window.
 
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Whole, Window};
 
 /// Scalable TCP.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,7 @@ pub struct Scalable {
 
 impl CongestionControl for Scalable {
     const HELP: &'static str = "Scalable TCP: a hundredth of a packet per ACK, an eighth less per loss (Kelly 2003)";
+    const WHOLE: Whole = Whole::Up;
     const OPTIONS: &'static [ControlOption] = &[
         ControlOption::number("a", 0.01, [1e-5, 1.0], "packets per packet acknowledged (§2)"),
         ControlOption::number("b", 0.125, [0.01, 0.9], "share given up after a loss (§2)"),

@@ -172,7 +172,8 @@ fn time_at_the_window_is_the_networks_where_a_queues_shaper_is_busy() {
         scenario.links = wire("wire", (0, 1), 1e8, 0.01, QueueLimit::Unlimited).to_vec();
         scenario.links[0].queue = QueueSpec::Cake(CakeSpec {
             limit: QueueLimit::Bytes(1 << 22),
-            target_s: 0.005,
+            // The queue of the whole window is no cause to drop.
+            target_s: 0.05,
             interval_s: 0.1,
             ecn: false,
             rate_bps: Some(rate_bps),

@@ -34,9 +34,13 @@ impl Sender {
         self.window.cwnd = if env.ns2() { window } else { self.window.ssthresh };
     }
 
-    /// ns-2 keeps thresholds in whole packets; nobody goes below two (RFC 5681 eq. 4).
+    /// ns-2 and Linux keep thresholds in whole packets; nobody goes below two (RFC 5681 eq. 4).
     pub(super) fn set_threshold<N>(&mut self, env: &Env<'_, N>, window: f64) {
-        let window = if env.ns2() { window.trunc() } else { window };
+        let window = match () {
+            () if env.ns2() => window.trunc(),
+            () if env.linux() => env.controls.whole(self.control).of(window),
+            () => window,
+        };
         self.window.ssthresh = window.max(2.0);
         self.marks.reduced(self.highest, false);
         if let Some(slow_start) = &mut self.slow_start {

@@ -177,7 +177,7 @@ impl Script {
 
 fn cubic() -> ControlSpec {
     // As profile `linux` has it.
-    let options = [("growth_before_loss", 0.05), ("by_least_rtt", 1.0)];
+    let options = [("growth_before_loss", 0.05), ("by_least_rtt", 1.0), ("whole_packets", 1.0)];
     let options = options.map(|(name, value)| (name.to_owned(), value)).into();
     ControlSpec { options, ..ControlSpec::from("cubic") }
 }
