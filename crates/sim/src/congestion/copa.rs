@@ -2,7 +2,8 @@
 //! towards the rate 1 / (δ d), where d is the queueing delay, so that each flow keeps about 1 / δ packets in the queue, and
 //! empties it now and then. Where it finds no empty queue, others fill it: then δ falls and rises as Reno's window does.
 //!
-//! A loss changes nothing but δ where others fill the queue, as the paper has it (§2.2). A queue counts as nearly empty also
+//! A loss changes nothing but δ where others fill the queue, as the paper has it (§2.2), and while it is mended the window
+//! follows the delay. A queue counts as nearly empty also
 //! where less than half of 1 / δ packets wait: it is made of whole packets, and a tenth of its variation is less than one.
 
 use std::collections::VecDeque;
@@ -129,6 +130,7 @@ impl CongestionControl for Copa {
         ControlOption::switch("competes", true, "keeps more where others fill the queue (§2.2)"),
     ];
     const PACED: bool = true;
+    const GOES_ON: bool = true;
     const PHASES: &'static [&'static str] = &["slow-start", "default", "competitive"];
 
     fn new(options: &Options<'_>) -> Self {

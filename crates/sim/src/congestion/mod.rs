@@ -170,6 +170,8 @@ pub trait CongestionControl: Sized {
     const PACED: bool = Self::SAMPLES_DELIVERY;
     /// Whether it reads [`Ack::marked`], so that flows need marks and receivers that tell of each (RFC 8257 §3.2).
     const READS_MARKS: bool = false;
+    /// Whether a loss is no reason to hold the window still until it is mended. Only RACK, which tells of each packet, heeds it.
+    const GOES_ON: bool = false;
     /// How Linux makes a threshold whole.
     const WHOLE: Whole = Whole::Down;
 
@@ -369,6 +371,15 @@ macro_rules! controls {
             pub fn reads_marks(&self, handle: Handle) -> bool {
                 match handle.kind {
                     $(Kind::$type => <$module::$type as CongestionControl>::READS_MARKS,)+
+                }
+            }
+
+            /// See [`CongestionControl::GOES_ON`].
+            #[must_use]
+            #[cold]
+            pub fn goes_on(&self, handle: Handle) -> bool {
+                match handle.kind {
+                    $(Kind::$type => <$module::$type as CongestionControl>::GOES_ON,)+
                 }
             }
 

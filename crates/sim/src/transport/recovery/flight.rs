@@ -106,6 +106,12 @@ impl Flight {
         self.lost
     }
 
+    /// The highest packet that is known to have arrived.
+    #[must_use]
+    pub fn highest_arrived(&self) -> i32 {
+        self.highest_arrived
+    }
+
     /// The handshake took `rtt_s` seconds.
     pub fn measured(&mut self, rtt_s: f64) {
         self.base_s = rtt_s;

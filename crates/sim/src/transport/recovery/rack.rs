@@ -8,6 +8,7 @@ use super::flight::Flight;
 use super::prr::Prr;
 use super::tail_probe::Probe as TailProbe;
 use super::undo::Undo;
+use crate::congestion::Ack;
 use crate::congestion::slow_start::rapid::Convergence;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sender::{Env, LastCut, Sender};
@@ -81,6 +82,9 @@ impl Sender {
             self.rack_state().flight.reordering.advance(ack);
             self.rack_advance(env, ack);
         }
+        if !advances && delivered > 0 && self.recovering && env.controls.goes_on(self.control()) {
+            self.rack_go_on(env, delivered);
+        }
         let restarts = !advances && env.linux() && self.rack_sample(env);
         let wait_s = self.rack_detect(env, delivered);
         let safe = advances && self.rack_state().flight.lost() == lost_before;
@@ -107,6 +111,19 @@ impl Sender {
         too_soon
     }
 
+    /// SACK blocks told of packets in recovery, and the control takes no break.
+    #[cold]
+    fn rack_go_on<N: Network>(&mut self, env: &mut Env<'_, N>, delivered: i32) {
+        let flight = &self.rack_state().flight;
+        let (pipe, through) = (flight.pipe(), flight.highest_arrived());
+        let Some((rtt_s, _)) = flight.round_trip(env.now.time) else { return };
+        let (acked, highest) = (f64::from(delivered), self.highest);
+        let (control, now) = (self.control(), env.now.time);
+        let news =
+            Ack { now, acked, delivered: acked, marked: 0.0, rtt_s, in_flight: f64::from(pipe), through, highest };
+        env.controls.on_ack(control, &mut self.window, &news, Some(true));
+    }
+
     /// A mark set the threshold: the window comes down to it in proportion to what is delivered (Linux's `tcp_enter_cwr`).
     #[cold]
     pub(in crate::transport) fn rack_answer_mark(&mut self) {
@@ -121,7 +138,8 @@ impl Sender {
             rack.end_reduction();
             self.window.cwnd = self.window.ssthresh;
         }
-        let reduces = self.recovering || self.rack_state().marked_through.is_some();
+        let reduces =
+            self.recovering && !env.controls.goes_on(self.control()) || self.rack_state().marked_through.is_some();
         if ack >= self.recover {
             if self.recovering || self.timed_out {
                 self.rack_state().flight.reordering.recovered();
@@ -164,7 +182,10 @@ impl Sender {
             // A control that knows how fast packets are delivered sets the window in recovery, too.
             if converges {
                 self.rack_state().convergence = Some(Convergence::new(&window, kept));
-            } else if self.rack_state().marked_through.take().is_none() && !self.samples_delivery() {
+            } else if self.rack_state().marked_through.take().is_none()
+                && !self.samples_delivery()
+                && !env.controls.goes_on(self.control())
+            {
                 let rack = self.rack_state();
                 // RFC 9937: what is to be delivered in recovery, by the ACK at hand and later. Linux: its window.
                 let flight = if env.linux() { window.cwnd as i32 } else { rack.flight.missing() + delivered };
@@ -419,6 +440,30 @@ mod tests {
             ends.sender.totals.timeouts
         };
         assert_eq!((timeouts(Profile::Rfc), timeouts(Profile::Linux)), (1, 0));
+    }
+
+    /// While a loss is mended Copa's window follows the delay as before; others have cut theirs.
+    #[test]
+    fn copa_goes_on_in_recovery() {
+        let goes_on = |control| {
+            let mut ends = Ends::new(&tcp(control, Recovery::Rack), Profile::Linux, 4000);
+            let (mut losses, mut windows) = (0, Vec::new());
+            ends.start();
+            while ends
+                .step(|_, packet| {
+                    let lost = packet.kind() == Kind::Segment && packet.seq() == 200 && losses < 5;
+                    losses += usize::from(lost);
+                    if lost { Outcome::Lost } else { Outcome::Arrives }
+                })
+                .is_some()
+            {
+                windows.extend(ends.sender.recovering.then_some(ends.sender.window.cwnd));
+            }
+            assert!(ends.sender.totals.finished.is_some());
+            let (first, last) = (windows[0], windows[windows.len() - 1]);
+            last != first && last > 0.9 * first
+        };
+        assert_eq!((goes_on("copa"), goes_on("reno")), (true, false));
     }
 
     proptest! {
