@@ -1,9 +1,12 @@
-"""Linux over links that change, in real time, beside the simulation of the same scenarios.
+"""Linux over links that change, or lose, in real time, beside the simulation of the same scenarios.
 
     python benchmarks/changing_links.py -o results/changing-links
+    python benchmarks/changing_links.py -o results/links-that-lose --links lose
 
 Ten links, three controls, one flow and four: 60 cells, each with three seeds, of which the mean counts. Takes
-about 45 minutes. A run is measured once, or again (twice at most) where the machine was so busy that a warning says so:
+about 45 minutes. Of links that lose, by chance or by their queues, there are six, in half an hour.
+
+A run is measured once, or again (twice at most) where the machine was so busy that a warning says so:
 that counts whose receivers were least late. It is simulated with starts within the first millisecond, as nearly as the
 start of the measured one is known; the median counts. Ends with a table of the cells and, of goodput and of the 95th
 percentile of the one-way delay, R² and how many cells are within 10 %. Continues where it was interrupted.
@@ -79,6 +82,17 @@ def links(folder: Path) -> dict[str, dict[str, Any]]:
         "duplicated": {"duplicate": "1 %"},
         "bursts": {"loss": {"kind": "gilbert-elliott", "to_bad": 0.0005, "to_good": 0.3}},
     }
+
+
+def lossy(_: Path) -> dict[str, dict[str, Any]]:
+    """The same of links that lose: at random, or by their queues."""
+    random = {f"{share} %": {"loss": f"{share} %", "queue": "1 BDP"} for share in (1, 5)}
+    queues = ({"kind": kind, "limit": "1000 packets"} for kind in ("red", "pie", "codel", "fq-codel"))
+    return random | {str(queue["kind"]): {"queue": queue} for queue in queues}
+
+
+#: By what `--links` says.
+LINKS = {"change": links, "lose": lossy}
 
 
 def scenario(link: dict[str, Any], control: str, flows: int, seed: int, start_ms: float = 0.0) -> tl.Scenario:
@@ -159,10 +173,12 @@ def mean(runs: list[dict[str, float]]) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    folder = parser.parse_args().output
+    parser.add_argument("--links", choices=LINKS, default="change")
+    chosen = parser.parse_args()
+    folder = chosen.output
     folder.mkdir(parents=True, exist_ok=True)
     cells = []
-    for name, link in links(folder).items():
+    for name, link in LINKS[chosen.links](folder).items():
         for control in CONTROLS:
             for flows in FLOWS:
                 there = mean(
