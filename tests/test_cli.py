@@ -144,6 +144,15 @@ def test_lists(what: str, name: str, capsys: pytest.CaptureFixture[str]) -> None
     assert all(len(line.split()) > 1 for line in lines)
 
 
+def test_what_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list"]) == 0
+    kinds = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert {"congestion", "queues", "studies", "metrics"} < set(kinds)
+    for kind in kinds:
+        assert cli.main(["list", kind]) == 0
+        assert capsys.readouterr().out
+
+
 def test_warnings_must_be_read(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tl.Run, "warnings", ["look here"])
     assert cli.main(["run", str(file)]) == 3

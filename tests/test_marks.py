@@ -73,6 +73,18 @@ def test_a_control_that_reads_marks_is_warned_where_nothing_makes_any(control: s
     assert tl.simulate(scenario.set_all(back)).warnings == [warning]
 
 
+def test_marks_that_tell_nothing_are_named() -> None:
+    """Those that no queue makes, and those of which a control takes no note."""
+    asks = tl.loads(BASE.format(profile="linux")).set_all({ECN: True, "duration": "1 s"})
+    marks = {"kind": "red", "limit": "150 packets", "ecn": True}
+    (vain,) = tl.simulate(asks).warnings
+    assert vain.startswith("tcp.ecn of ftp does nothing, as no queue on its way makes congestion marks; ")
+    assert tl.simulate(asks, threads=2).warnings == [vain]
+    assert tl.simulate(asks.set(QUEUE, marks)).warnings == []
+    (unread,) = tl.simulate(asks.set_all({QUEUE: marks, CONTROL: "bbr"})).warnings
+    assert unread.startswith("bbr of ftp takes no note of congestion marks, and with tcp.ecn ")
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "threshold"])
 def test_marks_replace_drops(kind: str) -> None:
     lost = {

@@ -1,10 +1,10 @@
 //! What must be read before the tables of a run are trusted.
 
-use crate::congestion::reads_marks;
+use crate::congestion::{reads_marks, samples_delivery};
 use crate::epochs::EpochSimulation;
 use crate::hosts::Ends;
 use crate::network::link::Link;
-use crate::scenario::{Scenario, TransportSpec};
+use crate::scenario::{Ecn, Scenario, TransportSpec};
 use crate::tables::Finished;
 
 /// What is to be read of a run of flows.
@@ -16,30 +16,41 @@ pub fn of_flows(run: &impl Finished) -> Vec<String> {
     found
 }
 
-/// Groups whose congestion control reads marks, where no queue on the way of one of its flows makes any.
+/// Groups to which congestion marks are not what they ask for.
 fn unmarked(run: &impl Finished) -> Vec<String> {
     let scenario = run.scenario();
-    let mut found: Vec<(&str, &str)> = Vec::new();
+    let mut found = Vec::new();
     // Beyond the links are the processors of nodes.
     let marks = |stop: u32| scenario.links.get(stop as usize).is_some_and(|link| link.queue.marks());
     for (index, flow) in scenario.flows.iter().enumerate() {
         let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
-        let named = (flow.group.as_str(), tcp.congestion.kind.as_str());
-        if reads_marks(named.1)
-            && !found.contains(&named)
-            && !run.paths().each(index as u32, false).flatten().any(marks)
-        {
-            found.push(named);
-        }
+        let marked = || run.paths().each(index as u32, false).flatten().any(marks);
+        let said = of_marks(&flow.group, &tcp.congestion.kind, tcp.ecn, marked);
+        found.extend(said.filter(|said| !found.contains(said)));
     }
-    found.into_iter().map(|(label, control)| no_marks(label, control)).collect()
+    found
 }
 
-fn no_marks(label: &str, control: &str) -> String {
-    format!(
-        "{control} of {label} reads congestion marks, and no queue on its way makes any: it answers losses alone; queues of \
-         kind dualpi2 and threshold mark, and those of other kinds that have ecn = true"
-    )
+/// What is to be read of a group whose control needs marks or takes no note of them, or that asks for them in vain.
+fn of_marks(label: &str, control: &str, ecn: Ecn, marked: impl FnOnce() -> bool) -> Option<String> {
+    let (reads, asks) = (reads_marks(control), ecn != Ecn::Off);
+    if !reads && !asks {
+        return None;
+    }
+    let which = "queues of kind dualpi2 and threshold mark, and those of other kinds that have ecn = true";
+    match (marked(), reads) {
+        (false, true) => Some(format!(
+            "{control} of {label} reads congestion marks, and no queue on its way makes any: it answers losses alone; {which}"
+        )),
+        (false, false) => {
+            Some(format!("tcp.ecn of {label} does nothing, as no queue on its way makes congestion marks; {which}"))
+        }
+        (true, false) if samples_delivery(control) => Some(format!(
+            "{control} of {label} takes no note of congestion marks, and with tcp.ecn queues mark its packets instead of \
+             dropping them: they tell it nothing until they are full"
+        )),
+        (true, _) => None,
+    }
 }
 
 /// Open-loop transfers of which so many were not complete that the 99th percentile of all of them is not known.
@@ -92,11 +103,9 @@ pub fn of_epochs(run: &EpochSimulation<'_>) -> Vec<String> {
         (0..scenario.links.len() as u32).for_each(|link| narrow.check(link, size, label));
     }
     let marks = scenario.links.iter().any(|link| link.queue.marks());
-    let shares = scenario.users.iter().flat_map(|users| users.controls.iter().map(|share| (&users.label, share)));
-    let unmarked = shares
-        .map(|(label, share)| (label, &share.congestion.kind))
-        .filter(|(_, control)| !marks && reads_marks(control))
-        .map(|(label, control)| no_marks(label, control));
+    let shares = scenario.users.iter().flat_map(|users| users.controls.iter().map(move |share| (users, share)));
+    let unmarked =
+        shares.filter_map(|(users, share)| of_marks(&users.label, &share.congestion.kind, users.tcp.ecn, || marks));
     of_flows.into_iter().chain(narrow.found).chain(unmarked).collect()
 }
 

@@ -18,17 +18,18 @@ from tightlink.tables import metrics
 def list_names(
     what: Literal[
         "congestion", "queues", "recovery", "profiles", "topologies", "networks", "parameters", "studies", "metrics"
-    ],
+    ]
+    | None = None,
     *,
     json_: Json = False,
 ) -> None:
     """Print what there is to choose from, one name first on each line.
 
     Args:
-        what: Kind of thing to list.
+        what: Kind of thing to list. Without it, the kinds that there are.
         json_: Print names and meanings as JSON.
     """
-    names = _LISTS[what]()
+    names = [(name, about) for name, (about, _) in _LISTS.items()] if what is None else _LISTS[what][1]()
     if json_:
         print_json([{"name": name, "meaning": text} for name, text in names])
         return
@@ -62,14 +63,24 @@ def _first_line(thing: Any) -> str:
     return str(thing.__doc__).partition("\n")[0].rstrip(".").replace("``", "")
 
 
-_LISTS: Final[dict[str, Callable[[], list[tuple[str, str]]]]] = {
-    "congestion": _engine("congestion"),
-    "queues": _engine("queues"),
-    "recovery": _engine("recoveries"),
-    "profiles": lambda: [(profile.name, profile.help) for profile in PROFILES.values()],
-    "topologies": lambda: [(name, _first_line(topology)) for name, topology in TOPOLOGIES.items()],
-    "networks": _networks,
-    "parameters": lambda: [(name, f"{each.id}: {each.meaning}") for name, each in PARAMETERS.items()],
-    "studies": _studies,
-    "metrics": _metrics,
+#: By the kind: what it is, and what there is of it.
+_LISTS: Final[dict[str, tuple[str, Callable[[], list[tuple[str, str]]]]]] = {
+    "congestion": ("congestion controls of TCP", _engine("congestion")),
+    "queues": ("queues of links", _engine("queues")),
+    "recovery": ("ways in which TCP finds and mends losses", _engine("recoveries")),
+    "profiles": (
+        "defaults of all keys together, such as those of Linux",
+        lambda: [(profile.name, profile.help) for profile in PROFILES.values()],
+    ),
+    "topologies": (
+        "networks that a few keys describe",
+        lambda: [(name, _first_line(topology)) for name, topology in TOPOLOGIES.items()],
+    ),
+    "networks": ("ready networks for tightlink new network", _networks),
+    "parameters": (
+        "the twenty of the four-tier network",
+        lambda: [(name, f"{each.id}: {each.meaning}") for name, each in PARAMETERS.items()],
+    ),
+    "studies": ("what tightlink study redoes", _studies),
+    "metrics": ("columns of the tables of runs and sweeps, and what is sampled over time", _metrics),
 }

@@ -287,6 +287,12 @@ pub fn reads_marks(name: &str) -> bool {
     CONTROLS.iter().any(|control| control.name == name && control.reads_marks)
 }
 
+/// Whether the control of this name is driven by samples of the delivery rate; not one that is not known.
+#[must_use]
+pub fn samples_delivery(name: &str) -> bool {
+    CONTROLS.iter().any(|control| control.name == name && control.samples_delivery)
+}
+
 macro_rules! controls {
     ($($($name:literal)? => $module:ident :: $type:ident in $arena:ident),+ $(,)?) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
