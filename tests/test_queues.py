@@ -302,13 +302,13 @@ L4S = """\
 profile = "linux"
 duration = "30 s"
 link.a = { ends = ["x", "y"], rate = "40 Mbit/s", delay = "10 ms", queue = { kind = "dualpi2" } }
-traffic.l4s = { kind = "bulk", from = "x", to = "y", tcp.congestion = { kind = "dctcp", ect1 = true } }
+traffic.l4s = { kind = "bulk", from = "x", to = "y", tcp.congestion = "prague" }
 traffic.classic = { kind = "bulk", from = "x", to = "y", tcp.congestion = "cubic" }
 """
 
 
 def test_dualpi2_keeps_l4s_short_beside_classic_traffic() -> None:
-    """RFC 9332 §1.1: both share one link, each with its delay. DCTCP stands in for a control that meets RFC 9331."""
+    """RFC 9332 §1.1: both share one link, each with its delay."""
     scenario = tl.loads(L4S)
     flows = tl.simulate(scenario).flows
     l4s, classic = flows["goodput_bps"]
