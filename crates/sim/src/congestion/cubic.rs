@@ -35,7 +35,7 @@ pub struct Cubic {
     /// The smoothed round-trip time, or the smallest one, in seconds; zero before the first.
     ahead_s: f64,
     /// What Linux counts, where the window is as Linux has it.
-    whole: Option<Whole>,
+    counts: Option<Counts>,
     /// W_max, zero when there was no loss, or a timeout.
     top: f64,
     /// The window when the last loss was detected: §4.3's cwnd_prior.
@@ -45,7 +45,7 @@ pub struct Cubic {
 
 /// bictcp_update's counts, in packets.
 #[derive(Clone, Copy, Debug, Default)]
-struct Whole {
+struct Counts {
     /// Acknowledged toward the next packet of the window: snd_cwnd_cnt.
     toward: f64,
     /// For how many acknowledged packets it grows by one: cnt.
@@ -78,44 +78,44 @@ impl Cubic {
 
     /// Linux's bictcp_update and tcp_cong_avoid_ai.
     fn grow_whole(&mut self, window: &mut Window, ack: &Ack) {
-        let mut whole = self.whole.unwrap_or_default();
-        whole.since += ack.acked;
-        if whole.found_for != window.cwnd || ack.now.since(whole.found_at) > LINUX_RECENT_S || self.epoch.is_none() {
-            (whole.found_for, whole.found_at) = (window.cwnd, ack.now);
+        let mut counts = self.counts.unwrap_or_default();
+        counts.since += ack.acked;
+        if counts.found_for != window.cwnd || ack.now.since(counts.found_at) > LINUX_RECENT_S || self.epoch.is_none() {
+            (counts.found_for, counts.found_at) = (window.cwnd, ack.now);
             let mut epoch = self.epoch.unwrap_or_else(|| {
-                whole.since = ack.acked;
+                counts.since = ack.acked;
                 self.begin(window, ack.now)
             });
             let target = self.at(&epoch, ack.now.since(epoch.start) + self.ahead_s).floor();
-            whole.every =
+            counts.every =
                 if target > window.cwnd { (window.cwnd / (target - window.cwnd)).floor() } else { 100.0 * window.cwnd };
             if self.top == 0.0 {
-                whole.every = whole.every.min(1.0 / self.growth_before_loss);
+                counts.every = counts.every.min(1.0 / self.growth_before_loss);
             }
             if self.reno_friendly {
                 let each = (window.cwnd * LINUX_RENO / 8.0).floor();
-                while whole.since > each {
-                    whole.since -= each;
+                while counts.since > each {
+                    counts.since -= each;
                     epoch.reno += 1.0;
                 }
                 if epoch.reno > window.cwnd {
-                    whole.every = whole.every.min((window.cwnd / (epoch.reno - window.cwnd)).floor());
+                    counts.every = counts.every.min((window.cwnd / (epoch.reno - window.cwnd)).floor());
                 }
             }
-            whole.every = whole.every.max(2.0);
+            counts.every = counts.every.max(2.0);
             self.epoch = Some(epoch);
         }
-        if whole.toward >= whole.every {
-            whole.toward = 0.0;
+        if counts.toward >= counts.every {
+            counts.toward = 0.0;
             window.cwnd += 1.0;
         }
-        whole.toward += ack.acked;
-        if whole.toward >= whole.every {
-            let more = (whole.toward / whole.every).floor();
-            whole.toward -= more * whole.every;
+        counts.toward += ack.acked;
+        if counts.toward >= counts.every {
+            let more = (counts.toward / counts.every).floor();
+            counts.toward -= more * counts.every;
             window.cwnd += more;
         }
-        self.whole = Some(whole);
+        self.counts = Some(counts);
     }
 
     fn begin(&self, window: &Window, now: Time) -> Epoch {
@@ -165,7 +165,7 @@ impl CongestionControl for Cubic {
             growth_before_loss,
             by_least_rtt: by_least_rtt > 0.5,
             ahead_s: 0.0,
-            whole: (whole > 0.5).then(Whole::default),
+            counts: (whole > 0.5).then(Counts::default),
             top: 0.0,
             prior: 0.0,
             epoch: None,
@@ -187,7 +187,7 @@ impl CongestionControl for Cubic {
             window.slow_start(ack.acked);
             return;
         }
-        if self.whole.is_some() {
+        if self.counts.is_some() {
             return self.grow_whole(window, ack);
         }
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(window, ack.now));
@@ -213,8 +213,8 @@ impl CongestionControl for Cubic {
         self.prior = loss.in_use;
         self.top = loss.top(self.top, self.beta, self.fast_convergence);
         self.epoch = None;
-        if let Some(whole) = &mut self.whole {
-            whole.toward = 0.0;
+        if let Some(counts) = &mut self.counts {
+            counts.toward = 0.0;
             self.top = self.top.floor();
         }
         self.beta * loss.in_use

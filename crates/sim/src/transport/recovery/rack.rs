@@ -96,8 +96,7 @@ impl Sender {
         }
         let sent = self.rack_send(env);
         if restarts && wait_s.is_none() {
-            self.rack_state().timer = Purpose::Timeout;
-            self.arm_rto(env);
+            self.rack_arm_rto(env);
         }
         self.rack_arm(env, wait_s, advances || delivered > 0 || sent);
     }
@@ -230,8 +229,7 @@ impl Sender {
                 self.transmit(env, seq);
                 // Linux's tcp_xmit_retransmit_queue: the timeout waits for this transmission of the first packet.
                 if env.linux() && seq == self.acked + 1 && self.rack_state().timer != Purpose::Reordering {
-                    self.rack_state().timer = Purpose::Timeout;
-                    self.arm_rto(env);
+                    self.rack_arm_rto(env);
                 }
             } else {
                 // Behind a gap, and before it counts as a loss, this is limited transmit (RFC 3042).
@@ -279,9 +277,14 @@ impl Sender {
                 self.arm_timer(env, delay_s);
             }
         } else if before != Purpose::Timeout {
-            self.rack_state().timer = Purpose::Timeout;
-            self.arm_rto(env);
+            self.rack_arm_rto(env);
         }
+    }
+
+    /// Has the timer wait for the retransmission timeout, from now on.
+    fn rack_arm_rto<N: Schedule>(&mut self, env: &mut Env<'_, N>) {
+        self.rack_state().timer = Purpose::Timeout;
+        self.arm_rto(env);
     }
 
     /// The timer expired with data outstanding.
