@@ -21,7 +21,7 @@ import tightlink as tl
 from in_real_time import measures, needs_links
 from programs import needs
 from tightlink import cli
-from tightlink.measure import machine, results, sender_iperf3
+from tightlink.measure import hosts, machine, results, sender_iperf3, settings
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError
@@ -145,6 +145,37 @@ def test_flows_of_a_group_end_with_their_bytes() -> None:
     assert run.warnings[0] == "taken as free, but for their delays: net.access_left[*], net.access_right[*]"
     assert run.manifest["receivers"]["acks"] > 0
     assert 0.0 <= run.manifest["receivers"]["p50_s"] <= run.manifest["receivers"]["max_s"]
+
+
+BESIDE = """
+profile = "linux"
+duration = "2 s"
+link.wire = { ends = ["a", "b"], rate = "4 Mbit/s", delay = "10 ms", queue = "40 packets" }
+traffic.old = { kind = "bulk", from = "a", to = "b", tcp.congestion = "reno" }
+traffic.new = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }
+"""
+
+
+@measures
+def test_each_flow_of_a_host_has_its_own_congestion_control() -> None:
+    """The probe asks the kernel afterwards which one its connection had."""
+    run, simulated = _measured(BESIDE), tl.simulate(tl.loads(BESIDE))
+    assert run.flows.select("label", "congestion").rows() == [("old", "reno"), ("new", "cubic")]
+    assert run.flows["goodput_bps"].sum() == pytest.approx(simulated.flows["goodput_bps"].sum(), rel=0.05)
+
+
+@measures
+def test_a_route_with_another_congestion_control_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = settings.of_hosts
+
+    def with_a_route(plan: Plan) -> dict[str, settings.HostSettings]:
+        found = own(plan)
+        found["a"].metrics["cc_algo"] = "cubic"
+        return found
+
+    monkeypatch.setattr(hosts, "of_hosts", with_a_route)
+    with pytest.raises(tl.TightlinkError, match=r"congestion control reno: the route to 10\.\S+ has cubic"):
+        measure(tl.loads(BESIDE), tries=1)
 
 
 @measures

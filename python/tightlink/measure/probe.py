@@ -28,7 +28,16 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from tightlink.lazy import _core, np
-from tightlink.measure.probe_sockets import advertise, bound, can_advertise, family, prepare, tcp_socket, written
+from tightlink.measure.probe_sockets import (
+    advertise,
+    bound,
+    can_advertise,
+    check_congestion,
+    family,
+    prepare,
+    tcp_socket,
+    written,
+)
 from tightlink.measure.traffic import (
     Pattern,
     ReceivedFlow,
@@ -95,6 +104,8 @@ def send_tcp(
             prepare(end, flow)
         numbers = [end.fileno() for end in ends]
         text, samples = _core.probe_tcp_send(json.dumps(spec), numbers, limit_s=limit_s, stop=stop)
+        for end, flow in zip(ends, flows, strict=True):
+            check_congestion(end, flow)
     head = json.loads(text)
     return TcpSent(head["began_ns"], head["ended"], [_sent(flow) for flow in head["flows"]], samples)
 

@@ -20,6 +20,8 @@ _SO_RCVBUFFORCE: Final = 33
 _SPARE_BYTES: Final = 1 << 16
 #: net.core.rmem_max where nobody has changed it.
 _USUAL_RMEM_MAX: Final = 212_992
+#: What the name of a congestion control may take (TCP_CA_NAME_MAX).
+_NAME_BYTES: Final = 16
 #: The kernel counts a segment at up to four times its payload.
 _OVERHEAD: Final = 4
 
@@ -76,6 +78,19 @@ def prepare(end: sockets.socket, flow: TcpFlow) -> None:
         except OSError as error:
             place = written(flow.from_)
             raise TightlinkError(f"{place}: cannot send from there: {str(error.strerror).lower()}") from None
+
+
+def check_congestion(end: sockets.socket, flow: TcpFlow) -> None:
+    """Whether a connection that was made had the congestion control that was asked for.
+
+    Raises:
+        TightlinkError: Its route asks for another (``congctl`` of ``ip route``), which counts for more.
+    """
+    if flow.congestion is None:
+        return
+    had = end.getsockopt(sockets.IPPROTO_TCP, sockets.TCP_CONGESTION, _NAME_BYTES).partition(b"\0")[0].decode()
+    if had != flow.congestion:
+        raise TightlinkError(f"congestion control {flow.congestion}: the route to {written(flow.to)} has {had}")
 
 
 def can_advertise(window_bytes: int) -> bool:

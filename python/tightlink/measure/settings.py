@@ -11,7 +11,7 @@ Example:
     ... '''))
     >>> found = of_hosts(plan)
     >>> found["a"].metrics, found["b"].metrics, largest_packet(plan)
-    ({'cc_algo': 'reno', 'initcwnd': 2, 'rto_min': 200}, {'quickack': 1}, 1040)
+    ({'initcwnd': 2, 'rto_min': 200}, {'quickack': 1}, 1040)
 """
 
 from __future__ import annotations
@@ -78,12 +78,14 @@ def of_hosts(plan: Plan) -> dict[str, HostSettings]:
 def _of_hosts(plan: Plan) -> dict[str, HostSettings]:
     found = {name: HostSettings() for name in plan.hosts}
     wanted: dict[tuple[str, str], tuple[Any, str]] = {}
+    controls: dict[str, set[str]] = {}
     for flow in plan.flows():
         tcp = flow["transport"].get("tcp")
         if tcp is None:
             continue
         key = f"traffic.{flow['group']}.tcp"
         sender, receiver = plan.node(flow["from"]), plan.node(flow["to"])
+        controls.setdefault(sender, set()).add(control(key, tcp))
         for host, name, value, said in _of_flow(key, tcp, sender, receiver):
             before, whose = wanted.setdefault((host, name), (value, said))
             if before != value:
@@ -93,12 +95,15 @@ def _of_hosts(plan: Plan) -> dict[str, HostSettings]:
                 found[host].system[name] = str(value)
             else:
                 found[host].metrics[name] = value
+    for host, names in controls.items():
+        # Each sender asks for its own control, which a route's would override; this is for programs that ask for none.
+        if len(names) == 1:
+            found[host].system["net.ipv4.tcp_congestion_control"] = names.pop()
     return found
 
 
 def _of_flow(key: str, tcp: Mapping[str, Any], sender: str, receiver: str) -> Iterable[tuple[str, str, Any, str]]:
     """Host, setting, value, and the key that asks for it."""
-    yield sender, "cc_algo", control(key, tcp), f"{key}.congestion"
     yield sender, "initcwnd", max(1, round(tcp["initial_window_packets"])), f"{key}.initial_window"
     yield sender, "rto_min", round(tcp["rto"]["min_s"] * 1000), f"{key}.rto.min"
     if tcp["delayed_ack_s"] is None:
