@@ -74,6 +74,7 @@ TEXTS = [
 ]
 
 CHANGES = [
+    ("link.a.framing", "ethernet", 'expected a table; did you mean { overhead = "38 B", smallest = "84 B" }?'),
     (
         "link.a.rate",
         "2 mbps",

@@ -148,7 +148,7 @@ def test_a_queue_without_a_limit_has_that_of_the_rule() -> None:
     # One with a limit has its own; FQ-CoDel's default is none.
     assert link('speed = "800 packets/ms", link.queue = { kind = "fq-codel" }', "net.normal_link[0]")["queue"] == {
         "kind": "fq-codel", "limit": {"packets": math.ceil(23.1 * 20)}, "target_s": 0.005, "interval_s": 0.1,
-        "ecn": False, "flows": 1024, "quantum_bytes": 1514,
+        "ecn": True, "flows": 1024, "quantum_bytes": 1514,
     }  # fmt: skip
 
 

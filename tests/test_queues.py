@@ -35,7 +35,7 @@ def test_options_have_the_defaults_of_their_sources() -> None:
     }  # fmt: skip
     assert resolved({"kind": "fq-codel"}) == {
         "kind": "fq-codel", "limit": {"packets": 10240}, "target_s": 0.005, "interval_s": 0.1,
-        "flows": 1024, "quantum_bytes": 1514, "ecn": False,
+        "flows": 1024, "quantum_bytes": 1514, "ecn": True,
     }  # fmt: skip
     assert resolved({"kind": "pie", "limit": "100 packets", "ecn": True}) == {
         "kind": "pie", "limit": limit, "target_s": 0.015, "update_s": 0.015, "burst_s": 0.15, "ecn": True,

@@ -74,6 +74,8 @@ class FqCodel(_ControlledFlows):
 
     kind: Literal["fq-codel"] = "fq-codel"
     """Queue discipline."""
+    ecn: StrictBool = True
+    """Whether packets are marked instead of dropped, as Linux's does unless told otherwise (RFC 8290)."""
 
 
 class FqPie(Discipline):

@@ -37,6 +37,11 @@ class Framing(Table):
     smallest: Overhead | None = None
     """Smallest frame on the line, overhead included (default "0 B")."""
 
+    @classmethod
+    def _meant(cls, value: object) -> str | None:
+        # With preamble, start delimiter, header, check sequence and gap between frames (IEEE 802.3, clauses 3 and 4).
+        return '{ overhead = "38 B", smallest = "84 B" }' if value == "ethernet" else super()._meant(value)
+
 
 class Medium(Table):
     """What a wire has beside its rate and its delay."""
