@@ -1,6 +1,7 @@
 //! What the tests of the controls share: ACKs, losses, and a path of one connection.
 
 use super::*;
+use crate::time::Time;
 use std::collections::BTreeMap;
 
 /// The ACK of one packet after `rtt_s`, at time zero, with all of the window in use.
