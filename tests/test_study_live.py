@@ -19,7 +19,7 @@ from tightlink.measure import forwarding, measuring
 from tightlink.measure import machine as machine_of
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
-from tightlink.studies.live import Measurement, Precision, kernel, machine, measure_all, repeats
+from tightlink.studies.live import Measurement, Repetition, kernel, machine, measure_all, repeats
 from tightlink.studies.router_response.live.kernel_router import PROBES
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def test_what_varies_is_measured_until_its_median_has_converged(
 ) -> None:
     # The quartiles of the first three are far from each other, those of the first four are not.
     made = fake(monkeypatch, varied([100.0, 101.0, 150.0, 100.5, 100.5, 100.5]))
-    wanted = Measurement("cell", SCENARIO, precision=Precision(goodput, share=0.15, fewest=3, most=6))
+    wanted = Measurement("cell", SCENARIO, repetition=Repetition(goodput, share=0.15, fewest=3, most=6))
     found = measure_all([wanted], tmp_path, 1, lambda _: None)
     assert list(found) == ["cell/0", "cell/1", "cell/2", "cell/3"]
     assert len(made.asked) == 4
@@ -120,7 +120,7 @@ def test_there_is_a_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, varied: Callable[[list[float]], Answer]
 ) -> None:
     made = fake(monkeypatch, varied([100.0, 200.0, 300.0, 400.0, 500.0]))
-    wanted = Measurement("cell", SCENARIO, precision=Precision(goodput, fewest=2, most=4))
+    wanted = Measurement("cell", SCENARIO, repetition=Repetition(goodput, fewest=2, most=4))
     assert len(measure_all([wanted], tmp_path, 1, lambda _: None)) == len(made.asked) == 4
 
 
@@ -147,7 +147,7 @@ def test_a_busy_machine_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     made = fake(monkeypatch, busy)
     said: list[str] = []
-    wanted = Measurement("cell", SCENARIO, precision=Precision(goodput, fewest=3, most=5))
+    wanted = Measurement("cell", SCENARIO, repetition=Repetition(goodput, fewest=3, most=5))
     found = measure_all([wanted], tmp_path, 1, said.append)
     assert len(found) == 1
     # Each of its four other names is tried three times.

@@ -44,7 +44,7 @@ Over = Literal["relay", "kernel"]
 
 
 @dataclass(frozen=True)
-class Precision:
+class Repetition:
     """When something was measured often enough."""
 
     number: Callable[[Run], float]
@@ -84,12 +84,12 @@ class Measurement:
     """Whether nothing else may be measured meanwhile, as it takes whole processors."""
     trace: bool = False
     """Whether the table ``packets`` is kept: some megabytes each."""
-    precision: Precision | None = None
+    repetition: Repetition | None = None
     """When it was repeated often enough, as NAME/0, NAME/1, …; none: it is measured once, as NAME."""
 
     def repeated(self, times: int) -> list[Measurement]:
         """The same several times, as NAME/0, NAME/1, …."""
-        return [replace(self, name=f"{self.name}/{number}", precision=None) for number in range(times)]
+        return [replace(self, name=f"{self.name}/{number}", repetition=None) for number in range(times)]
 
 
 def repeats(runs: Mapping[str, Run], name: str) -> list[Run]:
@@ -224,19 +224,19 @@ def _names(wanted: Measurement) -> list[str]:
     """What its runs may be called."""
     return (
         [wanted.name]
-        if wanted.precision is None
-        else [f"{wanted.name}/{number}" for number in range(wanted.precision.most)]
+        if wanted.repetition is None
+        else [f"{wanted.name}/{number}" for number in range(wanted.repetition.most)]
     )
 
 
 def _due(wanted: Measurement, there: Mapping[str, Run], given_up: set[str]) -> list[Measurement]:
     """What is to be measured of it in the next round: what it takes at least, then one at a time."""
     names = _names(wanted)
-    left = [replace(wanted, name=name, precision=None) for name in names if name not in there and name not in given_up]
-    if wanted.precision is None:
+    left = [replace(wanted, name=name, repetition=None) for name in names if name not in there and name not in given_up]
+    if wanted.repetition is None:
         return left
     runs = [there[name] for name in names if name in there]
-    missing = max(wanted.precision.fewest - len(runs), 0 if wanted.precision.enough(runs) else 1)
+    missing = max(wanted.repetition.fewest - len(runs), 0 if wanted.repetition.enough(runs) else 1)
     return left[:missing]
 
 

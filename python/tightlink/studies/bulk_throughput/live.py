@@ -18,7 +18,7 @@ from tightlink.studies.bulk_throughput.observe.linux import MEASURED, WITHIN, be
 from tightlink.studies.bulk_throughput.report import residuals
 from tightlink.studies.bulk_throughput.setup.linux import ECHO_S, Cell, cells
 from tightlink.studies.bulk_throughput.setup.paths import SITES
-from tightlink.studies.live import Measurement, Precision, machine, repeats
+from tightlink.studies.live import Measurement, Repetition, machine, repeats
 from tightlink.studies.study import Report
 
 IPERF3: Final = "iperf3"
@@ -29,7 +29,8 @@ def measurements() -> list[Measurement]:
     from tightlink.measure.machine import missing
 
     own = [
-        Measurement(each.name, each.scenario, echo_s=ECHO_S, precision=Precision(each.goodput_bps)) for each in cells()
+        Measurement(each.name, each.scenario, echo_s=ECHO_S, repetition=Repetition(each.goodput_bps))
+        for each in cells()
     ]
     if missing(IPERF3) is not None:
         return own

@@ -41,7 +41,7 @@ from tightlink.studies.link_saturation.setup.interface import (
     SMALLEST_BYTES,
     UDP_IP_BYTES,
 )
-from tightlink.studies.live import Grid, Measurement, Point, Precision, measured, medians, told_apart
+from tightlink.studies.live import Grid, Measurement, Point, Repetition, measured, medians, told_apart
 from tightlink.studies.words import capitalized
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
@@ -105,10 +105,10 @@ def tasks() -> list[Task]:
 
 def measurements() -> list[Measurement]:
     """The sweep, measured, one size after the other: 30,000 packets/s take whole processors."""
-    precision = Precision(rate, share=0.005, fewest=2, most=4)
+    repetition = Repetition(rate, share=0.005, fewest=2, most=4)
     return [
         Measurement(
-            point.name, point.scenario, pace_s=units.packets(RING) * PER_PACKET_S, alone=True, precision=precision
+            point.name, point.scenario, pace_s=units.packets(RING) * PER_PACKET_S, alone=True, repetition=repetition
         )
         for point in POINTS
     ]

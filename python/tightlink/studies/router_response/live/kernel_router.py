@@ -23,7 +23,7 @@ from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
-from tightlink.studies.live import Measurement, Point, Precision
+from tightlink.studies.live import Measurement, Point, Repetition
 from tightlink.studies.router_response.observe.probes import offered
 from tightlink.studies.router_response.observe.regions import BEYOND, seen
 from tightlink.studies.router_response.setup.document import datagram_bytes
@@ -88,9 +88,9 @@ def measurements() -> list[Measurement]:
     """The probes, one after the other, where the machine's kernel can be a router."""
     if missing("forwarding"):
         return []
-    precision = Precision(load, share=0.05, fewest=2, most=3)
+    repetition = Repetition(load, share=0.05, fewest=2, most=3)
     return [
-        Measurement(probe.name, probe.scenario, over="kernel", pace_s=_pace_s(probe), alone=True, precision=precision)
+        Measurement(probe.name, probe.scenario, over="kernel", pace_s=_pace_s(probe), alone=True, repetition=repetition)
         for probe in PROBES
     ]
 

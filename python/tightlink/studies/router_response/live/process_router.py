@@ -22,7 +22,7 @@ from tightlink.experiment.execute import Task
 from tightlink.reduce import mean_of, smallest
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
-from tightlink.studies.live import Measurement, Point, Precision, told_apart
+from tightlink.studies.live import Measurement, Point, Repetition, told_apart
 from tightlink.studies.router_response.observe.probes import middle, offered
 from tightlink.studies.router_response.observe.regions import BEYOND, seen
 from tightlink.studies.router_response.setup import costs
@@ -105,10 +105,10 @@ def tasks() -> list[Task]:
 
 def measurements() -> list[Measurement]:
     """The probes, measured, one after the other: the router has its own processor."""
-    precision = Precision(load, fewest=2, most=4)
+    repetition = Repetition(load, fewest=2, most=4)
     pace_s = INPUT_RING * PER_PACKET_S
     return [
-        Measurement(probe.name, probe.scenario, burn=True, pace_s=pace_s, alone=True, precision=precision)
+        Measurement(probe.name, probe.scenario, burn=True, pace_s=pace_s, alone=True, repetition=repetition)
         for probe in PROBES
     ]
 
