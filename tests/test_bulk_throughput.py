@@ -16,13 +16,14 @@ from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.analysis.path.cells import cell, table
 from tightlink.reduce import mean_of
 from tightlink.studies.bulk_throughput import STUDY
-from tightlink.studies.bulk_throughput.observe import alternatives, grids, linux, residuals
+from tightlink.studies.bulk_throughput.observe import alternatives, cross_traffic, grids, linux, residuals
 from tightlink.studies.bulk_throughput.report import _of_observations
 from tightlink.studies.bulk_throughput.report.grids import _shown, of_grids
 from tightlink.studies.bulk_throughput.setup import paths
-from tightlink.studies.bulk_throughput.setup.linux import UNKNOWNS, observations
+from tightlink.studies.bulk_throughput.setup.cross_traffic import observations
 from tightlink.studies.bulk_throughput.setup.linux import cells as linux_cells
 from tightlink.studies.bulk_throughput.setup.paths import ALTERNATIVES, DEFAULTS, Alternative
+from tightlink.studies.bulk_throughput.setup.unknowns import UNKNOWNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -201,7 +202,7 @@ def test_cross_traffic_takes_its_share_and_widens_the_interval() -> None:
     rows = pl.DataFrame({
         "setting": ["a"] * 6, "share": [0.0] * 3 + [0.4] * 3, "goodput_bps": [5e6] * 3 + [2e6, 3e6, 5e6], "weight": [5, 2, 5] * 2,
     })  # fmt: skip
-    assert linux.intervals(rows)["width"].to_list() == pytest.approx([0, 3 / 3.4167], rel=1e-3)
+    assert cross_traffic.intervals(rows)["width"].to_list() == pytest.approx([0, 3 / 3.4167], rel=1e-3)
 
 
 def test_what_was_measured_and_never_published_stays_open() -> None:
@@ -241,7 +242,7 @@ def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
 
 
 def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]) -> None:
-    found = linux.points(paths.LBNL, runs)
+    found = cross_traffic.points(paths.LBNL, runs)
     assert found.height == 32
     # No flow gains by competing with others but by chance, and whoever fills the path loses their share.
     assert (found["residual"] < 0.05).all()
@@ -254,7 +255,7 @@ def test_unknown_traffic_costs_a_prediction_its_accuracy(runs: Mapping[str, Run]
 
 
 def test_the_residuals_in_the_report(runs: Mapping[str, Run]) -> None:
-    names, blocks = _of_observations({place.name: linux.points(place, runs) for place in paths.SITES})
+    names, blocks = _of_observations({place.name: cross_traffic.points(place, runs) for place in paths.SITES})
     assert names["synthetic_r2"].count("(the document:") == 4
     assert blocks["agreements"].frame["points"].to_list() == [32, 8, 8, 8, 8] * 4
 

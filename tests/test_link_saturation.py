@@ -19,7 +19,7 @@ from tightlink.studies.link_saturation import STUDY
 from tightlink.studies.link_saturation.observe import saturation
 from tightlink.studies.link_saturation.observe.bifurcation import correlation_steps, series
 from tightlink.studies.link_saturation.observe.saturation import measure
-from tightlink.studies.link_saturation.setup import interface, variations
+from tightlink.studies.link_saturation.setup import interface, sweeps, variations
 from tightlink.studies.study import Report
 
 #: Ids never change: scripts rely on them.
@@ -127,7 +127,7 @@ def test_the_report_has_every_part(found: tuple[list[Claim], Report], tmp_path: 
 def test_the_table_of_runs_can_be_analysed(
     runs: dict[str, tl.Run], tmp_path: Path, said: Callable[..., tuple[int, str, str]]
 ) -> None:
-    chosen = (interface.MAIN, interface.SLOW, interface.GIGABIT, interface.FRAGMENTS)
+    chosen = (sweeps.MAIN, sweeps.SLOW, sweeps.GIGABIT, sweeps.FRAGMENTS)
     own = {sweep.key(size): sweep.scenario(size) for sweep in chosen for size in sweep.payloads}
     write_results(tmp_path / "runs.parquet", results(own, runs, STUDY.measure))
     code, printed, _ = said("analyze", "saturation", str(tmp_path))
@@ -155,17 +155,17 @@ def test_the_interface_is_as_fast_as_the_line_where_the_document_allows_it() -> 
 
 
 def test_without_a_cost_per_byte_the_rate_is_constant() -> None:
-    rates = [measure(tl.simulate(interface.NO_BYTES.scenario(payload)))["packets_per_s"] for payload in (25, 200, 400)]
+    rates = [measure(tl.simulate(sweeps.NO_BYTES.scenario(payload)))["packets_per_s"] for payload in (25, 200, 400)]
     assert max(rates) - min(rates) <= 1
-    usual = [measure(tl.simulate(interface.MAIN.scenario(payload)))["packets_per_s"] for payload in (25, 400)]
+    usual = [measure(tl.simulate(sweeps.MAIN.scenario(payload)))["packets_per_s"] for payload in (25, 400)]
     assert usual[0] > 1.15 * usual[1]
 
 
 def test_a_slower_receiver_loses_what_it_cannot_take() -> None:
-    slow = interface.SLOW_RECEIVERS[-1]
+    slow = sweeps.SLOW_RECEIVERS[-1]
     assert measure(tl.simulate(slow.scenario(25)))["loss"] == pytest.approx(1 - 1 / 1.25, abs=0.005)
     assert measure(tl.simulate(slow.scenario(1425)))["loss"] == 0
-    lost, paused = (measure(tl.simulate(sweep.scenario(25))) for sweep in (slow, interface.PAUSED))
+    lost, paused = (measure(tl.simulate(sweep.scenario(25))) for sweep in (slow, sweeps.PAUSED))
     assert paused["loss"] == 0
     assert paused["packets_per_s"] == pytest.approx(lost["packets_per_s"], rel=0.005)
 
@@ -184,9 +184,9 @@ def test_a_full_queue_puts_small_packets_on_the_unstable_branch() -> None:
 def test_names_are_unique_and_sweeps_are_known() -> None:
     tasks = STUDY.all_tasks()
     assert len({task.name for task in tasks}) == len(tasks)
-    assert interface.link_of(interface.MAIN.scenario(25)) == "100 Mbit/s"
-    assert interface.link_of(interface.FRAGMENTS.scenario(1475)) == ""
-    assert interface.link_of(variations.perturbed(variations.SILENCE, 50)) == ""
+    assert sweeps.link_of(sweeps.MAIN.scenario(25)) == "100 Mbit/s"
+    assert sweeps.link_of(sweeps.FRAGMENTS.scenario(1475)) == ""
+    assert sweeps.link_of(variations.perturbed(variations.SILENCE, 50)) == ""
 
 
 def test_streams_stop_a_router_that_arrivals_interrupt_and_tcp_does_not() -> None:

@@ -14,7 +14,7 @@ from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.run import Framed, Run
 from tightlink.studies.link_saturation import STUDY, live
 from tightlink.studies.link_saturation.live import hosts, kernel
-from tightlink.studies.link_saturation.setup.interface import MAIN
+from tightlink.studies.link_saturation.setup.sweeps import MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

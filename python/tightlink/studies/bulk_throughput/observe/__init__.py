@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from tightlink.run import Run
-from tightlink.studies.bulk_throughput.observe import alternatives, grids, linux, residuals
-from tightlink.studies.bulk_throughput.setup.linux import SHARES
+from tightlink.studies.bulk_throughput.observe import alternatives, cross_traffic, grids, linux, pings, residuals
+from tightlink.studies.bulk_throughput.setup.cross_traffic import SHARES
 from tightlink.studies.bulk_throughput.setup.paths import CHOSEN, DARESBURY, LONG, LONG_PATH, SITES
 
 
@@ -22,15 +22,15 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     weighed, explained = alternatives.weighed(runs), residuals.explained(runs)
     chosen = weighed[CHOSEN.name]
     long = grids.cells(runs, LONG, DARESBURY.cells, LONG_PATH)
-    pings, cross = linux.tables(runs), linux.goodputs(runs)
-    intervals, counts = linux.intervals(cross), residuals.tables(runs)
+    pinged, crossed = pings.tables(runs), cross_traffic.goodputs(runs)
+    intervals, counts = cross_traffic.intervals(crossed), residuals.tables(runs)
     properties = alternatives.properties(runs)
-    points = {place.name: linux.points(place, runs) for place in SITES}
+    points = {place.name: cross_traffic.points(place, runs) for place in SITES}
     measured, measured_ns2 = linux.beside(linux.stored(), runs), linux.beside_ns2(linux.stored(), chosen.grids)
     return {
         **chosen.values,
         **alternatives.values(weighed, runs),
-        **linux.pings_values(pings),
+        **pings.values(pinged),
         **residuals.reference_values(counts),
         **alternatives.sweeps(properties),
         **residuals.values("synthetic", points),
@@ -41,9 +41,9 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
         "run_time": grids.run_time(chosen.grids[DARESBURY.name], long),
         "recoveries": chosen.recoveries,
         "lossless": alternatives.lossless(chosen.recoveries),
-        "pings": pings,
+        "pings": pinged,
         "properties": properties,
-        "cross": cross,
+        "cross": crossed,
         "intervals": intervals,
         "crossed": intervals.filter(pl.col("share") == min(filter(None, SHARES))),
         "reference": counts,

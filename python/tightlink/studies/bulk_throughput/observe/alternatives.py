@@ -19,6 +19,7 @@ from tightlink.lazy import stats
 from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe import grids, linux
+from tightlink.studies.bulk_throughput.observe.cross_traffic import points
 from tightlink.studies.bulk_throughput.observe.grids import (
     FEW,
     PLOTTED,
@@ -30,7 +31,6 @@ from tightlink.studies.bulk_throughput.observe.grids import (
     short_of_best,
     without_loss,
 )
-from tightlink.studies.bulk_throughput.observe.linux import points
 from tightlink.studies.bulk_throughput.setup.paths import (
     ALTERNATIVES,
     BASES,

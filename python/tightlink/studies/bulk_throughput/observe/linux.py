@@ -1,4 +1,4 @@
-"""What stands for the document's measurements: cells that Linux carried, as they are stored, other traffic, pings.
+"""What stands for the document's measurements: cells that Linux carried, as they are stored.
 
 ``linux.csv`` has a row for each cell: medians of three to five measurements with ``--live``. It says where, when and of
 which commit; ``benchmarks/bulk_linux.py`` writes it from the folder of a study that measured.
@@ -6,33 +6,18 @@ which commit; ``benchmarks/bulk_linux.py`` writes it from the folder of a study 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
 from tightlink.analysis.path.cells import cell
-from tightlink.analysis.path.cross_traffic import MOMENTS, spread
 from tightlink.analysis.path.residuals import agreement, share_within, with_residuals
 from tightlink.reduce import mean_of, median_of
 from tightlink.run import Run
-from tightlink.studies.bulk_throughput.observe.grids import mean_rank_correlation
-from tightlink.studies.bulk_throughput.setup.linux import (
-    BYTES,
-    CONTROLS,
-    PACKETS,
-    PING,
-    SEEDS,
-    SETTINGS,
-    SHARES,
-    Observation,
-    cells,
-    name,
-    observations,
-    path_of,
-)
-from tightlink.studies.bulk_throughput.setup.paths import CALTECH, CHOSEN, DARESBURY, SITES, Alternative, Place
+from tightlink.studies.bulk_throughput.setup.linux import CONTROLS, cells, path_of
+from tightlink.studies.bulk_throughput.setup.paths import CALTECH, DARESBURY, SITES
 
 STORED: Final = Path(__file__).parents[1] / "linux.csv"
 #: A residual that is small, over what was observed.
@@ -109,96 +94,3 @@ def values(points: pl.DataFrame, ns2: Mapping[str, pl.DataFrame]) -> dict[str, o
         # Of repeated transfers with nobody else on the path: how far they are apart, over their median.
         "linux.spread": median_of((daresbury["highest_bps"] - daresbury["lowest_bps"]) / daresbury["observed_bps"]),
     }
-
-
-# How cross traffic widens the interval of one measurement; observed goodputs against predicted ones.
-
-
-def goodputs(runs: Mapping[str, Run]) -> pl.DataFrame:
-    """A row for each run: what is transferred, mean share, hour, weekend, its weight, goodput."""
-    rows = []
-    for setting, (window, flows) in SETTINGS.items():
-        calm = cell(runs[f"{DARESBURY.name}/{window}/{flows}"], DARESBURY.path)["goodput_bps"]
-        for share in SHARES:
-            for place, moment in enumerate(MOMENTS):
-                then = moment.path(DARESBURY.path.changed(cross=share))
-                rows += [
-                    {
-                        "setting": setting, "share": share, "hour": moment.hour, "weekend": moment.weekend,
-                        "weight": moment.weight,
-                        "goodput_bps": cell(runs[name(share, window, flows, place, seed)], then)["goodput_bps"]
-                        if share else calm,
-                    }
-                    for seed in SEEDS
-                ]  # fmt: skip
-    return pl.DataFrame(rows)
-
-
-def intervals(found: pl.DataFrame) -> pl.DataFrame:
-    """Mean and 95 % interval of one measurement, for each setting and share."""
-    rows = []
-    for (setting, share), part in found.group_by("setting", "share", maintain_order=True):
-        estimate = spread(part["goodput_bps"].to_list(), part["weight"].to_list())
-        rows.append({
-            "setting": setting, "share": share, "mean_bps": estimate.value, "low_bps": estimate.low,
-            "high_bps": estimate.high, "width": (estimate.high - estimate.low) / estimate.value,
-        })  # fmt: skip
-    return pl.DataFrame(rows)
-
-
-def points(
-    place: Place,
-    runs: Mapping[str, Run],
-    observed: Sequence[Observation] | None = None,
-    under: Alternative = CHOSEN,
-) -> pl.DataFrame:
-    """A row for each measurement: what was observed, what the quiet path predicts, and the residuals.
-
-    Args:
-        place: The path.
-        runs: By name.
-        observed: The measurements; without them, those with the study's traffic.
-        under: The alternative that predicts.
-    """
-    return with_residuals(pl.DataFrame([
-        {
-            "window_packets": each.window,
-            "flows": each.flows,
-            "observed_bps": cell(runs[each.name], each.path)["goodput_bps"],
-            "predicted_bps": cell(runs[under.task(each.prediction)], place.path)["goodput_bps"],
-        }
-        for each in (observations(place) if observed is None else observed)
-    ]))  # fmt: skip
-
-
-# Loss as a ping sees it, beside TCP's own.
-
-
-def tables(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
-    """A row for each cell, TCP's loss and that of the pings: at a queue that counts packets, and at one of bytes."""
-    return {queue: _losses(queue, runs) for queue in (PACKETS, BYTES)}
-
-
-def _losses(queue: str, runs: Mapping[str, Run]) -> pl.DataFrame:
-    rows = []
-    for window, flows in CALTECH.cells:
-        run = runs[f"{queue}/{window}/{flows}"]
-        pings = run.flows.filter(pl.col("label").str.starts_with(PING))
-        rows.append({
-            "window_packets": window,
-            "flows": flows,
-            "tcp": cell(run, CALTECH.path)["loss"],
-            "ping": int(pings["packets_dropped"].sum()) / int(pings["packets_sent"].sum()),
-            "pings": int(pings["packets_sent"].sum()),
-        })  # fmt: skip
-    return pl.DataFrame(rows)
-
-
-def pings_values(found: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: rank correlations at the queue that counts packets."""
-    each: dict[str, object] = {}
-    for kind in ("tcp", "ping"):
-        over_flows, _ = mean_rank_correlation(found[PACKETS], "flows", kind, line="window_packets")
-        over_windows, _ = mean_rank_correlation(found[PACKETS], "window_packets", kind, line="flows")
-        each |= {f"{PACKETS}.{kind}_over_flows": over_flows, f"{PACKETS}.{kind}_over_windows": over_windows}
-    return each

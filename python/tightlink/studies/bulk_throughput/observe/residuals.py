@@ -15,10 +15,11 @@ from tightlink.lazy import stats
 from tightlink.reduce import mean_of, median_of
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe.alternatives import Missed
+from tightlink.studies.bulk_throughput.observe.cross_traffic import points
 from tightlink.studies.bulk_throughput.observe.grids import acked_packets
-from tightlink.studies.bulk_throughput.observe.linux import points
 from tightlink.studies.bulk_throughput.setup import paths
-from tightlink.studies.bulk_throughput.setup.linux import CROSS, UNKNOWNS, Unknown
+from tightlink.studies.bulk_throughput.setup.cross_traffic import CROSS
+from tightlink.studies.bulk_throughput.setup.unknowns import UNKNOWNS, Unknown
 
 #: The document's few flows, at Caltech (l. 161) and at LBNL (l. 209), and what it calls agreement (l. 163).
 _FEW: Final = {paths.CALTECH.name: 3, paths.LBNL.name: 4}

@@ -23,7 +23,7 @@ from tightlink.studies.bulk_throughput.observe.residuals import UNDER, Explained
 from tightlink.studies.bulk_throughput.report import residuals
 from tightlink.studies.bulk_throughput.report.grids import Parts, of_factor, of_grids, of_properties, of_windows, two
 from tightlink.studies.bulk_throughput.setup import paths
-from tightlink.studies.bulk_throughput.setup.linux import BYTES, CROSS, FOUR_FLOWS, PACKETS, SIZE
+from tightlink.studies.bulk_throughput.setup.cross_traffic import CROSS, FOUR_FLOWS
 from tightlink.studies.bulk_throughput.setup.paths import (
     CALTECH,
     CALTECH_10MS,
@@ -38,6 +38,7 @@ from tightlink.studies.bulk_throughput.setup.paths import (
     SITES,
     Place,
 )  # fmt: skip
+from tightlink.studies.bulk_throughput.setup.pings import BYTES, PACKETS, SIZE
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tightlink.experiment.execute import Task
-from tightlink.studies.bulk_throughput.setup import linux, paths
+from tightlink.studies.bulk_throughput.setup import cross_traffic, linux, paths, pings, unknowns
 
 
 def tasks() -> list[Task]:
@@ -11,9 +11,9 @@ def tasks() -> list[Task]:
     return [
         *paths.tasks(),
         *paths.recovery_tasks(),
-        *linux.pings_tasks(),
+        *pings.tasks(),
         *paths.property_tasks(),
-        *linux.cross_traffic_tasks(),
-        *linux.unknown_tasks(),
+        *cross_traffic.tasks(),
+        *unknowns.tasks(),
         *linux.tasks(),
     ]

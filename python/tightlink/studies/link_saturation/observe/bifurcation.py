@@ -15,7 +15,8 @@ from tightlink.lazy import Array
 from tightlink.run import Run
 from tightlink.studies.link_saturation.observe.saturation import FRAME, Found
 from tightlink.studies.link_saturation.setup import variations
-from tightlink.studies.link_saturation.setup.interface import BANDWIDTH_BPS, GAP_BYTES, HEADER_BYTES, NO_BYTES, PROBE
+from tightlink.studies.link_saturation.setup.interface import BANDWIDTH_BPS, GAP_BYTES, HEADER_BYTES, PROBE
+from tightlink.studies.link_saturation.setup.sweeps import NO_BYTES
 from tightlink.studies.link_saturation.setup.variations import FILLED_S, PERTURBED, QUEUE, QUEUE_PACKETS
 
 #: Counting whole packets for a second.

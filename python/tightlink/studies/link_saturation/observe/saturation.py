@@ -23,7 +23,7 @@ from tightlink.analysis.limits.saturation import Law, Saturation, find
 from tightlink.analysis.networks.flow_limits import flow_limits
 from tightlink.reduce import largest
 from tightlink.run import Run
-from tightlink.studies.link_saturation.setup import interface
+from tightlink.studies.link_saturation.setup import interface, sweeps
 
 _MBIT: Final = 1e6
 #: How far eq. 7 may be off to be accurate: ours, as the document gives no figure.
@@ -32,14 +32,14 @@ _ACCURATE: Final = 0.05
 
 def values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     """What claims compare, by name: READING.LAW.…, sweeps, parts of the main one and of figure 2, and eq7.…."""
-    no_bytes, density = tables[interface.NO_BYTES.name], size_density_table(found)
+    no_bytes, density = tables[sweeps.NO_BYTES.name], size_density_table(found)
     constant = found.compared["no-bytes"].better.critical_bytes.value
     mean, spread = found.documents_method
     free, saturated = (density.filter(pl.col("regime") == regime) for regime in ("free flow", "saturated"))
     each: dict[str, object] = {
         "line": named(found.line),
         **{reading.name: named(found.by_reading[reading.name]) for reading in (PAYLOAD, FRAME)},
-        **{name: tables[sweep.name] for name, sweep in interface.NAMED.items()},
+        **{name: tables[sweep.name] for name, sweep in sweeps.NAMED.items()},
         "saturated": found.saturated,
         "free": found.free,
         "no-bytes.saturated": no_bytes.filter(pl.col("frame_bytes") < constant),
@@ -72,8 +72,8 @@ def values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object
 _FEW: Final = 19
 #: Sweeps of which it is found where each saturates, too, by the names that claims have for them.
 _COMPARED: Final = {
-    "slow": interface.SLOW, "main": interface.MAIN, "gigabit": interface.GIGABIT, "no-bytes": interface.NO_BYTES,
-    "twice-as-fast": interface.TWICE_AS_FAST, "tcp": interface.TCP_OUT, "tcp-both": interface.TCP_BOTH,
+    "slow": sweeps.SLOW, "main": sweeps.MAIN, "gigabit": sweeps.GIGABIT, "no-bytes": sweeps.NO_BYTES,
+    "twice-as-fast": sweeps.TWICE_AS_FAST, "tcp": sweeps.TCP_OUT, "tcp-both": sweeps.TCP_BOTH,
 }  # fmt: skip
 
 
@@ -137,14 +137,14 @@ class Found:
 
 def read(tables: Mapping[str, pl.DataFrame]) -> Found:
     """Analyse the main sweep in every reading, and the others in frames."""
-    table = tables[interface.MAIN.name]
+    table = tables[sweeps.MAIN.name]
     by_reading = {reading.name: find(table, size=reading.size, throughput=reading.throughput) for reading in READINGS}
     line = table.select(packet_bytes=pl.col("frame_bytes") + interface.GAP_BYTES, packets_per_s=pl.col("packets_per_s"))
     compared = {
         name: find(tables[sweep.name], size=FRAME.size, throughput=FRAME.throughput, resamples=_FEW)
         for name, sweep in _COMPARED.items()
     }
-    bare = find(tables[interface.BARE_LINE.name], resamples=_FEW)
+    bare = find(tables[sweeps.BARE_LINE.name], resamples=_FEW)
     return Found(table, by_reading, find(line, resamples=_FEW), compared, bare)
 
 
@@ -192,7 +192,7 @@ def measure(run: Run) -> dict[str, float]:
     }
 
 
-def measures_table(sweep: interface.Sweep, runs: Mapping[str, Run]) -> pl.DataFrame:
+def measures_table(sweep: sweeps.Sweep, runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each payload: what `measure` gives, and the payload as it was set, ``datagram_bytes``."""
     return pl.DataFrame([{"datagram_bytes": size} | measure(runs[sweep.key(size)]) for size in sweep.payloads])
 
@@ -201,7 +201,7 @@ def of_run(run: Run) -> dict[str, float | str]:
     """What ``runs.parquet`` says of a run; of datagrams at random, which are no flows, nothing but the line's share."""
     if "flows" not in run.tables:
         return {"link": "", "utilization": float(run.links["utilization"].to_list()[0])}
-    return {"link": interface.link_of(run.scenario)} | measure(run)
+    return {"link": sweeps.link_of(run.scenario)} | measure(run)
 
 
 def _known(values: pl.Series) -> float:
@@ -223,7 +223,7 @@ def max_flow_table(simulated: pl.DataFrame) -> pl.DataFrame:
     """The maximum flow by the links, by links and interface, and what was simulated: bit/s of IP packets."""
     rows = []
     for size, bits in simulated.select("datagram_bytes", "throughput_bps").iter_rows():
-        limits = flow_limits(interface.MAIN.scenario(size))
+        limits = flow_limits(sweeps.MAIN.scenario(size))
         rows.append(
             {
                 "payload_bytes": size,

@@ -11,7 +11,7 @@ from tightlink.lazy import np
 from tightlink.reduce import largest
 from tightlink.run import Run
 from tightlink.studies.link_saturation.observe.saturation import measure
-from tightlink.studies.link_saturation.setup import interface, variations
+from tightlink.studies.link_saturation.setup import interface, sweeps, variations
 from tightlink.studies.link_saturation.setup.variations import BY_SIZES, DENSITY, LARGE, LIVELOCK, MIXES, SMALL, STREAMS
 
 # Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
@@ -71,8 +71,8 @@ def connections_table(runs: Mapping[str, Run]) -> pl.DataFrame:
 
 def connections_values(density: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     """What claims compare, by name: tcp.… of the sweep, density.… of numbers of connections."""
-    udp = tables[interface.MAIN.name].select("datagram_bytes", udp="goodput_bps")
-    both = tables[interface.TCP_OUT.name].join(udp, on="datagram_bytes")
+    udp = tables[sweeps.MAIN.name].select("datagram_bytes", udp="goodput_bps")
+    both = tables[sweeps.TCP_OUT.name].join(udp, on="datagram_bytes")
     each: dict[str, object] = {"tcp.of_udp": both["goodput_bps"] / both["udp"]}
     for name, kind in (("link", LARGE), ("interface", SMALL), ("interrupted", LIVELOCK), ("streams", STREAMS)):
         own = density.filter(pl.col("bottleneck") == kind.name)

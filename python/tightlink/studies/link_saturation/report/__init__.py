@@ -24,7 +24,7 @@ from tightlink.studies.link_saturation.report.sweep import (
     over_payload,
     reduced,
 )
-from tightlink.studies.link_saturation.setup import interface
+from tightlink.studies.link_saturation.setup import interface, sweeps
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
 
@@ -63,8 +63,8 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
 
 def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Fragments and jumbo frames; other bandwidths; the smallest frame."""
-    rows, sweeps = [], {interface.NAMED[name].name: name for name in ("slow", "main", "gigabit")}
-    for title, name in sweeps.items():
+    rows, titles = [], {sweeps.NAMED[name].name: name for name in ("slow", "main", "gigabit")}
+    for title, name in titles.items():
         small, large = (
             observed[name].row(by_predicate=pl.col("datagram_bytes") == size, named=True)
             for size in (interface.SMALLEST_BYTES, interface.LARGEST_BYTES)
@@ -84,7 +84,7 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
         for name, words in packets.items()
     }  # fmt: skip
     links = {
-        title: observed[name].select("payload_bytes", "packets_per_s", "goodput_bps") for title, name in sweeps.items()
+        title: observed[name].select("payload_bytes", "packets_per_s", "goodput_bps") for title, name in titles.items()
     }
     bare = observed["bare"].filter(pl.col("datagram_bytes") <= 150)
     return {
@@ -110,7 +110,7 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
 
 def _of_receivers(observed: Mapping[str, Any]) -> dict[str, Any]:
     """Slower receivers: whether one could explain the small loss that the document reports."""
-    percents = [f"{PERCENT * share:.0f}" for share in interface.SLOWER]
+    percents = [f"{PERCENT * share:.0f}" for share in sweeps.SLOWER]
     slower = {f"{percent} % slower": observed[f"receiver-{percent}"] for percent in percents}
     paused = {f"{percents[-1]} %, flow control": observed["paused"]}
     table = labelled({"never the limit": observed["main"]} | slower | paused, "receiver")

@@ -14,6 +14,7 @@ from tightlink import units
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Link, Node, Observe, Processor, Saturate, Scenario, Starts, Tcp, Udp
 from tightlink.studies.cases import Cases
+from tightlink.studies.link_saturation.setup import sweeps
 from tightlink.studies.link_saturation.setup.interface import (
     FAST_ETHERNET,
     NIC,
@@ -23,7 +24,6 @@ from tightlink.studies.link_saturation.setup.interface import (
     SENDER,
     Wire,
     nodes,
-    sweeps,
     two_hosts,
     udp,
 )
@@ -223,4 +223,4 @@ DENSITY: Final = Cases(
 
 def tasks() -> list[Task]:
     """Everything that is simulated: the sweeps, and all that stands here."""
-    return [*sweeps(), *(task for cases in (PERTURBED, MIXES, DENSITY, PHASES) for task in cases.tasks())]
+    return [*sweeps.tasks(), *(task for cases in (PERTURBED, MIXES, DENSITY, PHASES) for task in cases.tasks())]
