@@ -21,7 +21,7 @@ from changing_links import STARTS_MS, quietest, r_squared
 import tightlink as tl
 
 DURATION = "40 s"
-#: The first flow's control and delay in ms before the link, those of the second, and queues in BDP of 40 ms.
+#: The first flow's control and delay in ms behind the link, those of the second, and queues in BDP of the longer path.
 PAIRS = {
     "bbr beside cubic": (("cubic", 0), ("bbr", 0), (0.5, 1, 2, 4, 8, 16)),
     "bbr beside reno": (("reno", 0), ("bbr", 0), (0.5, 1, 2, 4, 8, 16)),
@@ -36,12 +36,16 @@ NEAR = 0.05
 
 
 def scenario(flows: tuple[tuple[str, int], tuple[str, int]], queue: float, start_ms: float = 0.0) -> tl.Scenario:
-    """Two flows over a link of 20 Mbit/s and a round trip of 40 ms, and what each has before it."""
+    """Two flows over a link of 20 Mbit/s and a round trip of 40 ms, and what each has behind it."""
     link = {"wire": {"ends": ["r", "b"], "rate": "20 Mbit/s", "delay": "20 ms", "queue": f"{queue} BDP"}}
     traffic = {}
     for name, (control, delay_ms), start in zip(("first", "second"), flows, (0.0, start_ms), strict=True):
-        link[f"of_{name}"] = {"ends": [name, "r"], "rate": "1 Gbit/s", "delay": f"{delay_ms} ms"}
-        traffic[name] = {"kind": "bulk", "from": name, "to": "b", "tcp": {"congestion": control}}
+        link[f"of_{name}"] = {"ends": [name, "r"], "rate": "1 Gbit/s", "delay": "0 ms"}
+        # Behind the link, where the measurement has such delays, too.
+        if delay_ms:
+            link["beyond"] = {"ends": ["b", "far"], "rate": "1 Gbit/s", "delay": f"{delay_ms} ms"}
+        to = "far" if delay_ms else "b"
+        traffic[name] = {"kind": "bulk", "from": name, "to": to, "tcp": {"congestion": control}}
         traffic[name]["start"] = f"{start} ms"
     return tl.Scenario.from_dict({"profile": "linux", "duration": DURATION, "link": link, "traffic": traffic})
 

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from tightlink.errors import TightlinkError
 from tightlink.measure.plan import Plan
-from tightlink.measure.settings import HostSettings, largest_packet, of_hosts
+from tightlink.measure.settings import CONGESTION_CONTROL, HostSettings, largest_packet, of_hosts
 from tightlink.measure.sides import SIDES, Host
 from tightlink.measure.testbed import Bed
 
@@ -67,7 +67,7 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queue: int = QUEUE)
     settings, mtu = of_hosts(plan), largest_packet(plan)
     for name in plan.hosts:
         bed.add_host(name)
-    not_set = [f"{name} ({why})" for host, own in settings.items() for name, why in bed.set(host, own.system).items()]
+    not_set = [f"{name} ({why})" for host, own in settings.items() for name, why in _refused(bed, host, own).items()]
     not_set += _named(bed, plan)
     hardware: list[str] = []
     ports: list[int] = []
@@ -122,6 +122,15 @@ def _owner(bed: Bed, plan: Plan, side: int) -> tuple[str, str]:
         bed.add_host(name)
         bed.set(name, {"net.ipv4.ip_forward": "1"})
     return name, address
+
+
+def _refused(bed: Bed, host: str, own: HostSettings) -> dict[str, str]:
+    """Of a host's sysctls those that could not be written, and why."""
+    failed = bed.set(host, own.system)
+    if failed.pop(CONGESTION_CONTROL, None):
+        # Not one that everybody may have. A route may name it, which then counts also for who asks for another.
+        own.metrics["cc_algo"] = own.system[CONGESTION_CONTROL]
+    return failed
 
 
 def _connect(bed: Bed, plan: Plan, settings: dict[str, HostSettings], side: int, mtu: int) -> None:

@@ -44,6 +44,9 @@ _ECN_OPTION: Final = {False: "0", True: "2"}
 #: Congestion controls that are Linux's own, as ours are made after them.
 CONTROLS: Final = ("reno", "cubic", "bbr")
 
+#: The sysctl that names the control of connections that ask for none.
+CONGESTION_CONTROL: Final = "net.ipv4.tcp_congestion_control"
+
 #: The same for all hosts.
 _ALWAYS: Final = {
     # What an earlier connection learned must not be where the next one begins.
@@ -98,7 +101,7 @@ def _of_hosts(plan: Plan) -> dict[str, HostSettings]:
     for host, names in controls.items():
         # Each sender asks for its own control, which a route's would override; this is for programs that ask for none.
         if len(names) == 1:
-            found[host].system["net.ipv4.tcp_congestion_control"] = names.pop()
+            found[host].system[CONGESTION_CONTROL] = names.pop()
     return found
 
 

@@ -242,7 +242,7 @@ class Bed:
             device: Where its packets leave.
             via: Address of the next router, if there is one.
             metrics: Of connections that take it, by the names of rtnetlink: initcwnd and initrwnd in packets,
-                quickack 1, rto_min in ms, ….
+                quickack 1, rto_min in ms, cc_algo for the congestion control, ….
         """
         self._ask("route", host=host, destination=destination, device=device, via=via, metrics=dict(metrics or {}))
 
