@@ -280,6 +280,8 @@ def test_what_validation_names_can_be_run(command: str) -> None:
     elif program == "tightlink":
         cli.app.parse_args(words, exit_on_error=False, print_error=False)
         assert words[0] != "study" or words[1] in dict(studies.names())
+    elif program == ".venv/bin/python":
+        assert (ROOT / words[0]).is_file()
     else:
         assert program == ".venv/bin/pytest"
         assert words
