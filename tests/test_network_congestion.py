@@ -18,7 +18,7 @@ from tightlink.studies.network_congestion import STUDY
 from tightlink.studies.network_congestion.observe import observe
 from tightlink.studies.network_congestion.observe.load import Measured, row
 from tightlink.studies.network_congestion.report import report
-from tightlink.studies.network_congestion.setup import cases, graphs
+from tightlink.studies.network_congestion.setup import cases, graphs, growth
 from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case, Sizes
 
@@ -88,13 +88,14 @@ def _reduced() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, small in _small().items():
             patch.setattr(cases, name, lambda small=small: small)
-        patch.setattr(cases, "starts", lambda: (graphs.random(16), graphs.scale_free(16)))
-        patch.setattr(cases, "STEPS", 3)
+        patch.setattr(growth, "starts", lambda: (graphs.random(16), graphs.scale_free(16)))
+        patch.setattr(growth, "STEPS", 3)
         # Of grown networks no verdict is asserted, so that a few short runs of each are enough.
-        patch.setattr(cases, "GROWTH_LOADS", cases.GROWTH_LOADS[::2])
-        patch.setattr(cases, "Case", partial(Case, duration_s=12.0))
-        patch.setattr(cases, "RUNS", 1)
-        patch.setattr(cases, "networks", cases.networks.__wrapped__)
+        patch.setattr(growth, "LOADS", growth.LOADS[::2])
+        for module in (cases, growth):
+            patch.setattr(module, "Case", partial(Case, duration_s=12.0))
+        patch.setattr(growth, "RUNS", 1)
+        patch.setattr(growth, "networks", growth.networks.__wrapped__)
         yield
 
 
@@ -208,21 +209,21 @@ def test_a_case_is_the_same_every_time() -> None:
 def test_a_rule_puts_a_wire_where_it_says() -> None:
     """Two triangles with one wire between: the busiest link is that one, and hubs are its ends."""
     barbell = Named("barbell-6", "barbell", nx.barbell_graph(3, 0))
-    past, hubs = (cases.grown(barbell, rule).graph.edges for rule in ("congested", "betweenness"))
+    past, hubs = (growth.grown(barbell, rule).graph.edges for rule in ("congested", "betweenness"))
     old = {frozenset(edge) for edge in barbell.graph.edges}
     for edges in (past, hubs):
-        assert len(edges) == len(old) + cases.STEPS
+        assert len(edges) == len(old) + growth.STEPS
         assert old < {frozenset(edge) for edge in edges}
-    first = cases.grown(barbell, "congested").critical
+    first = growth.grown(barbell, "congested").critical
     assert first[0] == pytest.approx(CAPACITY * 5 / 9)
     assert first[1] > first[0]
 
 
 def test_capacity_is_added_or_moved() -> None:
     start = graphs.scale_free(16)
-    wider, moved = (cases.grown(start, rule) for rule in ("wider", "moved"))
+    wider, moved = (growth.grown(start, rule) for rule in ("wider", "moved"))
     links = 2 * start.graph.number_of_edges()
-    assert wider.capacity.sum() == pytest.approx((links + 2 * cases.STEPS) * CAPACITY)
+    assert wider.capacity.sum() == pytest.approx((links + 2 * growth.STEPS) * CAPACITY)
     assert moved.capacity.sum() == pytest.approx(links * CAPACITY)
     assert wider.critical[-1] > wider.critical[0]
     assert moved.critical[-1] > moved.critical[0]

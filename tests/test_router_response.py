@@ -15,7 +15,7 @@ from tightlink.analysis.limits import regimes
 from tightlink.report import charts
 from tightlink.studies.router_response import STUDY
 from tightlink.studies.router_response.observe.probes import measured
-from tightlink.studies.router_response.setup import costs, document, network, variants, video
+from tightlink.studies.router_response.setup import costs, document, laws, network, variants, video
 from tightlink.studies.router_response.setup.network import DOCUMENTED
 from tightlink.studies.running import study
 
@@ -59,8 +59,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(network, "REPEATED_S", (2.5,))
         patch.setattr(network, "REPEATED_PER_S", (1000, 3700, 4000, 4100, 4200, 4500, 5000))
         patch.setattr(variants, "INTERVALS_MS", (0.2, 0.3, 1.0, 4.0, 6.0, 7.0, 8.0, 10.0))
-        patch.setattr(variants, "VARIANTS_RATES_PER_S", (4000, 4200))
-        patch.setattr(variants, "LAWS_RATES_PER_S", (1000, *range(3800, 4401, 100), 5000))
+        patch.setattr(variants, "RATES_PER_S", (4000, 4200))
+        patch.setattr(laws, "RATES_PER_S", (1000, *range(3800, 4401, 100), 5000))
         patch.setattr(video, "PAYLOADS", (90, 1440))
         patch.setattr(video, "BACKGROUNDS_PER_S", (0, 4400))
         patch.setattr(video, "VIDEO_DURATION_S", 10)
@@ -103,7 +103,7 @@ def test_the_report_has_its_charts(folder: Path) -> None:
 
 def test_analyze_takes_the_table_of_runs(folder: Path) -> None:
     frame = measurements.read(folder)
-    named = {*variants.BY_NAME, *(f"A, {law.title}" for law in variants.SIMULATED)}
+    named = {*variants.BY_NAME, *(f"A, {law.title}" for law in laws.SIMULATED)}
     assert set(frame["router"]) == {"", *named}
     found = regimes.each(frame)
     assert set(found) == named
@@ -188,27 +188,27 @@ def test_the_study_names_its_probes() -> None:
             assert setting is None
         else:
             assert setting is not None
-            by_law = {law.name: f"A, {law.title}" for law in variants.SIMULATED}
+            by_law = {law.name: f"A, {law.title}" for law in laws.SIMULATED}
             assert setting.name == (first if first in variants.BY_NAME else by_law.get(first, "A"))
 
 
 def test_a_cost_by_pool_meets_three_onsets_and_a_cost_per_byte_does_not() -> None:
     """Two costs each: the third figure is what can fail, within the 50 packets/s that probes resolve."""
     off = {
-        law: max(abs(law.onset_per_s(length) - rate) for length, rate in variants.IN_PACKETS)
-        for law in (variants.LINEAR, variants.POOLS)
+        law: max(abs(law.onset_per_s(length) - rate) for length, rate in laws.IN_PACKETS)
+        for law in (laws.LINEAR, laws.POOLS)
     }
-    assert off[variants.POOLS] < 10
-    assert off[variants.LINEAR] > 50
-    assert variants.POOLS.fit(variants.IN_PACKETS).bic < variants.LINEAR.fit(variants.IN_PACKETS).bic
+    assert off[laws.POOLS] < 10
+    assert off[laws.LINEAR] > 50
+    assert laws.POOLS.fit(laws.IN_PACKETS).bic < laws.LINEAR.fit(laws.IN_PACKETS).bic
 
 
 def test_a_router_of_a_law_is_full_at_its_onset() -> None:
-    for law in variants.SIMULATED:
+    for law in laws.SIMULATED:
         for length in (65, 1500):
             onset = law.onset_per_s(length)
             loads = [
-                probe(length, rate, variants.setting(law, length))["load_true"] for rate in (0.99 * onset, 1.01 * onset)
+                probe(length, rate, laws.setting(law, length))["load_true"] for rate in (0.99 * onset, 1.01 * onset)
             ]
             assert loads[0] < 1 < loads[1]
 

@@ -19,7 +19,7 @@ from tightlink.studies.expressions import Names
 from tightlink.studies.network_congestion.observe import networks
 from tightlink.studies.network_congestion.observe.load import BELOW, Limited, Measured
 from tightlink.studies.network_congestion.observe.rounding import SHOWN, Rounding
-from tightlink.studies.network_congestion.setup import cases
+from tightlink.studies.network_congestion.setup import cases, growth
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
@@ -44,14 +44,14 @@ _HEADS: Final = {
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
-    best = observed["growth"].filter(pl.col("rule").is_in(list(cases.RULES))).sort("gain").row(-1, named=True)
+    best = observed["growth"].filter(pl.col("rule").is_in(list(growth.RULES))).sort("gain").row(-1, named=True)
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),
         "far": 100 * max(abs(one.onset.critical.value - 1) for one in observed["graphs"].values()),
         "widths": ", ".join(f"{one.width.value:.2f}" for one in observed["rounding"].in_time.values()),
         "longer": claims["limits.bits-queues"].observed,
         "gained": observed["balanced"].sort("gain").row(-1, named=True),
-        "best": cases.RULES[best["rule"]],
+        "best": growth.RULES[best["rule"]],
         "best_gain": best["gain"],
     }
     blocks = (
@@ -204,7 +204,7 @@ def _of_networks(observed: Mapping[str, Any]) -> dict[str, Any]:
     correlated = {"rank correlation with λc": "+.2f", "R² of a power law": ".3f", "its exponent": "+.2f"}
     kept = {head: _HEADS[head] for head in ("B as routed", "⟨k²⟩ / ⟨k⟩²", "clustering", "mean path", "spectral gap")}
     gained = {"λc": ("critical", ".0f"), "over before": ("gain", "× {:.2f}")} | kept
-    words = {networks.BEFORE: "before"} | cases.RULES
+    words = {networks.BEFORE: "before"} | growth.RULES
     grown = observed["grown"].group_by("rule", maintain_order=True)
     grown = grown.agg(pl.col(column).mean() for column, _ in gained.values())
     return {

@@ -9,7 +9,7 @@ import polars as pl
 
 from tightlink.run import Run
 from tightlink.studies.network_congestion.observe import load, networks, rounding
-from tightlink.studies.network_congestion.setup import cases
+from tightlink.studies.network_congestion.setup import cases, growth
 
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     invariants, grown, simulated = networks.invariants_table(runs), networks.growth_table(), networks.simulated(runs)
     correlations = networks.correlations(invariants)
     return {
-        "setup": vars(cases),
+        "setup": vars(cases) | vars(growth),
         **load.order_parameter_values(graphs.values()),
         **rounding.values(near),
         **load.fluctuations_values(graphs.values(), limited),

@@ -11,7 +11,7 @@ import polars as pl
 from tightlink.lazy import stats
 from tightlink.run import Run
 from tightlink.studies.network_congestion.observe.load import Measured
-from tightlink.studies.network_congestion.setup import cases
+from tightlink.studies.network_congestion.setup import cases, growth
 from tightlink.studies.network_congestion.setup.graphs import Named
 from tightlink.studies.network_congestion.setup.network import CAPACITY, Case
 
@@ -114,9 +114,9 @@ BEFORE = "before"
 def growth_table() -> pl.DataFrame:
     """A row for each graph and rule: its critical load by the theory, its gain, and what the graph is like."""
     rows = []
-    for start in cases.starts():
-        rows.append(_row(start, BEFORE, cases.before(start)))
-        rows += [_row(start, rule, cases.grown(start, rule).case) for rule in cases.RULES]
+    for start in growth.starts():
+        rows.append(_row(start, BEFORE, growth.before(start)))
+        rows += [_row(start, rule, growth.grown(start, rule).case) for rule in growth.RULES]
     return pl.DataFrame(rows).with_columns(gain=pl.col("critical") / pl.col("critical").first().over("graph"))
 
 
@@ -131,7 +131,7 @@ def _row(start: Named, rule: str, case: Case) -> dict[str, float | str]:
 
 def simulated(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each network that was simulated: where packets begin to pile up, beside the theory."""
-    found = pl.DataFrame([{"network": case.graph.name} | _critical(case, runs) for case in cases.networks()])
+    found = pl.DataFrame([{"network": case.graph.name} | _critical(case, runs) for case in growth.networks()])
     theory = pl.col("theory")
     return found.with_columns(apart=pl.col("critical") / theory - 1, held=theory.is_between("low", "high"))
 
@@ -139,20 +139,20 @@ def simulated(runs: Mapping[str, Run]) -> pl.DataFrame:
 def steps() -> pl.DataFrame:
     """λc by the theory after each step, over what it was before the first: a row for each rule and step."""
     rows = []
-    for rule in cases.RULES:
-        each = np.array([cases.grown(start, rule).critical for start in cases.starts()])
+    for rule in growth.RULES:
+        each = np.array([growth.grown(start, rule).critical for start in growth.starts()])
         gains = (each / each[:, :1]).mean(axis=0)
-        rows += [{"rule": cases.RULES[rule], "step": step, "gain": gain} for step, gain in enumerate(gains.tolist())]
+        rows += [{"rule": growth.RULES[rule], "step": step, "gain": gain} for step, gain in enumerate(gains.tolist())]
     return pl.DataFrame(rows)
 
 
 def growth_values(found: pl.DataFrame, measured: pl.DataFrame) -> dict[str, object]:
     """What claims compare, by name: growth.… of all rules, growth.RULE.… of one."""
     wired = measured.filter(~pl.col("network").str.contains("-(?:wider|moved)$"))
-    falls = [np.diff(cases.grown(start, rule).critical) < 0 for start in cases.starts() for rule in cases.WIRES]
+    falls = [np.diff(growth.grown(start, rule).critical) < 0 for start in growth.starts() for rule in growth.WIRES]
     return {
         "growth": by_rule(found),
-        "growth.graphs": len(cases.starts()),
+        "growth.graphs": len(growth.starts()),
         "growth.wired": wired.height,
         **{f"growth.{name}": value for name, value in explained(correlations(wired)).items()},
         "growth.falls": int(np.sum(falls)),

@@ -22,7 +22,7 @@ from tightlink.analysis.limits.regimes import Length, Regimes
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.run import Run
 from tightlink.studies.router_response.observe.probes import middle, table
-from tightlink.studies.router_response.setup import network, variants, video
+from tightlink.studies.router_response.setup import laws, network, variants, video
 from tightlink.studies.router_response.setup.document import INPUT_RING, SERIAL_BPS, SHORTEST
 from tightlink.studies.router_response.setup.network import REFINED
 
@@ -86,7 +86,7 @@ class Routers:
             found=regimes.find(about, resamples=_RESAMPLES),
             control=Probed.of(_thinned(every)).regimes,
             variants={each.name: Probed.of(table(runs, each.name)) for each in variants.VARIANTS},
-            by_law={law.name: Probed.of(table(runs, law.name)) for law in variants.SIMULATED},
+            by_law={law.name: Probed.of(table(runs, law.name)) for law in laws.SIMULATED},
             repeated=tuple(map(Probed.of, (_at(every, network.REPEATED_PER_S), *again))),
         )
 
@@ -138,7 +138,7 @@ def full(probes: pl.DataFrame) -> float:
 
 def _thinned(every: pl.DataFrame) -> pl.DataFrame:
     """Those probes of the routers as they are that the variants have, too."""
-    return _at(every, [1e3 / interval for interval in variants.INTERVALS_MS] + list(variants.VARIANTS_RATES_PER_S))
+    return _at(every, [1e3 / interval for interval in variants.INTERVALS_MS] + list(variants.RATES_PER_S))
 
 
 def _at(every: pl.DataFrame, rates: Sequence[float]) -> pl.DataFrame:
@@ -155,16 +155,16 @@ def values(found: Routers) -> dict[str, object]:
 
     BIC is of the three onsets in packets/s, for which AICc does not exist; AICc of all six that are printed.
     """
-    each: dict[str, object] = {"laws.figures": len(variants.ALL)}
-    for law in variants.LAWS:
-        each |= {f"{law.name}.bic": law.fit(variants.IN_PACKETS).bic, f"{law.name}.aicc": law.fit(variants.ALL).aicc}
+    each: dict[str, object] = {"laws.figures": len(laws.ALL)}
+    for law in laws.LAWS:
+        each |= {f"{law.name}.bic": law.fit(laws.IN_PACKETS).bic, f"{law.name}.aicc": law.fit(laws.ALL).aicc}
     for name, own in found.by_law.items():
         each[f"{name}.governs"] = own.regimes.governs or "nothing"
         for size in REFINED:
             # Not by the reading, which samples that are missed make uneven just there.
             each[f"{name}.{size}.per_s"] = full(own.table.filter(pl.col("packet_bytes") == size))
     for size in REFINED:
-        each[f"pools.{size}.packet_us"] = variants.POOLS.packet_s(size) * 1e6
+        each[f"pools.{size}.packet_us"] = laws.POOLS.packet_s(size) * 1e6
     return each
 
 

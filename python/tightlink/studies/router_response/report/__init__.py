@@ -27,7 +27,7 @@ from tightlink.studies.router_response.report.charts import (
     variant_curves,
     videos,
 )
-from tightlink.studies.router_response.setup import costs, document, variants, video
+from tightlink.studies.router_response.setup import costs, document, laws, video
 from tightlink.studies.router_response.setup.document import (
     LENGTHS,
     LEVEL_BPS,
@@ -52,12 +52,12 @@ _DRAWN: Final = {
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
     found = observed["routers"]
-    of_three = {law.title: law.fit(variants.IN_PACKETS).bic for law in variants.LAWS}
-    of_six = {law.title: law.fit(variants.ALL).aicc for law in variants.LAWS}
-    governs, laws = found.of_grid.governs, {law.name: law.title for law in variants.LAWS}
+    of_three = {law.title: law.fit(laws.IN_PACKETS).bic for law in laws.LAWS}
+    of_six = {law.title: law.fit(laws.ALL).aicc for law in laws.LAWS}
+    governs, titles = found.of_grid.governs, {law.name: law.title for law in laws.LAWS}
     names = {
         "failed": sum(claim.holds is False for claim in claims.values()),
-        "costs": vars(costs) | vars(variants),
+        "costs": vars(costs) | vars(laws),
         "network": vars(document) | vars(video),
         "short": found.probes(SHORTEST),
         "most": found.probes(SHORTEST, grid=True).sort("b_packets_per_s").row(-1, named=True),
@@ -71,7 +71,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "best_law": min(of_three, key=of_three.__getitem__),
         "best_of_six": min(of_six, key=of_six.__getitem__),
         "simulated": "; ".join(
-            f"{laws[law]}: " + ", ".join(f"{size} B {observed[f'{law}.{size}.per_s']:,.0f}" for size in ONSETS_PER_S)
+            f"{titles[law]}: " + ", ".join(f"{size} B {observed[f'{law}.{size}.per_s']:,.0f}" for size in ONSETS_PER_S)
             for law in found.by_law
         ),
         "twice": per_s(ONSETS_MBIT[SHORTEST] * MBIT, SHORTEST) / ONSETS_PER_S[SHORTEST] - 1,
@@ -172,9 +172,9 @@ def _between(found: Routers, size: int) -> str:
 
 def _of_laws(of_three: Mapping[str, float], of_six: Mapping[str, float]) -> dict[str, Any]:
     """Three laws beside the document's onsets, and what a packet costs the two routers."""
-    laws = [
+    rows = [
         (law.title, len(law.terms(LENGTHS[0])), *map(law.onset_per_s, LENGTHS), of_three[law.title], of_six[law.title])
-        for law in variants.LAWS
+        for law in laws.LAWS
     ]
     routers = (
         (name, own.interrupt_us, own.per_packet_us, own.packet_s * 1e6, words)
@@ -187,7 +187,7 @@ def _of_laws(of_three: Mapping[str, float], of_six: Mapping[str, float]) -> dict
     criteria: dict[str, Format] = {"BIC, three onsets": ".1f", "AICc, six onsets": ".1f"}
     printed = ("document", None, *map(ONSETS_PER_S.get, LENGTHS), None, None)
     return {
-        "laws": Table.of({"law": "", "costs fitted": ""} | onsets | criteria, [*laws, printed]),
+        "laws": Table.of({"law": "", "costs fitted": ""} | onsets | criteria, [*rows, printed]),
         "costs": Table.of({
             "router": "", "interrupt µs": ".1f", "then per packet µs": ".1f", "together µs": ".1f", "from": "",
         }, routers),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tightlink.experiment.execute import Task
-from tightlink.studies.router_response.setup import network, variants, video
+from tightlink.studies.router_response.setup import laws, network, variants, video
 
 
 def tasks() -> list[Task]:
     """Everything that is simulated."""
-    return [*network.probes_tasks(), *variants.variants_tasks(), *variants.laws_tasks(), *video.video_tasks()]
+    return [*network.probes_tasks(), *variants.tasks(), *laws.tasks(), *video.video_tasks()]
