@@ -166,13 +166,19 @@ def medians(runs: list[dict[str, float]]) -> dict[str, float]:
 
 
 def mean(runs: list[dict[str, float]]) -> dict[str, float]:
-    """Over seeds."""
+    """Of each quantity."""
     return {key: statistics.fmean(run[key] for run in runs) for key in runs[0]}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def command(text: str | None) -> argparse.ArgumentParser:
+    """The options of a script of this kind, which its text describes."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, required=True)
+    return parser
+
+
+def main() -> None:
+    parser = command(__doc__)
     parser.add_argument("--links", choices=LINKS, default="change")
     chosen = parser.parse_args()
     folder = chosen.output

@@ -10,12 +10,10 @@ percentile of the one-way delay, R² and how many are within 10 %. Continues whe
 
 from __future__ import annotations
 
-import argparse
 import json
-from pathlib import Path
 from typing import Any
 
-from changing_links import CONTROLS, DURATION, FLOWS, STARTS_MS, beside, medians, tell_agreement
+from changing_links import CONTROLS, DURATION, FLOWS, STARTS_MS, beside, command, medians, tell_agreement
 
 import tightlink as tl
 from tightlink.measure.measuring import measure
@@ -87,9 +85,7 @@ def found(run: tl.Run) -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-o", "--output", type=Path, required=True)
-    folder = parser.parse_args().output
+    folder = command(__doc__).parse_args().output
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for network, (links, _) in NETWORKS.items():

@@ -10,13 +10,10 @@ share, and how many cells are within 5 percentage points. Continues where it was
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
-import statistics
-from pathlib import Path
 
-from changing_links import STARTS_MS, quietest, r_squared
+from changing_links import STARTS_MS, command, mean, quietest, r_squared
 
 import tightlink as tl
 
@@ -57,15 +54,8 @@ def found(run: tl.Run) -> dict[str, float]:
     return {"share": goodput[1] / sum(goodput), "queueing_delay_mean_s": delay}
 
 
-def mean(runs: list[dict[str, float]]) -> dict[str, float]:
-    """Of each quantity."""
-    return {key: statistics.fmean(run[key] for run in runs) for key in runs[0]}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-o", "--output", type=Path, required=True)
-    folder = parser.parse_args().output
+    folder = command(__doc__).parse_args().output
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for name, (first, second, queues) in PAIRS.items():
@@ -75,10 +65,8 @@ def main() -> None:
             while len(measured) < TIMES:
                 measured.append(found(quietest(scenario((first, second), queue))))
                 file.write_text(json.dumps(measured))
-            there, here = (
-                mean(measured),
-                mean([found(tl.simulate(scenario((first, second), queue, at))) for at in STARTS_MS]),
-            )
+            simulated = [found(tl.simulate(scenario((first, second), queue, at))) for at in STARTS_MS]
+            there, here = mean(measured), mean(simulated)
             rows.append({"pair": name, "queue_bdp": queue, "measured": there["share"], "simulated": here["share"]})
             waits = " ".join(f"{1e3 * each['queueing_delay_mean_s']:.1f}" for each in (there, here))
             spread = " ".join(f"{each['share']:.1%}" for each in measured)
