@@ -12,7 +12,6 @@ import functools
 import sys
 import tempfile
 from pathlib import Path
-from statistics import mean
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -93,36 +92,19 @@ def noise() -> Figure:
 
 @functools.cache
 def sharing() -> Figure:
-    """What a flow gets beside another over the length of the queue: simulated, and measured with Linux."""
-    measured = pl.read_csv(HERE / "measured" / "sharing.csv", comment_prefix="#")
+    """What a flow gets beside another over the length of the queue, as `benchmarks/sharing.py` found it."""
+    shares = pl.read_csv(HERE / "measured" / "sharing.csv", comment_prefix="#")
     figure, grid = _grid(1, 1, height=3.0)
     ax = grid[0][0]
-    queues = [2 ** (exponent / 2) for exponent in range(-2, 9)]
-    for place, (first, second) in enumerate((("cubic", "bbr"), ("reno", "bbr"), ("reno", "cubic"))):
-        shares = []
-        for queue in queues:
-            runs = [tl.simulate(_beside(first, second, queue, start)) for start in range(0, 1250, 250)]
-            shares.append(mean(100 * run.flows["goodput_bps"][1] / run.flows["goodput_bps"].sum() for run in runs))
-        pair, color = f"{second} beside {first}", SERIES[place]
-        own = measured.filter(pl.col("pair") == pair)
-        ax.plot(queues, shares, color=color, label=f"{pair}, simulated")
+    for color, pair in zip(SERIES, ("bbr beside cubic", "bbr beside reno", "cubic beside reno"), strict=False):
+        own = shares.filter(pl.col("pair") == pair)
+        ax.plot(own["queue_bdp"], 100 * own["simulated"], color=color, label=f"{pair}, simulated")
         ax.plot(own["queue_bdp"], 100 * own["measured"], "o", color=color, label="measured with Linux 6.18")
     ax.set_xscale("log", base=2)
     ax.set(xlabel="queue (bandwidth-delay products)", ylabel="share of the second flow (%)", ylim=(0, 100))
     ax.xaxis.set_major_formatter("{x:g}")
     ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
     return figure
-
-
-def _beside(first: str, second: str, queue: float, start_us: int) -> tl.Scenario:
-    """Two flows that share a link, as `benchmarks/sharing.py` measures them."""
-    link = {"wire": {"ends": ["r", "b"], "rate": "20 Mbit/s", "delay": "20 ms", "queue": f"{queue:.4f} BDP"}}
-    flows = {}
-    for name, control, start in (("first", first, 0), ("second", second, start_us)):
-        link[f"of_{name}"] = {"ends": [name, "r"], "rate": "1 Gbit/s", "delay": "0 ms"}
-        tcp = {"congestion": control}
-        flows[name] = {"kind": "bulk", "from": name, "to": "b", "start": f"{start} us", "tcp": tcp}
-    return tl.Scenario.from_dict({"profile": "linux", "duration": "40 s", "link": link, "traffic": flows})
 
 
 def _screened() -> tuple[pl.DataFrame, list[str]]:
