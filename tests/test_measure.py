@@ -12,6 +12,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -176,6 +177,17 @@ def test_a_route_with_another_congestion_control_is_said(monkeypatch: pytest.Mon
     monkeypatch.setattr(hosts, "of_hosts", with_a_route)
     with pytest.raises(tl.TightlinkError, match=r"congestion control reno: the route to 10\.\S+ has cubic"):
         measure(tl.loads(BESIDE), tries=1)
+
+
+def test_where_a_default_is_refused_a_route_names_the_control() -> None:
+    name = settings.CONGESTION_CONTROL
+    own = settings.HostSettings(system={name: "cubic", "net.ipv4.tcp_sack": "1"})
+    bed = cast("Bed", SimpleNamespace(set=lambda _, wanted: dict.fromkeys(wanted, "operation not permitted")))
+    assert hosts._set(bed, "a", own) == {"net.ipv4.tcp_sack": "operation not permitted"}
+    assert own.metrics == {"cc_algo": "cubic"}
+    allowed = settings.HostSettings(system={name: "reno"})
+    assert hosts._set(cast("Bed", SimpleNamespace(set=lambda *_: {})), "a", allowed) == {}
+    assert allowed.metrics == {}
 
 
 @measures

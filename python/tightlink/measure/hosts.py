@@ -67,7 +67,7 @@ def lay_out(bed: Bed, plan: Plan, device: Device = "tun", *, queue: int = QUEUE)
     settings, mtu = of_hosts(plan), largest_packet(plan)
     for name in plan.hosts:
         bed.add_host(name)
-    not_set = [f"{name} ({why})" for host, own in settings.items() for name, why in _refused(bed, host, own).items()]
+    not_set = [f"{name} ({why})" for host, own in settings.items() for name, why in _set(bed, host, own).items()]
     not_set += _named(bed, plan)
     hardware: list[str] = []
     ports: list[int] = []
@@ -124,8 +124,8 @@ def _owner(bed: Bed, plan: Plan, side: int) -> tuple[str, str]:
     return name, address
 
 
-def _refused(bed: Bed, host: str, own: HostSettings) -> dict[str, str]:
-    """Of a host's sysctls those that could not be written, and why."""
+def _set(bed: Bed, host: str, own: HostSettings) -> dict[str, str]:
+    """Write a host's sysctls; those that could not be written, and why."""
     failed = bed.set(host, own.system)
     if failed.pop(CONGESTION_CONTROL, None):
         # Not one that everybody may have. A route may name it, which then counts also for who asks for another.
