@@ -19,7 +19,7 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     invariants, grown, simulated = networks.invariants_table(runs), networks.growth_table(), networks.simulated(runs)
     correlations = networks.correlations(invariants)
     return {
-        "setup": vars(cases) | vars(growth),
+        "setup": vars(growth) | vars(cases),
         **load.order_parameter_values(graphs.values()),
         **rounding.values(near),
         **load.fluctuations_values(graphs.values(), limited),
