@@ -40,13 +40,17 @@ impl Described {
 /// Whether flows with the control of this name need congestion marks; not of one that is not known.
 #[must_use]
 pub fn reads_marks(name: &str) -> bool {
-    CONTROLS.iter().any(|control| control.name == name && control.reads_marks)
+    described(name).is_some_and(|control| control.reads_marks)
 }
 
 /// Whether the control of this name is driven by samples of the delivery rate; not one that is not known.
 #[must_use]
 pub fn samples_delivery(name: &str) -> bool {
-    CONTROLS.iter().any(|control| control.name == name && control.samples_delivery)
+    described(name).is_some_and(|control| control.samples_delivery)
+}
+
+fn described(name: &str) -> Option<&'static Described> {
+    CONTROLS.iter().find(|control| control.name == name)
 }
 
 macro_rules! controls {
@@ -122,6 +126,7 @@ macro_rules! controls {
 }
 
 controls! {
+    // For the variables of the two macros that this one writes.
     $
     "reno" => reno::Reno in reno,
     "cubic" => cubic::Cubic in cubic,
