@@ -4,8 +4,15 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::libc;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::tcp_info::TcpInfo;
+
+/// Whether a socket takes more now: a third of its buffer is free.
+pub fn is_writable(socket: BorrowedFd<'_>) -> io::Result<bool> {
+    let mut polled = [PollFd::new(socket, PollFlags::POLLOUT)];
+    Ok(poll(&mut polled, PollTimeout::ZERO)? > 0)
+}
 
 /// Bytes of payload in a socket that the peer has not acknowledged, sent or not (`SIOCOUTQ`).
 pub fn outstanding_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use super::application::Application;
 use super::clock::{ahead_ns, from_seconds, monotonic_ns};
 use super::ending::Wake;
-use super::system::{outstanding_bytes, tcp_info, unsent_bytes};
+use super::system::{is_writable, outstanding_bytes, tcp_info, unsent_bytes};
 use super::tcp_spec::{GREETING, HEAD, Samples, SentFlow, TcpFlow, TcpSend, TcpSent, check};
 use super::time_spent::{Accounting, Waiting};
 use super::{Ended, Failure, Guard, TcpInfo, TimeSpent};
@@ -225,6 +225,10 @@ impl<'a> Sender<'a> {
 
     /// Writes what there is room for; whether all is sent and acknowledged.
     fn send(&mut self, now: i64) -> io::Result<bool> {
+        // What was written as often as others wake us would be pushed in pieces as small as what is free.
+        if self.full && !is_writable(self.socket.as_fd())? {
+            return self.wait(now);
+        }
         (self.full, self.idle) = (false, false);
         let window = self.own_window()?;
         let offered = self.application.offered(now, self.segment);
@@ -264,6 +268,11 @@ impl<'a> Sender<'a> {
                 Err(error) => return Err(error),
             }
         }
+        self.wait(now)
+    }
+
+    /// It can write no more now.
+    fn wait(&mut self, now: i64) -> io::Result<bool> {
         let waiting = if unsent_bytes(self.socket.as_fd())? > 0 { Waiting::Kernel } else { Waiting::Window };
         self.accounting.look(now, waiting);
         Ok(false)
