@@ -38,7 +38,6 @@ def scenario(flows: tuple[tuple[str, int], tuple[str, int]], queue: float, start
     traffic = {}
     for name, (control, delay_ms), start in zip(("first", "second"), flows, (0.0, start_ms), strict=True):
         link[f"of_{name}"] = {"ends": [name, "r"], "rate": "1 Gbit/s", "delay": "0 ms"}
-        # Behind the link, where the measurement has such delays, too.
         if delay_ms:
             link["beyond"] = {"ends": ["b", "far"], "rate": "1 Gbit/s", "delay": f"{delay_ms} ms"}
         to = "far" if delay_ms else "b"

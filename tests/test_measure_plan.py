@@ -36,7 +36,7 @@ def test_one_link(one_flow: str) -> None:
         ("receiver", "10.64.128.1", 1),
     ]
     assert [link["name"] for link in plan.directions] == ["bottleneck", "bottleneck.reverse"]
-    assert plan.routes == (Route((0, 1), (0,), 0.0), Route((1, 0), (1,), 0.0))
+    assert plan.routes == (Route((0, 1), (0,)), Route((1, 0), (1,)))
     assert plan.processor is None
     assert plan.warnings == ()
 
@@ -44,7 +44,7 @@ def test_one_link(one_flow: str) -> None:
 def test_delays_of_the_other_links_are_kept() -> None:
     plan = _plan(CHAIN + FTP + BACK)
     assert plan.links == ("middle",)
-    assert [route.beyond_s for route in plan.routes] == [0.003, 0.003]
+    assert [(route.before_s, route.beyond_s) for route in plan.routes] == [(0.001, 0.002), (0.002, 0.001)]
     assert plan.warnings == ("taken as free, but for their delays: first, last",)
     assert {host.name: host.side for host in plan.hosts.values()} == {"a": 0, "b": 1}
 
@@ -53,10 +53,10 @@ def test_hosts_may_be_at_unlike_distances() -> None:
     far = 'link.way = { ends = ["c", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n'
     plan = _plan(CHAIN + far + FTP + 'traffic.far = { kind = "bulk", from = "c", to = "b" }\n')
     there, back = ([route for route in plan.routes if route.links == (link,)] for link in (0, 1))
-    assert [(route.hosts, route.beyond_s) for route in there] == [
-        (None, 0.007),
-        (("a", "b"), 0.003),
-        (("c", "b"), 0.007),
+    assert [(route.hosts, route.before_s, route.beyond_s) for route in there] == [
+        (None, 0.005, 0.002),
+        (("a", "b"), 0.001, 0.002),
+        (("c", "b"), 0.005, 0.002),
     ]
     assert [route.hosts for route in back] == [None, ("b", "a"), ("b", "c")]
     assert plan.round_trip_s("a", "b") == pytest.approx(0.026)
@@ -67,7 +67,7 @@ def test_a_group_has_a_side(dumbbell: str) -> None:
     assert plan.links == ("net.bottleneck",)
     assert len(plan.of_side(0)) == len(plan.of_side(1)) == 100
     assert plan.hosts["net.right[99]"].address == "10.64.128.100"
-    assert plan.routes[0].beyond_s == 0.002
+    assert (plan.routes[0].before_s, plan.routes[0].beyond_s) == (0.001, 0.001)
     assert plan.warnings == ("taken as free, but for their delays: net.access_left[*], net.access_right[*]",)
 
 
@@ -101,7 +101,8 @@ def test_a_router_at_an_end_keeps_its_processor() -> None:
             CHAIN + 'link.second = { ends = ["a", "x"], rate = "1 Gbit/s", delay = "5 ms" }\n' + FTP
             + 'traffic.other = { kind = "bulk", from = "a", to = "b", path = ["second", "middle", "last"], '
             'reverse_path = ["last.reverse", "middle.reverse", "second.reverse"] }\n',
-            "x.toml: traffic.other: beside the link its delay is 0.007 s and that of ftp, between the same hosts, 0.003 s: ",
+            "x.toml: traffic.other: before and behind the link its delays are 0.005 and 0.002 s, "
+            "and those of ftp, between the same hosts, 0.001 and 0.002 s: ",
         ),
         (
             WIRE + FTP + BACK.replace("udp.payload = ", 'udp = { ecn = "ect1", payload = ').replace(" }\n", " } }\n"),

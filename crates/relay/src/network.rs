@@ -29,9 +29,9 @@ pub struct Network {
     processor: Option<Processor>,
     /// The packets in the input rings of the processor, one for each port.
     rings: Vec<VecDeque<Id>>,
-    /// What comes by one port may meet what comes by another.
+    /// What comes later may meet what came before, or be before it at a stop.
     coupled: bool,
-    /// Where that is so, what came and has not begun its way.
+    /// Where that is so, what came and has not reached its first stop, and when it does.
     came: Agenda<Time>,
     /// For how long everything has happened.
     at: Time,
@@ -53,13 +53,14 @@ impl Network {
     #[must_use]
     pub fn new(spec: &RelaySpec) -> Self {
         let ports = spec.ports.len();
+        let farther = spec.routes.iter().any(|route| route.links.len() > 1 || route.before_s > 0.0);
         // An input ring for each direction.
         let processor = spec.modelled().map(|router| Processor::new(&router.processor, ports));
         Self {
             directions: (0..spec.links.len()).map(|link| Direction::new(spec, link)).collect(),
             packets: Packets::new(spec),
             rings: vec![VecDeque::new(); ports],
-            coupled: processor.is_some() || ports > 2 || spec.routes.iter().any(|route| route.links.len() > 1),
+            coupled: processor.is_some() || ports > 2 || farther,
             processor,
             came: Agenda::new(),
             at: Time::ZERO,
@@ -76,7 +77,7 @@ impl Network {
     pub fn arrive(&mut self, port: usize, at: Time, length: usize, sink: &mut impl Sink) {
         let Some(id) = self.packets.keep(port, length) else { return };
         if self.coupled {
-            line_up(&mut self.came, at, id);
+            line_up(&mut self.came, at + self.packets.before_s(id), id);
             return;
         }
         let latest = match self.packets.stop(id) {
@@ -86,7 +87,7 @@ impl Network {
         self.enter(id, at.max(latest), sink);
     }
 
-    /// All that comes from now on came after `until`: what came before begins its way, in the order in which it came.
+    /// All that comes from now on came after `until`: what reaches its first stop before is there, in this order.
     pub fn admit(&mut self, until: Time, sink: &mut impl Sink) {
         while let Some((at, id)) = take_until(&mut self.came, until) {
             let at = at.max(self.at);

@@ -124,7 +124,8 @@ impl Packets {
         let (size, header) = (bytes.len() as u32, Header::of(bytes));
         let route = self.routes.find(port, &header)?;
         let place = own.buffer.keep(length);
-        let record = Record::new(self.count, port as u8, size, header, f64::NAN);
+        // Until it is at a link nothing is told of it.
+        let record = Record::new(self.count, port as u8, size, header, f64::NAN).at(NO_LINK, f64::NAN);
         self.count += 1;
         own.transits.push_back(Transit { place, record, stage: Stage::Inside, route, stop: 0, copied: false });
         Some(Id { port, number: own.gone + own.transits.len() as u64 - 1 })
@@ -173,7 +174,12 @@ impl Packets {
         Some((*route.stops.get(stop + 1)?, *route.gaps_s.get(stop)?))
     }
 
-    /// A packet begins its way at `at`.
+    /// How long a packet takes to its first stop, in seconds.
+    pub fn before_s(&mut self, id: Id) -> f64 {
+        self.get(id).map(|transit| transit.route).map_or(0.0, |route| self.route(route).before_s)
+    }
+
+    /// A packet reaches its first stop at `at`.
     pub fn enter(&mut self, id: Id, at: Time) {
         let Some(&mut Transit { route, record, .. }) = self.get(id) else { return };
         let link = self.route(route).link_from(0).map_or(NO_LINK, |link| link as u16);
@@ -351,5 +357,5 @@ impl Packets {
 const NUMBER_BITS: u32 = 24;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
 
-/// In the place of a link, of packets that cross none: nothing is told of them.
+/// In the place of a link, of packets that cross none, or have not reached one: nothing is told of them.
 const NO_LINK: u16 = u16::MAX;

@@ -70,7 +70,7 @@ pub struct Record {
     pub size: u32,
     /// Whose it is.
     pub header: Header,
-    /// It came to the relay, or from the link before.
+    /// It came to the link, or to the processor before it.
     pub arrival_s: f64,
     /// It was offered to the link.
     pub offer_s: f64,

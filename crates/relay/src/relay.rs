@@ -131,7 +131,7 @@ impl<S: Sink> Relay<'_, S> {
                 last = at;
             }
         }
-        self.network.admit(until, self.sink);
+        self.network.admit(until.min(world.now()), self.sink);
         self.known = self.known.max(until.min(before));
         Ok(came)
     }

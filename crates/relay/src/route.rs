@@ -19,6 +19,8 @@ pub enum Stop {
 pub struct Route {
     /// The port by which it ends.
     pub to: usize,
+    /// Propagation before the first stop, in seconds.
+    pub before_s: f64,
     /// Where packets are served.
     pub stops: Vec<Stop>,
     /// Propagation from each stop to the next, in seconds.
@@ -80,7 +82,13 @@ impl Routes {
                 }
                 None => found.usual[route.from].push((route.to, number)),
             }
-            found.routes.push(Route { to: route.to, stops, gaps_s, beyond_s: route.beyond_s });
+            found.routes.push(Route {
+                to: route.to,
+                before_s: route.before_s,
+                stops,
+                gaps_s,
+                beyond_s: route.beyond_s,
+            });
         }
         found
     }

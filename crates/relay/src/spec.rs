@@ -65,12 +65,15 @@ pub struct RouteSpec {
     /// Only of packets between these hosts; none: of all that have no route of their own.
     #[serde(default)]
     pub between: Option<BetweenSpec>,
+    /// Propagation before the first link, in seconds.
+    #[serde(default)]
+    pub before_s: f64,
     /// The links that they cross, in this order.
     pub links: Vec<usize>,
     /// Propagation from each of these to the next, beside that of the link itself, in seconds.
     #[serde(default)]
     pub gaps_s: Vec<f64>,
-    /// Propagation before the first link and behind the last, in seconds.
+    /// Propagation behind the last link, in seconds.
     pub beyond_s: f64,
 }
 
@@ -179,7 +182,7 @@ impl RelaySpec {
     pub fn room(&self, port: usize) -> (usize, usize) {
         let mut beyond_s = vec![None; self.links.len()];
         for route in self.routes.iter().filter(|route| route.from == port) {
-            let whole_s = route.beyond_s + route.gaps_s.iter().sum::<f64>();
+            let whole_s = route.before_s + route.gaps_s.iter().sum::<f64>() + route.beyond_s;
             for &link in &route.links {
                 beyond_s[link] = Some(whole_s.max(beyond_s[link].unwrap_or(0.0)));
             }

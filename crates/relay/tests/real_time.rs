@@ -36,6 +36,7 @@ fn spec(duration_s: Option<f64>) -> RelaySpec {
                 to: 1 - from,
                 between: None,
                 links: vec![from],
+                before_s: 0.0,
                 gaps_s: Vec::new(),
                 beyond_s: 0.0,
             })

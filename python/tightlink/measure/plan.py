@@ -96,7 +96,7 @@ class Plan:
     def propagation_s(self, route: Route) -> float:
         """Propagation on a route, in seconds."""
         own = sum(self.directions[link]["delay_s"] for link in route.links)
-        return float(own + sum(route.gaps_s) + route.beyond_s)
+        return float(own + route.before_s + sum(route.gaps_s) + route.beyond_s)
 
     def ends(self, direction: int) -> tuple[str, str]:
         """The nodes at the ends of an emulated link, by its place among `directions`."""

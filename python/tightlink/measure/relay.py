@@ -116,6 +116,7 @@ def _route(plan: Plan, route: Route) -> dict[str, Any]:
         "to": route.sides[1],
         "between": between,
         "links": route.links,
+        "before_s": route.before_s,
         "gaps_s": route.gaps_s,
         "beyond_s": route.beyond_s,
     }

@@ -55,6 +55,10 @@ class Measured:
         """The ends of the links that a sender's packets cross."""
         return [self.plan.ends(link) for link in self.plan.route(job.sender, job.receiver).links]
 
+    def before_s(self, job: Job) -> float:
+        """Propagation from a sender to the first of these, in seconds."""
+        return self.plan.route(job.sender, job.receiver).before_s
+
     def way_back(self, job: Job) -> list[tuple[str, str]]:
         """The same of its receiver's packets, such as ACKs."""
         return [self.plan.ends(link) for link in self.plan.route(job.receiver, job.sender).links]
@@ -184,16 +188,19 @@ def _key(*ends: Sequence[Any] | Address) -> frozenset[tuple[Any, ...]]:
 
 
 def _first_data(measured: Measured, packets: pl.DataFrame) -> dict[int, float]:
-    found = {job.index: first_data_s(packets, job.index, way=measured.way(job)) for job in measured.jobs}
+    found = {
+        job.index: first_data_s(packets, job.index, way=measured.way(job), before_s=measured.before_s(job))
+        for job in measured.jobs
+    }
     return {index: first for index, first in found.items() if first is not None}
 
 
 def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
     rows = []
     for job in measured.jobs:
-        way = measured.way(job)
+        way, before_s = measured.way(job), measured.before_s(job)
         sent = found[job.index]
-        started = first_s(packets, job.index, way=way)
+        started = first_s(packets, job.index, way=way, before_s=before_s)
         row = {
             "flow": job.index,
             "label": job.label,
@@ -203,7 +210,7 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
             "congestion": job.congestion,
             "start_s": job.start_s if started is None else started,
             "stop_s": job.stop_s,
-            **of_flow(packets, job.index, way=way),
+            **of_flow(packets, job.index, way=way, before_s=before_s),
             **sent.columns,
         }
         lasted = row["stop_s"] - row["start_s"]
@@ -255,7 +262,8 @@ def _link(measured: Measured, packets: pl.DataFrame, place: int) -> dict[str, An
 def _delays(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
     parts: list[tuple[str, str, pl.Series]] = []
     for job in measured.jobs:
-        own = traced.delays_of_flow(packets, job.index, way=measured.way(job))
+        way, before_s = measured.way(job), measured.before_s(job)
+        own = traced.delays_of_flow(packets, job.index, way=way, before_s=before_s)
         samples = found[job.index].samples
         if "rtt_s" in samples:
             own["rtt"] = pl.Series(samples["rtt_s"][1], dtype=pl.Float64)

@@ -108,7 +108,7 @@ class Sender(Protocol):
         """What became of each flow.
 
         Args:
-            first_data_s: When the first data of a flow were at the link, in seconds of the scenario, by its number.
+            first_data_s: When the first data of a flow were sent, in seconds of the scenario, by its number.
         """
 
     def stop(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from ipaddress import IPv4Address, IPv4Network
-from typing import Final
+from typing import Final, NamedTuple
 
 from tightlink import units
 from tightlink.measure.emulated import Way, listed, refused
@@ -36,10 +36,12 @@ class Route:
     sides: tuple[int, int]
     links: tuple[int, ...]
     """The emulated links that they cross, by their places among all directions of these."""
-    beyond_s: float
-    """Propagation on other links, before the first of these and behind the last, in seconds."""
+    before_s: float = 0.0
+    """Propagation on other links before the first of these, in seconds."""
     gaps_s: tuple[float, ...] = ()
     """The same from each of these to the next."""
+    beyond_s: float = 0.0
+    """The same behind the last."""
     hosts: tuple[str, str] | None = None
     """Only from one host to another; without it, of all that have no route of their own."""
 
@@ -58,7 +60,7 @@ def around_one(
         ScenarioError: A flow does not cross the link, or a host would be on both sides.
     """
     sides: dict[int, int] = {}
-    delays: tuple[dict[tuple[int, int], float], ...] = ({}, {})
+    delays: tuple[dict[tuple[int, int], _Beside], ...] = ({}, {})
     for way in crossed:
         _check_crosses(network, way, both)
         side = 0 if both[0] in way.there else 1
@@ -71,12 +73,13 @@ def around_one(
         for ends, links in ((way.ends, way.there), (way.ends[::-1], way.back)):
             for side, link in enumerate(both):
                 if link in links:
-                    rest = _delay_s(network, (other for other in links if other != link))
-                    before = delays[side].setdefault(ends, rest)
+                    place = links.index(link)
+                    own = _Beside(_delay_s(network, links[:place]), _delay_s(network, links[place + 1 :]))
+                    known = delays[side].setdefault(ends, own)
                     label = labels.setdefault(ends, way.label)
-                    if before != rest:
-                        other = f"that of {label}, between the same hosts, {before:g} s"
-                        text = f"beside the link its delay is {rest:g} s and {other}"
+                    if known != own:
+                        those = f"those of {label}, between the same hosts, {known}"
+                        text = f"before and behind the link its delays are {own}, and {those}"
                         raise refused(text, key=f"traffic.{way.label}")
     hosts = _hosts(network, sides, [IPv4Network(side).hosts() for side in SIDES])
     return hosts, [route for side in (0, 1) for route in _of_side(network, side, delays[side])]
@@ -91,13 +94,23 @@ def _check_crosses(network: Network, way: Way, both: tuple[int, int]) -> None:
         raise refused(f"its ACKs do not return over {network.hops[back].name}", key=f"traffic.{way.label}")
 
 
-def _of_side(network: Network, side: int, delays: Mapping[tuple[int, int], float]) -> Iterable[Route]:
+class _Beside(NamedTuple):
+    """Propagation beside a link, in seconds."""
+
+    before_s: float
+    beyond_s: float
+
+    def __str__(self) -> str:
+        return f"{self.before_s:g} and {self.beyond_s:g} s"
+
+
+def _of_side(network: Network, side: int, delays: Mapping[tuple[int, int], _Beside]) -> Iterable[Route]:
     """The longest for all, and where hosts differ one for each two."""
     sides = (side, 1 - side)
-    yield Route(sides, (side,), max(delays.values(), default=0.0))
+    yield Route(sides, (side,), **max(delays.values(), key=sum, default=_Beside(0.0, 0.0))._asdict())
     if len(set(delays.values())) > 1:
-        for (one, other), rest in delays.items():
-            yield Route(sides, (side,), rest, hosts=(network.name(one), network.name(other)))
+        for (one, other), own in delays.items():
+            yield Route(sides, (side,), **own._asdict(), hosts=(network.name(one), network.name(other)))
 
 
 def around_several(
@@ -140,13 +153,14 @@ def around_several(
 def _route(network: Network, sides: tuple[int, int], links: Sequence[int], emulated: Sequence[int]) -> Route:
     places = [place for place, link in enumerate(links) if link in emulated]
     if not places:
-        return Route(sides, (), _delay_s(network, links))
+        return Route(sides, (), beyond_s=_delay_s(network, links))
     gaps = [links[before + 1 : after] for before, after in itertools.pairwise(places)]
     return Route(
         sides,
         tuple(emulated.index(links[place]) for place in places),
-        _delay_s(network, (*links[: places[0]], *links[places[-1] + 1 :])),
-        tuple(_delay_s(network, gap) for gap in gaps),
+        before_s=_delay_s(network, links[: places[0]]),
+        gaps_s=tuple(_delay_s(network, gap) for gap in gaps),
+        beyond_s=_delay_s(network, links[places[-1] + 1 :]),
     )
 
 

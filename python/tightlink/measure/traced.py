@@ -55,38 +55,40 @@ def in_time(trace: pl.DataFrame, flows: Mapping[int, int], *, shift_s: float, du
     return shifted.filter(pl.col("time_s").is_between(0.0, duration_s, closed="left"))
 
 
-def first_s(packets: pl.DataFrame, flow: int, *, way: Way) -> float | None:
-    """When the first packet of a flow was at its first link, in seconds, if one was.
+def first_s(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0) -> float | None:
+    """When the first packet of a flow was sent, in seconds, if one came to its first link.
 
     Args:
         packets: As `in_time` gives them.
         flow: Its number.
         way: The links that its sender's packets cross.
+        before_s: Propagation from the sender to the first of these, in seconds.
     """
-    return _earliest(_offered(packets, flow, way))
+    return _earliest(_offered(packets, flow, way), before_s)
 
 
-def first_data_s(packets: pl.DataFrame, flow: int, *, way: Way) -> float | None:
+def first_data_s(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0) -> float | None:
     """The same of the first packet that carries data."""
-    return _earliest(_offered(packets, flow, way).filter(carries()))
+    return _earliest(_offered(packets, flow, way).filter(carries()), before_s)
 
 
 def _offered(packets: pl.DataFrame, flow: int, way: Way) -> pl.DataFrame:
     return _on(packets, way[0]).filter((pl.col("flow") == flow) & (pl.col("event") == "+"))
 
 
-def _earliest(packets: pl.DataFrame) -> float | None:
+def _earliest(packets: pl.DataFrame, before_s: float) -> float | None:
     first = packets["time_s"].min()
-    return float(first) if isinstance(first, float) else None
+    return first - before_s if isinstance(first, float) else None
 
 
-def of_flow(packets: pl.DataFrame, flow: int, *, way: Way) -> dict[str, Any]:
+def of_flow(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0) -> dict[str, Any]:
     """The columns of the table ``flows`` that the trace knows.
 
     Args:
         packets: As `in_time` gives them.
         flow: Its number.
         way: The links that its sender's packets cross.
+        before_s: Propagation from the sender to the first of these, in seconds.
     """
     own = _on_way(packets, flow, way)
     # The first ACK of the sender completes the handshake; others acknowledge nothing that counts.
@@ -95,7 +97,7 @@ def of_flow(packets: pl.DataFrame, flow: int, *, way: Way) -> dict[str, Any]:
     arrived = _on(carried, way[-1]).filter(event="r")
     # What an input ring drops never comes to the link.
     sent = carried.unique("uid", maintain_order=True)
-    delays = delays_of_flow(packets, flow, way=way)
+    delays = delays_of_flow(packets, flow, way=way, before_s=before_s)
     one_way = of_delays("one_way_delay", delays["one_way_delay"])
     return {
         "packets_sent": sent.height + handshake,
@@ -110,18 +112,19 @@ def of_flow(packets: pl.DataFrame, flow: int, *, way: Way) -> dict[str, Any]:
     }
 
 
-def delays_of_flow(packets: pl.DataFrame, flow: int, *, way: Way) -> dict[str, pl.Series]:
+def delays_of_flow(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0) -> dict[str, pl.Series]:
     """How long each packet with data that arrived took in seconds, and how long of that it waited.
 
     Args:
         packets: As `in_time` gives them.
         flow: Its number.
         way: The links that its sender's packets cross.
+        before_s: Propagation from the sender to the first of these, in seconds.
     """
     carried = _on_way(packets, flow, way).filter(pl.col("type") != "ack")
     data = _on(carried, way[-1]).filter(carries(), event="r")
     sent_s = _on(carried, way[0]).filter(event="+").select("uid", sent_s="time_s")
-    delays = data.join(sent_s, on="uid", maintain_order="left").select(pl.col("time_s") - pl.col("sent_s"))
+    delays = data.join(sent_s, on="uid", maintain_order="left").select(pl.col("time_s") - pl.col("sent_s") + before_s)
     waited = _waited(carried).filter(pl.col("uid").is_in(data["uid"].implode()))
     waited = waited.group_by("uid", maintain_order=True).sum()
     return {"one_way_delay": delays.to_series(), "queueing_delay": waited["waited_s"]}

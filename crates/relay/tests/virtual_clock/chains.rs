@@ -51,6 +51,9 @@ fn alike() -> impl Strategy<Value = Given> {
     })
 }
 
+/// Propagation before the first link, by which times can be moved there and back without rounding.
+const BEFORE_S: [f64; 4] = [0.0, 1.0 / 128.0, 1.0 / 32.0, 1.0 / 16.0];
+
 /// Chains of two to four links, with traffic that enters and leaves at any node.
 pub fn chains() -> impl Strategy<Value = Chain> {
     (2..5usize).prop_flat_map(|count| {
@@ -227,6 +230,33 @@ proptest! {
             }
             let found = &summary.links[link];
             prop_assert!(wanted.agrees(found), "{:?} {:?}", found, wanted);
+        }
+    }
+
+    #[test]
+    fn hosts_may_be_at_distances_before_the_first_link(
+        mut chain in chains(), before_s in prop::collection::vec(prop::sample::select(BEFORE_S.to_vec()), 5 * 5)
+    ) {
+        chain.streams.iter_mut().for_each(|stream| stream.start_s += BEFORE_S[3]);
+        let expected = simulate(&chain);
+        let mut spec = chain.relay();
+        for route in &mut spec.routes {
+            route.before_s = before_s[5 * route.from + route.to];
+        }
+        let sent = expected.arrivals.iter().enumerate().map(|(from, packets)| {
+            let sent = |packet: &Packet| {
+                let before_s = before_s[5 * from + usize::from(packet.to) - 1];
+                Packet { at: Time::new(packet.at.seconds() - before_s), ..*packet }
+            };
+            let mut sent: Vec<_> = packets.iter().map(sent).collect();
+            sent.sort_by_key(|packet| packet.at);
+            sent
+        });
+        let (mut world, mut records) = (Virtual::new(sent.collect()), Vec::new());
+        relay::run(&spec, &mut world, &mut records).unwrap();
+        prop_assert_eq!(&world.sent, &expected.deliveries);
+        for link in (0..expected.links.len()).filter(|link| chain.links[link / 2].duplicate == 0.0) {
+            prop_assert_eq!(&told(&records, link), &expected.told[link]);
         }
     }
 

@@ -134,6 +134,31 @@ fn hosts_may_differ_in_their_delays() {
     }
 }
 
+/// Before a link there is no other port than its own: the packets of its hosts reach it in the order of its distances.
+#[test]
+fn hosts_may_differ_in_their_delays_before_one_link() {
+    let mut spec = spec(&Given { rates_bps: [8e6; 2], ..Given::plain() });
+    spec.routes[0].before_s = 0.0105;
+    spec.routes.push(RouteSpec {
+        between: Some(BetweenSpec {
+            source: Ipv4Addr::new(0, 0, 0, 1).into(),
+            destination: Ipv4Addr::UNSPECIFIED.into(),
+        }),
+        ..route((0, 1), vec![0])
+    });
+    // The link works for a millisecond on each: of what comes at once, the near host's is served first.
+    let packet = |number, flow| Packet { at: Time::ZERO, size: 1000, number, flow, to: 0, ack: false };
+    let (mut world, mut records) = (Virtual::new(vec![vec![packet(0, 2), packet(1, 1)], Vec::new()]), Vec::new());
+    relay::run(&spec, &mut world, &mut records).unwrap();
+    let sent: Vec<_> = world.sent[1].iter().map(|packet| (packet.flow, packet.at.seconds())).collect();
+    assert_eq!(sent, [(1, 0.001), (2, 0.0115)]);
+    // What has not reached it at the end was never there.
+    let packets = vec![vec![packet(0, 2), packet(1, 1)], Vec::new()];
+    let (mut world, mut records) = (Virtual { stop: Time::new(0.01), ..Virtual::new(packets) }, Vec::new());
+    let outcome = relay::run(&spec, &mut world, &mut records).unwrap();
+    assert_eq!((records.len(), outcome.links[0].server.packets_in), (1, 1));
+}
+
 /// CAKE's filter reads what real ACKs say, across the end of their numbers; other packets stay.
 #[test]
 fn superfluous_acks_are_dropped() {

@@ -317,7 +317,8 @@ pub fn scenario(nodes: Vec<NodeSpec>, links: Vec<LinkSpec>, flows: Vec<FlowSpec>
 
 /// The way from a port to another, which takes no longer than its links do.
 pub fn route((from, to): (usize, usize), links: Vec<usize>) -> RouteSpec {
-    RouteSpec { from, to, between: None, gaps_s: vec![0.0; links.len().saturating_sub(1)], links, beyond_s: 0.0 }
+    let gaps_s = vec![0.0; links.len().saturating_sub(1)];
+    RouteSpec { from, to, between: None, before_s: 0.0, links, gaps_s, beyond_s: 0.0 }
 }
 
 /// The relay that is to do the same.
