@@ -3,19 +3,30 @@
 //! retransmission timer's rules are in `rtt.rs`, those of the receiver's window in `receive_window.rs`.
 //!
 //! From Linux 6's TCP, by its names: `tcp_event_data_recv`, `tcp_grow_window`, `tcp_enter_quickack_mode`,
-//! `tcp_cwnd_restart`, `tcp_cwnd_validate`, `tcp_is_cwnd_limited`. Left out: the receiver's own timeout (it is taken to be the initial one),
-//! that the delay of an ACK is bounded by an eighth of a round trip, compressed ACKs, segmentation offload, and the
-//! limit of bytes in local queues.
+//! `tcp_cwnd_restart`, `tcp_cwnd_validate`, `tcp_is_cwnd_limited`, `__tcp_ack_snd_check`. Left out: the receiver's own timeout (it is
+//! taken to be the initial one), that the delay of an ACK is bounded by an eighth of a round trip, segmentation offload,
+//! and the limit of bytes in local queues.
 
 use super::receive_window::ReceiveWindow;
 use crate::congestion::Window;
 use crate::packet::Packet;
 use crate::time::Time;
+use crate::transport::sack::SackBlocks;
 
 /// The first segments, and those after a long pause, are acknowledged at once: TCP_MAX_QUICKACKS.
 const QUICK_ACKS: u32 = 16;
 /// The shortest delay of an ACK, in seconds: TCP_ATO_MIN.
 const SHORTEST_DELAY_S: f64 = 0.04;
+
+/// Behind a hole the first segments are acknowledged at once: TCP_FASTRETRANS_THRESH.
+const DUPLICATE_ACKS: u32 = 3;
+/// Of the others this many may wait for one ACK: tcp_comp_sack_nr.
+const MOST_COMPRESSED: u32 = 44;
+/// For this share of a round trip, but no longer than so many seconds (tcp_comp_sack_delay_ns), and as much longer as
+/// its timer may be late (tcp_comp_sack_slack_ns), which it is where nothing else wakes the machine.
+const COMPRESSED_SHARE: f64 = 0.05;
+const COMPRESSED_S: f64 = 1e-3;
+const COMPRESSED_SLACK_S: f64 = 1e-4;
 
 /// When an ACK may wait.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +40,21 @@ pub struct AckDelay {
     pause_s: f64,
     window: ReceiveWindow,
     pushes: Pushes,
+    compressed: Compressed,
+    /// When the SYN came, and how long its answer took to be answered, in seconds.
+    synchronized: Time,
+    handshake_s: f64,
+}
+
+/// The ACKs of segments behind a hole, of which one stands for many.
+#[derive(Clone, Copy, Debug)]
+struct Compressed {
+    /// Before which packet the hole is, and how many ACKs of what is behind it left at once.
+    next: u32,
+    at_once: u32,
+    /// Those that wait, and the blocks of the one that will stand for them.
+    waiting: u32,
+    blocks: SackBlocks,
 }
 
 impl AckDelay {
@@ -37,7 +63,17 @@ impl AckDelay {
     pub fn new(pause_s: f64, payload_bytes: u32, most: f64) -> Self {
         let window = ReceiveWindow::new(payload_bytes, most);
         let pushes = Pushes { every: (most / 2.0) as u32 + 1, last: None };
-        Self { quick: QUICK_ACKS, delay_s: SHORTEST_DELAY_S, last: None, pause_s, window, pushes }
+        Self {
+            quick: QUICK_ACKS,
+            delay_s: SHORTEST_DELAY_S,
+            last: None,
+            pause_s,
+            window,
+            pushes,
+            compressed: Compressed { next: 0, at_once: 0, waiting: 0, blocks: SackBlocks::default() },
+            synchronized: Time::ZERO,
+            handshake_s: f64::INFINITY,
+        }
     }
 
     /// The application writes single segments, or all at once: `packets` of them, if there is an end.
@@ -52,8 +88,10 @@ impl AckDelay {
     pub fn connect(&mut self, now: Time, packet: &Packet) {
         if packet.is_bare() {
             self.window.establish(packet.sent());
+            self.handshake_s = now.since(self.synchronized);
         } else {
             self.window.synchronize(now);
+            self.synchronized = now;
         }
     }
 
@@ -73,6 +111,37 @@ impl AckDelay {
     /// An ACK leaves that could not wait.
     pub fn acknowledged(&mut self) {
         self.quick = self.quick.saturating_sub(1);
+        self.compressed.waiting = 0;
+    }
+
+    /// A segment came behind a hole before packet `next`; so many in order are not acknowledged. For how many seconds
+    /// its ACK may wait for others, if at all.
+    pub fn compress(&mut self, next: u32, owed: i64) -> Option<f64> {
+        let Self { quick, compressed, .. } = self;
+        if *quick > 0 || owed > 1 || compressed.waiting >= MOST_COMPRESSED {
+            return None;
+        }
+        if compressed.next != next {
+            (compressed.next, compressed.at_once) = (next, 0);
+        }
+        if compressed.at_once < DUPLICATE_ACKS {
+            compressed.at_once += 1;
+            return None;
+        }
+        compressed.waiting += 1;
+        let rtt_s = self.handshake_s.min(self.window.rtt_s());
+        Some(COMPRESSED_S.min(COMPRESSED_SHARE * rtt_s) + COMPRESSED_SLACK_S)
+    }
+
+    /// What the ACK that waits will report.
+    pub fn report(&mut self, blocks: SackBlocks) {
+        self.compressed.blocks = blocks;
+    }
+
+    /// The ACK that waits leaves before its time: what it reports.
+    pub fn owed(&mut self) -> SackBlocks {
+        let waits = std::mem::take(&mut self.compressed.waiting) > 0;
+        if waits { self.compressed.blocks } else { SackBlocks::default() }
     }
 
     /// Segment `seq` arrived in sequence: for how many seconds its ACK may wait, if at all. One that was pushed is read
@@ -95,9 +164,12 @@ impl AckDelay {
         (!self.pushes.mark(seq)).then_some(self.delay_s)
     }
 
-    /// An ACK waited in vain: longer next time.
-    pub fn waited(&mut self) {
-        self.delay_s = (2.0 * self.delay_s).min(self.pause_s);
+    /// An ACK waited in vain: what it reports. Longer next time, unless it stands for many.
+    pub fn waited(&mut self) -> SackBlocks {
+        if self.compressed.waiting == 0 {
+            self.delay_s = (2.0 * self.delay_s).min(self.pause_s);
+        }
+        self.owed()
     }
 }
 
@@ -224,6 +296,8 @@ fn remember(window: &mut Window) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::{Profile, Recovery, TcpSpec};
+    use crate::transport::tests::{Ends, Outcome, tcp};
 
     #[test]
     fn the_first_sixteen_acks_do_not_wait() {
@@ -258,6 +332,44 @@ mod tests {
         ack_delay.waited();
         assert_eq!(ack_delay.hold(Time::new(0.06), 1), Some(0.1));
         assert_eq!(ack_delay.hold(Time::new(0.07), 1), Some(0.07));
+    }
+
+    /// Linux 6.18, as its rule is: behind a hole three ACKs leave at once, and then one when 1.1 ms have passed.
+    #[test]
+    fn acks_of_what_is_behind_a_hole_are_compressed() {
+        let mut ack_delay = AckDelay { quick: 0, ..AckDelay::new(1.0, 1448, 2172.0) };
+        let waits = |ack_delay: &mut AckDelay, next: u32, owed: i64| ack_delay.compress(next, owed).is_some();
+        assert_eq!([0; 5].map(|owed| waits(&mut ack_delay, 7, owed)), [false, false, false, true, true]);
+        // No more than 44 wait.
+        assert_eq!((0..43).filter(|_| waits(&mut ack_delay, 7, 0)).count(), 42);
+        ack_delay.acknowledged();
+        assert!(waits(&mut ack_delay, 7, 0));
+        // What fills the hole in part is acknowledged at once.
+        assert!(!waits(&mut ack_delay, 8, 1) && !waits(&mut ack_delay, 7, 2));
+        // A twentieth of a round trip, up to a millisecond.
+        ack_delay.compressed = Compressed { next: 9, at_once: 3, ..ack_delay.compressed };
+        assert_eq!(ack_delay.compress(9, 0), Some(0.0011));
+        ack_delay.handshake_s = 0.004;
+        assert!(ack_delay.compress(9, 0).is_some_and(|wait_s| (wait_s - 0.0003).abs() < 1e-12));
+        // Who is in a hurry gets all.
+        ack_delay.quick = 1;
+        assert_eq!(ack_delay.compress(9, 0), None);
+    }
+
+    /// One packet in a hundred is lost, on a line that brings one each millisecond: of those behind it half are told of
+    /// by the ACK of the next.
+    #[test]
+    fn one_ack_tells_of_several_packets() {
+        let spec = TcpSpec { delayed_ack_s: Some(0.2), window_packets: 200.0, ..tcp("reno", Recovery::Rack) };
+        let mut ends = Ends::new(&spec, Profile::Linux, 1000);
+        ends.talk(|place, _| if place == 500 { Outcome::Lost } else { Outcome::Arrives });
+        // The SYN and what ends the handshake are the first of the 500 segments before it.
+        let behind: Vec<f64> = ends.acks.iter().filter(|(_, ack)| ack.seq() == 498).map(|(at_s, _)| *at_s).collect();
+        let gaps: Vec<f64> = behind.windows(2).map(|pair| 1e3 * (pair[1] - pair[0])).collect();
+        // The packet before the hole, and three behind it; then a timer of 1.1 ms begins with every second packet.
+        assert!(gaps[1..3].iter().all(|gap| (gap - 1.0).abs() < 0.01), "{gaps:?}");
+        assert!(gaps[4..12].iter().all(|gap| (gap - 2.0).abs() < 0.01), "{gaps:?}");
+        assert_eq!(ends.receiver.in_order(), 1000);
     }
 
     #[test]

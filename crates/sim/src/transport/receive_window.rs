@@ -63,6 +63,12 @@ impl ReceiveWindow {
         }
     }
 
+    /// The round trip, as far as the receiver knows it, in seconds.
+    #[must_use]
+    pub fn rtt_s(&self) -> f64 {
+        self.rtt_s
+    }
+
     /// The SYN came.
     pub fn synchronize(&mut self, now: Time) {
         self.synchronized = now;

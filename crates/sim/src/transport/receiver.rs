@@ -109,7 +109,8 @@ impl Receiver {
     pub fn send_owed<N: Network>(&mut self, network: &mut N, now: Key, signs: Signs) {
         if self.echo.changes_with(signs) && self.delay.is_armed() {
             self.delay.cancel();
-            self.acknowledge(network, now, SackBlocks::default());
+            let blocks = self.ack_delay.as_mut().map_or_else(SackBlocks::default, |ack_delay| ack_delay.owed());
+            self.acknowledge(network, now, blocks);
         }
     }
 
@@ -140,17 +141,24 @@ impl Receiver {
         if let Some(delay_s) = self.delayed_ack_s {
             let in_sequence = seq + 1 == self.next && self.highest == Some(seq) && seq > 0;
             let hold_s = match &mut self.ack_delay {
-                Some(_) if seq > 0 => self.hold_as_linux(now.time, packet, in_sequence, duplicate),
-                _ => Some(delay_s),
+                Some(_) if seq > 0 => self.hold_as_linux(now.time, packet, in_sequence, (duplicate, at_once)),
+                _ => in_sequence.then_some(delay_s),
             };
             let hold_s = hold_s.map(|hold_s| hold_s.min(delay_s));
             if let Some(hold_s) = hold_s
-                && in_sequence
                 && !at_once
-                && !self.delay.is_armed()
             {
-                self.delay.arm(network, self.timer_entity, now, hold_s);
-                return false;
+                let armed = self.delay.is_armed();
+                if !in_sequence {
+                    let blocks = self.blocks(seq, duplicate);
+                    self.ack_delay.iter_mut().for_each(|ack_delay| ack_delay.report(blocks));
+                }
+                if !armed {
+                    self.delay.arm(network, self.timer_entity, now, hold_s);
+                }
+                if !armed || !in_sequence {
+                    return false;
+                }
             }
             self.delay.cancel();
         }
@@ -160,8 +168,16 @@ impl Receiver {
     }
 
     /// Profile `linux`: how long the ACK of a segment may wait, if it may.
-    fn hold_as_linux(&mut self, now: Time, packet: &Packet, in_sequence: bool, duplicate: bool) -> Option<f64> {
+    fn hold_as_linux(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        in_sequence: bool,
+        (duplicate, at_once): (bool, bool),
+    ) -> Option<f64> {
         let (next, highest) = (self.next, self.highest.unwrap_or_default());
+        let owed = i64::from(next) - 1 - self.last_ack_sent;
+        let compressible = self.sack && !self.early.is_empty() && !duplicate && !at_once;
         let ack_delay = self.ack_delay.as_mut()?;
         if duplicate {
             ack_delay.take_again();
@@ -171,18 +187,19 @@ impl Receiver {
         if in_sequence {
             return ack_delay.hold(now, packet.seq());
         }
-        ack_delay.acknowledged();
-        None
+        let wait_s = compressible.then(|| ack_delay.compress(next, owed)).flatten();
+        if wait_s.is_none() {
+            ack_delay.acknowledged();
+        }
+        wait_s
     }
 
     /// The delayed-ACK timer's event came: sends the ACK that was held back. Whether there was one.
     pub fn timer<N: Network>(&mut self, network: &mut N, now: Key) -> bool {
         let expires = self.delay.expires(network, now);
         if expires {
-            if let Some(ack_delay) = &mut self.ack_delay {
-                ack_delay.waited();
-            }
-            self.acknowledge(network, now, SackBlocks::default());
+            let blocks = self.ack_delay.as_mut().map_or_else(SackBlocks::default, |ack_delay| ack_delay.waited());
+            self.acknowledge(network, now, blocks);
         }
         expires
     }
