@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -69,7 +69,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     mixing = {each.name: each.mixing for each in observed["chosen"].experiments}
     found = {**observed["found"], **({} if observed["costs"] is None else {"costs": observed["costs"]})}
     sections: list[Section] = []
-    findings: list[str] = []
+    leading: list[tuple[str, Section]] = []
     figures: dict[str, Any] = {}
     for name, each in found.items():
         kind = "sensitivity" if isinstance(each, Sensitivity) else name if name in texts else mixing[name]
@@ -77,13 +77,13 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         known = Names(names, _names(getattr(each, "found", None)), _own(observed, name))
         sections += page(f"\n\n## {texts[kind]}", known, blocks).sections
         if kind in _LEADING:
-            findings.append(sections[-1].finding)
+            leading.append((kind, sections[-1]))
         figures |= {f"{name}-{of}": figure for of, figure in on_paper.items()}
     names = {
         "chosen": observed["chosen"],
         "sizes": _sizes(observed["chosen"]),
         "became": _what_became_of_it(observed["chosen"]),
-        "findings": "\n\n".join(f"**{first}**{rest}" for first, rest in map(_main_clause, findings)),
+        "findings": _findings(leading),
         **_verdicts_in_words(claims),
     }
     tables = {name: observed[name] for name in ("responses", "costs") if observed[name] is not None}
@@ -94,6 +94,16 @@ def _own(observed: Mapping[str, Any], name: str) -> dict[str, object]:
     """What was observed of an experiment, by its names within it."""
     found = ((key.removeprefix("experiment-").partition("."), value) for key, value in observed.items())
     return {key: value for (whole, _, key), value in found if whole == name}
+
+
+def _findings(leading: Sequence[tuple[str, Section]]) -> str:
+    """What the study found, a paragraph for each section; two of one kind by their titles."""
+    kinds = Counter(kind for kind, _ in leading)
+    said = []
+    for kind, section in leading:
+        first, rest = _main_clause(section.finding)
+        said.append(f"**{section.title}:** {section.finding}" if kinds[kind] > 1 else f"**{first}**{rest}")
+    return "\n\n".join(said)
 
 
 def _main_clause(finding: str) -> tuple[str, str]:
