@@ -41,9 +41,6 @@ pub struct AckDelay {
     window: ReceiveWindow,
     pushes: Pushes,
     compressed: Compressed,
-    /// When the SYN came, and how long its answer took to be answered, in seconds.
-    synchronized: Time,
-    handshake_s: f64,
 }
 
 /// The ACKs of segments behind a hole, of which one stands for many.
@@ -71,8 +68,6 @@ impl AckDelay {
             window,
             pushes,
             compressed: Compressed { next: 0, at_once: 0, waiting: 0, blocks: SackBlocks::default() },
-            synchronized: Time::ZERO,
-            handshake_s: f64::INFINITY,
         }
     }
 
@@ -87,11 +82,9 @@ impl AckDelay {
     /// A SYN came, or what ends the handshake.
     pub fn connect(&mut self, now: Time, packet: &Packet) {
         if packet.is_bare() {
-            self.window.establish(packet.sent());
-            self.handshake_s = now.since(self.synchronized);
+            self.window.establish(now, packet.sent());
         } else {
             self.window.synchronize(now);
-            self.synchronized = now;
         }
     }
 
@@ -129,8 +122,7 @@ impl AckDelay {
             return None;
         }
         compressed.waiting += 1;
-        let rtt_s = self.handshake_s.min(self.window.rtt_s());
-        Some(COMPRESSED_S.min(COMPRESSED_SHARE * rtt_s) + COMPRESSED_SLACK_S)
+        Some(COMPRESSED_S.min(COMPRESSED_SHARE * self.window.rtt_s()) + COMPRESSED_SLACK_S)
     }
 
     /// What the ACK that waits will report.
@@ -349,7 +341,7 @@ mod tests {
         // A twentieth of a round trip, up to a millisecond.
         ack_delay.compressed = Compressed { next: 9, at_once: 3, ..ack_delay.compressed };
         assert_eq!(ack_delay.compress(9, 0), Some(0.0011));
-        ack_delay.handshake_s = 0.004;
+        ack_delay.window.establish(Time::new(0.004), Time::new(0.002));
         assert!(ack_delay.compress(9, 0).is_some_and(|wait_s| (wait_s - 0.0003).abs() < 1e-12));
         // Who is in a hurry gets all.
         ack_delay.quick = 1;

@@ -35,9 +35,10 @@ pub struct ReceiveWindow {
     /// Since when, and from which packet on, the next is measured.
     since: Time,
     first: u32,
-    /// When the SYN came, and how long its answer took to the sender, in seconds.
+    /// When the SYN came, how long its answer took to the sender, and to be answered, in seconds.
     synchronized: Time,
     back_s: f64,
+    handshake_s: f64,
     rtt_s: f64,
 }
 
@@ -59,14 +60,15 @@ impl ReceiveWindow {
             first: 1,
             synchronized: Time::ZERO,
             back_s: 0.0,
+            handshake_s: f64::INFINITY,
             rtt_s: f64::INFINITY,
         }
     }
 
-    /// The round trip, as far as the receiver knows it, in seconds.
+    /// The round trip as the receiver knows it by the handshake, or by data if these were faster, in seconds.
     #[must_use]
     pub fn rtt_s(&self) -> f64 {
-        self.rtt_s
+        self.handshake_s.min(self.rtt_s)
     }
 
     /// The SYN came.
@@ -75,7 +77,8 @@ impl ReceiveWindow {
     }
 
     /// What ends the handshake came, sent at `sent`.
-    pub fn establish(&mut self, sent: Time) {
+    pub fn establish(&mut self, now: Time, sent: Time) {
+        self.handshake_s = now.since(self.synchronized);
         self.back_s = sent.since(self.synchronized).max(0.0);
         self.since = sent;
     }
@@ -120,7 +123,7 @@ mod tests {
         let mut window = ReceiveWindow::new(1448, 2172.0);
         assert_eq!(window.window, 45.0 * 1448.0);
         window.synchronize(Time::ZERO);
-        window.establish(Time::new(0.08));
+        window.establish(Time::new(0.08), Time::new(0.08));
         let grown: Vec<bool> =
             (1..=20_u32).map(|next| window.receive(Time::new(0.16), Time::new(0.08), next, 0)).collect();
         assert_eq!(grown.iter().filter(|grows| **grows).count(), 6);
@@ -132,7 +135,7 @@ mod tests {
     #[test]
     fn a_sender_in_slow_start_finds_it_open() {
         let mut window = ReceiveWindow::new(1448, 2172.0);
-        window.establish(Time::ZERO);
+        window.establish(Time::ZERO, Time::ZERO);
         let (mut next, mut counts) = (1, Vec::new());
         for round in 1..8_u32 {
             let now = Time::new(0.1 * f64::from(round));
@@ -151,7 +154,7 @@ mod tests {
     #[test]
     fn a_window_that_was_asked_for_does_not_grow() {
         let mut window = ReceiveWindow::new(1448, 700.0);
-        window.establish(Time::ZERO);
+        window.establish(Time::ZERO, Time::ZERO);
         assert!((1..500_u32).all(|next| !window.receive(Time::new(0.1 * f64::from(next)), Time::ZERO, next, 0)));
     }
 

@@ -151,7 +151,9 @@ impl Receiver {
                 let armed = self.delay.is_armed();
                 if !in_sequence {
                     let blocks = self.blocks(seq, duplicate);
-                    self.ack_delay.iter_mut().for_each(|ack_delay| ack_delay.report(blocks));
+                    if let Some(ack_delay) = &mut self.ack_delay {
+                        ack_delay.report(blocks);
+                    }
                 }
                 if !armed {
                     self.delay.arm(network, self.timer_entity, now, hold_s);
