@@ -72,7 +72,7 @@ impl Sink for Journal {
 
 /// Fills and empties the queue, whose memory comes with its first use.
 fn touch(queue: &SyncSender<Record>, records: &Receiver<Record>) {
-    let record = Record::new(0, 0, 0, Header::default(), 0.0);
+    let record = Record::new(0, 0, 0, Header::default()).at(0, 0.0);
     while queue.try_send(record).is_ok() {}
     while records.try_recv().is_ok() {}
 }

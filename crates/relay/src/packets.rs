@@ -10,7 +10,7 @@ use tightlink_sim::time::Time;
 use crate::acknowledgement::Acknowledgement;
 use crate::buffer::{Buffer, Place};
 use crate::header::{self, Congestion, Header, bleach, congestion, dscp, mark};
-use crate::record::{Outcome, Record, Sink};
+use crate::record::{NO_LINK, Outcome, Record, Sink};
 use crate::route::{Route, Routes, Stop};
 use crate::spec::RelaySpec;
 
@@ -124,8 +124,7 @@ impl Packets {
         let (size, header) = (bytes.len() as u32, Header::of(bytes));
         let route = self.routes.find(port, &header)?;
         let place = own.buffer.keep(length);
-        // Until it is at a link nothing is told of it.
-        let record = Record::new(self.count, port as u8, size, header, f64::NAN).at(NO_LINK, f64::NAN);
+        let record = Record::new(self.count, port as u8, size, header);
         self.count += 1;
         own.transits.push_back(Transit { place, record, stage: Stage::Inside, route, stop: 0, copied: false });
         Some(Id { port, number: own.gone + own.transits.len() as u64 - 1 })
@@ -356,6 +355,3 @@ impl Packets {
 /// A link knows packets by a number of 32 bits, of which the port has eight: no more than the others can count are kept.
 const NUMBER_BITS: u32 = 24;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
-
-/// In the place of a link, of packets that cross none, or have not reached one: nothing is told of them.
-const NO_LINK: u16 = u16::MAX;

@@ -85,6 +85,9 @@ pub struct Record {
     pub sent_s: f64,
 }
 
+/// In the place of a link, of packets that cross none, or have not reached one: nothing is told of them.
+pub const NO_LINK: u16 = u16::MAX;
+
 /// Bytes of a record on disk.
 pub const BYTES: usize = TIMES + 6 * 8;
 /// Where the header's key and the times begin.
@@ -92,16 +95,16 @@ const KEY: usize = 8 + 1 + 2 + 1 + 1 + 4;
 const TIMES: usize = KEY + KEY_BYTES;
 
 impl Record {
-    /// Of a packet that has just come.
+    /// Of a packet that has just come, and is at no link.
     #[must_use]
-    pub fn new(uid: u64, port: u8, size: u32, header: Header, arrival_s: f64) -> Self {
-        Self { uid, port, size, header, ..Self::NOTHING }.at(0, arrival_s)
+    pub fn new(uid: u64, port: u8, size: u32, header: Header) -> Self {
+        Self { uid, port, size, header, ..Self::NOTHING }
     }
 
     const NOTHING: Self = Self {
         uid: 0,
         port: 0,
-        link: 0,
+        link: NO_LINK,
         outcome: Outcome::UnderWay,
         size: 0,
         header: Header::NOBODY,
@@ -196,7 +199,7 @@ mod tests {
 
     #[test]
     fn records_survive_the_disk() {
-        let fresh = Record::new(1 << 40, 1, 1500, Header { kind: Kind::Tcp, key: [7; KEY_BYTES] }, 0.25).at(300, 0.25);
+        let fresh = Record::new(1 << 40, 1, 1500, Header { kind: Kind::Tcp, key: [7; KEY_BYTES] }).at(300, 0.25);
         for outcome in OUTCOMES {
             let record =
                 Record { outcome, offer_s: 0.5, start_s: 0.75, departure_s: 1.0, due_s: 2.0, sent_s: 3.0, ..fresh };
@@ -207,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_last_instant_ignores_what_did_not_happen() {
-        let record = Record::new(0, 0, 100, Header::default(), 0.25);
+        let record = Record::new(0, 0, 100, Header::default()).at(0, 0.25);
         assert_eq!(record.last_s(), 0.25);
         assert_eq!(Record { due_s: 2.0, ..record }.last_s(), 2.0);
     }

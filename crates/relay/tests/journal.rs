@@ -46,7 +46,7 @@ fn record(uid: u64, outcome: Outcome, flow: u8, port: u8, arrival_s: f64, stay_s
         departure_s: start_s,
         due_s,
         sent_s,
-        ..Record::new(uid, port, 100, header, arrival_s)
+        ..Record::new(uid, port, 100, header).at(0, arrival_s)
     }
 }
 

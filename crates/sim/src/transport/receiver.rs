@@ -109,7 +109,7 @@ impl Receiver {
     pub fn send_owed<N: Network>(&mut self, network: &mut N, now: Key, signs: Signs) {
         if self.echo.changes_with(signs) && self.delay.is_armed() {
             self.delay.cancel();
-            let blocks = self.ack_delay.as_mut().map_or_else(SackBlocks::default, |ack_delay| ack_delay.owed());
+            let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.owed()).unwrap_or_default();
             self.acknowledge(network, now, blocks);
         }
     }
@@ -145,22 +145,19 @@ impl Receiver {
                 _ => in_sequence.then_some(delay_s),
             };
             let hold_s = hold_s.map(|hold_s| hold_s.min(delay_s));
+            let armed = self.delay.is_armed();
+            // Of two segments in sequence the second is not waited for.
             if let Some(hold_s) = hold_s
                 && !at_once
+                && !(in_sequence && armed)
             {
-                let armed = self.delay.is_armed();
                 if !in_sequence {
-                    let blocks = self.blocks(seq, duplicate);
-                    if let Some(ack_delay) = &mut self.ack_delay {
-                        ack_delay.report(blocks);
-                    }
+                    self.report(seq, duplicate);
                 }
                 if !armed {
                     self.delay.arm(network, self.timer_entity, now, hold_s);
                 }
-                if !armed || !in_sequence {
-                    return false;
-                }
+                return false;
             }
             self.delay.cancel();
         }
@@ -196,11 +193,19 @@ impl Receiver {
         wait_s
     }
 
+    /// Notes what the ACK that waits will report, `seq` first.
+    fn report(&mut self, seq: u32, duplicate: bool) {
+        let blocks = self.blocks(seq, duplicate);
+        if let Some(ack_delay) = &mut self.ack_delay {
+            ack_delay.report(blocks);
+        }
+    }
+
     /// The delayed-ACK timer's event came: sends the ACK that was held back. Whether there was one.
     pub fn timer<N: Network>(&mut self, network: &mut N, now: Key) -> bool {
         let expires = self.delay.expires(network, now);
         if expires {
-            let blocks = self.ack_delay.as_mut().map_or_else(SackBlocks::default, |ack_delay| ack_delay.waited());
+            let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.waited()).unwrap_or_default();
             self.acknowledge(network, now, blocks);
         }
         expires
