@@ -19,7 +19,7 @@ from tightlink.tables import TABLES
 _TYPES = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64}
 
 
-_FLOWS = ["flows", "links", "nodes", "series", "packets"]
+_FLOWS = ["flows", "links", "nodes", "series"]
 _USERS = ["links", "users", "user_paths", "transfers", "long_lived"]
 _TRANSFERS = ["completions", "completion_times"]
 _OF_CAPTURES = ["connections", "interfaces", "protocols", "packet_sizes", "findings"]
@@ -46,7 +46,7 @@ def _promised(run: tl.Run, names: list[str]) -> None:
 
 
 def test_tables_have_the_columns_that_are_promised(run: tl.Run, run_with_users: tl.Run) -> None:
-    _promised(run, _FLOWS)
+    _promised(run, [*_FLOWS, *_TRANSFERS, "packets"])
     _promised(run_with_users, _USERS)
     scattered = tl.loads("""\
     duration = "2 s"
@@ -61,7 +61,16 @@ def test_tables_have_the_columns_that_are_promised(run: tl.Run, run_with_users: 
     traffic.web = { kind = "transfers", from = "a", to = "b", times = ["0 s"], size = "10 kB" }
     """)
     _promised(tl.simulate(transfers), ["flows", "links", "nodes", *_TRANSFERS])
-    assert set(TABLES) == {*_FLOWS, *_USERS, *_TRANSFERS, "delays", "scatter", *_OF_CAPTURES, *_OF_LINKS_IN_REAL_TIME}
+    assert set(TABLES) == {
+        *_FLOWS,
+        *_USERS,
+        *_TRANSFERS,
+        "packets",
+        "delays",
+        "scatter",
+        *_OF_CAPTURES,
+        *_OF_LINKS_IN_REAL_TIME,
+    }
 
 
 def test_tables_without_rows_have_their_types(run_with_users: tl.Run) -> None:
@@ -253,7 +262,10 @@ def test_notebooks_get_html(run: tl.Run) -> None:
     text = run._repr_html_()
     assert "simulation, 2 s, seed 7" in text
     assert "<table" in text
-    assert repr(run) == "<Run (simulation, 2 s, seed 7): flows, links, nodes, series, packets>"
+    assert (
+        repr(run)
+        == "<Run (simulation, 2 s, seed 7): flows, links, nodes, series, completions, completion_times, packets>"
+    )
 
 
 def test_what_was_captured_has_no_scenario(tmp_path: Path) -> None:

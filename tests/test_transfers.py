@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import tightlink as tl
 from tightlink.cli import main
 from tightlink.experiment.metrics import metrics
+from tightlink.run.completions import with_completions
 
 #: One link, on which nothing but the transfers' own packets is in the way.
 ALONE = """
@@ -60,6 +61,40 @@ def test_a_transfer_alone_takes_what_slow_start_takes() -> None:
     assert row["completion_s"] == pytest.approx(HANDSHAKE_S + 3 * ROUND_TRIP_S + 16 * DATA_S + 0.01, rel=1e-12)
     assert row["ideal_s"] == pytest.approx(HANDSHAKE_S + 30 * DATA_S + 0.01, rel=1e-12)
     assert row["slowdown"] == pytest.approx(row["completion_s"] / row["ideal_s"], rel=1e-12)
+
+
+def test_flows_with_bytes_are_timed_as_transfers_are(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A flow takes as long as the transfer of its size; one that has no end is in no table, one that has not ended counts."""
+    kept = ALONE.partition("[traffic")[0]
+    tcp = 'tcp = { payload = "1000 B", window = "1000 packets", initial_window = "2 packets" }'
+    ends = f'kind = "bulk", from = "a", to = "b", {tcp}'
+    one = f'traffic.get = {{ {ends}, start = "1 s", bytes = "30 kB" }}\n'
+    found = tl.simulate(tl.loads(kept + one))
+    columns = ["bytes", "start_s", "completion_s", "ideal_s", "slowdown", "packets_retransmitted", "timeouts"]
+    assert found.completions.select(columns).equals(tl.simulate(tl.loads(ALONE)).completions.select(columns))
+    assert metrics(found)["completion_p95_s"] == found.completions["completion_s"][0]
+    assert found.why().sentence.startswith("get: took 106 ms, 1.9 times as long as on an empty path; ")
+    start = '{ first = "0 s", every = "49.9 s" }'
+    others = (
+        f'traffic.endless = {{ {ends} }}\ntraffic.many = {{ {ends}, flows = 3, bytes = "1 MB", start = {start} }}\n'
+    )
+    several = tl.simulate(tl.loads(kept + one + others))
+    assert several.completion_times.select("label", "size_class", "transfers", "unfinished").rows() == [
+        ("get", "all", 1, 0),
+        ("many", "all", 3, 1),
+    ]
+    assert several.completions.select("label", "transfer").rows() == [("get", 0), ("many", 0), ("many", 1), ("many", 2)]
+    assert with_completions(several)["completion_s"].is_null().to_list() == [False, True, False, False, True]
+    file = tmp_path / "a.toml"
+    file.write_text(kept + one)
+    main(["run", str(file)])
+    said = capsys.readouterr().out
+    assert "106 ms" in said
+    assert "transfers by size" not in said
+    before, after = (
+        tl.simulate(tl.loads(kept + one).set("link.wire.rate", rate)) for rate in ("10 Mbit/s", "5 Mbit/s")
+    )
+    assert tl.compare(before, after).summary.row(0)[:2] == ("completion_p95_s", "get")
 
 
 @pytest.mark.parametrize("size", ["1 B", "1 kB", "2500 B", "1 MB"])
@@ -331,6 +366,8 @@ def test_a_saved_run_has_its_transfers(tmp_path: Path) -> None:
     again = tl.open_run(run.save(tmp_path / "run"))
     assert again.completions.equals(run.completions)
     assert again.completion_times.equals(run.completion_times)
-    with pytest.raises(tl.TightlinkError, match='its scenario has no traffic of kind "transfers"'):
+    with pytest.raises(
+        tl.TightlinkError, match='its scenario has no traffic of kind "transfers", and no "bulk" with bytes'
+    ):
         _ = tl.simulate(tl.loads(TREE.partition("[traffic")[0] + 'traffic.f = { kind = "bulk", from = "net.host[0]", '
-                                 'to = "net.host[1]", bytes = "1 kB" }')).completions  # fmt: skip
+                                 'to = "net.host[1]" }')).completions  # fmt: skip

@@ -142,6 +142,14 @@ def simulate(
     ``part`` such a run that is interrupted has its tables until then.
     """
 
+def completions(
+    scenario: str, seen: Sequence[tuple[float | None, int, int]]
+) -> dict[str, dict[str, NDArray[Any] | list[str] | tuple[NDArray[np.uint32], list[str]]]]:
+    """The tables of transfers of a resolved scenario, given as JSON, that were measured: none without transfers.
+
+    Of each of its flows is given how long its bytes took in seconds, if they arrived, packets retransmitted, timeouts.
+    """
+
 def threads(scenario: str, threads: int | None = None) -> tuple[int, float, float, float, float | None]:
     """The threads that a run of a resolved scenario uses, of at most so many.
 

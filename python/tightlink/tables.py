@@ -208,11 +208,11 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     ),
     "completions": _columns(
         ("label", "text", "name of the transfers"),
-        ("transfer", "integer", "number of the transfer within them, in the order of arrival"),
+        ("transfer", "integer", "number of the transfer within them, of open-loop ones in the order of arrival"),
         ("from", "text", "sending node"),
         ("to", "text", "receiving node"),
         ("bytes", "integer", "application bytes"),
-        ("start_s", "number", "when it arrived"),
+        ("start_s", "number", "when it arrived, or started"),
         (
             "completion_s",
             "number",
@@ -232,7 +232,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("size_class", "text", "their sizes, such as up to 10 kB; all: of any size"),
         ("transfers", "integer", "transfers that arrived"),
         ("unfinished", "integer", "those of them that were not complete at the end, which are not in what follows"),
-        *_statistics("completion", "_s", "the times from the arrival to the last byte at the receiver"),
+        *_statistics("completion", "_s", "the times from the arrival, or the start, to the last byte at the receiver"),
         *_statistics("slowdown", "", "these times over those on an empty path"),
     ),
     "long_lived": _columns(
@@ -349,7 +349,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
 }
 
 _OF_CAPTURES: Final = "only captures have it"
-_NO_TRANSFERS: Final = 'its scenario has no traffic of kind "transfers"'
+_NO_TRANSFERS: Final = 'its scenario has no traffic of kind "transfers", and no "bulk" with bytes'
 _NO_USERS: Final = 'its scenario has no traffic of kind "users"'
 #: How to get a table that a run does not have.
 HOW_TO: Final = {

@@ -4,6 +4,7 @@
 use pyo3::prelude::*;
 
 mod capture;
+mod completions;
 mod control;
 mod departures;
 mod fault;
@@ -62,6 +63,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::queues, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::recoveries, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(completions::completions, module)?)?;
     module.add_function(wrap_pyfunction!(departures::departures, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(outcome::digest, module)?)?;

@@ -3,6 +3,7 @@
 mod completions;
 mod distributions;
 
+pub use completions::{Transferred, measured_completions};
 pub use distributions::delays;
 
 use std::borrow::Cow;

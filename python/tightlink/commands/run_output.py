@@ -11,6 +11,7 @@ from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
 from tightlink.run import Run
+from tightlink.run.completions import of_groups, with_completions
 from tightlink.tables import TOTALS, counted, measured
 
 _USERS: Final = {
@@ -62,8 +63,9 @@ _BUSIEST: Final = 10
 def print_summary(run: Run) -> None:
     """Print the traffic and the links of a run on standard output."""
     if "flows" in run.tables:
-        rows = [row | {_LIMITED: limit(row)} for row in run.flows.iter_rows(named=True)]
-        print_rows("flow", "label", TOTALS["flows"] | {_LIMITED: _LIMITED}, rows, drop=_DROP)
+        rows = [row | {_LIMITED: limit(row)} for row in with_completions(run).iter_rows(named=True)]
+        columns = {"completion": "completion_s"} | TOTALS["flows"] | {_LIMITED: _LIMITED}
+        print_rows("flow", "label", columns, rows, drop=_DROP)
         print_text()
     if "users" in run.tables:
         print_rows(
@@ -73,14 +75,15 @@ def print_summary(run: Run) -> None:
     if "scatter" in run.tables:
         print_rows("scatter", "label", _SCATTER, list(_totals(run, "scatter")), drop=_DROP)
         print_text()
-    if "completion_times" in run.tables:
-        several = run.completion_times["label"].n_unique() > 1
-        times = [
+    times = of_groups(run)
+    if not times.is_empty():
+        several = times["label"].n_unique() > 1
+        sizes = [
             row | {"sizes": f"{row['label']}: {row['size_class']}" if several else row["size_class"]}
-            for row in run.completion_times.iter_rows(named=True)
+            for row in times.iter_rows(named=True)
             if row["transfers"]
         ]
-        print_rows("transfers by size", "sizes", _COMPLETION_TIMES, times, drop=_DROP)
+        print_rows("transfers by size", "sizes", _COMPLETION_TIMES, sizes, drop=_DROP)
         print_text()
     links = run.links
     if links.height > _MOST_LINKS:

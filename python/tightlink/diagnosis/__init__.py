@@ -81,7 +81,7 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
     if "completion_times" in run.tables:
         from tightlink.diagnosis.transfers import of_transfers
 
-        many = set(run.completion_times["label"].to_list())
+        many = {name for name, traffic in run.scenario.traffic.items() if traffic.kind == "transfers"}
         users = (*of_transfers(run, [row for row in rows if row["label"] in many]), *users)
         rows = [row for row in rows if row["label"] not in many]
         if not rows:

@@ -14,7 +14,9 @@ from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.queueing import delay, together
 from tightlink.diagnosis.suggestions import suggestions
+from tightlink.diagnosis.transfers import took
 from tightlink.diagnosis.words import family, listed, named, percent, sentence
+from tightlink.run.completions import of_flows
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -53,6 +55,7 @@ class Accounted:
         self._paths = Paths(run)
         self._changed = Changed(run, command, small=self._paths.small)
         self._kernel = Kernel(run)
+        self._took = {label: (took_s, slowdown) for label, took_s, slowdown in of_flows(run).iter_rows()}
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
         """Diagnoses of flows by their rows of the table ``flows``: those that have the same are one."""
@@ -109,7 +112,8 @@ class Accounted:
         alike = most is None or all(self._paths.group(each["label"]) == most[0] for each in rows)
         help_ = suggestions(row, path, mean, queues, self._changed, alike=alike)
         kernel = self._kernel.shares(row)
-        answer = _answer(mean, queues, help_, disagreement(row, kernel))
+        done = took([self._took[each["label"]] for each in rows if each["label"] in self._took])
+        answer = done + _answer(mean, queues, help_, disagreement(row, kernel))
         return Diagnosis(tuple(each["label"] for each in rows), mean, queues, help_, answer, kernel)
 
 

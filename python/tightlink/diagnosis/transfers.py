@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Diagnosis
 from tightlink.diagnosis.traffic import cause_of, longest_wait
-from tightlink.diagnosis.words import percent, sentence, times
+from tightlink.diagnosis.words import ms, percent, sentence, times
 from tightlink.numbers import grouped
 
 if TYPE_CHECKING:
     from tightlink.run import Run
 
+#: How much longer than on an empty path is not worth a word.
+_AS_LONG: Final = 1.05
 #: Shares of the transfers' time below this are not worth a word.
 _LITTLE: Final = 0.1
 _SPENT: Final = {
@@ -47,6 +50,30 @@ def completed(row: Mapping[str, Any]) -> str:
         return said
     median, p99 = (times(row[f"slowdown_{name}"]) for name in ("p50", "p99"))
     return f"{said}; they took {median} times as long as on an empty path in the median, {p99} times at 99 %"
+
+
+def took(flows: Sequence[tuple[float | None, float | None]]) -> str:
+    """How long flows with given bytes took, and how much longer than on an empty path; nothing of flows without end.
+
+    Args:
+        flows: Completion time in seconds and slowdown of each, none where it was not complete at the end.
+
+    >>> took([(0.2915, 1.81)]), took([(0.2, 1.0), (0.4, 2.0), (None, None)]), took([(None, None)])
+    ('took 292 ms, 1.8 times as long as on an empty path; ', 'took 200 ms in the median, as long as on an empty path, \
+and 1 of 3 was not complete at the end; ', 'was not complete at the end; ')
+    """
+    done = [(time_s, slowdown) for time_s, slowdown in flows if time_s is not None and slowdown is not None]
+    left = len(flows) - len(done)
+    said = []
+    if done:
+        time_s, slowdown = (statistics.median_low(values) for values in zip(*done, strict=True))
+        usual = " in the median" if len(done) > 1 else ""
+        than = "as long" if slowdown < _AS_LONG else f"{times(slowdown)} times as long"
+        said.append(f"took {ms(time_s)}{usual}, {than} as on an empty path")
+    if left:
+        verb = "was" if left == 1 else "were"
+        said.append(f"{f'{left} of {len(flows)} ' if len(flows) > 1 else ''}{verb} not complete at the end")
+    return f"{', and '.join(said)}; " if said else ""
 
 
 def _spent(row: Mapping[str, Any]) -> str:

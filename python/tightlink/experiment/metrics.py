@@ -52,7 +52,7 @@ _OF_GROUPS: Final = tuple(
     for column in TABLES["flows"]
     if re.fullmatch(r"(one_way_delay|queueing_delay|rtt)_(mean|p95)_s", column.name)
 )
-#: Of open-loop transfers of any size, and of those of a class of sizes, which has its name in front.
+#: Of transfers of any size, and of those of a class of sizes, which has its name in front.
 _OF_TRANSFERS: Final = (
     "unfinished",
     *(column.name for column in TABLES["completion_times"] if column.name.startswith(("completion_", "slowdown_"))),
@@ -139,7 +139,7 @@ def metrics_of(
         links: Its links.
         over_time: By name, what `summed` found.
         each: Whether its flows have a row each.
-        completions: Its completion times, where it has open-loop transfers.
+        completions: Its completion times, where it has transfers.
     """
     busiest = links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
     values = _of_flows(flows, each=each) if flows is not None else {}
@@ -156,7 +156,7 @@ def metrics_of(
 
 
 def _of_completions(table: pl.DataFrame) -> dict[str, float]:
-    """Metrics of open-loop transfers: of a single group by themselves, of several with their names in front."""
+    """Metrics of transfers: of a single group by themselves, of several with their names in front."""
     alone = table["label"].n_unique() == 1
     values: dict[str, float] = {}
     for row in table.iter_rows(named=True):
@@ -270,9 +270,9 @@ def listed() -> list[tuple[str, str]]:
         ("jain", evenness.format("flows that the application does not limit for most of their time")),
         *((name, means[name]) for name in _OF_FLOWS),
         *((name, f"of the busiest link: {of_links[name]}") for name in _OF_LINK),
-        *((name, f"of open-loop transfers; of several groups with GROUP. in front: {of_transfers[name]}")
+        *((name, f"of transfers and flows with bytes; of several groups with GROUP. in front: {of_transfers[name]}")
           for name in _OF_TRANSFERS),
-        *((f"SIZES.{name}", f"of open-loop transfers of a class of sizes, such as up-to-10-kB: {of_transfers[name]}")
+        *((f"SIZES.{name}", f"of transfers of a class of sizes, such as up-to-10-kB: {of_transfers[name]}")
           for name in _OF_SIZES),
         ("GROUP.goodput_bps", f"of 2 to {MOST_GROUPS} traffic groups: sum over the group's flows"),
         ("GROUP.share", "share of the goodput of all flows that the traffic group has"),

@@ -12,6 +12,7 @@ from itertools import count, takewhile
 from typing import Any, Final
 
 import tightlink
+from tightlink import _core
 from tightlink.errors import TightlinkError
 from tightlink.lazy import np, pl
 from tightlink.measure import acknowledging, traced
@@ -22,6 +23,7 @@ from tightlink.measure.sending import Address, Job, Sender, Sent
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.traced import first_data_s, first_s, full_share, of_delays, of_flow, of_link
 from tightlink.run import MEASUREMENT, Framed, Run
+from tightlink.run.tables import framed
 from tightlink.tables import TABLES, schema
 
 _BITS: Final = 8
@@ -123,6 +125,7 @@ def run(
         # The relay is there for longer than the scenario, which is when there is work for it.
         longer = relayed.summary["duration_s"] / measured.duration_s
         frames["nodes"] = relayed.tables["nodes"].with_columns(load_true=pl.col("load_true") * longer)
+    frames |= _completions(measured, frames["flows"], found)
     if frames["series"].is_empty():
         del frames["series"]
     errors = [f"{job.label}: {error}" for job in measured.jobs for error in found[job.index].errors]
@@ -227,6 +230,19 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
         _share_window(measured, packets, job, row)
         rows.append(row)
     return frame("flows", rows)
+
+
+def _completions(measured: Measured, flows: pl.DataFrame, found: Mapping[int, Sent]) -> dict[str, pl.DataFrame]:
+    """The tables of transfers; nothing where all flows are without end, or the sender does not know when they end."""
+    if not measured.sender.times_transfers:
+        return {}
+    seen = []
+    for job, row in zip(measured.jobs, flows.iter_rows(named=True), strict=True):
+        done_s = found[job.index].done_s
+        took_s = None if done_s is None else done_s - row["start_s"]
+        seen.append((took_s, row["packets_retransmitted"] or 0, row["timeouts"] or 0))
+    tables = _core.completions(json.dumps(measured.plan.resolved), seen)
+    return {name: framed(name, columns) for name, columns in tables.items()}
 
 
 def _share_window(measured: Measured, packets: pl.DataFrame, job: Job, row: dict[str, Any]) -> None:

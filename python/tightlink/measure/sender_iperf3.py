@@ -62,6 +62,7 @@ class Iperf3:
     """Flows sent by iperf3, a client and a server each."""
 
     name = "iperf3"
+    times_transfers = False
 
     def __init__(self) -> None:
         self._pairs: list[_Pair] = []

@@ -72,6 +72,7 @@ class Probe:
     """Flows sent by our own probe."""
 
     name = "probe"
+    times_transfers = True
 
     def __init__(self) -> None:
         self._jobs: list[Job] = []
@@ -266,7 +267,13 @@ class Probe:
             "buffer_limited_s": info.buffer_limited_us * _MICRO,
             "rtt_min_s": info.rtt_min_us * _MICRO,
         }
-        return Sent(job.index, columns, series, [flow.error] if flow.error else [], kernel)
+        done_s = None if received is None or job.size_bytes is None else self._done_s(received, job.size_bytes)
+        return Sent(job.index, columns, series, [flow.error] if flow.error else [], kernel, done_s)
+
+    def _done_s(self, received: ReceivedFlow, size_bytes: int) -> float | None:
+        """When so many bytes had arrived in order."""
+        place = int(received.bytes.searchsorted(size_bytes))
+        return float(self._seconds(received.time_ns[place])) if place < len(received.bytes) else None
 
     def _check_window(self, job: Job, flow: SentFlow, samples: dict[str, Any]) -> None:
         """Whether the receiver's kernel advertised what it was asked for; where memory is short it does not."""

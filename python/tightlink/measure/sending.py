@@ -72,6 +72,8 @@ class Sent:
     """What went wrong."""
     kernel: dict[str, float] = field(default_factory=dict)
     """What the sender's kernel says of the connection (``tcp_info``), in seconds."""
+    done_s: float | None = None
+    """When the last of a given number of bytes had arrived in order, if it had."""
 
 
 class Sender(Protocol):
@@ -79,6 +81,8 @@ class Sender(Protocol):
 
     name: str
     """As ``--sender`` has it."""
+    times_transfers: bool
+    """Whether it knows when the last byte of a flow arrived."""
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Whether it can send these flows, before anything is made.

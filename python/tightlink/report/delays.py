@@ -1,4 +1,4 @@
-"""What a report says of delay: a table, the plane of delay and throughput, distributions, completion times."""
+"""What a report says of delay: a table, the plane of delay and throughput, distributions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ _DELAYS: Final = ("queueing_delay", "one_way_delay", "rtt")
 _HOW: Final = ("mean", "p50", "p95", "p99", "max")
 _HEADS: Final = {"p50": "median_s", "max": "largest_s"}
 _MOST_ROWS: Final = 200
-#: Transfers from which on the distribution of their times is drawn.
-_SEVERAL: Final = 2
 _EVERY_PACKET: Final = "Share of packets that arrived (of samples, for round-trip times) that took at most so long."
 _QUANTILES: Final = (
     "Share of packets (of samples, for round-trip times) that took at most so long: median, 95 %, 99 %, all."
@@ -32,8 +30,7 @@ _PLANE: Final = (
 def sections(run: Run) -> list[Section]:
     """Delay of flows and links, as far as the run knows it."""
     blocks = [*_plane(run), *_distributions(run), *_table(run)]
-    found = [Section("Delay", "", blocks)] if blocks else []
-    return found + _completion(run)
+    return [Section("Delay", "", blocks)] if blocks else []
 
 
 def _plane(run: Run) -> list[Block]:
@@ -109,26 +106,3 @@ def _table(run: Run) -> list[Block]:
             more = f"The first {_MOST_ROWS} of {grouped(listed.height)} rows." if listed.height > _MOST_ROWS else ""
             blocks.append(Table(listed.head(_MOST_ROWS), more))
     return blocks
-
-
-def _completion(run: Run) -> list[Section]:
-    """How long transfers of a given size took."""
-    if run.source == "trace" or "flows" not in run.tables:
-        return []
-    specs = run.scenario.resolve()["flows"]
-    sized = {flow["label"]: flow["stop_s"] for flow in specs if flow["traffic"].get("bytes") is not None}
-    flows = run.flows.filter(pl.col("label").is_in(list(sized)))
-    if flows.height < _SEVERAL:
-        return []
-    planned = pl.col("label").replace_strict(sized, return_dtype=pl.Float64)
-    took = pl.when(pl.col("stop_s") < planned).then(pl.col("stop_s") - pl.col("start_s"))
-    times = flows.select(flow=pl.col("label").str.replace(r"\[\d+\]$", ""), completion_s=took)
-    done = times["completion_s"].drop_nulls()
-    said = f"{grouped(done.len())} of {grouped(times.height)} transfers were complete at the end"
-    if done.len():
-        median_s, p95_s = float(done.quantile(0.5, "linear") or 0.0), float(done.quantile(0.95) or 0.0)
-        said += f", in {1e3 * median_s:.4g} ms in the median and {1e3 * p95_s:.4g} ms at 95 %."
-    chart = charts.distribution(times, "completion_s", by="flow", censored=True)
-    return [
-        Section("Completion times", said, [Chart(chart, "Share of all transfers that were complete after so long.")])
-    ]

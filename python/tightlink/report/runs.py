@@ -16,13 +16,14 @@ from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
 from tightlink.report.sequence import Between
 from tightlink.run import CAPTURE, SIMULATION, TRACE, Run
+from tightlink.run.completions import with_completions
 from tightlink.scenario import understood
 
 _MOST_BARS: Final = 24
 _MOST_ROWS: Final = 200
 
 _FLOWS: Final = (
-    *("label", "from", "to", "transport", "congestion", "goodput_bps", "packets_sent"),
+    *("label", "from", "to", "transport", "congestion", "completion_s", "goodput_bps", "packets_sent"),
     *("packets_dropped", "packets_retransmitted", "timeouts", "one_way_delay_mean_s", "jitter_mean_s"),
     "rtt_mean_s",
 )
@@ -114,9 +115,10 @@ def _limits(flows: pl.DataFrame) -> Chart:
 
 
 def _totals(run: Run) -> Section:
-    flows = run.flows
+    flows = with_completions(run)
     left_out = {"transport"} if (flows["congestion"].fill_null("") != "").all() else set()
-    shown = flows.select(name for name in _FLOWS if name not in left_out and _said(flows[name]))
+    there = [name for name in _FLOWS if name in flows.columns and name not in left_out]
+    shown = flows.select(name for name in there if _said(flows[name]))
     return Section("Flows", "", [_table(shown, "flows")])
 
 

@@ -1,4 +1,4 @@
-"""What a report says of open-loop transfers: slowdown over size, completion times by class of sizes."""
+"""What a report says of transfers: slowdown over size, completion times by class of sizes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tightlink.numbers import grouped, several
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Table
 from tightlink.run import Run
+from tightlink.run.completions import of_groups
 
 #: Points that are drawn; of more, so many by chance.
 _MOST_POINTS: Final = 2000
@@ -25,32 +26,42 @@ _QUANTILES: Final = {"median": 0.5, "p95": 0.95, "p99": 0.99}
 
 
 def sections(run: Run) -> list[Section]:
-    """Completion times and slowdowns; nothing of runs without open-loop transfers."""
-    if "completions" not in run.tables:
-        return []
-    found = run.completions
-    labels = found["label"].unique(maintain_order=True).to_list()
+    """Completion times and slowdowns of groups of transfers; nothing of runs without."""
+    times = of_groups(run)
+    labels = times["label"].unique(maintain_order=True).to_list()
     made = []
     for label in labels:
         title = "Transfers" if len(labels) == 1 else f"Transfers {label}"
-        each = found.filter(found["label"] == label)
-        classes = run.completion_times.filter(run.completion_times["label"] == label)
+        each = run.completions.filter(label=label)
+        classes = times.filter(label=label)
         made.append(Section(title, f"{completed(classes.row(0, named=True))}.", [*_charts(each), _table(classes)]))
     return made
 
 
 def lead(run: Run) -> str | None:
     """How many transfers and other flows there were; nothing of runs without open-loop transfers."""
-    if "completions" not in run.tables:
+    groups = [name for name, traffic in run.scenario.traffic.items() if traffic.kind == "transfers"]
+    if "completions" not in run.tables or not groups:
         return None
-    others = run.flows.height - run.completion_times["label"].n_unique()
-    counted = several(run.completions.height, "transfer")
+    others = run.flows.height - len(groups)
+    counted = several(run.completions.filter(pl.col("label").is_in(groups)).height, "transfer")
     return f"{counted} and {several(others, 'flow')}" if others > 0 else counted
 
 
 def _charts(each: pl.DataFrame) -> list[Chart]:
+    spread = each.select(
+        "completion_s",
+        sizes=pl.col("bytes").log10().floor().cast(pl.Int64).map_elements(_decade, return_dtype=pl.String),
+    )
+    cdf = charts.distribution(spread.sort("completion_s"), "completion_s", by="sizes", censored=True, x_scale="log")
+    said = "Share of all transfers that were complete after so long, by the power of ten of their size."
+    return [*_over_size(each), Chart(cdf, said)] if each["completion_s"].count() else []
+
+
+def _over_size(each: pl.DataFrame) -> list[Chart]:
+    """The slowdown over the size, where there are several."""
     done = each.drop_nulls("slowdown").select("from", "to", size_bytes=pl.col("bytes"), slowdown=pl.col("slowdown"))
-    if not done.height:
+    if done["size_bytes"].n_unique() < 2:  # noqa: PLR2004
         return []
     shown = done if done.height <= _MOST_POINTS else done.sample(_MOST_POINTS, seed=0)
     caption = "Completion time over that on an empty path, by size."
@@ -63,15 +74,7 @@ def _charts(each: pl.DataFrame) -> list[Chart]:
         shown, "size_bytes", "slowdown", curves=curves, curve=None if curves is None else "share", x_scale="log",
         y_scale="log", x_title="size (B)", y_title="slowdown",
     )  # fmt: skip
-    spread = each.select(
-        "completion_s",
-        sizes=pl.col("bytes").log10().floor().cast(pl.Int64).map_elements(_decade, return_dtype=pl.String),
-    )
-    cdf = charts.distribution(spread.sort("completion_s"), "completion_s", by="sizes", censored=True, x_scale="log")
-    return [
-        Chart(chart, caption),
-        Chart(cdf, "Share of all transfers that were complete after so long, by the power of ten of their size."),
-    ]
+    return [Chart(chart, caption)]
 
 
 def _decade(power: int) -> str:

@@ -143,7 +143,7 @@ class Run:
 
     @property
     def completions(self) -> pl.DataFrame:
-        """Open-loop transfers, each with its completion time and slowdown; for runs with traffic of kind transfers."""
+        """Open-loop transfers and flows with ``bytes``, each with its completion time and slowdown."""
         return self.table("completions")
 
     @property

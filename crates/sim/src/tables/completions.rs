@@ -1,61 +1,130 @@
-//! The tables of open-loop transfers: when each was complete, and quantiles by size.
+//! The tables of transfers, open-loop or of flows with so many bytes: when each was complete, and quantiles by size.
 
 use super::{Finished, Table, mean};
+use crate::error::ScenarioError;
 use crate::hosts::Ends;
+use crate::network::topology::Paths;
 use crate::network::wire::Wire;
-use crate::scenario::{FlowSpec, Profile, TransfersSpec};
+use crate::scenario::{FlowSpec, Profile, Scenario, SizeClass, TrafficSpec, TransportSpec};
 use crate::transport::connection::Connection;
+
+/// The two tables.
+type Tables = Vec<(&'static str, Table)>;
+
+/// What became of the bytes of a flow, simulated or measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Transferred {
+    /// From its start until its last byte arrived; none: it did not.
+    pub took_s: Option<f64>,
+    /// Packets that were retransmitted.
+    pub packets_retransmitted: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+}
+
+/// Transfers of one name.
+struct Group<'a> {
+    label: &'a str,
+    flows: Vec<usize>,
+    size_classes: &'a [SizeClass],
+}
 
 /// What became of a transfer.
 struct Completion {
     bytes: u64,
-    /// From its start until its last byte arrived; none: it did not.
-    took_s: Option<f64>,
     ideal_s: f64,
-    packets_retransmitted: u64,
-    timeouts: u64,
+    seen: Transferred,
 }
 
 impl Completion {
+    fn took_s(&self) -> Option<f64> {
+        self.seen.took_s
+    }
+
     fn slowdown(&self) -> Option<f64> {
-        self.took_s.map(|took_s| took_s / self.ideal_s)
+        self.took_s().map(|took_s| took_s / self.ideal_s)
     }
 }
 
 /// The tables `completions`, with a row for each transfer, and `completion_times`, with one for each group and class of
-/// sizes; nothing where no traffic is open-loop transfers.
+/// sizes; nothing where all flows are without end.
 #[must_use]
-pub fn completions(run: &impl Finished) -> Vec<(&'static str, Table)> {
-    let groups = &run.scenario().transfers;
+pub fn completions(run: &impl Finished) -> Tables {
+    let scenario = run.scenario();
+    tables(scenario, run.paths(), |index, connection| {
+        let Ends::Tcp { sender, receiver, .. } = run.ends(index) else { unreachable!("transfers are carried by TCP") };
+        let done = receiver.in_order() >= connection.packets();
+        Transferred {
+            took_s: done.then(|| receiver.totals.advanced.seconds() - scenario.flows[index].start_s),
+            packets_retransmitted: sender.totals.packets_retransmitted,
+            timeouts: sender.totals.timeouts,
+        }
+    })
+}
+
+/// The same of flows that were measured.
+///
+/// # Errors
+/// The scenario's paths cannot be found.
+pub fn measured_completions(
+    scenario: &Scenario,
+    seen: impl Fn(usize) -> Transferred,
+) -> Result<Tables, ScenarioError> {
+    Ok(tables(scenario, &Paths::new(scenario)?, |index, _| seen(index)))
+}
+
+fn tables(scenario: &Scenario, paths: &Paths, seen: impl Fn(usize, &Connection) -> Transferred) -> Tables {
+    let groups = groups(scenario);
     if groups.is_empty() {
         return Vec::new();
     }
+    let completion = |&index: &usize| {
+        let connection = connection(scenario, index);
+        Completion {
+            bytes: connection.bytes.unwrap_or_default(),
+            ideal_s: ideal_s(scenario, paths, index, &connection),
+            seen: seen(index, &connection),
+        }
+    };
     let found: Vec<Vec<Completion>> =
-        groups.iter().map(|group| group.flows().map(|flow| completion(run, flow)).collect()).collect();
-    vec![("completions", each(run, groups, &found)), ("completion_times", by_class(groups, &found))]
+        groups.iter().map(|group| group.flows.iter().map(completion).collect()).collect();
+    vec![("completions", each(scenario, &groups, &found)), ("completion_times", by_class(&groups, &found))]
 }
 
-fn completion(run: &impl Finished, index: usize) -> Completion {
-    let Ends::Tcp { sender, receiver, connection } = run.ends(index) else {
+/// Flows with so many bytes by traffic, then open-loop transfers.
+fn groups(scenario: &Scenario) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for (index, flow) in scenario.flows[..scenario.single_flows()].iter().enumerate() {
+        if !matches!(flow.traffic, TrafficSpec::Bulk { bytes: Some(_) }) {
+            continue;
+        }
+        match groups.iter_mut().rev().find(|group| group.label == flow.group) {
+            Some(group) => group.flows.push(index),
+            None => groups.push(Group { label: &flow.group, flows: vec![index], size_classes: &[] }),
+        }
+    }
+    let open_loop = scenario.transfers.iter();
+    groups.extend(open_loop.map(|group| Group {
+        label: &group.label,
+        flows: group.flows().collect(),
+        size_classes: &group.size_classes,
+    }));
+    groups
+}
+
+fn connection(scenario: &Scenario, flow: usize) -> Connection {
+    let spec = &scenario.flows[flow];
+    let (TransportSpec::Tcp(tcp), TrafficSpec::Bulk { bytes }) = (&spec.transport, &spec.traffic) else {
         unreachable!("transfers are carried by TCP")
     };
-    let start_s = run.scenario().flows[index].start_s;
-    let done = receiver.in_order() >= connection.packets();
-    Completion {
-        bytes: connection.bytes.unwrap_or_default(),
-        took_s: done.then(|| receiver.totals.advanced.seconds() - start_s),
-        ideal_s: ideal_s(run, index, connection),
-        packets_retransmitted: sender.totals.packets_retransmitted,
-        timeouts: sender.totals.timeouts,
-    }
+    Connection::new(tcp, scenario.profile, *bytes)
 }
 
 /// How long a transfer takes through an empty path if its window holds it whole: a round trip to connect, then its packets
 /// back to back, until the last has arrived. Processors come on top.
-fn ideal_s(run: &impl Finished, flow: usize, connection: &Connection) -> f64 {
-    let scenario = run.scenario();
+fn ideal_s(scenario: &Scenario, paths: &Paths, flow: usize, connection: &Connection) -> f64 {
     let wires = |reverse: bool| {
-        let links = run.paths().links(flow as u32, reverse).into_iter();
+        let links = paths.links(flow as u32, reverse).into_iter();
         links.map(|link| Wire::new(&scenario.links[link as usize]))
     };
     let packets = connection.packets();
@@ -82,10 +151,9 @@ fn ideal_s(run: &impl Finished, flow: usize, connection: &Connection) -> f64 {
     connecting_s + last_s + delay_s
 }
 
-fn each(run: &impl Finished, groups: &[TransfersSpec], found: &[Vec<Completion>]) -> Table {
-    let scenario = run.scenario();
+fn each(scenario: &Scenario, groups: &[Group<'_>], found: &[Vec<Completion>]) -> Table {
     let node = |index: u32| scenario.nodes[index as usize].name.clone();
-    let specs = || groups.iter().flat_map(|group| group.flows().map(|flow| &scenario.flows[flow]));
+    let specs = || groups.iter().flat_map(|group| group.flows.iter().map(|&flow| &scenario.flows[flow]));
     let all = || found.iter().flatten();
     let mut table = Table::default();
     table.text("label", specs().map(|spec: &FlowSpec| spec.group.clone()));
@@ -94,11 +162,11 @@ fn each(run: &impl Finished, groups: &[TransfersSpec], found: &[Vec<Completion>]
     table.text("to", specs().map(|spec| node(spec.to)));
     table.integer("bytes", all().map(|each| each.bytes));
     table.float("start_s", specs().map(|spec| spec.start_s));
-    table.float("completion_s", all().map(|each| each.took_s.unwrap_or(f64::NAN)));
+    table.float("completion_s", all().map(|each| each.took_s().unwrap_or(f64::NAN)));
     table.float("ideal_s", all().map(|each| each.ideal_s));
     table.float("slowdown", all().map(|each| each.slowdown().unwrap_or(f64::NAN)));
-    table.integer("packets_retransmitted", all().map(|each| each.packets_retransmitted));
-    table.integer("timeouts", all().map(|each| each.timeouts));
+    table.integer("packets_retransmitted", all().map(|each| each.seen.packets_retransmitted));
+    table.integer("timeouts", all().map(|each| each.seen.timeouts));
     table
 }
 
@@ -109,19 +177,19 @@ const SLOWDOWN: [&str; 5] = ["slowdown_mean", "slowdown_p50", "slowdown_p95", "s
 /// What all sizes together are called.
 const ALL: &str = "all";
 
-fn by_class(groups: &[TransfersSpec], found: &[Vec<Completion>]) -> Table {
+fn by_class(groups: &[Group<'_>], found: &[Vec<Completion>]) -> Table {
     let mut rows: Vec<(&str, &str, Vec<&Completion>)> = Vec::new();
     for (group, all) in groups.iter().zip(found) {
-        rows.push((&group.label, ALL, all.iter().collect()));
+        rows.push((group.label, ALL, all.iter().collect()));
         let mut least = 0;
-        for class in &group.size_classes {
+        for class in group.size_classes {
             let most = class.up_to_bytes.unwrap_or(u64::MAX);
             let within = all.iter().filter(|each| least < each.bytes && each.bytes <= most).collect();
-            rows.push((&group.label, &class.name, within));
+            rows.push((group.label, &class.name, within));
             least = most;
         }
     }
-    let complete = |row: &(&str, &str, Vec<&Completion>)| row.2.iter().filter(|each| each.took_s.is_some()).count();
+    let complete = |row: &(&str, &str, Vec<&Completion>)| row.2.iter().filter(|each| each.took_s().is_some()).count();
     let statistics = |value: fn(&Completion) -> Option<f64>| -> Vec<[f64; 5]> {
         rows.iter().map(|row| summary(row.2.iter().filter_map(|each| value(each)).collect())).collect()
     };
@@ -130,7 +198,7 @@ fn by_class(groups: &[TransfersSpec], found: &[Vec<Completion>]) -> Table {
     table.text("size_class", rows.iter().map(|row| row.1.to_owned()));
     table.integer("transfers", rows.iter().map(|row| row.2.len() as u64));
     table.integer("unfinished", rows.iter().map(|row| (row.2.len() - complete(row)) as u64));
-    for (names, values) in [(COMPLETION, statistics(|each| each.took_s)), (SLOWDOWN, statistics(Completion::slowdown))]
+    for (names, values) in [(COMPLETION, statistics(Completion::took_s)), (SLOWDOWN, statistics(Completion::slowdown))]
     {
         for (place, name) in names.into_iter().enumerate() {
             table.float(name, values.iter().map(|row| row[place]));

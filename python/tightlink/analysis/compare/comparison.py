@@ -29,7 +29,7 @@ RUNS_TABLE: Final = "runs"
 #: What a side is called by where it comes from.
 _TITLES: Final = {SIMULATION: "simulated", MEASUREMENT: "measured", CAPTURE: "captured", TRACE: "traced"}
 #: Tables with a row for each of what has this name.
-_NAMED: Final = {"flows": "label", "links": "link", "nodes": "node"}
+_NAMED: Final = {"flows": "label", "links": "link", "nodes": "node", "completion_times": "label"}
 #: Numbers that a scenario gives.
 GIVEN: Final = ("start_s", "stop_s")
 

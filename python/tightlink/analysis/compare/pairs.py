@@ -34,6 +34,9 @@ def totals(run: Run, name: str, key: str) -> pl.DataFrame:
     if name not in run.tables:
         return pl.DataFrame(schema={"entity": pl.String, "metric": pl.String, "value": pl.Float64})
     frame = run.table(name)
+    if "size_class" in frame.columns:
+        sizes = pl.when(pl.col("size_class") != "all").then(pl.format(": {}", "size_class")).otherwise(pl.lit(""))
+        frame = frame.with_columns(pl.col(key) + sizes)
     # Captures may have the same addresses and ports twice.
     place = pl.int_range(pl.len()).over(key) + 1
     entity = pl.when(place > 1).then(pl.format("{} #{}", pl.col(key), place)).otherwise(pl.col(key))

@@ -1,4 +1,4 @@
-"""What got better and what worse from one run to another: goodput, delay, loss, fairness and queue, a line each.
+"""What got better and what worse from one run to another: times of transfers, goodput, delay, loss, fairness and queue.
 
 Example:
     >>> base = tl.loads('''
@@ -35,19 +35,22 @@ _DELAYS: Final = {
     "one_way_delay_p95_s": "worst flow",
     "one_way_delay_mean_s": "all flows",
 }
+#: The time of transfers that is compared.
+_TIME: Final = "completion_p95_s"
 #: The queue that is compared, likewise.
 _QUEUES: Final = ("queueing_delay_p95_s", "queue_mean_packets")
 
 
 def summary(first: Run, second: Run) -> pl.DataFrame:
-    """A row for each of goodput, delay, loss, fairness and queue that both runs know.
+    """A row for each of completion times, goodput, delay, loss, fairness and queue that both runs know.
 
     Returns:
         ``metric``; ``of``: whose it is; ``first`` and ``second``; ``change``: (second − first) / first, none where only
         the first is zero; ``verdict``: better, worse or same.
     """
     rows = []
-    for metric, of, before, after in [*_of_flows(first, second), *_of_queue(first, second)]:
+    found = [*_of_transfers(first, second), *_of_flows(first, second), *_of_queue(first, second)]
+    for metric, of, before, after in found:
         if before is not None and after is not None:
             change = 0.0 if before == after else (after - before) / abs(before) if before else None
             rows.append((metric, of, before, after, change, _verdict(metric, before, after)))
@@ -65,6 +68,17 @@ def _verdict(metric: str, before: float, after: float) -> str:
     if abs(after - before) <= _SAME * max(abs(before), abs(after)):
         return "same"
     return "better" if (after > before) == (metric in _MORE_IS_BETTER) else "worse"
+
+
+def _of_transfers(first: Run, second: Run) -> Iterator[_Row]:
+    """How long the transfers of each group that both have took."""
+    if any("completion_times" not in run.tables for run in (first, second)):
+        return
+    whole = [run.completion_times.filter(size_class="all") for run in (first, second)]
+    for label, before, after in (
+        whole[0].join(whole[1], on="label").select("label", _TIME, f"{_TIME}_right").iter_rows()
+    ):
+        yield _TIME, label, before, after
 
 
 def _of_flows(first: Run, second: Run) -> Iterator[_Row]:

@@ -1,0 +1,41 @@
+"""Completion times of flows whose bytes the scenario gives.
+
+Example:
+    >>> import tightlink as tl
+    >>> run = tl.simulate(tl.network("dsl").set_all({"duration": "4 s", "traffic.download.bytes": "1 MB"}))
+    >>> of_flows(run).select("label", "completion_s").rows()[0][0]
+    'download'
+"""
+
+from __future__ import annotations
+
+from tightlink.lazy import pl
+from tightlink.run.run import Run
+from tightlink.tables import schema
+
+
+def of_flows(run: Run) -> pl.DataFrame:
+    """The flows of a run whose bytes are given: ``label``, ``completion_s`` and ``slowdown``, none where not complete.
+
+    Empty where the table of flows has no row for each, as of open-loop transfers.
+    """
+    if "completions" not in run.tables:
+        return pl.DataFrame(schema={"label": pl.String, "completion_s": pl.Float64, "slowdown": pl.Float64})
+    member = pl.format("{}[{}]", "label", "transfer")
+    label = pl.when(pl.len().over("label") == 1).then(pl.col("label")).otherwise(member)
+    each = run.completions.select(label.alias("label"), "completion_s", "slowdown")
+    return each.join(run.flows.select("label"), on="label", how="semi", maintain_order="left")
+
+
+def of_groups(run: Run) -> pl.DataFrame:
+    """The table ``completion_times`` without the flows that are alone: what these took stands beside them."""
+    if "completion_times" not in run.tables:
+        return pl.DataFrame(schema=schema("completion_times"))
+    each = of_flows(run)["label"].implode()
+    return run.completion_times.filter(~((pl.col("transfers") == 1) & pl.col("label").is_in(each)))
+
+
+def with_completions(run: Run) -> pl.DataFrame:
+    """The table ``flows``, with a column ``completion_s`` where bytes of flows are given."""
+    each = of_flows(run).drop("slowdown")
+    return run.flows.join(each, on="label", how="left", maintain_order="left") if each.height else run.flows
