@@ -48,10 +48,9 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
 def saturated(row: Mapping[str, Any], link: Link, flows: int = 1, most: tuple[str, float] | None = None) -> str:
     """That a link is saturated, in words, and how many flows share it.
 
-    How busy it was is known of the whole run, and says nothing of a flow that is soon over. ``most``: who takes most of
-    it, and how much, if that is not shared alike.
+    ``most``: who takes most of it, and how much, if that is not shared alike.
     """
-    whole = _lasted(row) > _WHOLE * link.duration_s
+    whole = lasts(row, link)
     shaped = link.shaped_bps < math.inf
     facts = [rate(link.shaped_bps)] if shaped else []
     facts += [f"{percent(link.utilization)} busy"] if whole else []
@@ -60,6 +59,11 @@ def saturated(row: Mapping[str, Any], link: Link, flows: int = 1, most: tuple[st
     said = f" ({', '.join(facts)})" if facts else ""
     who = f"{'the shaper of ' if shaped else ''}link {link.name}"
     return f"{who} is saturated{'' if whole else ' while data is sent'}{said}"
+
+
+def lasts(row: Mapping[str, Any], link: Link) -> bool:
+    """Whether a flow lasts so long that how busy a link was in all of the run says something of it."""
+    return _lasted(row) > _WHOLE * link.duration_s
 
 
 def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.answers import Cause, Certainty
-from tightlink.diagnosis.bounds import busy_processor, router, saturated
+from tightlink.diagnosis.bounds import busy_processor, lasts, router, saturated
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Path, Paths
 from tightlink.diagnosis.words import amount, ms, percent, small_percent
@@ -136,7 +136,7 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
         kind = DISCIPLINES[queue.discipline]
         text = (
             f"{kind} at {queue.name} drops {lost} of the packets{timeouts} before the window reaches the path's BDP"
-            f"{_busy(queue)}{_of_bdp(row, path)}"
+            f"{_busy(row, queue)}{_of_bdp(row, path)}"
         )
         return Cause("early_drops", share, certainty, queue.name, text)
     limit, interval = queue.limit_packets(path.packet_bytes), queue.interval_s(path.packet_bytes)
@@ -149,12 +149,16 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
             awaited = f"timeout of {ms(least)} or more is" if waits == 1 else f"timeouts of {ms(least)} or more are"
             text = f"{waits} retransmission {awaited} awaited, as {lost} of the packets are lost at {queue.name}"
             return Cause("timeouts", share, certainty, queue.name, text)
-        text = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts}){_busy(queue)}"
+        text = (
+            f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts}){_busy(row, queue)}"
+        )
         return Cause("recovery", share, certainty, queue.name, text)
     text = (
         f"losses ({lost}{timeouts}) at {queue.name}, whose queue of {amount(limit)} packets is {percent(limit / bdp)} "
-        f"of the BDP of {amount(bdp)} packets, leave the link idle after each: it is {percent(queue.utilization)} busy"
+        f"of the BDP of {amount(bdp)} packets, leave the link idle after each"
     )
+    if lasts(row, queue):
+        text += f": it is {percent(queue.utilization)} busy"
     return Cause("small_queue", share, certainty, queue.name, text)
 
 
@@ -169,8 +173,8 @@ def _overtaken(row: Mapping[str, Any], path: Path, link: Link | None, needless: 
     return Cause("reordering", share, "likely", "" if link is None else link.name, text)
 
 
-def _busy(link: Link) -> str:
-    return f"; the link is {percent(link.utilization)} busy"
+def _busy(row: Mapping[str, Any], link: Link) -> str:
+    return f"; the link is {percent(link.utilization)} busy" if lasts(row, link) else ""
 
 
 def _marks(row: Mapping[str, Any], path: Path, share: float) -> Cause:
@@ -178,7 +182,7 @@ def _marks(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     kind = DISCIPLINES.get(link.discipline, "the queue")
     marked = small_percent(row["packets_marked"] / max(1, row["packets_delivered"]))
     text = f"{kind} at {link.name} marks {marked} of the packets, and {path.congestion} keeps its window small"
-    return Cause("congestion_marks", share, "certain", link.name, text + _busy(link) + _of_bdp(row, path))
+    return Cause("congestion_marks", share, "certain", link.name, text + _busy(row, link) + _of_bdp(row, path))
 
 
 def _threshold(path: Path) -> float | None:
