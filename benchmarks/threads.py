@@ -4,7 +4,7 @@
     python benchmarks/threads.py                        # the workloads and some examples
     python benchmarks/threads.py w6 four-tier --repeats 9
 
-Each run is a process of its own, without Python, and the schedulers take turns. Processor seconds are of the loop over
+Each run is a separate process, without Python, and the schedulers take turns. Processor seconds are of the loop over
 events and of epochs on one thread: they are what work there is, and others who use the machine change them least. Wall
 seconds are of epochs on two threads. The estimate is made as for a machine with two idle processors.
 """

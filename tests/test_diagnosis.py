@@ -438,7 +438,7 @@ def test_it_is_said_whose_bdp_it_is() -> None:
     assert "packets, 1 BDP of long)" in run.why("long").sentence
     short = run.why("short")
     assert " BDP of short)" in short.sentence
-    # One BDP of its own would starve the other one.
+    # Its one BDP would starve the other one.
     assert not any("BDP" in each.text for each in short.suggestions)
     deep = tl.simulate(tl.loads(unlike.replace("1 BDP", "500 packets"))).why("short")
     assert any(each.text.startswith("a queue of one BDP of the longest path (") for each in deep.suggestions)

@@ -53,7 +53,7 @@ _SHELL: Final = re.compile(r"[|;&><'`]|\$\(")
 _AS_ROOT: Final = r"(?m)^Running as user \"root\".*\n"
 #: What is said beside a measurement on a busy machine.
 _BUSY: Final = r"(?m)^tightlink: warning: the machine was busy: .*\n"
-#: What takes namespaces and devices of its own.
+#: What takes new namespaces and devices.
 _LIVE: Final = re.compile(r"tightlink (emulate|measure \S+\.toml)")
 _BY_KERNEL: Final = "tightlink.measure.forwarding"
 #: How blocks are known that need a program of others, or what it wrote.
@@ -212,7 +212,7 @@ def test_pages_do_what_they_say(page: Path, tmp_path: Path, monkeypatch: pytest.
             left_out.append(why)
             continue
         if block.language == "console" and _LIVE.search(block.text) and (why := missing("tun")):
-            pytest.skip(f"the rest of the page takes hosts of its own: {why}")
+            pytest.skip(f"the rest of the page takes emulated hosts: {why}")
         if block.language == "python" and _BY_KERNEL in block.text and (why := missing("forwarding")):
             pytest.skip(f"the rest of the page takes a router that is the kernel: {why}")
         reader.follow(block)

@@ -42,7 +42,7 @@ LAB = "document.querySelector('.jp-OutputArea .lab')"
 
 @contextmanager
 def jupyter(folder: Path) -> Iterator[str]:
-    """JupyterLab over a folder, with settings of its own; the address of a notebook in it."""
+    """JupyterLab over a folder, with separate settings; the address of a notebook in it."""
     cells: list[dict[str, object]] = [
         {
             "cell_type": "code",

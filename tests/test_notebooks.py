@@ -37,7 +37,7 @@ def test_notebooks_run(file: Path) -> None:
     if WHY_NOT is not None:
         pytest.skip(WHY_NOT)
     if file.stem == "measured_beside_simulated" and (why := missing("tun")):
-        pytest.skip(f"it takes hosts of its own: {why}")
+        pytest.skip(f"it takes emulated hosts: {why}")
     defined = _run(file)
     if file.stem == "first_run":
         goodput = [defined[name].flows["goodput_bps"][0] for name in ("run", "larger")]

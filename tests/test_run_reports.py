@@ -115,7 +115,7 @@ def test_the_report_of_a_run_without_samples_has_them_of_the_same_run(monkeypatc
         plots.delays(run, "queueing")
     assert "queue" in plots.overview(run).axes[-1].get_ylabel()
     assert run.tables == ["flows", "links", "nodes"]
-    # With samples of its own it is simulated again for its delays alone.
+    # With samples already it is simulated again for its delays alone.
     sampled = tl.simulate(scenario.set("observe.interval", "10 ms"))
     drawn = {section.title: section for section in runs.sections(sampled)}
     assert _chart(drawn["Over time"]) == _chart(over_time.section(sampled))

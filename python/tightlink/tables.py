@@ -310,7 +310,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ),
         ("rtt_echoed_median_s", "number", "median time from a timestamp of the receiver to the data that echo it"),
         ("rtt_echoed_p95_s", "number", "time that 95 % of them do not exceed"),
-        ("idle_s", "number", "time with nothing in flight before the sender sent again: it had nothing to send"),
+        ("idle_s", "number", "time with nothing in flight before the sender sent more: it had nothing to send"),
         ("idle_beyond_rtt_s", "number", "the same, less the initial round trip for each pause, as a receiver sees it"),
         ("window_limited_s", "number", "time in which the receiver's window had no room for another segment"),
         ("mss_bytes", "integer", "largest segment that the receiver takes, as its SYN says"),

@@ -1,9 +1,6 @@
 //! What a browser calls: numbers and places in memory, as that is all that WebAssembly passes. Text goes in through
 //! [`tightlink_input`]; answers lie where [`tightlink_text`] and [`tightlink_data`] say until the next call.
-#![allow(
-    unsafe_code,
-    reason = "names that a browser can call, and a function of its own, take it; no memory is touched"
-)]
+#![allow(unsafe_code, reason = "names that a browser can call, and a separate function, take it; no memory is touched")]
 
 use std::cell::RefCell;
 

@@ -154,7 +154,7 @@ pub fn row(texts: &[(String, String)], tables: &[(&str, &Table)]) -> Result<Vec<
     for (_, column) in tables.iter().flat_map(|(_, table)| &table.columns) {
         let Some(mut sink) = group.next_column()? else { break };
         let rows = length(column);
-        // An empty list is one level of its own.
+        // An empty list is a separate level.
         let mut repetition = vec![1; rows.max(1)];
         repetition[0] = 0;
         let definition: Vec<i16> = match column {

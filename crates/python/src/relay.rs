@@ -175,7 +175,7 @@ fn columns(spec: &RelaySpec, lines: &[Line]) -> [(&'static str, Column); 10] {
         _ => "",
     };
     let due_s = |line: &Line| match (line.sign, line.record.outcome) {
-        // What goes on to another link is never late.
+        // What continues to another link is never late.
         (trace::Sign::Receive, Outcome::Delivered) => line.record.due_s,
         _ => f64::NAN,
     };

@@ -155,7 +155,7 @@ impl Direction {
         link.decide_until(now, &mut Around { wire, packets, sink });
     }
 
-    /// When the next packet that goes on reaches its next stop.
+    /// When the next packet that continues reaches its next stop.
     #[must_use]
     pub fn next_onward(&self) -> Option<Key> {
         self.wire.onward.front().map(|&(key, _)| key)

@@ -101,7 +101,7 @@ impl Network {
         self.reach(id, beginning(at), sink);
     }
 
-    /// A packet reaches the stop at which its way goes on.
+    /// A packet reaches the stop at which its way continues.
     fn reach(&mut self, id: Id, now: Key, sink: &mut impl Sink) {
         match self.packets.stop(id) {
             Some(Stop::Link(link)) => self.directions[link].offer(id, now, &mut self.packets, sink),

@@ -188,7 +188,7 @@ fn shuffle(nodes: &mut [u32], count: usize, stream: &mut Stream) {
     }
 }
 
-/// A receiver of its own for each sender, never itself: all such choices are equally likely.
+/// Another receiver for each sender, never itself: all such choices are equally likely.
 fn permutation(from: &[u32], to: &[u32], stream: &mut Stream) -> Vec<(u32, u32)> {
     let mut targets = to.to_vec();
     loop {

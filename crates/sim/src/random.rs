@@ -30,7 +30,7 @@ impl Stream {
         Self { state, draws: 0 }
     }
 
-    /// A stream of its own, that depends on the next number of this one.
+    /// A separate stream, that depends on the next number of this one.
     #[must_use]
     pub fn branch(&mut self) -> Self {
         let mut seed = self.next();

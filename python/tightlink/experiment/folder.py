@@ -138,7 +138,7 @@ class Experiment:
             with_lab: Whether the report opens the scenario in the lab, with a slider for each key that was varied.
 
         Raises:
-            TightlinkError: This is a study, which writes a report of its own.
+            TightlinkError: This is a study, which writes its report itself.
             OSError: The file cannot be written.
         """
         self._check_sweep("combinations")

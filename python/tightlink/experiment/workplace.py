@@ -38,7 +38,7 @@ from tightlink.experiment.stored import marker_of
 from tightlink.files import check_empty, lock, of_file, remove_leftovers
 
 _LOCK: Final = ".lock"
-#: File systems that know no such locks answer so; every writer has temporary names of its own there, too.
+#: File systems that know no such locks answer so; every writer has other temporary names there, too.
 _NO_LOCKS: Final = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 #: Who has just locked a folder writes who it is within moments, or has ended.
 _TRIES: Final = 10

@@ -87,7 +87,7 @@ class Program:
         return Finished(code, output, errors)
 
     def signal(self, number: int) -> None:
-        """Send a signal to it, and to all of its session if it has one of its own."""
+        """Send a signal to it, and to all of its session if it leads one."""
         if self.poll() is None:
             self._ask("signal", process=self._process, number=number)
 

@@ -125,7 +125,7 @@ class Bed:
     # Hosts and what connects them.
 
     def add_host(self, name: str) -> None:
-        """A network namespace of its own, with its loopback up and without IPv6.
+        """A new network namespace, with its loopback up and without IPv6.
 
         Raises:
             TightlinkError: The machine allows no more of them.

@@ -326,9 +326,9 @@ def is_on(ends: tuple[str, str]) -> pl.Expr:
 
 
 def _services(own: pl.DataFrame, link: Mapping[str, Any]) -> pl.DataFrame:
-    """The packets that went on a link's line, with the time until which each was there.
+    """The packets that entered a link's line, with the time until which each was there.
 
-    Where that differs from packet to packet, it is when the next one goes on the line that has waited, which the line
+    Where that differs from packet to packet, it is when the next one enters the line that has waited, which the line
     does not let wait longer; if that has not waited, as long as the nominal rate says.
     """
     until_s = pl.col("time_s") + _served_s(link)

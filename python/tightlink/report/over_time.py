@@ -36,7 +36,7 @@ _ABOVE: Final = {
     "at once, so that a sample can exceed the rate of the link.",
 }
 _OF_CAPTURES: Final = (
-    "Throughput is what was captured, headers included. Each flow has at most 256 intervals of its own; in flight is "
+    "Throughput is what was captured, headers included. Each flow has at most 256 intervals; in flight is "
     "the most that was sent beyond the last ACK in an interval, the round-trip time the mean of those that ended in it."
 )
 _RATE_SAYS: Final = {

@@ -14,7 +14,7 @@ pub enum Wait {
     Window,
 }
 
-/// How long a sender waited for what, until it sent again.
+/// How long a sender waited for what, until it sent something.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Waits {
     /// With nothing in flight, in nanoseconds.

@@ -74,7 +74,7 @@ impl Notes {
         self.add(key, place, packet, What::Queued);
     }
 
-    /// The packet of such a queue goes on the line.
+    /// The packet of such a queue enters the line.
     pub fn dequeued(&mut self, key: Key, place: Place, packet: &Packet) {
         self.add(key, place, packet, What::Dequeued);
     }

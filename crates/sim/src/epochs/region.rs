@@ -87,7 +87,7 @@ pub struct Region {
     calendar: Calendar,
     /// Links that end here and keep packets, by the epoch in which the first comes out.
     keeping: Wheel<u32>,
-    /// Links whose queues hold packets, by the epoch in which the next goes on the line; and processors, by the epoch in which
+    /// Links whose queues hold packets, by the epoch in which the next enters the line; and processors, by the epoch in which
     /// they have served one.
     holding: Wheel<u32>,
     /// The arrivals that are processed.

@@ -1,6 +1,6 @@
 //! Low-priority work of a processor: jobs released at a constant interval, which run where nothing of
 //! higher priority does, in order of their release. A fluid: it is advanced between events, and none of
-//! it makes events of its own.
+//! it makes separate events.
 //!
 //! A job that is released while the one before it of the same kind has not ended is skipped: a process
 //! that was woken and has not run yet is not woken twice. So overload leaves no backlog behind.

@@ -29,13 +29,13 @@ pub trait Surroundings {
     /// The queue loses a packet, which had waited there or had just come.
     fn loses(&mut self, packet: &Packet, at: Key, refusal: Refusal, had_waited: bool);
 
-    /// A packet goes on the line, which transmitted for so many seconds before, or was kept from it by the queue's shaper.
+    /// A packet enters the line, which transmitted for so many seconds before, or was kept from it by the queue's shaper.
     fn enters_line(&mut self, packet: &Packet, at: Key, busy_s: impl FnOnce() -> f64);
 
     /// A packet was served by the link.
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service);
 
-    /// The next packet goes on the line at `at`, and no delivery comes after that.
+    /// The next packet enters the line at `at`, and no delivery comes after that.
     fn wake(&mut self, at: Key);
 }
 
@@ -46,7 +46,7 @@ pub(super) struct HeldCounts {
     pub(super) dropped: u64,
     pub(super) marked: u64,
     pub(super) most_waiting: usize,
-    /// How long packets waited that went on the line.
+    /// How long packets waited that entered the line.
     pub(super) waits: Delays,
     /// Time that packets waited which have left the queue, those that were lost included, in seconds.
     pub(super) waiting_s: f64,
@@ -58,7 +58,7 @@ impl HeldCounts {
         Self { dropped: 0, marked: 0, most_waiting: 0, waits: Delays::above(0.0), waiting_s: 0.0 }
     }
 
-    /// A packet that came at `since_s` goes on the line at `at_s`.
+    /// A packet that came at `since_s` enters the line at `at_s`.
     pub(super) fn leaves(&mut self, since_s: f64, at_s: f64) {
         self.waiting_s += at_s - since_s;
         self.waits.add(wait_s(since_s, at_s));
@@ -150,7 +150,7 @@ impl Managed {
         self.queue.random_draws()
     }
 
-    /// When the next packet goes on the line, which is free from `free` on.
+    /// When the next packet enters the line, which is free from `free` on.
     fn due(&self, free: Key) -> Key {
         let ready_s = self.queue.ready_s();
         if ready_s <= free.time.seconds() {
@@ -194,7 +194,7 @@ impl Managed {
         self.counts.most_waiting = self.counts.most_waiting.max(self.packets);
     }
 
-    /// When the next packet goes on the line, if one waits.
+    /// When the next packet enters the line, if one waits.
     fn next_due(&self, link: &Link) -> Option<Key> {
         (self.packets > 0).then(|| self.due(link.server.free()))
     }
@@ -280,7 +280,7 @@ impl Link {
         self.managing(|managed, link| managed.decide_until(link, now, around));
     }
 
-    /// When the next packet goes on the line that waits for a decision.
+    /// When the next packet enters the line that waits for a decision.
     #[must_use]
     pub fn next_due(&self) -> Option<Key> {
         self.managed.as_ref()?.next_due(self)

@@ -78,7 +78,7 @@ impl<P> Fabric<P> {
         self.gates.of(link).map_or(line, |gate| gate.totals(line, self.end))
     }
 
-    /// How long packets waited at a link that went on the line before the end of the run.
+    /// How long packets waited at a link that entered the line before the end of the run.
     #[must_use]
     pub fn queueing(&self, link: u32) -> Delays {
         self.gates.of(link).map_or_else(|| self.links[link as usize].queueing(), |gate| gate.counts.waits.clone())

@@ -66,10 +66,7 @@ pub fn completions(run: &impl Finished) -> Tables {
 ///
 /// # Errors
 /// The scenario's paths cannot be found.
-pub fn measured_completions(
-    scenario: &Scenario,
-    seen: impl Fn(usize) -> Transferred,
-) -> Result<Tables, ScenarioError> {
+pub fn measured_completions(scenario: &Scenario, seen: impl Fn(usize) -> Transferred) -> Result<Tables, ScenarioError> {
     Ok(tables(scenario, &Paths::new(scenario)?, |index, _| seen(index)))
 }
 
@@ -86,8 +83,7 @@ fn tables(scenario: &Scenario, paths: &Paths, seen: impl Fn(usize, &Connection) 
             seen: seen(index, &connection),
         }
     };
-    let found: Vec<Vec<Completion>> =
-        groups.iter().map(|group| group.flows.iter().map(completion).collect()).collect();
+    let found: Vec<Vec<Completion>> = groups.iter().map(|group| group.flows.iter().map(completion).collect()).collect();
     vec![("completions", each(scenario, &groups, &found)), ("completion_times", by_class(&groups, &found))]
 }
 

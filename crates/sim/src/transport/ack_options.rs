@@ -52,7 +52,7 @@ impl AckOptionSlab {
         }
     }
 
-    /// The copy of a packet on its way, with options of its own if that has some.
+    /// The copy of a packet on its way, with its options if it has some.
     #[must_use]
     pub fn copy(&mut self, packet: Packet) -> Packet {
         let Some(handle) = packet.options() else { return packet.again() };

@@ -95,7 +95,7 @@ fn story(scenario: &Scenario, label: &str) -> (Vec<f64>, Vec<u32>) {
 fn an_added_flow_leaves_the_others_random_numbers_alone() {
     let before = lossy();
     let mut after = before.clone();
-    // First in the scenario, elsewhere in the network, with draws of its own.
+    // First in the scenario, elsewhere in the network, with separate draws.
     after.flows.insert(0, bursts(&after, "added", 0, (2, 3)));
     for label in ["web[0]", "web[1]"] {
         let story_before = story(&before, label);

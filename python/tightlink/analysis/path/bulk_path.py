@@ -1,7 +1,7 @@
 """A path that a bulk transfer takes, as a few numbers, and its scenario for a window and a number of flows.
 
 The network is the one with which SLAC predicted transfers in 2000 with ns-2: each flow has an access link
-of its own, at ``bandwidth / flows × factor``, in front of one bottleneck, behind which nothing limits.
+to itself, at ``bandwidth / flows × factor``, in front of one bottleneck, behind which nothing limits.
 
 Example:
     >>> path = BulkPath(bandwidth_bps=10e6, rtt_s=0.162)

@@ -1,4 +1,4 @@
-"""How the supervisor comes into namespaces of its own."""
+"""How the supervisor enters new namespaces."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ use crate::read::frame::{Interface, Nanoseconds};
 use crate::read::link::link_name;
 use crate::read::totals::{self, Totals};
 
-/// The names of the interfaces, each of its own.
+/// The names of the interfaces, all different.
 pub fn names(interfaces: &[Interface]) -> Vec<String> {
     let mut taken: HashMap<String, u32> = HashMap::new();
     let mut named = Vec::new();

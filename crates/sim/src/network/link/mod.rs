@@ -213,7 +213,7 @@ impl Link {
         self.managed.as_ref().map_or_else(|| self.server.dropped(), |managed| managed.counts.dropped)
     }
 
-    /// How long packets waited that went on the line before the end of the run.
+    /// How long packets waited that entered the line before the end of the run.
     #[must_use]
     pub fn queueing(&self) -> Delays {
         self.managed.as_ref().map_or_else(|| self.server.queueing(), |managed| managed.counts.waits.clone())

@@ -113,7 +113,7 @@ impl<W: Clone> FlowQueues<W> {
         Some((waiting, &mut self.queues.get_mut(&number)?.watch))
     }
 
-    /// The packet that is next. `take` takes the first of a queue that goes on the line, and appends those before it to
+    /// The packet that is next. `take` takes the first of a queue that enters the line, and appends those before it to
     /// `lost`; the size is that of the largest packet.
     pub(super) fn next(
         &mut self,

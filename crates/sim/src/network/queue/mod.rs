@@ -216,7 +216,7 @@ pub trait Store {
     /// It does not, and why.
     fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal>;
 
-    /// The packet that goes on the line at `now`, which is free then and [ready](Self::ready_s); there is one unless none
+    /// The packet that enters the line at `now`, which is free then and [ready](Self::ready_s); there is one unless none
     /// waits. Those that are lost are appended to `lost`.
     fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting>;
 
@@ -384,7 +384,7 @@ macro_rules! queues {
                 }
             }
 
-            /// The packet that goes on the line at `now`. Those that are lost are appended to `lost`.
+            /// The packet that enters the line at `now`. Those that are lost are appended to `lost`.
             pub fn next(&mut self, now: Time, lost: &mut Lost) -> Option<Waiting> {
                 match self {
                     $(Self::$held_type(queue) => queue.next(now, lost),)+

@@ -15,7 +15,7 @@ pub(crate) fn site() -> Site<'static> {
     Site { link: "wire", wire, profile: Profile::Rfc, seed: 1, ns2: None }
 }
 
-/// A packet of `size` bytes, of flow `flow` from and to hosts of its own, that comes at `since_s`.
+/// A packet of `size` bytes, of flow `flow` from and to hosts of no other flow, that comes at `since_s`.
 pub(crate) fn packet(flow: u64, since_s: f64, size: u32) -> Waiting {
     let key = FlowKey { flow, source: flow, destination: flow, dscp: 0 };
     Waiting { packet: Packet::new(Kind::Segment, 0, 1, size, 0.0), since_s, key, marked: false }

@@ -69,7 +69,7 @@ impl Server {
         busy_s.min(now.seconds())
     }
 
-    /// How long packets waited that went on the line before the end of the run, those that did not wait included.
+    /// How long packets waited that entered the line before the end of the run, those that did not wait included.
     #[must_use]
     pub fn queueing(&self) -> Delays {
         self.rare.waits.clone().with_zeros(self.admitted().packets - self.rare.still_waiting.0 - self.rare.waits.count)

@@ -8,7 +8,7 @@ use tightlink_sim::scenario::Profile;
 const PLACES: u32 = 6;
 const RUNS: u32 = 40;
 
-/// Places around a router, each with users of its own, whose wires are too slow for them.
+/// Places around a router, each with its users, whose wires are too slow for them.
 fn star(seed: u64) -> Scenario {
     let mut scenario = scenario(Profile::Rfc, 30.0, PLACES + 1);
     scenario.seed = seed;

@@ -197,7 +197,7 @@ def nearest_window(packets: float) -> int:
 
 
 def is_best(part: pl.DataFrame, window: int) -> bool:
-    """Whether no window of a line carries more than this one, to the bit per second.
+    """Whether no window of a line carries more than this one, compared exactly.
 
     A window that never limits carries what larger ones do: all of them are the best.
     """

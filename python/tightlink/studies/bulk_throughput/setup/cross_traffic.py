@@ -1,7 +1,7 @@
 """Other traffic over the week, which the document says that its simulator lacks.
 
 On the path to Daresbury in several shares; and on each path, with SACK, beside what is observed in place of its
-measurements, which were never published: each time at a time of the week of its own.
+measurements, which were never published: each at another time of the week.
 """
 
 from __future__ import annotations

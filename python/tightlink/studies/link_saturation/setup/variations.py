@@ -200,7 +200,7 @@ class Density:
 
     def _udp(self, flows: int) -> Cbr:
         interval, udp = units.format_time(1 / _STREAM_PER_S), Udp(payload=f"{self.payload} B")
-        # A start each of its own spreads the packets of all streams over the interval.
+        # A different start for each spreads the packets of all streams over the interval.
         start = Starts(every=units.format_time(1 / _STREAM_PER_S / flows))
         return Cbr(from_=SENDER, to=RECEIVER, flows=flows, start=start, interval=interval, udp=udp)
 
