@@ -229,6 +229,20 @@ def test_a_measurement_has_how_near_the_simulation_comes(base: Run, tmp_path: Pa
     assert ">Agreement<" not in write_comparison(again, tmp_path, ("before", "after")).read_text()
 
 
+def test_a_report_draws_over_time_what_was_simulated_without(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tl.loads(BASE.replace("observe.interval", "# "))
+    folders = [
+        str(tl.simulate(scenario.set("link.wire.queue", queue)).save(tmp_path / queue))
+        for queue in ("10 packets", "20 packets")
+    ]
+    assert cli.main(["compare", *folders, "-o", str(tmp_path / "drawn")]) == 0
+    assert "mean of series" not in capsys.readouterr().out
+    assert ">Over time<" in (tmp_path / "drawn" / "report.html").read_text()
+    assert (tmp_path / "drawn" / "figures" / "series.svg").exists()
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "base.toml"
     file.write_text(BASE)
@@ -250,7 +264,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         "figures",
     }
     report = (tmp_path / "out" / "report.html").read_text()
-    for title in ("Better and worse", "Where the scenarios differ", "Flows", "Links", "Series"):
+    for title in ("Better and worse", "Where the scenarios differ", "Flows", "Links", "Over time"):
         assert f">{title}<" in report
     assert {path.name for path in (tmp_path / "out" / "figures").iterdir()} == {"series.svg"}
     assert cli.main(["compare", *folders, "-o", str(tmp_path / "out")]) == 2

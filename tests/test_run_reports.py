@@ -13,6 +13,7 @@ import tightlink as tl
 from tightlink import plots
 from tightlink.plots import palette
 from tightlink.plots.observed import observed
+from tightlink.reduce import largest
 from tightlink.report import blocks, captures, charts, delays, over_time, runs, transfers
 from tightlink.run import Framed, Run
 
@@ -102,8 +103,8 @@ def test_the_report_of_a_run_without_samples_has_them_of_the_same_run(monkeypatc
     run = tl.simulate(scenario)
     drawn = {section.title: section for section in runs.sections(run)}
     spec, caption = _chart(drawn["Over time"])
-    assert "the same run once more, observed every 5 ms" in caption
-    assert spec == _chart(over_time.section(tl.simulate(scenario.set("observe.interval", "5 ms"))))[0]
+    assert "the same run once more, observed every 20 ms" in caption
+    assert spec == _chart(over_time.section(tl.simulate(scenario.set("observe.interval", "20 ms"))))[0]
     (distributions,) = (block for block in drawn["Delay"].blocks if isinstance(block, blocks.Row))
     assert len(distributions.charts) == 3
     assert distributions.caption.startswith("Share of packets that arrived")
@@ -135,6 +136,17 @@ def test_the_report_of_a_run_without_samples_has_them_of_the_same_run(monkeypatc
     not_again(Run(scenario.set("traffic.up.start", "0.1 s"), run.manifest, tables))
     monkeypatch.setitem(vars(runs)["observed"].__globals__, "_MOST_PACKET_HOPS", 1)
     not_again(run)
+
+
+def test_pictures_end_with_the_last_flow() -> None:
+    text = f'duration = "60 s"\n{LINK}traffic.get = {{ kind = "bulk", from = "a", to = "b", bytes = "300 kB" }}'
+    run = tl.simulate(tl.loads(text))
+    times = observed(run, "series").series["time_s"]
+    stop_s = run.flows["stop_s"].item()
+    assert stop_s < largest(times) < 1.1 * stop_s < 10
+    assert times.n_unique() >= 50
+    endless = observed(tl.simulate(run.scenario.set("traffic.get.bytes", None)), "series").series["time_s"]
+    assert largest(endless) > 59
 
 
 def test_completion_times_count_what_was_not_complete() -> None:

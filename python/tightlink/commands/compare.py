@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,13 +20,21 @@ from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
 from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
+from tightlink.plots.observed import observed
 from tightlink.report import charts
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import SIMULATION, holds_run, open_run
 
 #: A limit that took less of the time on both sides is not printed.
 _LEAST_SHARE: Final = 0.05
-_SINGULAR: Final = {"flows": "flow", "links": "link", "nodes": "node", "runs": "runs with", "series": "mean of series"}
+_SINGULAR: Final = {
+    "flows": "flow",
+    "links": "link",
+    "nodes": "node",
+    "completion_times": "transfers",
+    "runs": "runs with",
+    "series": "mean of series",
+}
 _MOST_FIGURES: Final = 12
 _MOST_NAMES: Final = 12
 
@@ -54,13 +63,14 @@ def compare(
         raise TightlinkError("--with-lab is for the report: add -o DIR, a new folder for it")
     if output is not None:
         check_empty(output)
-    found = put_together(first, second, by=by, pairs=None if pair is None else dict(map(_pair, pair)))
+    pairs = None if pair is None else dict(map(_pair, pair))
+    found = put_together(first, second, by=by, pairs=pairs)
     if json_:
         print_json(_described(found))
     else:
         _print(found)
     if output is not None:
-        _write(found, output, (str(first), str(second)), with_lab=with_lab)
+        _write(_over_time(found, (first, second), pairs), output, (str(first), str(second)), with_lab=with_lab)
     return warned(found.warnings)
 
 
@@ -69,6 +79,14 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and sign and other):
         raise ScenarioError("FIRST=SECOND, two names", key="--pair", value=text)
     return name.strip(), other.strip()
+
+
+def _over_time(found: Comparison, folders: tuple[Path, Path], pairs: dict[str, str] | None) -> Comparison:
+    """The same with samples over time, of runs that were simulated without and can be again."""
+    if not all(map(holds_run, folders)):
+        return found
+    first, second = (observed(open_run(folder), "series") for folder in folders)
+    return replace(found, series=put_together(first, second, pairs=pairs).series)
 
 
 def _described(found: Comparison) -> dict[str, Any]:

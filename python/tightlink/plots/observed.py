@@ -6,14 +6,21 @@ from typing import Final, Literal, TypeAlias
 
 from tightlink import control, units
 from tightlink.errors import TightlinkError
-from tightlink.lazy import _core
-from tightlink.run import SIMULATION, Run
+from tightlink.lazy import _core, pl
+from tightlink.reduce import largest
+from tightlink.run import SIMULATION, Framed, Run
 from tightlink.simulate import simulate
 
 #: A table that observing adds.
 Observed: TypeAlias = Literal["series", "delays"]
 #: Of a run, in so many intervals or up to twice as many: two points to each pixel of a panel.
 _INTERVALS: Final = 200
+#: In fewer, down to these, where the busiest link would not transmit so many packets in each.
+_FEWEST_INTERVALS: Final = 50
+_PACKETS: Final = 5
+#: Samples end so much later than the last flow, where that is earlier than this share of the run.
+_AFTER: Final = 1.05
+_WHOLE: Final = 0.75
 #: What one core simulates in about a second, samples included.
 _MOST_PACKET_HOPS: Final = 10_000_000
 #: The same where an ACK calls a control that is written in Python.
@@ -23,7 +30,8 @@ _MOST_IN_PYTHON: Final = 500_000
 def observed(run: Run, *tables: Observed) -> Run:
     """The same run with samples over time or distributions of delays, or as it is if it has them or would take long.
 
-    What is observed changes nothing of what happens: that its totals are the same is checked.
+    What is observed changes nothing of what happens: that its totals are the same is checked. Samples end with
+    the last flow, where that is over long before the run, as one that has a number of bytes.
 
     Args:
         run: Simulated, measured or captured.
@@ -45,7 +53,9 @@ def observed(run: Run, *tables: Observed) -> Run:
     most = _MOST_IN_PYTHON if any(map(control.find, run.flows["congestion"].drop_nulls())) else _MOST_PACKET_HOPS
     if hops > most or run.manifest["engine_behaviour"] != _core.engine_behaviour:
         return run
-    interval = units.format_time(_round(units.time(run.scenario.duration) / _INTERVALS))
+    until_s = _until_s(run)
+    least_s = min(_PACKETS * _service_s(run), until_s / _FEWEST_INTERVALS)
+    interval = units.format_time(_round(max(until_s / _INTERVALS, least_s)))
     changes: dict[Observed, tuple[str, object]] = {
         "series": ("observe.interval", interval),
         "delays": ("observe.delays", True),
@@ -56,7 +66,25 @@ def observed(run: Run, *tables: Observed) -> Run:
     except TightlinkError:
         # A control of the user's that this process does not know.
         return run
-    return again if again.flows.equals(run.flows) else run
+    if not again.flows.equals(run.flows):
+        return run
+    if "series" not in wanted:
+        return again
+    shown = {"series": again.series.filter(pl.col("time_s") <= until_s)}
+    return Run(scenario, again.manifest, Framed({name: again.table(name) for name in again.tables} | shown))
+
+
+def _service_s(run: Run) -> float:
+    """How long the busiest link was busy with each packet."""
+    row = run.links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
+    return float(row["utilization"] * units.time(run.scenario.duration) / max(1, row["packets_out"]))
+
+
+def _until_s(run: Run) -> float:
+    """The end of the run, or a little after the last flow, if that is over long before."""
+    duration_s = units.time(run.scenario.duration)
+    last_s = _AFTER * largest(run.flows["stop_s"]) if run.flows.height else duration_s
+    return last_s if last_s < _WHOLE * duration_s else duration_s
 
 
 def _round(seconds: float) -> float:

@@ -21,9 +21,17 @@ from tightlink.report.page import write
 
 _MOST_ROWS: Final = 500
 _MOST_CHARTS: Final = 12
+#: Series that are looked at first.
+_FIRST: Final = ("goodput_bps", "throughput_bps", "cwnd_packets", "rtt_s", "queue_packets", "packets_dropped")
 #: Charts of series beside each other.
 _BESIDE: Final = 2
-_WORDS: Final = {"flows": "Flows", "links": "Links", "nodes": "Nodes", "series": "Series", RUNS_TABLE: "Runs"}
+_WORDS: Final = {
+    "flows": "Flows",
+    "links": "Links",
+    "nodes": "Nodes",
+    "completion_times": "Transfers",
+    RUNS_TABLE: "Runs",
+}
 
 
 def write_comparison(
@@ -105,17 +113,18 @@ def _titled(found: Comparison, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _series(found: Comparison) -> Section | None:
-    means = found.values.filter(pl.col("table") == "series")
-    if means.is_empty():
+    order = pl.col("metric").replace_strict(_FIRST, range(len(_FIRST)), default=len(_FIRST), return_dtype=pl.Int64)
+    moving = found.series.filter(pl.col("value") != 0).select("entity", "metric").unique(maintain_order=True)
+    moving = moving.sort(order, maintain_order=True)
+    if moving.is_empty():
         return None
-    blocks: list[Block] = []
-    moving = means.filter(pl.any_horizontal(pl.col(side) != 0 for side in SIDES))
-    named = moving.select("entity", "metric").head(_MOST_CHARTS).rows()
-    drawn = [charts.compared_series(found, entity, metric) for entity, metric in named]
-    blocks += [Row(drawn[place : place + _BESIDE]) for place in range(0, len(drawn), _BESIDE)]
+    drawn = [charts.compared_series(found, entity, metric) for entity, metric in moving.head(_MOST_CHARTS).iter_rows()]
+    blocks: list[Block] = [Row(drawn[place : place + _BESIDE]) for place in range(0, len(drawn), _BESIDE)]
     rest = f" The first {_MOST_CHARTS} of {moving.height} have a picture." if moving.height > _MOST_CHARTS else ""
-    blocks.append(Table(_titled(found, written(means.head(_MOST_ROWS))), "Means over the time that both have."))
-    return Section("Series", f"Samples of both, over the same time.{rest}", blocks)
+    means = found.values.filter(pl.col("table") == "series")
+    if means.height:
+        blocks.append(Table(_titled(found, written(means.head(_MOST_ROWS))), "Means over the time that both have."))
+    return Section("Over time", f"Samples of both, over the same time.{rest}", blocks)
 
 
 def _alone(found: Comparison) -> Section | None:
