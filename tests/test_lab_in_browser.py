@@ -162,20 +162,26 @@ def test_the_file_is_small(one: tuple[Path, Any]) -> None:
 
 
 def test_totals_are_those_of_the_command_line(
-    one: tuple[Path, Any], chromium: Page, one_flow: str, capsys: pytest.CaptureFixture[str]
+    one: tuple[Path, Any], chromium: Page, one_flow: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     from tightlink.commands.run_output import print_summary
 
-    opened(chromium, one[0])
-    print_summary(tl.simulate(tl.loads(one_flow)))
-    printed = capsys.readouterr().out.split("\n\n")
-    for table, index in zip(printed, (0, 1), strict=True):
-        row = chromium.run(
-            f"[...document.querySelectorAll('.totals table')[{index}].querySelectorAll('tbody tr:first-child > *')]"
-            ".map((cell) => cell.firstChild.textContent)"
-        )
-        for cell in row:
-            assert cell in table
+    endless = tl.loads(one_flow)
+    sized = endless.set("traffic.ftp.bytes", "100 kB")
+    drawn = []
+    for scenario, file in ((endless, one[0]), (sized, write(tmp_path / "sized.html", sized))):
+        opened(chromium, file)
+        print_summary(tl.simulate(scenario))
+        printed = capsys.readouterr().out.split("\n\n")
+        for table, index in zip(printed, (0, 1), strict=True):
+            row = chromium.run(
+                f"[...document.querySelectorAll('.totals table')[{index}].querySelectorAll('tbody tr:first-child > *')]"
+                ".map((cell) => cell.firstChild.textContent)"
+            )
+            for cell in row:
+                assert cell in table
+        drawn.append(chromium.run("document.querySelectorAll('details')[1].textContent"))
+    assert ["mean completion time" in each for each in drawn] == [False, True]
 
 
 def test_a_move_a_button_and_a_link(one: tuple[Path, Any], chromium: Page, one_flow: str) -> None:

@@ -41,6 +41,7 @@ class Column:
 #: What is shown of the totals of a run, by its header; without what the run's tables lack.
 TOTALS: Final[dict[str, dict[str, str]]] = {
     "flows": {
+        "completion": "completion_s",
         "goodput": "goodput_bps",
         "sent": "packets_sent",
         "dropped": "packets_dropped",

@@ -64,8 +64,7 @@ def print_summary(run: Run) -> None:
     """Print the traffic and the links of a run on standard output."""
     if "flows" in run.tables:
         rows = [row | {_LIMITED: limit(row)} for row in with_completions(run).iter_rows(named=True)]
-        columns = {"completion": "completion_s"} | TOTALS["flows"] | {_LIMITED: _LIMITED}
-        print_rows("flow", "label", columns, rows, drop=_DROP)
+        print_rows("flow", "label", TOTALS["flows"] | {_LIMITED: _LIMITED}, rows, drop=_DROP)
         print_text()
     if "users" in run.tables:
         print_rows(

@@ -26,6 +26,7 @@ from tightlink.plots import palette
 from tightlink.scenario import Scenario, toml
 from tightlink.scenario.overrides import override
 from tightlink.scenario.scatter import Scatter
+from tightlink.scenario.traffic import Bulk
 from tightlink.scenario.users import Users
 from tightlink.tables import TOTALS
 
@@ -112,6 +113,7 @@ def described(document: Document, *, text: str, title: str) -> dict[str, Any]:
         "document": document.to_dict(),
         "duration": base.duration,
         "totals": TOTALS,
+        "timed": any(isinstance(traffic, Bulk) and traffic.bytes is not None for traffic in base.traffic.values()),
         "palette": palette.for_page(),
         "text": rendered(text, lambda key, value: _place(made, key, value)) if text else "",
         "version": f"Tightlink {tightlink.__version__}, engine behaviour {_core.engine_behaviour}",

@@ -114,6 +114,18 @@ export function unpacked(packed) {
  */
 
 /**
+ * Of flows that have a number of bytes, how long these took, as a column of the table of flows.
+ * @param {Record<string, Record<string, any[]>>} tables
+ */
+function addCompletions({ flows, completions }) {
+  if (!flows || !completions) return;
+  const alone = (/** @type {string} */ label) => completions.label.indexOf(label) === completions.label.lastIndexOf(label);
+  const names = completions.label.map((label, row) => (alone(label) ? label : `${label}[${completions.transfer[row]}]`));
+  const took = new Map(names.map((name, row) => [name, completions.completion_s[row]]));
+  if (flows.label.some((label) => took.has(label))) flows.completion_s = flows.label.map((label) => took.get(label) ?? null);
+}
+
+/**
  * What the engine answered, with each line as a view of its numbers.
  * @param {number[]} positions
  * @param {Answer} answer
@@ -121,6 +133,7 @@ export function unpacked(packed) {
  */
 export function result(positions, answer) {
   const found = JSON.parse(answer.text);
+  if (found.tables) addCompletions(found.tables);
   const count = found.samples ?? 0;
   const lines = (found.lines ?? []).map((/** @type {any} */ line) => ({ ...line, values: answer.data.subarray(line.begin, line.begin + count) }));
   return { ...found, positions, ms: answer.ms, interval: found.interval_s, times: answer.data.subarray(0, count), lines };

@@ -37,7 +37,7 @@ export function quantity(column, value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
   if (column.endsWith("_bps")) return grouped(rate(value));
   if (column.endsWith("_s")) return grouped(time(value));
-  if (column === "utilization" || column.startsWith("limited_by_")) return grouped(`${rounded(value * 100)} %`);
+  if (column === "utilization" || column.startsWith("limited_by_")) return grouped(`${rounded(Number(value.toFixed(4)) * 100)} %`);
   return grouped(String(Number.isInteger(value) ? value : rounded(value)));
 }
 

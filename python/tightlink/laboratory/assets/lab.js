@@ -11,7 +11,7 @@ import { csvOf, pictureOf, save, tomlOf, vectorsOf } from "./exports.js";
 import { Controls } from "./controls.js";
 
 /**
- * @typedef {{title: string, duration: string, version: string, text: string, template: string, totals: import("./totals.js").Shown, palette: import("./palette.js").Palette,
+ * @typedef {{title: string, duration: string, version: string, text: string, template: string, totals: import("./totals.js").Shown, timed: boolean, palette: import("./palette.js").Palette,
  *   sliders: {key: string, texts: string[], literals: (string | null)[], start: number, choice: boolean, errors: Record<string, string>}[]}} Given
  * @typedef {import("./engine.js").Result} Result
  */

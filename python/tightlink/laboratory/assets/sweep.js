@@ -26,7 +26,8 @@ export class Sweep {
     this.engine = null;
     this.going = false;
     this.which = element("select", { ariaLabel: "what is swept" }, ...given.sliders.map(({ key }, index) => element("option", { value: String(index) }, key)));
-    this.metric = element("select", { ariaLabel: "what is drawn" }, ...METRICS.map(([name], index) => element("option", { value: String(index) }, name)));
+    this.metrics = METRICS.filter(([, column]) => column !== "completion_s" || given.timed);
+    this.metric = element("select", { ariaLabel: "what is drawn" }, ...this.metrics.map(([name], index) => element("option", { value: String(index) }, name)));
     this.button = element("button", { type: "button", onclick: () => (this.going ? this.end() : this.start()) }, "Sweep");
     this.said = element("span", { className: "said", role: "status" });
     this.box = element("figure", { className: "chart" });
@@ -72,7 +73,7 @@ export class Sweep {
   draw() {
     if (!this.found.length || this.swept === undefined) return;
     const { texts, key } = this.given.sliders[this.swept];
-    const [name, column, value] = METRICS[Number(this.metric.value)];
+    const [name, column, value] = this.metrics[Number(this.metric.value)];
     const write = (/** @type {number} */ number) => quantity(column, number);
     const made = options(`${name} over ${key}`, Math.max(280, this.box.clientWidth), 230, write);
     // The last position's words stand around the end of the axis.
@@ -85,7 +86,11 @@ export class Sweep {
     const points = this.found.map(([place, each]) => [place, each && value(each)]);
     // @ts-expect-error the library is a script before this one
     this.plot = new uPlot(made, [points.map(([place]) => place), points.map(([, number]) => number)], this.box);
-    const said = this.found.map(([place, each]) => `${texts[place]}: ${each ? write(value(each)) : "an error"}`);
+    const told = (/** @type {import("./engine.js").Result | null} */ each) => {
+      const number = each && value(each);
+      return number === null ? (each ? "nothing" : "an error") : write(number);
+    };
+    const said = this.found.map(([place, each]) => `${texts[place]}: ${told(each)}`);
     describe(this.plot, `${name} over ${key}: ${said.join("; ")}`);
   }
 }

@@ -96,13 +96,17 @@ export function spoken(result) {
   return `Goodput ${quantity("goodput_bps", together(flows))}${first}`;
 }
 
-/** @type {[string, string, (result: Result) => number][]} */
+/** @type {[string, string, (result: Result) => number | null][]} */
 export const METRICS = [
   ["goodput of all flows", "goodput_bps", (result) => together(rows(result.tables.flows))],
   ["mean one-way delay", "delay_s", (result) => {
     const flows = rows(result.tables.flows);
     const arrived = flows.reduce((sum, row) => sum + row.packets_delivered, 0);
     return flows.reduce((sum, row) => sum + (row.one_way_delay_mean_s || 0) * row.packets_delivered, 0) / arrived;
+  }],
+  ["mean completion time", "completion_s", (result) => {
+    const took = rows(result.tables.flows).map((row) => row.completion_s).filter((time) => time != null);
+    return took.length ? took.reduce((sum, time) => sum + time, 0) / took.length : null;
   }],
   ["packets dropped", "packets", (result) => rows(result.tables.flows).reduce((sum, row) => sum + row.packets_dropped, 0)],
   ["packets retransmitted", "packets", (result) => rows(result.tables.flows).reduce((sum, row) => sum + row.packets_retransmitted, 0)],
