@@ -178,8 +178,9 @@ def test_a_run(chromium: Page, mixed: str, tmp_path: Path) -> None:
     folder = tl.simulate(tl.loads(mixed)).save(tmp_path / "run")
     dom, console = _opened(chromium, report.run_report(folder))
     assert console == []
-    limits, panels, *_ = _drawn(dom)
+    limits, completions, panels, *_ = _drawn(dom)
     assert "mark-rect" in limits
+    assert "completion" in completions
     assert len(re.findall(r'class="mark-line role-mark panel_\d+_marks', panels)) > 3
     assert "Why is it slow?" in dom
 

@@ -20,7 +20,6 @@ from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
 from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
-from tightlink.plots.observed import observed
 from tightlink.report import charts
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import SIMULATION, holds_run, open_run
@@ -85,6 +84,8 @@ def _over_time(found: Comparison, folders: tuple[Path, Path], pairs: dict[str, s
     """The same with samples over time, of runs that were simulated without and can be again."""
     if not all(map(holds_run, folders)):
         return found
+    from tightlink.plots.observed import observed
+
     first, second = (observed(open_run(folder), "series") for folder in folders)
     return replace(found, series=put_together(first, second, pairs=pairs).series)
 

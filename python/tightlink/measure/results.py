@@ -12,9 +12,8 @@ from itertools import count, takewhile
 from typing import Any, Final
 
 import tightlink
-from tightlink import _core
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np, pl
+from tightlink.lazy import _core, np, pl
 from tightlink.measure import acknowledging, traced
 from tightlink.measure.hosts import Device
 from tightlink.measure.plan import Plan
