@@ -62,6 +62,25 @@ def test_goodput_is_that_of_the_simulator(traffic: str, sender: str) -> None:
         assert flow["limited_by_application"] == pytest.approx(simulated["limited_by_application"], abs=0.2)
 
 
+@measures
+def test_a_transfer_is_complete_when_its_last_hole_is_filled() -> None:
+    """Packets behind a lost one have come long before it: a round trip of 40 ms, which the measurement has to count."""
+    scenario = tl.loads("""
+profile = "linux"
+duration = "2 s"
+link.wire = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "20 ms", queue = "100 packets", loss = { packets = [5] } }
+traffic.file = { kind = "bulk", from = "a", to = "b", bytes = "100 kB", start = "0.1 s" }
+""")
+    try:
+        run = measure(scenario, tries=3)
+    except InvalidMeasurementError as error:
+        pytest.skip(str(error))
+    (found,), (simulated,) = (each.completions.rows(named=True) for each in (run, tl.simulate(scenario)))
+    assert found["packets_retransmitted"] == simulated["packets_retransmitted"] == 1
+    assert found["completion_s"] == pytest.approx(simulated["completion_s"], abs=0.005)
+    assert (found["bytes"], found["ideal_s"]) == (simulated["bytes"], simulated["ideal_s"])
+
+
 def test_a_rate_counts_whole_packets() -> None:
     (job,) = jobs(Plan.of(tl.loads(WIRE + CBR)))
     # 1000 B, IP 20, TCP 20, timestamps 12.

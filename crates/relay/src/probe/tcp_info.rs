@@ -35,6 +35,9 @@ pub struct TcpInfo {
     pub receiver_limited_us: u64,
     /// Time limited by the sender's own buffer.
     pub buffer_limited_us: u64,
+    /// Segments that came out of order.
+    #[serde(skip)]
+    pub out_of_order_packets: u32,
     /// Window that the receiver advertises.
     pub receiver_window_bytes: u32,
     /// Expiries of the retransmission timer; zero before Linux 6.7, which does not tell.
@@ -70,6 +73,7 @@ impl TcpInfo {
             receiver_limited_us: long(176),
             buffer_limited_us: long(184),
             sent_bytes: long(200),
+            out_of_order_packets: word(224),
             receiver_window_bytes: word(228),
             timeouts: u16::from_ne_bytes([bytes[240], bytes[241]]),
         }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::{nanoseconds, realtime_ns};
 use super::ending::Wake;
-use super::system::clamp_window;
+use super::system::{clamp_window, tcp_info};
 use super::tcp_spec::{GREETING, HEAD};
 use super::{Ended, Failure, Guard};
 
@@ -23,6 +23,8 @@ const MOST_ENTRIES: usize = 1 << 20;
 const CLAMPS: u32 = 16;
 /// What a segment of 1448 B takes of a buffer, over its payload.
 const FULL_FRAME: f64 = 2304.0 / 1448.0;
+/// What is read so soon after it came has waited for nothing.
+const PROMPT_NS: i64 = 200_000;
 /// Reads of a connection before the others have their turn.
 const TURN: usize = 16;
 
@@ -40,7 +42,7 @@ pub struct TcpReceive {
 /// Payload by time: at each time so many bytes had arrived in order.
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals {
-    /// When the last packet of a read arrived, of `CLOCK_REALTIME`.
+    /// When they had, of `CLOCK_REALTIME`: when the last packet of a read arrived, or when what had waited was read.
     pub time_ns: Vec<i64>,
     /// Bytes since the beginning.
     pub bytes: Vec<u64>,
@@ -140,7 +142,19 @@ fn accept(listener: &TcpListener, window: Option<u32>, open: &mut Vec<Connection
                 if let Some(window) = window {
                     give_room(&socket, (FULL_FRAME * f64::from(window)) as usize);
                 }
-                open.push(Connection { socket, from, accepted_ns, head, arrivals, window, room, clamps });
+                let (empty_ns, out_of_order) = (accepted_ns, 0);
+                open.push(Connection {
+                    socket,
+                    from,
+                    accepted_ns,
+                    head,
+                    arrivals,
+                    window,
+                    room,
+                    clamps,
+                    empty_ns,
+                    out_of_order,
+                });
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             // It was gone before it could be accepted.
@@ -178,11 +192,16 @@ struct Connection {
     room: usize,
     /// How often the window is still to be set.
     clamps: u32,
+    /// When there was nothing to read.
+    empty_ns: i64,
+    /// Segments that had come out of order when that was looked at last.
+    out_of_order: u32,
 }
 
 impl Connection {
     fn read(&mut self, buffer: &mut [u8]) -> State {
         for _ in 0..TURN {
+            let asked_ns = realtime_ns();
             match stamped(self.socket.as_fd(), buffer) {
                 Ok((0, _)) => return State::Ended(true),
                 Ok((length, time_ns)) => {
@@ -193,13 +212,29 @@ impl Connection {
                     if self.head[..known] != GREETING[..known] {
                         return State::Ended(false);
                     }
-                    self.arrivals.add(time_ns, length as u64);
+                    let waited = time_ns.is_some_and(|stamp_ns| self.has_waited(stamp_ns, asked_ns));
+                    self.arrivals.add(if waited { Some(asked_ns) } else { time_ns }, length as u64);
                 }
-                Err(Errno::EAGAIN | Errno::EINTR) => return State::Open,
+                Err(Errno::EAGAIN) => {
+                    self.empty_ns = asked_ns;
+                    return State::Open;
+                }
+                Err(Errno::EINTR) => return State::Open,
                 Err(_) => return State::Ended(false),
             }
         }
         State::Open
+    }
+
+    /// Whether what is read now had come at `stamp_ns` and waited behind a hole: the kernel's stamp is of the last segment by
+    /// number, which may have come before another.
+    fn has_waited(&mut self, stamp_ns: i64, asked_ns: i64) -> bool {
+        if asked_ns - stamp_ns < PROMPT_NS {
+            return false;
+        }
+        let count = tcp_info(self.socket.as_fd()).map_or(0, |info| info.out_of_order_packets);
+        let overtaken = std::mem::replace(&mut self.out_of_order, count) != count;
+        overtaken || stamp_ns < self.empty_ns
     }
 
     /// Linux sets the window anew when it has seen how much of its buffer a full segment takes; so do we, after it. From
