@@ -19,6 +19,10 @@ const MOST_WINDOW: f64 = 0.625;
 const FIRST_SPACE_SEGMENTS: f64 = 10.0;
 /// How much a longer round trip counts.
 const GAIN: f64 = 0.125;
+/// Ticks of a second of the clock that timestamps are of: TCP_TS_HZ.
+const TICKS: f64 = 1000.0;
+/// Times that are equal differ by less, in seconds.
+const EQUAL_S: f64 = 1e-9;
 
 /// The window of a receiver, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +44,8 @@ pub struct ReceiveWindow {
     back_s: f64,
     handshake_s: f64,
     rtt_s: f64,
+    /// The tick of the timestamp that was echoed last: rcv_rtt_last_tsecr.
+    echoed: f64,
 }
 
 impl ReceiveWindow {
@@ -62,6 +68,7 @@ impl ReceiveWindow {
             back_s: 0.0,
             handshake_s: f64::INFINITY,
             rtt_s: f64::INFINITY,
+            echoed: f64::NAN,
         }
     }
 
@@ -86,14 +93,15 @@ impl ReceiveWindow {
     /// A segment came that was sent at `sent`; what is read now ends before packet `next`, and `early` packets
     /// beyond it are spanned. True if the window grows.
     pub fn receive(&mut self, now: Time, sent: Time, next: u32, early: u32) -> bool {
-        let sample_s = now.since(sent) + self.back_s;
-        self.rtt_s = if sample_s < self.rtt_s { sample_s } else { self.rtt_s + GAIN * (sample_s - self.rtt_s) };
+        self.measure(now, sent);
         let room = self.clamp - self.window;
         let grows = room > 0.0;
         if grows {
             self.window += room.min(2.0 * self.payload_bytes);
         }
-        if now.since(self.since) >= self.rtt_s {
+        // Of equal times the second is a little less, as hosts take some: a measure that begins with a later segment of a
+        // round never returns to the first.
+        if now.since(self.since) >= self.rtt_s + EQUAL_S {
             let read = f64::from(next.saturating_sub(self.first)) * self.payload_bytes;
             if read > self.space {
                 self.adjust(read, f64::from(early) * self.payload_bytes);
@@ -101,6 +109,17 @@ impl ReceiveWindow {
             (self.since, self.first) = (now, next);
         }
         grows
+    }
+
+    /// tcp_rcv_rtt_measure_ts: once for each timestamp that comes back, in whole ticks.
+    fn measure(&mut self, now: Time, sent: Time) {
+        let echoed = ((sent.seconds() - self.back_s + EQUAL_S) * TICKS).floor();
+        if echoed == self.echoed {
+            return;
+        }
+        self.echoed = echoed;
+        let sample_s = (((now.seconds() + EQUAL_S) * TICKS).floor() - echoed).max(1.0) / TICKS;
+        self.rtt_s = if sample_s < self.rtt_s { sample_s } else { self.rtt_s + GAIN * (sample_s - self.rtt_s) };
     }
 
     /// tcp_rcvbuf_grow: twice what was read, and more where the sender speeds up.
@@ -138,9 +157,9 @@ mod tests {
         window.establish(Time::ZERO, Time::ZERO);
         let (mut next, mut counts) = (1, Vec::new());
         for round in 1..8_u32 {
-            let now = Time::new(0.1 * f64::from(round));
             let mut grown = 0;
-            for _ in 0..(10 << (round - 1)) {
+            for place in 0..(10 << (round - 1)) {
+                let now = Time::new(0.1 * f64::from(round) + 1e-5 * f64::from(place));
                 next += 1;
                 grown += u32::from(window.receive(now, Time::new(now.seconds() - 0.1), next, 0));
             }
@@ -148,6 +167,21 @@ mod tests {
             assert!(window.window * 2.0 >= 1448.0 * f64::from(10 << (round - 1)), "round {round}: {window:?}");
         }
         assert!(counts[2..6].iter().all(|grown| *grown > 10), "{counts:?}");
+    }
+
+    /// Round trips of 100.6 ms are 100 or 101 ticks, by when they begin: after 101 the next measure begins with a segment
+    /// that is later in its round, as in captures of Linux 6.18.
+    #[test]
+    fn measures_begin_later_in_a_round_where_ticks_are_longer() {
+        for (begin_ms, later) in [(0.1, false), (0.5, true)] {
+            let mut window = ReceiveWindow::new(1448, 2172.0);
+            let at = |ms: f64| Time::new((begin_ms + ms) / 1e3);
+            window.establish(at(0.0), at(0.0));
+            for (ms, next) in [(100.6, 2), (101.2, 3)] {
+                window.receive(at(ms), at(ms - 100.6), next, 0);
+            }
+            assert_eq!(window.since > at(101.0), later, "{window:?}");
+        }
     }
 
     /// An application that asks for a window has it from the start.
