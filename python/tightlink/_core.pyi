@@ -16,6 +16,7 @@ __all__ = [
     "Report",
     "ScenarioError",
     "capture",
+    "completions",
     "congestion",
     "congestion_options",
     "congestion_recoveries",
