@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import tightlink as tl
 from tightlink.cli import main
+from tightlink.diagnosis.completions import with_completions
 from tightlink.experiment.metrics import metrics
-from tightlink.run.completions import with_completions
 
 #: One link, on which nothing but the transfers' own packets is in the way.
 ALONE = """

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink.console import print_rows, print_text, say
+from tightlink.diagnosis.completions import of_groups, with_completions
 from tightlink.files import check_new
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
 from tightlink.run import Run
-from tightlink.run.completions import of_groups, with_completions
 from tightlink.tables import TOTALS, counted, measured
 
 _USERS: Final = {

@@ -10,13 +10,13 @@ from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, mer
 from tightlink.diagnosis.bounds import saturated_links
 from tightlink.diagnosis.causes import causes
 from tightlink.diagnosis.commands import Changed, Typed
+from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.queueing import delay, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
 from tightlink.diagnosis.words import family, listed, named, percent, sentence
-from tightlink.run.completions import of_flows
 
 if TYPE_CHECKING:
     from tightlink.run import Run

@@ -7,6 +7,7 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.console import rounded
 from tightlink.diagnosis import percent
+from tightlink.diagnosis.completions import with_completions
 from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
 from tightlink.plots.observed import observed
@@ -16,7 +17,6 @@ from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
 from tightlink.report.sequence import Between
 from tightlink.run import CAPTURE, SIMULATION, TRACE, Run
-from tightlink.run.completions import with_completions
 from tightlink.scenario import understood
 
 _MOST_BARS: Final = 24

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from tightlink.diagnosis.completions import of_groups
 from tightlink.diagnosis.transfers import completed
 from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Table
 from tightlink.run import Run
-from tightlink.run.completions import of_groups
 
 #: Points that are drawn; of more, so many by chance.
 _MOST_POINTS: Final = 2000

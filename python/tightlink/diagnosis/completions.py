@@ -9,9 +9,13 @@ Example:
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tightlink.lazy import pl
-from tightlink.run.run import Run
 from tightlink.tables import schema
+
+if TYPE_CHECKING:
+    from tightlink.run import Run
 
 
 def of_flows(run: Run) -> pl.DataFrame:
