@@ -69,7 +69,7 @@ def test_a_transfer_is_complete_when_its_last_hole_is_filled() -> None:
 profile = "linux"
 duration = "2 s"
 link.wire = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "20 ms", queue = "100 packets", loss = { packets = [5] } }
-traffic.file = { kind = "bulk", from = "a", to = "b", bytes = "100 kB", start = "0.1 s" }
+traffic.file = { kind = "bulk", from = "a", to = "b", bytes = "100 kB", start = "0.1 s", tcp.congestion = "reno" }
 """)
     try:
         run = measure(scenario, tries=3)
