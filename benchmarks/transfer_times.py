@@ -41,7 +41,7 @@ def scenario(control: str, round_trip_ms: float, queue: str, start_ms: float = 0
 
 def times(run: tl.Run) -> list[float]:
     """The completion times, the longest that there is where one was not complete."""
-    return run.completions["completion_s"].fill_null(float(EACH_S)).to_list()  # type: ignore[no-any-return]
+    return run.completions["completion_s"].fill_null(float(EACH_S)).to_list()  # type: ignore[no-any-return]  # numbers
 
 
 def main() -> None:

@@ -86,8 +86,10 @@ def _over_time(found: Comparison, folders: tuple[Path, Path], pairs: dict[str, s
         return found
     from tightlink.plots.observed import observed
 
-    first, second = (observed(open_run(folder), "series") for folder in folders)
-    return replace(found, series=put_together(first, second, pairs=pairs).series)
+    runs = [open_run(folder) for folder in folders]
+    first, second = seen = [observed(run, "series") for run in runs]
+    # What has its samples is compared already.
+    return found if seen == runs else replace(found, series=put_together(first, second, pairs=pairs).series)
 
 
 def _described(found: Comparison) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def observed(run: Run, *tables: Observed) -> Run:
 
 def _service_s(run: Run) -> float:
     """How long the busiest link was busy with each packet."""
-    row = run.links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
+    row = run.links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
     return float(row["utilization"] * units.time(run.scenario.duration) / max(1, row["packets_out"]))
 
 
