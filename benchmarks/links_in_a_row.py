@@ -3,18 +3,18 @@
     python benchmarks/links_in_a_row.py -o results/links-in-a-row
 
 Three networks, three congestion controls, one flow and four: 18 cells, which take about 15 minutes on a machine that
-does nothing else. Measured three times, and simulated with starts within the first millisecond; the means count, as
-what a flow over three full links gets is left to chance. Ends with a table of what the flows from end to end got, and
-those that cross one link only, and, of goodput and of the 95th percentile of the one-way delay, R² and how many are
-within 10 %. Continues where it was interrupted.
+does nothing else. Measured three times, and simulated with sixteen seeds of the times that hosts take; the means
+count, as what a flow over three full links gets is left to chance. Ends with a table of what the flows from end to
+end got, and those that cross one link only, and, of goodput and of the 95th percentile of the one-way delay, R² and
+how many are within 10 %. Continues where it was interrupted.
 """
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from typing import Any
 
-from changing_links import CONTROLS, DURATION, FLOWS, STARTS_MS, beside, command, mean, tell_agreement
+from changing_links import CONTROLS, DURATION, FLOWS, Measured, beside, command, mean, tell_agreement, with_hosts
 
 import tightlink as tl
 from tightlink.measure.measuring import measure
@@ -27,6 +27,7 @@ def link(ends: tuple[str, str], rate: str, delay: str, queue: str) -> dict[str, 
 
 _DATAGRAMS = {"datagram": "1000 B"}
 TIMES = 3
+SEEDS = range(1, 17)
 #: Links, and flows that cross some of them beside those from end to end: kind, from, to.
 NETWORKS: dict[str, tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]] = {
     # The line is full while nobody else is behind it, the peering otherwise.
@@ -59,18 +60,15 @@ NETWORKS: dict[str, tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]]
 }  # fmt: skip
 
 
-def scenario(network: str, control: str, flows: int, start_ms: float = 0.0) -> tl.Scenario:
-    """A cell: flows from end to end, and others."""
+def scenario(network: str, control: str, flows: int, seed: int = 0) -> tl.Scenario:
+    """A cell: flows from end to end, and others; with a seed to simulate, between hosts that take time."""
     links, others = NETWORKS[network]
-    tcp = {"congestion": control}
     last = list(links.values())[-1]["ends"][1]
-    through = {"kind": "bulk", "from": "a", "to": last, "flows": flows, "tcp": tcp}
-    if start_ms:
-        through["start"] = f"{start_ms} ms"
-    others = {name: each | ({"tcp": tcp} if each["kind"] == "bulk" else {}) for name, each in others.items()}
-    return tl.Scenario.from_dict(
-        {"profile": "linux", "duration": DURATION, "link": links, "traffic": {"through": through} | others}
-    )
+    traffic = {"through": {"kind": "bulk", "from": "a", "to": last, "flows": flows}} | others
+    tcp = {"tcp": {"congestion": control}}
+    traffic = {name: each | (tcp if each["kind"] == "bulk" else {}) for name, each in traffic.items()}
+    chosen = with_hosts(links, traffic) if seed else {"link": links, "traffic": traffic}
+    return tl.Scenario.from_dict({"profile": "linux", "duration": DURATION, "seed": seed} | chosen)
 
 
 def found(run: tl.Run) -> dict[str, dict[str, float]]:
@@ -87,19 +85,14 @@ def found(run: tl.Run) -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    folder = command(__doc__).parse_args().output
-    folder.mkdir(parents=True, exist_ok=True)
+    stored = Measured(command(__doc__).parse_args().output)
     rows = []
     for network, (links, _) in NETWORKS.items():
         for control in CONTROLS:
             for flows in FLOWS:
-                file = folder / f"{network}-{control}-{flows}.json"
-                measured = json.loads(file.read_text()) if file.exists() else []
-                while len(measured) < TIMES:
-                    run = measure(scenario(network, control, flows), links=list(links), tries=3)
-                    measured.append(found(run))
-                    file.write_text(json.dumps(measured))
-                simulated = [found(tl.simulate(scenario(network, control, flows, at))) for at in STARTS_MS]
+                run = partial(measure, scenario(network, control, flows), links=list(links), tries=3)
+                measured = stored.of(f"{network}, {control}, {flows}", TIMES, found, run)
+                simulated = [found(tl.simulate(scenario(network, control, flows, seed))) for seed in SEEDS]
                 for group in measured[0]:
                     there, here = (mean([one[group] for one in runs]) for runs in (measured, simulated))
                     rows.append((there, here))

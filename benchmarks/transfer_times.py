@@ -3,17 +3,17 @@
     python benchmarks/transfer_times.py -o results/transfer-times
 
 Three controls, two round trips and three queues of 20 Mbit/s: 18 cells of five transfers, one after the other, measured
-twice each, in about 13 minutes on a machine that does nothing else. Simulated with starts within the first millisecond,
-of which the median counts. Ends with how many of the 90 times are within 5 %. Continues where it was interrupted.
+twice each, in about 13 minutes on a machine that does nothing else. Simulated with sixteen seeds of the times
+that hosts take, of which the median counts. Ends with how many of the 90 times are within 5 %. Continues where it was interrupted.
 """
 
 from __future__ import annotations
 
-import json
 import statistics
+from functools import partial
 from typing import Any
 
-from changing_links import CONTROLS, STARTS_MS, command, quietest
+from changing_links import CONTROLS, Measured, command, quietest, with_hosts
 
 import tightlink as tl
 
@@ -23,20 +23,22 @@ QUEUES: dict[str, Any] = {"0.25 BDP": "0.25 BDP", "1 BDP": "1 BDP", "fq-codel": 
 #: Each transfer has so long.
 EACH_S = 4
 TIMES = 2
+SEEDS = range(1, 17)
 #: Times that differ by less are counted.
 NEAR = 0.05
 
 
-def scenario(control: str, round_trip_ms: float, queue: str, start_ms: float = 0.0) -> tl.Scenario:
-    """Transfers of all sizes over one link, one after the other."""
+def scenario(control: str, round_trip_ms: float, queue: str, seed: int = 0) -> tl.Scenario:
+    """Transfers of all sizes over one link, one after the other; with a seed to simulate, between hosts that take time."""
     wire = {"ends": ["a", "b"], "rate": "20 Mbit/s", "delay": f"{round_trip_ms / 2} ms", "queue": QUEUES[queue]}
     each = {"kind": "bulk", "from": "a", "to": "b", "tcp": {"congestion": control}}
     traffic = {
-        f"transfer-{place}": each | {"bytes": size, "start": f"{1000 * EACH_S * place + start_ms} ms"}
-        for place, size in enumerate(SIZES)
+        f"transfer-{place}": each | {"bytes": size, "start": f"{EACH_S * place} s"} for place, size in enumerate(SIZES)
     }
+    links = {"wire": wire}
+    network = with_hosts(links, traffic) if seed else {"link": links, "traffic": traffic}
     duration = f"{EACH_S * len(SIZES)} s"
-    return tl.Scenario.from_dict({"profile": "linux", "duration": duration, "link": {"wire": wire}, "traffic": traffic})
+    return tl.Scenario.from_dict({"profile": "linux", "duration": duration, "seed": seed} | network)
 
 
 def times(run: tl.Run) -> list[float]:
@@ -45,20 +47,16 @@ def times(run: tl.Run) -> list[float]:
 
 
 def main() -> None:
-    folder = command(__doc__).parse_args().output
-    folder.mkdir(parents=True, exist_ok=True)
+    stored = Measured(command(__doc__).parse_args().output)
     near = 0
     for control in CONTROLS:
         for round_trip_ms in ROUND_TRIPS_MS:
             for queue in QUEUES:
                 cell = (control, round_trip_ms, queue)
-                file = folder / f"{control}-{round_trip_ms}-{queue.replace(' ', '-')}.json"
-                measured = json.loads(file.read_text()) if file.exists() else []
-                while len(measured) < TIMES:
-                    measured.append(times(quietest(scenario(*cell))))
-                    file.write_text(json.dumps(measured))
+                name = f"{control}, {round_trip_ms} ms, {queue}"
+                measured = stored.of(name, TIMES, times, partial(quietest, scenario(*cell)))
                 there = [statistics.fmean(each) for each in zip(*measured, strict=True)]
-                simulated = [times(tl.simulate(scenario(*cell, at))) for at in STARTS_MS]
+                simulated = [times(tl.simulate(scenario(*cell, seed))) for seed in SEEDS]
                 here = [statistics.median(each) for each in zip(*simulated, strict=True)]
                 near += sum(abs(after / before - 1) <= NEAR for before, after in zip(there, here, strict=True))
                 told = "  ".join(

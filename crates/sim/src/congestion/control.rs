@@ -203,6 +203,10 @@ pub trait CongestionControl: Sized {
     /// The application has something to send again, with nothing in flight. Only for a control that samples.
     fn on_restart(&mut self, _window: &mut Window, _now: Time, _random: &mut Stream) {}
 
+    /// A packet is sent with nothing in flight, and none was since `last`. Only where the use of the window is noted, as in Linux.
+    #[inline]
+    fn on_silence(&mut self, _last: Time, _now: Time) {}
+
     /// The losses that it has answered last were none: the packets had been late only. The window that was before them
     /// comes back.
     fn on_spurious(&mut self, _window: &mut Window) {}

@@ -210,6 +210,11 @@ impl Controls {
         ask!(self, handle, on_restart(window, now, random));
     }
 
+    /// See [`CongestionControl::on_silence`].
+    pub fn on_silence(&mut self, handle: Handle, last: Time, now: Time) {
+        ask!(self, handle, on_silence(last, now));
+    }
+
     /// See [`CongestionControl::on_spurious`].
     pub fn on_spurious(&mut self, handle: Handle, window: &mut Window) {
         ask!(self, handle, on_spurious(window));

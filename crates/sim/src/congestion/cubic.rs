@@ -5,10 +5,12 @@
 //!
 //! Before the first loss, and after a timeout, the RFC's window begins to grow from a plateau. Linux then grows by a
 //! twentieth in a round trip at least: `growth_before_loss`. It looks ahead by the smallest round trip, where §4.2 does by
-//! the smoothed one: `by_least_rtt`. It counts in whole packets, which makes small windows smaller still, and never lets
-//! Reno's window grow by a packet in a round trip, as §4.3 does beyond the window of the last loss: `whole_packets`. Profile
-//! `linux` sets all three (bictcp_update).
+//! the smoothed one: `by_least_rtt`. It computes in whole packets and ticks, in which silence does not count: `whole_packets`
+//! ([`linux`]). Profile `linux` sets all three.
 
+mod linux;
+
+use self::linux::{Growth, Linux, share};
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::time::Time;
 
@@ -16,11 +18,6 @@ use crate::time::Time;
 const STEEPEST: f64 = 1.5;
 /// Weight of a sample in the smoothed round-trip time (RFC 6298 §2), which §4.2 looks ahead by.
 const SRTT_GAIN: f64 = 0.125;
-
-/// Linux finds anew how fast the window grows when it has grown, else after this many seconds (HZ / 32).
-const LINUX_RECENT_S: f64 = 1.0 / 32.0;
-/// Eighths of a window that are acknowledged when Reno's grows by one (beta_scale).
-const LINUX_RENO: f64 = 15.0;
 
 /// CUBIC.
 #[derive(Clone, Copy, Debug)]
@@ -34,27 +31,13 @@ pub struct Cubic {
     by_least_rtt: bool,
     /// The smoothed round-trip time, or the smallest one, in seconds; zero before the first.
     ahead_s: f64,
-    /// What Linux counts, where the window is as Linux has it.
-    counts: Option<Counts>,
+    /// Where the window is as Linux has it.
+    linux: Option<Linux>,
     /// W_max, zero when there was no loss, or a timeout.
     top: f64,
     /// The window when the last loss was detected: §4.3's cwnd_prior.
     prior: f64,
     epoch: Option<Epoch>,
-}
-
-/// bictcp_update's counts, in packets.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    /// Acknowledged toward the next packet of the window: snd_cwnd_cnt.
-    toward: f64,
-    /// For how many acknowledged packets it grows by one: cnt.
-    every: f64,
-    /// Acknowledged since Reno's window grew: ack_cnt.
-    since: f64,
-    /// The window and the time for which `every` was found: last_cwnd, last_time.
-    found_for: f64,
-    found_at: Time,
 }
 
 /// Since congestion avoidance began.
@@ -76,46 +59,16 @@ impl Cubic {
         self.c * t * t * t + epoch.origin
     }
 
-    /// Linux's bictcp_update and tcp_cong_avoid_ai.
-    fn grow_whole(&mut self, window: &mut Window, ack: &Ack) {
-        let mut counts = self.counts.unwrap_or_default();
-        counts.since += ack.acked;
-        if counts.found_for != window.cwnd || ack.now.since(counts.found_at) > LINUX_RECENT_S || self.epoch.is_none() {
-            (counts.found_for, counts.found_at) = (window.cwnd, ack.now);
-            let mut epoch = self.epoch.unwrap_or_else(|| {
-                counts.since = ack.acked;
-                self.begin(window, ack.now)
-            });
-            let target = self.at(&epoch, ack.now.since(epoch.start) + self.ahead_s).floor();
-            counts.every =
-                if target > window.cwnd { (window.cwnd / (target - window.cwnd)).floor() } else { 100.0 * window.cwnd };
-            if self.top == 0.0 {
-                counts.every = counts.every.min(1.0 / self.growth_before_loss);
-            }
-            if self.reno_friendly {
-                let each = (window.cwnd * LINUX_RENO / 8.0).floor();
-                while counts.since > each {
-                    counts.since -= each;
-                    epoch.reno += 1.0;
-                }
-                if epoch.reno > window.cwnd {
-                    counts.every = counts.every.min((window.cwnd / (epoch.reno - window.cwnd)).floor());
-                }
-            }
-            counts.every = counts.every.max(2.0);
-            self.epoch = Some(epoch);
-        }
-        if counts.toward >= counts.every {
-            counts.toward = 0.0;
-            window.cwnd += 1.0;
-        }
-        counts.toward += ack.acked;
-        if counts.toward >= counts.every {
-            let more = (counts.toward / counts.every).floor();
-            counts.toward -= more * counts.every;
-            window.cwnd += more;
-        }
-        self.counts = Some(counts);
+    /// The window to continue with, of which so much is `kept`.
+    fn reduce(&mut self, loss: &Loss, kept: f64) -> f64 {
+        self.prior = loss.in_use;
+        self.top = loss.top(self.top, self.beta, self.fast_convergence);
+        self.epoch = None;
+        let window = kept * loss.in_use;
+        let Some(linux) = &mut self.linux else { return window };
+        linux.reduce();
+        self.top = self.top.floor();
+        window.floor()
     }
 
     fn begin(&self, window: &Window, now: Time) -> Epoch {
@@ -148,7 +101,7 @@ impl CongestionControl for Cubic {
         ControlOption::switch(
             "whole_packets",
             false,
-            "count in whole packets, and as Reno always at the rate below W_max (Linux's bictcp_update)",
+            "whole packets and ticks of 4 ms, and as Reno always at the rate below W_max (Linux's bictcp_update)",
         ),
     ];
     const PHASES: &'static [&'static str] = &["slow-start", "reno-friendly", "concave", "convex"];
@@ -156,6 +109,8 @@ impl CongestionControl for Cubic {
     fn new(options: &Options<'_>) -> Self {
         let [c, beta, beta_ecn, fast_convergence, reno_friendly, growth_before_loss, by_least_rtt, whole] =
             options.values();
+        let linux = (whole > 0.5).then(|| Linux::new(c, beta));
+        let [beta, beta_ecn] = [beta, beta_ecn].map(|of| if linux.is_some() { share(of) } else { of });
         Self {
             c,
             beta,
@@ -165,7 +120,7 @@ impl CongestionControl for Cubic {
             growth_before_loss,
             by_least_rtt: by_least_rtt > 0.5,
             ahead_s: 0.0,
-            counts: (whole > 0.5).then(Counts::default),
+            linux,
             top: 0.0,
             prior: 0.0,
             epoch: None,
@@ -174,6 +129,9 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn measure(&mut self, ack: &Ack) {
+        if self.linux.as_ref().is_some_and(|linux| !linux.measures(ack.now)) {
+            return;
+        }
         if self.by_least_rtt && self.ahead_s > 0.0 {
             self.ahead_s = self.ahead_s.min(ack.rtt_s);
             return;
@@ -183,12 +141,25 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let mut acked = ack.acked;
         if window.in_slow_start() {
-            window.slow_start(ack.acked);
-            return;
+            // What is acknowledged beyond the threshold Linux has grow the window as from there on.
+            let room = window.ssthresh - window.cwnd;
+            if self.linux.is_none() || acked <= room {
+                window.slow_start(acked);
+                return;
+            }
+            window.cwnd = window.ssthresh;
+            acked -= room;
         }
-        if self.counts.is_some() {
-            return self.grow_whole(window, ack);
+        if let Some(linux) = &mut self.linux {
+            let growth = Growth {
+                top: self.top as u64,
+                before_loss: self.growth_before_loss,
+                reno_friendly: self.reno_friendly,
+                ahead_s: self.ahead_s,
+            };
+            return linux.grow(window, acked, ack.now, &growth);
         }
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(window, ack.now));
         let time_s = ack.now.since(epoch.start);
@@ -210,39 +181,40 @@ impl CongestionControl for Cubic {
     }
 
     fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
-        self.prior = loss.in_use;
-        self.top = loss.top(self.top, self.beta, self.fast_convergence);
-        self.epoch = None;
-        if let Some(counts) = &mut self.counts {
-            counts.toward = 0.0;
-            self.top = self.top.floor();
-        }
-        self.beta * loss.in_use
+        self.reduce(loss, self.beta)
     }
 
-    fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
-        self.on_loss(window, loss);
-        Some(self.beta_ecn * loss.in_use)
+    fn on_mark(&mut self, _window: &Window, loss: &Loss) -> Option<f64> {
+        Some(self.reduce(loss, self.beta_ecn))
     }
 
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
         let threshold = self.on_loss(window, loss);
         self.top = 0.0;
+        if self.linux.is_some() {
+            // bictcp_reset.
+            self.ahead_s = 0.0;
+        }
         threshold
     }
 
+    fn on_silence(&mut self, last: Time, now: Time) {
+        if let Some(linux) = &mut self.linux {
+            linux.shift(last, now);
+        }
+    }
+
     fn phase(&self, window: &Window) -> usize {
-        match self.epoch {
+        let epoch = match &self.linux {
+            Some(linux) => linux.epoch.map(|epoch| (epoch.origin as f64, epoch.reno as f64)),
+            None => self.epoch.map(|epoch| (epoch.origin, epoch.reno)),
+        };
+        match epoch {
             None => usize::from(!window.in_slow_start()),
             Some(_) if window.in_slow_start() => 0,
-            Some(epoch) if self.reno_friendly && window.cwnd <= epoch.reno => 1,
-            Some(epoch) => {
-                if window.cwnd < epoch.origin {
-                    2
-                } else {
-                    3
-                }
-            }
+            Some((_, reno)) if self.reno_friendly && window.cwnd <= reno => 1,
+            Some((origin, _)) if window.cwnd < origin => 2,
+            Some(_) => 3,
         }
     }
 }

@@ -224,6 +224,12 @@ impl WindowUse {
         }
     }
 
+    /// When a packet was sent.
+    #[must_use]
+    pub fn last_sent(&self) -> Time {
+        self.last_sent
+    }
+
     /// A packet is sent.
     pub fn sent(&mut self, now: Time) {
         self.last_sent = now;

@@ -30,18 +30,31 @@ pub struct HyStart {
     base_s: f64,
     least_s: f64,
     samples: u32,
+    /// It has found the limit, and looks for it again after a timeout only.
+    found: bool,
 }
 
 impl Default for HyStart {
     fn default() -> Self {
         let (begin, train, endless_s) = (Time::ZERO, Time::ZERO, f64::INFINITY);
-        Self { last: -1, begin, train, base_s: endless_s, least_s: endless_s, samples: 0 }
+        Self { last: -1, begin, train, base_s: endless_s, least_s: endless_s, samples: 0, found: false }
     }
 }
 
 impl HyStart {
-    /// Takes in an ACK of slow start. True if the path is full.
+    /// Begins anew, in a round that ends behind packet `highest`.
+    pub(super) fn after_timeout(highest: i32) -> Self {
+        Self { last: highest, ..Self::default() }
+    }
+
+    /// Takes in an ACK of slow start. True if the path is full, once.
     pub(super) fn finds_limit(&mut self, window: &Window, ack: &Ack) -> bool {
+        let finds = !self.found && self.sees_limit(window, ack);
+        self.found |= finds;
+        finds
+    }
+
+    fn sees_limit(&mut self, window: &Window, ack: &Ack) -> bool {
         self.base_s = self.base_s.min(ack.rtt_s);
         // Rounds are those of the connection's flights from the first on, however small they are.
         if ack.through > self.last {
@@ -68,26 +81,43 @@ impl HyStart {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::congestion::slow_start::tests::grow;
-    use crate::scenario::SlowStartKind::HyStart;
+    use crate::congestion::tests::ack;
+    use crate::scenario::SlowStartKind;
 
     /// ACKs of 1 ms each: those of half of a round trip of 100 ms are 50, in the round of 64 packets.
     #[test]
     fn a_train_of_half_a_round_trip_ends_slow_start() {
-        let (rounds, window) = grow(HyStart, 0.001, 9, |_| 0.1);
+        let (rounds, window) = grow(SlowStartKind::HyStart, 0.001, 9, |_| 0.1);
         assert_eq!(rounds, 2);
         assert!((64.0 + 50.0..64.0 + 54.0).contains(&window), "{window}");
+    }
+
+    /// After the first time it finds nothing until a timeout (found), after which the smallest round trip is another.
+    #[test]
+    fn it_finds_a_limit_once() {
+        let window = Window { cwnd: 64.0, ssthresh: 1e9 };
+        let of_a_round = |state: &mut HyStart, rtt_s: f64, first: i32| {
+            let acks = (0..20).map(|place| Ack { through: first + place, highest: first + 20, ..ack(rtt_s) });
+            acks.filter(|ack| state.finds_limit(&window, ack)).count()
+        };
+        let mut state = HyStart::default();
+        let found = [(0.1, 0), (0.12, 30), (0.2, 60)].map(|(rtt_s, first)| of_a_round(&mut state, rtt_s, first));
+        assert_eq!(found, [0, 1, 0]);
+        state = HyStart::after_timeout(80);
+        assert_eq!([(0.12, 81), (0.14, 111)].map(|(rtt_s, first)| of_a_round(&mut state, rtt_s, first)), [0, 1]);
     }
 
     /// ACKs 2.1 ms apart are no train; an eighth more of the round trip is a queue.
     #[test]
     fn a_longer_round_trip_ends_slow_start() {
-        let longer = |extra_s: f64| grow(HyStart, 0.0021, 6, |round| if round < 4 { 0.1 } else { 0.1 + extra_s });
+        let longer = |extra_s: f64| grow(SlowStartKind::HyStart, 0.0021, 6, |round| if round < 4 { 0.1 } else { 0.1 + extra_s });
         assert_eq!(longer(0.012), (6, 1024.0));
         // Eight samples, then the decision.
         assert_eq!(longer(0.013), (4, 264.0));
         // At most 16 ms.
-        let of_a_second = |extra_s: f64| grow(HyStart, 0.0021, 6, |round| if round < 4 { 1.0 } else { 1.0 + extra_s });
+        let of_a_second = |extra_s: f64| grow(SlowStartKind::HyStart, 0.0021, 6, |round| if round < 4 { 1.0 } else { 1.0 + extra_s });
         assert_eq!((of_a_second(0.0159).0, of_a_second(0.0161).0), (6, 4));
     }
 }

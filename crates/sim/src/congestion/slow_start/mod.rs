@@ -99,6 +99,13 @@ impl SlowStart {
         }
     }
 
+    /// The retransmission timer expired: HyStart looks for the limit again, from behind the highest packet sent.
+    pub fn timeout(&mut self, highest: i32) {
+        if let Kind::HyStart(state) = &mut self.kind {
+            *state = HyStart::after_timeout(highest);
+        }
+    }
+
     /// Whether the window converges where losses show now, rather than being cut at once.
     #[must_use]
     pub fn converges(&self) -> bool {

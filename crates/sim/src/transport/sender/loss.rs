@@ -98,6 +98,9 @@ impl Sender {
             if env.ns2() || !self.rtt.is_backed_off() {
                 let loss = self.loss(env);
                 let threshold = env.controls.on_timeout(self.control, &self.window, &loss);
+                if let Some(slow_start) = &mut self.slow_start {
+                    slow_start.timeout(self.highest);
+                }
                 // Linux's tcp_enter_loss: recovery has cut it already.
                 if !(env.linux() && self.recovering) {
                     // Below the window that follows, the threshold would end slow start before it begins.

@@ -117,6 +117,9 @@ impl Sender {
             self.note_paced(env, seq);
         }
         if self.takes_notes {
+            if idle && let Some(window_use) = &self.window_use {
+                env.controls.on_silence(self.control, window_use.last_sent(), now);
+            }
             let signs = self.note_sending(seq, now, again);
             if signs.capable {
                 let scalable = env.controls.is_scalable(self.control);
