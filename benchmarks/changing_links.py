@@ -8,8 +8,9 @@ about 45 minutes. Of links that lose, by chance or by their queues, there are si
 
 A run is measured once, or again (twice at most) where the machine was so busy that a warning says so:
 that counts whose receivers were least late. It is simulated with starts within the first millisecond, as nearly as the
-start of the measured one is known, between hosts that take time; the median counts. Ends with a table of the cells and, of goodput and of the 95th
-percentile of the one-way delay, R² and how many cells are within 10 %. Continues where it was interrupted.
+start of the measured one is known, between hosts that take time; the median counts. Ends with a table of the cells and,
+of goodput and of the 95th percentile of the one-way delay, R² and how many cells are within 10 %. Continues where it
+was interrupted.
 """
 
 from __future__ import annotations

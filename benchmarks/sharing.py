@@ -35,9 +35,7 @@ NEAR = 0.05
 
 
 def scenario(flows: tuple[tuple[str, int], tuple[str, int]], queue: float, seed: int = 0) -> tl.Scenario:
-    """Two flows over a link of 20 Mbit/s and a round trip of 40 ms, and what each has behind it; with a seed to simulate,
-    between hosts that take time.
-    """
+    """Two flows over 20 Mbit/s and 40 ms, and what each has behind it; with a seed between hosts that take time."""
     links = {"wire": {"ends": ["r", "b"], "rate": "20 Mbit/s", "delay": "20 ms", "queue": f"{queue} BDP"}}
     traffic = {}
     for name, (control, delay_ms) in zip(("first", "second"), flows, strict=True):

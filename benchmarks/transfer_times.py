@@ -3,8 +3,9 @@
     python benchmarks/transfer_times.py -o results/transfer-times
 
 Three controls, two round trips and three queues of 20 Mbit/s: 18 cells of five transfers, one after the other, measured
-twice each, in about 13 minutes on a machine that does nothing else. Simulated with sixteen seeds of the times
-that hosts take, of which the median counts. Ends with how many of the 90 times are within 5 %. Continues where it was interrupted.
+twice each, in about 13 minutes on a machine that does nothing else. Simulated with sixteen seeds of the times that
+hosts take, of which the median counts. Ends with how many of the 90 times are within 5 %. Continues where it was
+interrupted.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ NEAR = 0.05
 
 
 def scenario(control: str, round_trip_ms: float, queue: str, seed: int = 0) -> tl.Scenario:
-    """Transfers of all sizes over one link, one after the other; with a seed to simulate, between hosts that take time."""
+    """Transfers of all sizes over one link, one after the other; with a seed between hosts that take time."""
     wire = {"ends": ["a", "b"], "rate": "20 Mbit/s", "delay": f"{round_trip_ms / 2} ms", "queue": QUEUES[queue]}
     each = {"kind": "bulk", "from": "a", "to": "b", "tcp": {"congestion": control}}
     traffic = {

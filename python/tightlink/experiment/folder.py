@@ -57,7 +57,7 @@ class Experiment:
         ...     found.connect(["flows"]).sql("select avg(packets_sent) from flows").fetchall()
         [('0/0', 'download'), ('1/0', 'download')]
         '20 packets'
-        [(658.0,)]
+        [(662.5,)]
     """
 
     def __init__(self, folder: str | os.PathLike[str], store: Store | None = None) -> None:
