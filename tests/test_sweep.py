@@ -135,6 +135,22 @@ def test_killed_and_started_again(noisy: Path, tmp_path: Path) -> None:
     assert _bytes(out) == _bytes(tmp_path / "whole")
 
 
+def test_a_scenario_with_many_seeds(noisy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["sweep", str(noisy), "--replications", "3", "-o", str(tmp_path / "out"), "--with-lab"]) == 0
+    printed = capsys.readouterr().out
+    assert "±" in printed
+    assert "One combination: what differs from run to run is chance." in printed
+    assert (tmp_path / "out" / "report.html").is_file()
+    found = tl.sweep(tl.load(noisy), replications=3)
+    assert found.summary["runs"].to_list() == [3]
+    assert found.runs.collect()["goodput_bps"].n_unique() > 1
+    assert cli.main(["sweep", str(noisy), "-o", str(tmp_path / "other")]) == 2
+    assert (
+        "--vary: expected at least one factor, such as traffic.bulk.flows=1..20, or replications"
+        in capsys.readouterr().err
+    )
+
+
 def test_another_scenario_never_takes_old_runs(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     command = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "-o", str(out)]

@@ -65,7 +65,8 @@ def sweep(
 
     Args:
         file: Scenario or experiment, a TOML file.
-        vary: key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated.
+        vary: key=v1,v2,… or a range key=1..20, of a key by its dotted path; may be repeated. Without it, the scenario
+            with --replications other seeds.
         design: Which combinations: full, two-level, fractional, one-at-a-time, latin-hypercube, or a CSV file (default:
             full).
         replications: Runs of each combination, with seeds from the scenario's on (default: 1).

@@ -54,7 +54,7 @@ def sweep(  # noqa: PLR0913
     Args:
         scenario: What is varied.
         vary: Levels by key: a list, or a text such as ``"1..20"``. Several keys that change together are a
-            tuple of keys, with tuples of values.
+            tuple of keys, with tuples of values. Without them, the scenario itself in so many replications.
         replications: Runs of each combination, with seeds from the scenario's on (default 1; with a precision, 5 to
             begin with).
         design: Which combinations: "full", "two-level", "fractional", "one-at-a-time", "latin-hypercube", or the name

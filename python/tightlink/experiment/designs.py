@@ -80,7 +80,7 @@ def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = 
     if kind not in KINDS:
         expected = f"{one_of(KINDS)}, or a file such as design.csv"
         raise ScenarioError(expected, key="design", value=kind, suggestion=closest(kind, KINDS))
-    if not factors:
+    if not factors and kind != FULL:
         raise ScenarioError("at least one factor, such as traffic.bulk.flows=1..20", key="--vary")
     _refuse_repeated(factors)
     chosen = options or Options()

@@ -30,6 +30,8 @@ _SHARES: Final = ("utilization", "loss", "jain", "share", "load")
 #: Digits of the larger of two means, and how many more there may be.
 _DIGITS: Final = 3
 _MORE: Final = 4
+#: The factor that changes nothing but chance.
+_SEED: Final = "seed"
 #: Changes below this are not worth a sentence.
 _LEAST: Final = 0.02
 _MOST_TOLD: Final = 3
@@ -96,6 +98,9 @@ def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> lis
 
 def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> str:
     """What changes most, between which levels, and what else changes between them."""
+    levels = {factor: table for factor, table in levels.items() if factor != _SEED}
+    if not levels:
+        return "One combination: what differs from run to run is chance."
     found = changes(levels, responses)
     if not found or found[0].size < _LEAST:
         return "No response changes much, or none by more than its confidence interval."
