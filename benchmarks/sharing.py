@@ -3,7 +3,7 @@
     python benchmarks/sharing.py -o results/sharing
 
 Two controls over six lengths of the queue, three pairs of them; and one control at two round trips, over three
-lengths: 27 cells, measured three times each in about an hour on a machine that does nothing else, and simulated with
+lengths: 27 cells, measured twice each in about 40 minutes on a machine that does nothing else, and simulated with
 sixteen seeds of the times that hosts take; the means count. Ends with R² of the second flow's share, and how many
 cells are within 5 percentage points. Continues where it was interrupted.
 """
@@ -28,7 +28,7 @@ PAIRS = {
     "cubic, 120 ms beside 40": (("cubic", 0), ("cubic", 40), (1, 2, 4)),
     "bbr, 120 ms beside 40": (("bbr", 0), ("bbr", 40), (1, 2, 4)),
 }
-TIMES = 3
+TIMES = 2
 SEEDS = range(1, 17)
 #: Cells whose shares differ by less agree; set before any but those of BBR beside CUBIC was measured.
 NEAR = 0.05

@@ -93,12 +93,14 @@ def noise() -> Figure:
 @functools.cache
 def sharing() -> Figure:
     """What a flow gets beside another over the length of the queue, as `benchmarks/sharing.py` found it."""
-    shares = pl.read_csv(HERE / "measured" / "sharing.csv", comment_prefix="#")
+    shares = pl.read_csv(HERE.parents[1] / "benchmarks" / "measured" / "sharing" / "sharing.csv")
     figure, grid = _grid(1, 1, height=3.0)
     ax = grid[0][0]
     for color, pair in zip(SERIES, ("bbr beside cubic", "bbr beside reno", "cubic beside reno"), strict=False):
         own = shares.filter(pl.col("pair") == pair)
-        ax.plot(own["queue_bdp"], 100 * own["simulated"], color=color, label=f"{pair}, simulated")
+        simulated, deviation = 100 * own["simulated"], 100 * own["deviation"]
+        ax.plot(own["queue_bdp"], simulated, color=color, label=f"{pair}, simulated")
+        ax.fill_between(own["queue_bdp"], simulated - deviation, simulated + deviation, color=color, alpha=0.2, lw=0)
         ax.plot(own["queue_bdp"], 100 * own["measured"], "o", color=color, label="measured with Linux 6.18")
     ax.set_xscale("log", base=2)
     ax.set(xlabel="queue (bandwidth-delay products)", ylabel="share of the second flow (%)", ylim=(0, 100))
