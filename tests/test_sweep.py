@@ -140,7 +140,7 @@ def test_a_scenario_with_many_seeds(noisy: Path, tmp_path: Path, capsys: pytest.
     printed = capsys.readouterr().out
     assert "±" in printed
     assert "One combination: what differs from run to run is chance." in printed
-    assert (tmp_path / "out" / "report.html").is_file()
+    assert "Each run." in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     found = tl.sweep(tl.load(noisy), replications=3)
     assert found.summary["runs"].to_list() == [3]
     assert found.runs.collect()["goodput_bps"].n_unique() > 1

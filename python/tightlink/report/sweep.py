@@ -155,7 +155,11 @@ def _cells(found: Found) -> Section:
     caption = f"The first {_MOST_ROWS} of {found.cells.height}." if found.cells.height > _MOST_ROWS else ""
     known = any(shown[name].is_not_null().any() for name in widths.values())
     finding = "Means over replications ± half their 95 % confidence intervals." if known else ""
-    return Section("Combinations", finding, [Table(shown, caption, widths=widths)])
+    blocks: list[Block] = [Table(shown, caption, widths=widths)]
+    if found.cells.height == 1 and several_runs and not found.copies:
+        each = found.runs.filter(found.runs["status"] == "done").select("run", "seed", *metrics)
+        blocks.append(Table(each.head(_MOST_ROWS), "Each run."))
+    return Section("Combinations", finding, blocks)
 
 
 def _failures(found: Found) -> Section | None:
