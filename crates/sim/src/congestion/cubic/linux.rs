@@ -1,5 +1,5 @@
-//! CUBIC as Linux computes it (`bictcp_update`, by its names): in whole packets, in ticks of its clock, and with a plateau that is
-//! rounded away from. As Reno it grows at the rate below W_max always, which RFC 9438 §4.3 leaves there.
+//! CUBIC as Linux computes it (`bictcp_update`, by its names): in whole packets and ticks of its clock, and with a window of the
+//! curve that is rounded toward the plateau. As Reno it grows at the rate below W_max always, which RFC 9438 §4.3 leaves there.
 
 use crate::congestion::Window;
 use crate::time::Time;
@@ -67,7 +67,7 @@ impl Linux {
     pub(super) fn new(c: f64, beta: f64) -> Self {
         let kept = share(beta) * SCALE;
         Self {
-            // Of a thousandth of what RFC 9438 calls C, in tens, as for a round trip of 100 ms.
+            // 1024ths of RFC 9438's C, in tens.
             steepness: (c * SCALE / 10.0).round().max(1.0) as u64 * 10,
             reno_eighths: ((8.0 * (SCALE + kept) / 3.0).floor() / (SCALE - kept)) as u64,
             every: 0,
@@ -145,7 +145,7 @@ impl Linux {
         let ahead = (ahead_ms * HZ).div_ceil(1000);
         let time = (now - epoch.start + ahead) * SECOND / HZ;
         let far = time.abs_diff(epoch.k);
-        let offset = (u128::from(self.steepness) * u128::from(far).pow(3) >> 40) as u64;
+        let offset = ((u128::from(self.steepness) * u128::from(far).pow(3)) >> 40) as u64;
         if time < epoch.k { epoch.origin.saturating_sub(offset) } else { epoch.origin + offset }
     }
 

@@ -112,12 +112,14 @@ mod tests {
     /// ACKs 2.1 ms apart are no train; an eighth more of the round trip is a queue.
     #[test]
     fn a_longer_round_trip_ends_slow_start() {
-        let longer = |extra_s: f64| grow(SlowStartKind::HyStart, 0.0021, 6, |round| if round < 4 { 0.1 } else { 0.1 + extra_s });
+        let longer =
+            |extra_s: f64| grow(SlowStartKind::HyStart, 0.0021, 6, |round| if round < 4 { 0.1 } else { 0.1 + extra_s });
         assert_eq!(longer(0.012), (6, 1024.0));
         // Eight samples, then the decision.
         assert_eq!(longer(0.013), (4, 264.0));
         // At most 16 ms.
-        let of_a_second = |extra_s: f64| grow(SlowStartKind::HyStart, 0.0021, 6, |round| if round < 4 { 1.0 } else { 1.0 + extra_s });
+        let of_a_second =
+            |extra_s: f64| grow(SlowStartKind::HyStart, 0.0021, 6, |round| if round < 4 { 1.0 } else { 1.0 + extra_s });
         assert_eq!((of_a_second(0.0159).0, of_a_second(0.0161).0), (6, 4));
     }
 }
