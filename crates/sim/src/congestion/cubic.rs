@@ -129,11 +129,12 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn measure(&mut self, ack: &Ack) {
-        if self.linux.as_ref().is_some_and(|linux| !linux.measures(ack.now)) {
+        let least = self.by_least_rtt && self.ahead_s > 0.0;
+        if least && ack.rtt_s >= self.ahead_s || self.linux.as_ref().is_some_and(|linux| !linux.measures(ack.now)) {
             return;
         }
-        if self.by_least_rtt && self.ahead_s > 0.0 {
-            self.ahead_s = self.ahead_s.min(ack.rtt_s);
+        if least {
+            self.ahead_s = ack.rtt_s;
             return;
         }
         let gain = if self.ahead_s > 0.0 { SRTT_GAIN } else { 1.0 };
