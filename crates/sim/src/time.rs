@@ -6,6 +6,16 @@
 
 use std::ops::Add;
 
+/// Times that are equal but for rounding differ by less, in seconds.
+pub const EQUAL_S: f64 = 1e-9;
+
+/// Whole ticks of a clock that has `per_second` of them, after so many seconds.
+#[inline]
+#[must_use]
+pub fn ticks(seconds: f64, per_second: f64) -> f64 {
+    ((seconds + EQUAL_S) * per_second).floor()
+}
+
 /// An instant, in seconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Time(f64);

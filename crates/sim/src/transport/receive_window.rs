@@ -5,7 +5,7 @@
 //! `tcp_rcvbuf_grow`. The application is taken to read at once. A window smaller than the kernel's largest was asked
 //! for by an application: it is advertised from the start, and does not grow.
 
-use crate::time::Time;
+use crate::time::{EQUAL_S, Time, ticks};
 
 /// A connection begins with a buffer of this size, of which half is window: tcp_rmem[1].
 const FIRST_BUFFER_BYTES: f64 = 131_072.0;
@@ -21,8 +21,6 @@ const FIRST_SPACE_SEGMENTS: f64 = 10.0;
 const GAIN: f64 = 0.125;
 /// Ticks of a second of the clock that timestamps are of: TCP_TS_HZ.
 const TICKS: f64 = 1000.0;
-/// Times that are equal differ by less, in seconds.
-const EQUAL_S: f64 = 1e-9;
 
 /// The window of a receiver, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -113,12 +111,12 @@ impl ReceiveWindow {
 
     /// tcp_rcv_rtt_measure_ts: once for each timestamp that comes back, in whole ticks.
     fn measure(&mut self, now: Time, sent: Time) {
-        let echoed = ((sent.seconds() - self.back_s + EQUAL_S) * TICKS).floor();
+        let echoed = ticks(sent.seconds() - self.back_s, TICKS);
         if echoed == self.echoed {
             return;
         }
         self.echoed = echoed;
-        let sample_s = (((now.seconds() + EQUAL_S) * TICKS).floor() - echoed).max(1.0) / TICKS;
+        let sample_s = (ticks(now.seconds(), TICKS) - echoed).max(1.0) / TICKS;
         self.rtt_s = if sample_s < self.rtt_s { sample_s } else { self.rtt_s + GAIN * (sample_s - self.rtt_s) };
     }
 

@@ -2,7 +2,7 @@
 //! curve that is rounded toward the plateau. As Reno it grows at the rate below W_max always, which RFC 9438 §4.3 leaves there.
 
 use crate::congestion::Window;
-use crate::time::Time;
+use crate::time::{Time, ticks};
 
 /// Ticks of a second: HZ, as most kernels are built.
 const HZ: u64 = 250;
@@ -11,8 +11,6 @@ const SCALE: f64 = 1024.0;
 const SECOND: u64 = 1024;
 /// The rate is found anew when the window has grown, else after so many ticks.
 const RECENT: u64 = HZ / 32;
-/// Times that are equal differ by less, in seconds.
-const EQUAL_S: f64 = 1e-9;
 
 /// The state of bictcp_update, in packets and ticks.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +57,9 @@ pub(super) fn share(of: f64) -> f64 {
     (of * SCALE).round() / SCALE
 }
 
-fn ticks(now: Time) -> u64 {
-    ((now.seconds() + EQUAL_S) * HZ as f64) as u64
+/// tcp_jiffies32.
+fn jiffies(now: Time) -> u64 {
+    ticks(now.seconds(), HZ as f64) as u64
 }
 
 impl Linux {
@@ -80,13 +79,13 @@ impl Linux {
 
     /// Whether a round trip that is measured now counts: not within a second of a recovery (bictcp_acked).
     pub(super) fn measures(&self, now: Time) -> bool {
-        self.epoch.is_none_or(|epoch| ticks(now) >= epoch.start + HZ)
+        self.epoch.is_none_or(|epoch| jiffies(now) >= epoch.start + HZ)
     }
 
     /// tcp_cong_avoid_ai.
     pub(super) fn grow(&mut self, window: &mut Window, acked: f64, now: Time, growth: &Growth) {
         let acked = acked as u64;
-        self.update(window.cwnd as u64, acked, ticks(now), growth);
+        self.update(window.cwnd as u64, acked, jiffies(now), growth);
         let mut cwnd = window.cwnd;
         if self.toward >= self.every {
             self.toward = 0;
@@ -141,7 +140,7 @@ impl Linux {
 
     /// The window of the curve when what is sent now will be acknowledged.
     fn target(&self, epoch: &Epoch, now: u64, ahead_s: f64) -> u64 {
-        let ahead_ms = ((ahead_s + EQUAL_S) * 1000.0) as u64;
+        let ahead_ms = ticks(ahead_s, 1000.0) as u64;
         let ahead = (ahead_ms * HZ).div_ceil(1000);
         let time = (now - epoch.start + ahead) * SECOND / HZ;
         let far = time.abs_diff(epoch.k);
@@ -152,8 +151,8 @@ impl Linux {
     /// Nothing was in flight from `last` on: the curve waits (bictcp_cwnd_event).
     pub(super) fn shift(&mut self, last: Time, now: Time) {
         if let Some(epoch) = &mut self.epoch {
-            let now = ticks(now);
-            epoch.start = (epoch.start + now - ticks(last)).min(now);
+            let now = jiffies(now);
+            epoch.start = (epoch.start + now - jiffies(last)).min(now);
         }
     }
 
