@@ -11,7 +11,9 @@ how many are within 10 %. Continues where it was interrupted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 from changing_links import CONTROLS, DURATION, FLOWS, Measured, beside, command, mean, tell_agreement, with_hosts
@@ -84,20 +86,24 @@ def found(run: tl.Run) -> dict[str, dict[str, float]]:
     return answer
 
 
+def compared(stored: Measured) -> Iterator[tuple[tuple[Any, ...], list[Any], list[Any]]]:
+    """Of each cell the network, the control and how many flows, and what measured and simulated runs had."""
+    for network, control, flows in product(NETWORKS, CONTROLS, FLOWS):
+        links = list(NETWORKS[network][0])
+        run = partial(measure, scenario(network, control, flows), links=links, tries=3)
+        measured = stored.of(f"{network}, {control}, {flows}", TIMES, found, run)
+        simulated = [found(tl.simulate(scenario(network, control, flows, seed))) for seed in SEEDS]
+        yield (network, control, flows), measured, simulated
+
+
 def main() -> None:
-    stored = Measured(command(__doc__).parse_args().output)
     rows = []
-    for network, (links, _) in NETWORKS.items():
-        for control in CONTROLS:
-            for flows in FLOWS:
-                run = partial(measure, scenario(network, control, flows), links=list(links), tries=3)
-                measured = stored.of(f"{network}, {control}, {flows}", TIMES, found, run)
-                simulated = [found(tl.simulate(scenario(network, control, flows, seed))) for seed in SEEDS]
-                for group in measured[0]:
-                    there, here = (mean([one[group] for one in runs]) for runs in (measured, simulated))
-                    rows.append((there, here))
-                    spread = " ".join(f"{one[group]['goodput_bps']:.3g}" for one in measured)
-                    print(f"{network:6} {control:6} {flows} {group:8} {beside(there, here)}  ({spread})", flush=True)
+    for (network, control, flows), *both in compared(Measured(command(__doc__).parse_args().output)):
+        for group in both[0][0]:
+            there, here = (mean([one[group] for one in runs]) for runs in both)
+            rows.append((there, here))
+            spread = " ".join(f"{one[group]['goodput_bps']:.3g}" for one in both[0])
+            print(f"{network:6} {control:6} {flows} {group:8} {beside(there, here)}  ({spread})", flush=True)
     tell_agreement(rows)
 
 

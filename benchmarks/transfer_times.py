@@ -11,7 +11,9 @@ interrupted.
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 from changing_links import CONTROLS, Measured, command, quietest, with_hosts
@@ -47,24 +49,28 @@ def times(run: tl.Run) -> list[float]:
     return run.completions["completion_s"].fill_null(float(EACH_S)).to_list()  # type: ignore[no-any-return]  # numbers
 
 
+def compared(stored: Measured) -> Iterator[tuple[str, list[float], list[float]]]:
+    """The times of each cell, measured and simulated."""
+    for cell in product(CONTROLS, ROUND_TRIPS_MS, QUEUES):
+        name = "{}, {} ms, {}".format(*cell)
+        measured = stored.of(name, TIMES, times, partial(quietest, scenario(*cell)))
+        there = [statistics.fmean(each) for each in zip(*measured, strict=True)]
+        simulated = [times(tl.simulate(scenario(*cell, seed))) for seed in SEEDS]
+        yield name, there, [statistics.median(each) for each in zip(*simulated, strict=True)]
+
+
+def near(there: list[float], here: list[float]) -> list[bool]:
+    """Which times are near."""
+    return [abs(after / before - 1) <= NEAR for before, after in zip(there, here, strict=True)]
+
+
 def main() -> None:
-    stored = Measured(command(__doc__).parse_args().output)
-    near = 0
-    for control in CONTROLS:
-        for round_trip_ms in ROUND_TRIPS_MS:
-            for queue in QUEUES:
-                cell = (control, round_trip_ms, queue)
-                name = f"{control}, {round_trip_ms} ms, {queue}"
-                measured = stored.of(name, TIMES, times, partial(quietest, scenario(*cell)))
-                there = [statistics.fmean(each) for each in zip(*measured, strict=True)]
-                simulated = [times(tl.simulate(scenario(*cell, seed))) for seed in SEEDS]
-                here = [statistics.median(each) for each in zip(*simulated, strict=True)]
-                near += sum(abs(after / before - 1) <= NEAR for before, after in zip(there, here, strict=True))
-                told = "  ".join(
-                    f"{1e3 * before:.0f} {1e3 * after:.0f}" for before, after in zip(there, here, strict=True)
-                )
-                print(f"{control:5} {round_trip_ms:3} ms {queue:8}  {told}", flush=True)
-    print(f"{near} of {len(CONTROLS) * len(ROUND_TRIPS_MS) * len(QUEUES) * len(SIZES)} within {NEAR:.0%}")
+    agree = []
+    for name, there, here in compared(Measured(command(__doc__).parse_args().output)):
+        agree += near(there, here)
+        told = "  ".join(f"{1e3 * before:.0f} {1e3 * after:.0f}" for before, after in zip(there, here, strict=True))
+        print(f"{name:23}  {told}", flush=True)
+    print(f"{sum(agree)} of {len(agree)} within {NEAR:.0%}")
 
 
 if __name__ == "__main__":

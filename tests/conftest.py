@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import time
@@ -88,6 +89,21 @@ link.wire = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "2 ms" }
 traffic.web = { kind = "users", think = "0.2 s", places.both = { at = ["a", "b"], sources = 3, receivers = 3 }, interfaces.ethernet.rate = "100 Mbit/s", files.page.mean = "20 packets", long_lived.copy = { from = "a", to = "b" } }
 observe = { interval = "100 ms", periods = { begin = ["0 s", "1 s"], rest = ["1 s", "2 s"] } }
 """
+
+
+@pytest.fixture(scope="session")
+def benchmark() -> Callable[[str], Any]:
+    """A script of the benchmarks, as a module."""
+    folder = Path(__file__).parents[1] / "benchmarks"
+    if not folder.is_dir():
+        pytest.skip("the benchmarks are not part of the package")
+
+    def module(name: str) -> Any:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(str(folder))
+            return importlib.import_module(name)
+
+    return module
 
 
 @pytest.fixture(scope="session")

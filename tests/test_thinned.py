@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,19 +13,14 @@ import tightlink as tl
 from tightlink.studies.congestion_control.observe import anchors
 from tightlink.studies.congestion_control.setup.experiment import Size
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 #: The cell that takes a second or two.
 PERIODS = [f"{name}.{batch}" for name in ("before", "congestion", "after") for batch in range(5)]
 CHEAP = (25, "reno", Fraction(1, 6), "10 s")
 
 
 @pytest.fixture(scope="module")
-def thinned() -> Any:
-    if not BENCHMARKS.is_dir():
-        pytest.skip("the benchmarks are not part of the package")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(BENCHMARKS))
-        return importlib.import_module("thinned")
+def thinned(benchmark: Callable[[str], Any]) -> Any:
+    return benchmark("thinned")
 
 
 def test_a_cell_of_the_table_is_made_again(thinned: Any) -> None:
