@@ -205,6 +205,7 @@ def test_a_design_written_and_read_again(base: tl.Scenario, tmp_path: Path) -> N
         ([f"{QUEUE}=5 packets,5packets"], "full", {}, "levels that differ"),
         ([f"{QUEUE}=5 packets", f"{QUEUE}=6 packets"], "full", {}, "each key in one factor only"),
         ([QUEUE], "full", {}, "--vary:.*key=v1,v2"),
+        ([], "full", {}, "at least one factor"),
         ([], "two-level", {}, "at least one factor"),
         ([f"{QUEUE}=5 packets,6 packets"], "ful", {}, "did you mean full"),
         ([f"{QUEUE}=5 packets,6 packets,7 packets"], "two-level", {}, "two levels for design two-level, not 3"),

@@ -60,6 +60,8 @@ class Options:
     """Combinations of a Latin hypercube; the most that a fractional design may have."""
     seed: int = 1
     """Of the choice that a Latin hypercube makes."""
+    replicated: bool = False
+    """Whether a full design may be without a factor: there are several runs of its one combination."""
     check: Callable[[int], None] = lambda _: None
     """Told how many combinations a design has, before it is made; raises where these are too many."""
 
@@ -80,10 +82,11 @@ def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = 
     if kind not in KINDS:
         expected = f"{one_of(KINDS)}, or a file such as design.csv"
         raise ScenarioError(expected, key="design", value=kind, suggestion=closest(kind, KINDS))
-    if not factors and kind != FULL:
-        raise ScenarioError("at least one factor, such as traffic.bulk.flows=1..20", key="--vary")
-    _refuse_repeated(factors)
     chosen = options or Options()
+    if not factors and not (kind == FULL and chosen.replicated):
+        instead = ", or replications" if kind == FULL else ""
+        raise ScenarioError(f"at least one factor, such as traffic.bulk.flows=1..20{instead}", key="--vary")
+    _refuse_repeated(factors)
     for name, value, users in (
         ("resolution", chosen.resolution, ("fractional",)),
         ("runs", chosen.runs, ("fractional", "latin-hypercube")),

@@ -93,13 +93,11 @@ class Plan:
         )
         first = 1 if self.precision is None else min(FEWEST, self.precision.most)
         self.replications = settings.replications or first
-        options = designs.Options(settings.resolution, settings.runs, settings.design_seed, self._check)
-        factors = list(factors)
-        if not factors and settings.design == designs.FULL and self.replications == 1:
-            raise ScenarioError("at least one factor, such as traffic.bulk.flows=1..20, or replications", key="--vary")
-        self.design: Design = designs.make(factors, settings.design, options)
+        replicated = self.replications > 1 or self.precision is not None
+        options = designs.Options(settings.resolution, settings.runs, settings.design_seed, replicated, self._check)
+        self.design: Design = designs.make(list(factors), settings.design, options)
         self._check(len(self.design.rows))
-        if self.replications > 1 or self.precision is not None:
+        if replicated:
             for factor in self.design.factors:
                 if "seed" in factor.keys:
                     message = "no factor seed beside replications, which are runs with other seeds"
