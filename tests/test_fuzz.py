@@ -14,7 +14,7 @@ _WORDS = """
 profile duration seed link topology traffic observe ends rate delay queue framing overhead smallest loss mtu one_way
 reverse kind limit drop-tail bulk cbr on-off dumbbell chain pairs hops hop bottleneck access access_left access_right
 from to flows start first every stop path reverse_path tcp udp congestion recovery payload datagram window
-initial_window loss_window initial_ssthresh delayed_acks delayed_ack_timeout limited_transmit pacing slow_start max_ssthresh ecn rto
+initial_window loss_window initial_ssthresh delayed_acks delayed_ack_timeout limited_transmit pacing processing_delay slow_start max_ssthresh ecn rto
 initial min max granularity parking-lot cross fat-tree k graph file routers edges abilene-four-tier speed variant flows
 buffers core_link host_link pop_divisor
 interval on off distribution shape exponential pareto bytes reno dctcp sack limited hystart++ ns2 rfc each group none unlimited a b x y net

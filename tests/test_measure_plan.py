@@ -145,6 +145,8 @@ def test_transports_begin_as_the_profile_says(one_flow: str) -> None:
 def test_what_linux_does_its_own_way_is_known(one_flow: str) -> None:
     assert differences(_plan('profile = "linux"\n' + WIRE + FTP)) == []
     assert "traffic.ftp.tcp.recovery" in differences(_plan(one_flow))
+    slow = FTP.replace("}", ', tcp.processing_delay = "1 ms" }')
+    assert differences(_plan('profile = "linux"\n' + WIRE + slow)) == ["traffic.ftp.tcp.processing_delay"]
 
 
 @pytest.mark.parametrize(

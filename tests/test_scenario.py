@@ -201,6 +201,14 @@ def test_hystart_belongs_to_cubic_and_marks_to_dctcp() -> None:
     assert tcp(slow_start="limited", max_ssthresh="1 BDP")["max_ssthresh_packets"] == 17
 
 
+def test_hosts_take_time_if_it_is_said() -> None:
+    told = [tl.loads(LINUX, set={"traffic.t.tcp.processing_delay": text}) for text in ("0 s", "0.1 ms")]
+    taken = [scenario.resolve()["flows"][0]["transport"]["tcp"].get("processing_delay_s") for scenario in told]
+    assert taken == [None, 1e-4]
+    digests = [tl.simulate(scenario).manifest["digest"] for scenario in (tl.loads(LINUX), *told)]
+    assert digests[0] == digests[1] != digests[2]
+
+
 def test_marks_cannot_be_refused_to_a_control_that_reads_them() -> None:
     scenario = tl.loads(LINUX, set={"traffic.t.tcp.congestion": "dctcp", "traffic.t.tcp.ecn": False})
     with pytest.raises(tl.ScenarioError, match=r"traffic\.t\.tcp\.ecn = false: its congestion control reads"):

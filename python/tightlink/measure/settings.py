@@ -182,6 +182,7 @@ def differences(plan: Plan) -> list[str]:
             "loss_window": "loss_window_packets" in tcp,
             "limited_transmit": not tcp["limited_transmit"],
             "pacing": tcp["pacing"] and name != "bbr",
+            "processing_delay": "processing_delay_s" in tcp,
             "delayed_ack_timeout": tcp["delayed_ack_s"] not in (None, units.time(own.delayed_ack_timeout)),
             **{
                 f"rto.{name}": tcp["rto"][f"{name}_s"] != units.time(getattr(own.rto, name))

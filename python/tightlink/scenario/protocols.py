@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import StrictBool
 
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Congestion, Ecn, Period, Size, Threshold, Window, choice
+from tightlink.scenario.values import Congestion, Delay, Ecn, Period, Size, Threshold, Window, choice
 
 
 class Rto(Table):
@@ -64,6 +64,9 @@ class Tcp(Table):
     """Whether the first two duplicate ACKs release a new packet each (RFC 3042)."""
     pacing: StrictBool | None = None
     """Whether packets leave one by one, spread over the round trip; a congestion control that needs it always paces."""
+    processing_delay: Delay | None = None
+    """Longest time that the sending host takes before it sends what an ACK, a timer or the application lets it send;
+    drawn uniformly, as by ns-2's ``overhead_``. Hosts that run Linux take up to "0.1 ms" (default "0 s")."""
     ecn: Ecn | None = None
     """Whether queues may mark packets instead of dropping them: true (RFC 3168) or "accecn", so that ACKs count marks
     (RFC 9768); a control that reads marks sets it."""

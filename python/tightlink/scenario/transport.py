@@ -45,6 +45,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
         "rto": _rto(f"{key}.rto", given(tcp.rto)),
         "limited_transmit": given(tcp.limited_transmit),
         "pacing": given(tcp.pacing),
+        **_processing_delay(tcp),
         "ecn": given(tcp.ecn),
         **_receiver_ecn(f"{key}.receiver_ecn", tcp, profile),
         **_ecn_option(f"{key}.ecn_option", tcp),
@@ -141,6 +142,13 @@ def _loss_window(key: str, tcp: Tcp, payload: int) -> dict[str, float]:
         raise ScenarioError("a number of packets or bytes", key=key, value=tcp.loss_window)
     # Two ways to write one scenario must not be two runs.
     return {} if packets == 1 else {"loss_window_packets": packets}
+
+
+def _processing_delay(tcp: Tcp) -> dict[str, float]:
+    """How long the sending host takes at most, where it takes time."""
+    seconds = 0.0 if tcp.processing_delay is None else units.time(tcp.processing_delay)
+    # Two ways to write one scenario must not be two runs.
+    return {"processing_delay_s": seconds} if seconds else {}
 
 
 def _receiver_ecn(key: str, tcp: Tcp, profile: Profile) -> dict[str, bool | str]:

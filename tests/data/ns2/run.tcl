@@ -7,8 +7,11 @@ set options(-minrto) 0.2
 set options(-cbr) 2.5Mb
 set options(-agent) TCP/Reno  ;# TCP, TCP/Reno, TCP/Newreno, TCP/Sack1
 set options(-flows) 2
+set options(-overhead) 0       ;# longest time before packets are sent, in seconds
+set options(-seed) 0           ;# of the generator; 0: ns-2's default
 set options(-end) 10.0
 array set options [lrange $argv 2 end]
+if {$options(-seed)} { $defaultRNG seed $options(-seed) }
 
 set ns [new Simulator]
 set trace [open [lindex $argv 0] w]
@@ -29,6 +32,7 @@ proc tcp {from to flow start} {
     set source [new Agent/$options(-agent)]
     $source set packetSize_ $options(-packet)
     $source set minrto_ $options(-minrto)
+    $source set overhead_ $options(-overhead)
     set sink Agent/TCPSink
     if {$options(-agent) eq "TCP/Sack1"} { append sink /Sack1 }
     attach $source [new $sink] $from $to $flow

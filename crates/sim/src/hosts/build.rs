@@ -108,6 +108,11 @@ impl Builder<'_> {
             sender.pace(self.hosts.entities.timer(index, PACING), samples.then(random));
             self.hosts.paces = true;
         }
+        if let Some(longest_s) = tcp.processing_delay_s {
+            let random = Stream::new(self.scenario.seed, &flow.group, flow.index, "processing");
+            sender.take_time(self.hosts.entities.timer(index, PACING), longest_s, random);
+            self.hosts.paces = true;
+        }
         let feedback = feedback(&flow.label, tcp, self.scenario.profile, self.hosts.controls.reads_marks(control))?;
         let delayed_ack = self.hosts.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);

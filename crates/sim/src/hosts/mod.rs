@@ -79,7 +79,7 @@ pub struct Hosts {
     endpoints: Vec<Endpoint>,
     pulses: Vec<Option<Pulse>>,
     running: Vec<bool>,
-    /// Any sender paces its packets.
+    /// Any sender lets packets wait for more than a window: it paces, or its host takes time.
     paces: bool,
     entities: Entities,
 }
@@ -148,7 +148,7 @@ impl Hosts {
         }
     }
 
-    /// Whether any sender paces its packets.
+    /// Whether any sender lets packets wait for more than a window: it paces, or its host takes time.
     #[inline]
     #[must_use]
     pub fn paces(&self) -> bool {

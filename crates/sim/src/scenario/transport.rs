@@ -51,6 +51,10 @@ pub struct TcpSpec {
     pub limited_transmit: bool,
     /// Whether packets are paced; with a congestion control that needs it they always are.
     pub pacing: bool,
+    /// Longest time in seconds that the sending host takes before it sends what it may, drawn uniformly; none: no time. Where
+    /// a scenario says nothing the key is not there, so that scenarios are what they were before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processing_delay_s: Option<f64>,
     /// Whether queues may mark packets instead of dropping them, and how ACKs tell of it: what the sender asks for.
     pub ecn: Ecn,
     /// What the receiver agrees to at most; none: to what the sender asks for. Where a scenario says nothing the key is not

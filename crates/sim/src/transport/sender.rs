@@ -120,7 +120,7 @@ pub struct Sender {
     timer_entity: Entity,
     /// What SACK blocks told, where recovery uses them.
     pub scoreboard: Option<Box<Scoreboard>>,
-    /// What a connection that is paced has beyond others.
+    /// What it has beyond others if packets wait for more than a window.
     paced: Option<Box<Paced>>,
     /// What RACK knows, where it is the recovery.
     pub rack: Option<Box<Rack>>,

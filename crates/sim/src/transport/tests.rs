@@ -155,6 +155,7 @@ pub(crate) fn tcp(congestion: &str, recovery: Recovery) -> TcpSpec {
         rto: RtoSpec { initial_s: 1.0, min_s: 1.0, max_s: 60.0, granularity_s: 0.001 },
         limited_transmit: true,
         pacing: false,
+        processing_delay_s: None,
         ecn: Ecn::Off,
         receiver_ecn: None,
         ecn_option: false,

@@ -45,6 +45,26 @@ fn pacing_costs_no_event_where_acks_are_known_ahead() {
     }
 }
 
+/// With a window of one packet each round trip has the time that the host takes: uniform, on average half of the longest.
+#[test]
+fn a_host_that_takes_time_adds_half_of_it_to_each_round_trip() {
+    const LONGEST_S: f64 = 0.04;
+    for profile in [Profile::Ns2, Profile::Rfc, Profile::Linux] {
+        let rounds = |longest_s: Option<f64>| {
+            let mut scenario = path(profile, 1.0, false);
+            (scenario.duration_s, scenario.flows[0].stop_s) = (200.0, 200.0);
+            let TransportSpec::Tcp(tcp) = &mut scenario.flows[0].transport else { panic!("TCP") };
+            (tcp.initial_window_packets, tcp.processing_delay_s) = (1.0, longest_s);
+            integers(&run(&scenario).flows, "packets_sent")[0] as f64
+        };
+        let (without, with) = (rounds(None), rounds(Some(LONGEST_S)));
+        let more_s = 200.0 / with - 200.0 / without;
+        // Four standard deviations of the mean of so many.
+        let near_s = 4.0 * LONGEST_S / (12.0 * with).sqrt();
+        assert!((more_s - LONGEST_S / 2.0).abs() < near_s, "{profile:?}: {more_s} s for each of {with} round trips");
+    }
+}
+
 /// In slow start twice the window in a round trip, beyond half the threshold 1.2 times (Linux).
 #[test]
 fn the_rate_is_a_multiple_of_the_window_over_the_round_trip() {

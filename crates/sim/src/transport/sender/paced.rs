@@ -10,7 +10,7 @@ use crate::transport::accounting::Limit;
 use crate::transport::connection::Connection;
 use crate::transport::delivery_rate::{Deliveries, Delivery};
 use crate::transport::network::Network;
-use crate::transport::pacing::{Paced, Pacer};
+use crate::transport::pacing::{Paced, Pacer, Processing};
 
 /// The first packets of a connection, after which Linux does not wait: its handshake's two, and nine with data
 /// (tcp_update_skb_after_send).
@@ -28,7 +28,14 @@ impl Sender {
             // cong_control; draft-ietf-ccwg-bbr-06 §5.4.1).
             self.window_use = None;
         }
-        self.paced = Some(Box::new(Paced { pacer: Pacer::new(entity), deliveries }));
+        self.paced = Some(Box::new(Paced { pacer: Pacer::new(entity), at_a_rate: true, deliveries }));
+    }
+
+    /// Takes up to `longest_s` seconds before it sends what it may, by the timer `entity`, which paces if it does.
+    pub fn take_time(&mut self, entity: Entity, longest_s: f64, random: Stream) {
+        let unpaced = || Box::new(Paced { pacer: Pacer::new(entity), at_a_rate: false, deliveries: None });
+        let pacer = &mut self.paced.get_or_insert_with(unpaced).pacer;
+        pacer.processing = Some(Box::new(Processing { longest_s, random, over: Time::NEVER }));
     }
 
     /// Whether its congestion control is told how fast packets are delivered.
@@ -56,7 +63,8 @@ impl Sender {
     pub(in crate::transport) fn is_early<N: Network>(&mut self, env: &mut Env<'_, N>) -> bool {
         let Some(paced) = &mut self.paced else { return false };
         let early = paced.pacer.holds_back(env.network, env.now);
-        if early {
+        // The time that a host takes passes under whatever limited it before.
+        if early && paced.at_a_rate {
             self.note(env, Limit::Pacing);
         }
         early
@@ -93,7 +101,7 @@ impl Sender {
     /// The rate in packets per second at which it paces, once a round-trip time is known.
     #[must_use]
     pub fn pacing_rate(&self, controls: &Controls, connection: &Connection) -> Option<f64> {
-        self.paced.as_ref()?;
+        self.paced.as_ref().filter(|paced| paced.at_a_rate)?;
         let srtt_s = self.srtt_s(connection)?;
         if self.acked == 0 && self.spreads_first_window() {
             return Some(self.window.cwnd / srtt_s);
@@ -167,9 +175,12 @@ impl Sender {
         }
     }
 
-    /// Random numbers that its congestion control drew.
+    /// Random numbers that were drawn for its congestion control and for the time that its host takes.
     #[must_use]
     pub fn random_draws(&self) -> u64 {
-        self.paced.iter().filter_map(|paced| paced.deliveries.as_ref()).map(Deliveries::random_draws).sum()
+        self.paced.as_ref().map_or(0, |paced| {
+            let processing = paced.pacer.processing.as_ref().map_or(0, |processing| processing.random.draws());
+            processing + paced.deliveries.as_ref().map_or(0, Deliveries::random_draws)
+        })
     }
 }

@@ -124,6 +124,7 @@ pub fn tcp(profile: Profile, recovery: Recovery) -> TcpSpec {
         },
         limited_transmit: true,
         pacing: false,
+        processing_delay_s: None,
         ecn: Ecn::Off,
         receiver_ecn: None,
         ecn_option: false,

@@ -138,6 +138,7 @@ struct Manner {
     delayed_acks: bool,
     limited_transmit: bool,
     pacing: bool,
+    takes_time: bool,
     size: u32,
     window: u32,
 }
@@ -145,14 +146,15 @@ struct Manner {
 fn manner() -> impl Strategy<Value = Manner> {
     let flags = (wanted_ecn(), any::<bool>(), any::<bool>());
     let tcp = (select(Recovery::ALL.to_vec()), prop::collection::vec(any::<Index>(), 1..4), 1_u32..9, 2_u32..60);
-    (tcp, flags, prop::bool::weighted(0.3)).prop_map(
-        |((recovery, controls, size, window), (ecn, delayed_acks, limited_transmit), pacing)| Manner {
+    (tcp, flags, (prop::bool::weighted(0.3), prop::bool::weighted(0.2))).prop_map(
+        |((recovery, controls, size, window), (ecn, delayed_acks, limited_transmit), (pacing, takes_time))| Manner {
             recovery,
             controls,
             ecn,
             delayed_acks,
             limited_transmit,
             pacing,
+            takes_time,
             size,
             window,
         },
@@ -177,6 +179,7 @@ fn group(
     users.tcp.delayed_ack_s = manner.delayed_acks.then_some(grid.seconds * 40.0);
     users.tcp.limited_transmit = manner.limited_transmit;
     users.tcp.pacing = manner.pacing;
+    users.tcp.processing_delay_s = manner.takes_time.then_some(grid.seconds * 0.7);
     users.tcp.window_packets = f64::from(manner.window);
     set_ecn(&mut users.tcp, manner.ecn, profile);
     // Short, so that a run of some seconds sees many expiries.

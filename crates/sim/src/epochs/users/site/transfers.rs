@@ -64,6 +64,10 @@ impl Site {
             let random = samples.then(|| self.sources[local].stream.branch());
             self.transfers[local].sender.pace(group.timer_entity(number, PACING), random);
         }
+        if let Some(longest_s) = group.spec.tcp.processing_delay_s {
+            let random = self.sources[local].stream.branch();
+            self.transfers[local].sender.take_time(group.timer_entity(number, PACING), longest_s, random);
+        }
         self.set_alarm(local, alarm, now, shared.calendar);
         self.with_sender(local, now, (Time::ZERO, 0), shared, |sender, env| sender.begin(env, packets));
     }

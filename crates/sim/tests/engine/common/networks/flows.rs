@@ -124,6 +124,7 @@ pub(super) struct Connection {
     pub(super) delayed_acks: bool,
     pub(super) limited_transmit: bool,
     pub(super) pacing: bool,
+    pub(super) takes_time: bool,
     pub(super) control: &'static str,
     pub(super) packets: Option<u64>,
     pub(super) start: u32,
@@ -147,9 +148,10 @@ pub(super) fn connection() -> impl Strategy<Value = Connection> {
     );
     let limits = (prop::option::weighted(0.3, 1u64..200), 0u32..300, prop::option::weighted(0.2, 100u32..1500));
     // Half of the connections are what they were before there was pacing.
-    let paced = (prop::bool::weighted(0.3), prop_oneof![4 => Just("reno"), 1 => Just("bbr"), 1 => Just("bbr3")]);
+    let waits = (prop::bool::weighted(0.3), prop::bool::weighted(0.2));
+    let paced = (waits, prop_oneof![4 => Just("reno"), 1 => Just("bbr"), 1 => Just("bbr3")]);
     let all = (ends, tcp, options, limits, paced);
-    all.prop_map(|((from, to), tcp, (slow_start, ecn), (packets, start, stop), (pacing, control))| {
+    all.prop_map(|((from, to), tcp, (slow_start, ecn), (packets, start, stop), ((pacing, takes_time), control))| {
         let (recovery, size, window, initial_window, delayed_acks, limited_transmit) = tcp;
         Connection {
             from,
@@ -163,6 +165,7 @@ pub(super) fn connection() -> impl Strategy<Value = Connection> {
             delayed_acks,
             limited_transmit,
             pacing,
+            takes_time,
             // Others need the acknowledgement of each packet.
             control: if recovery.acknowledges_each() { control } else { "reno" },
             packets,
@@ -181,6 +184,7 @@ pub(super) fn tcp_flow(grid: Grid, scenario: &Scenario, index: u32, connection: 
     tcp.delayed_ack_s = connection.delayed_acks.then_some(grid.seconds * 40.0);
     tcp.limited_transmit = connection.limited_transmit;
     tcp.pacing = connection.pacing;
+    tcp.processing_delay_s = connection.takes_time.then_some(grid.seconds * 0.7);
     tcp.congestion = connection.control.into();
     tcp.slow_start = connection.slow_start;
     tcp.max_ssthresh_packets = Some(8.0);
