@@ -81,8 +81,8 @@ class Iperf3:
             raise TightlinkError(f"{self.name} is not installed; --sender probe needs no program")
         for job in jobs:
             if isinstance(job.pattern, Times):
-                expected = "bulk, cbr or saturate, as iperf3 cannot pause; --sender probe can"
-                raise ScenarioError(expected, key=f"traffic.{job.label}.kind", value="on-off")
+                text = "iperf3 sends bulk, saturate and cbr at a constant interval only; --sender probe sends this, too"
+                raise ScenarioError(text, key=f"traffic.{job.label}", statement=True)
             if not job.tcp and job.payload_bytes < _LEAST_DATAGRAM:
                 expected = f"at least {_LEAST_DATAGRAM} B of payload, which iperf3 needs"
                 raise ScenarioError(expected, key=f"traffic.{job.label}.udp", value=f"{job.payload_bytes} B")

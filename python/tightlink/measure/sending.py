@@ -185,12 +185,12 @@ def _pattern(plan: Plan, index: int, flow: Mapping[str, Any], size: int) -> Cons
     match flow["traffic"]:
         case {"kind": "saturate"}:
             return Constant(_saturating(plan, index, f"traffic.{flow['group']}", size))
+        case {"kind": "cbr", "random": True} | {"kind": "on-off"}:
+            return _drawn(flow, plan.resolved["seed"])
         case {"kind": "cbr", "pace": {"interval_s": interval_s}}:
             return Constant(interval_s)
         case {"kind": "cbr", "pace": {"rate_bps": rate_bps}}:
             return Constant(_BITS * size / rate_bps)
-        case {"kind": "on-off"}:
-            return _drawn(flow, plan.resolved["seed"])
     return None
 
 
@@ -198,7 +198,7 @@ def _drawn(flow: Mapping[str, Any], seed: int) -> Times:
     """The random times of a flow: those that it has in the simulator."""
     times = _core.departures(json.dumps(flow), seed)
     if times is None:
-        raise AssertionError("on-off has a clock, and datagrams of one size")
+        raise AssertionError("they have a clock, and datagrams of one size")
     return Times(tuple((times - flow["start_s"]).tolist()))
 
 

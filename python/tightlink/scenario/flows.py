@@ -90,7 +90,9 @@ def _traffic(key: str, flow: Flow, transport: dict[str, Any]) -> dict[str, Any]:
                 "spread": flow.spread,
             }
         case Cbr():
-            return {"kind": "cbr", "pace": _pace(key, flow, transport)}
+            # Two ways to write one scenario must not be two runs.
+            random = {"random": True} if flow.random else {}
+            return {"kind": "cbr", "pace": _pace(key, flow, transport), **random}
         case OnOff():
             times = {side: _times(flow, getattr(flow, side)) for side in ("on", "off")}
             return {"kind": "on-off", "pace": _pace(key, flow, transport), **times}

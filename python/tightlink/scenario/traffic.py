@@ -164,6 +164,9 @@ class Cbr(_Paced):
     """Constant bit rate: one packet at a constant interval."""
 
     kind: Literal["cbr"] = "cbr"
+    random: StrictBool = False
+    """Whether each interval is drawn, uniformly from half of it to one and a half, as by ns-2's ``random_``: several
+    sources, or one beside TCP, are not in step then."""
 
 
 class OnOff(_Paced):

@@ -8,6 +8,7 @@ set options(-cbr) 2.5Mb
 set options(-agent) TCP/Reno  ;# TCP, TCP/Reno, TCP/Newreno, TCP/Sack1
 set options(-flows) 2
 set options(-overhead) 0       ;# longest time before packets are sent, in seconds
+set options(-random) 0         ;# whether the intervals of CBR are
 set options(-seed) 0           ;# of the generator; 0: ns-2's default
 set options(-end) 10.0
 array set options [lrange $argv 2 end]
@@ -56,6 +57,7 @@ switch [lindex $argv 1] {
             set cbr [new Application/Traffic/CBR]
             $cbr set packetSize_ $options(-packet)
             $cbr set rate_ $options(-cbr)
+            $cbr set random_ $options(-random)
             $cbr attach-agent $source
             $ns at 0.1 "$cbr start"
         }

@@ -289,7 +289,7 @@ pub fn constant(index: usize, (from, to): (usize, usize), size: u32, interval_s:
         reverse_path: None,
         spraying: None,
         dscp: 0,
-        traffic: TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s) },
+        traffic: TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: false },
         transport: TransportSpec::Udp(UdpSpec {
             payload_bytes: size,
             header_bytes: 0,

@@ -156,7 +156,7 @@ fn offered_pps(flow: &FlowSpec, round_trip_s: f64, scenario: &Scenario) -> f64 {
     let offered = match &flow.traffic {
         TrafficSpec::Bulk { bytes: Some(size) } => *size as f64 / f64::from(bytes) / scenario.duration_s,
         TrafficSpec::Bulk { bytes: None } | TrafficSpec::Saturate {} => f64::INFINITY,
-        TrafficSpec::Cbr { pace } => active / pace.interval_s(bytes),
+        TrafficSpec::Cbr { pace, .. } => active / pace.interval_s(bytes),
         TrafficSpec::OnOff { pace, on, off } => {
             active / pace.interval_s(bytes) * on.mean_s() / (on.mean_s() + off.mean_s())
         }

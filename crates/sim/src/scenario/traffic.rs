@@ -17,6 +17,10 @@ pub enum TrafficSpec {
     Cbr {
         /// From packet to packet.
         pace: Pace,
+        /// Whether each interval is drawn, uniformly from half of it to one and a half (ns-2's `random_`). Where it is not the
+        /// key is not there, so that scenarios are what they were before there was one.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        random: bool,
     },
     /// Constant bit rate during random on-times, silence during random off-times.
     OnOff {

@@ -10,6 +10,8 @@ use crate::traffic::video::Video;
 pub enum Pulse {
     /// At a constant pace.
     Constant(Pace),
+    /// At a pace of which each interval is drawn around it (ns-2's CBR with `random_`).
+    Random(Pace, Box<Stream>),
     /// At a constant pace during on-times.
     OnOff(Box<OnOff>),
     /// Frame by frame.
@@ -34,7 +36,10 @@ impl Pulse {
         let (group, index) = (&flow.group, flow.index);
         match flow.traffic {
             TrafficSpec::Bulk { .. } | TrafficSpec::Saturate {} => None,
-            TrafficSpec::Cbr { pace } => Some(Self::Constant(pace)),
+            TrafficSpec::Cbr { pace, random: false } => Some(Self::Constant(pace)),
+            TrafficSpec::Cbr { pace, random: true } => {
+                Some(Self::Random(pace, Box::new(Stream::new(seed, group, index, "intervals"))))
+            }
             TrafficSpec::OnOff { pace, on, off } => Some(Self::OnOff(Box::new(OnOff {
                 pace,
                 on,
@@ -54,7 +59,7 @@ impl Pulse {
     /// The source starts at `now`, with a packet.
     pub fn start(&mut self, now: Time) {
         match self {
-            Self::Constant(_) => {}
+            Self::Constant(_) | Self::Random(..) => {}
             Self::OnOff(source) => source.on_until = now + source.on_lengths.duration(source.on),
             Self::Video(source) => source.start(now),
         }
@@ -64,6 +69,7 @@ impl Pulse {
     pub fn pause_s(&mut self, now: Time, bytes: u32) -> f64 {
         match self {
             Self::Constant(pace) => pace.interval_s(bytes),
+            Self::Random(pace, intervals) => pace.interval_s(bytes) * (0.5 + intervals.uniform()),
             Self::OnOff(source) => source.pause_s(now, bytes),
             Self::Video(source) => source.pause_s(now),
         }
@@ -74,6 +80,7 @@ impl Pulse {
     pub fn random_draws(&self) -> u64 {
         match self {
             Self::Constant(_) => 0,
+            Self::Random(_, intervals) => intervals.draws(),
             Self::OnOff(source) => source.on_lengths.draws() + source.off_lengths.draws(),
             Self::Video(source) => source.random_draws(),
         }
@@ -109,5 +116,23 @@ impl OnOff {
         let next = self.on_until.max(now) + self.off_lengths.duration(self.off);
         self.on_until = next + self.on_lengths.duration(self.on);
         next.since(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ns-2's CBR_Traffic::next_interval with `random_`.
+    #[test]
+    fn random_intervals_are_uniform_around_the_constant_one() {
+        let intervals = Box::new(Stream::new(1, "test", 0, "intervals"));
+        let mut pulse = Pulse::Random(Pace::IntervalS(0.02), intervals);
+        let drawn: Vec<f64> = (0..10_000).map(|_| pulse.pause_s(Time::ZERO, 1000)).collect();
+        assert!(drawn.iter().all(|interval_s| (0.01..0.03).contains(interval_s)));
+        let mean_s = drawn.iter().sum::<f64>() / 1e4;
+        // Four standard deviations of the mean of so many.
+        assert!((mean_s - 0.02).abs() < 4.0 * 0.02 / 12.0_f64.sqrt() / 100.0, "{mean_s}");
+        assert_eq!(pulse.random_draws(), 10_000);
     }
 }

@@ -136,7 +136,14 @@ fn losses_hang_on_the_links_name() {
 fn draws_are_counted() {
     let mut scenario = lossy();
     scenario.flows.clear();
-    scenario.flows.push(flow(&scenario, "cbr", 0, (0, 1), TrafficSpec::Cbr { pace: Pace::IntervalS(0.5) }, udp(500)));
+    scenario.flows.push(flow(
+        &scenario,
+        "cbr",
+        0,
+        (0, 1),
+        TrafficSpec::Cbr { pace: Pace::IntervalS(0.5), random: false },
+        udp(500),
+    ));
     let tables = run(&scenario);
     // One for each packet that crossed the lossy link: 0 s, 0.5 s, … 19.5 s.
     assert_eq!((tables.random_draws, integers(&tables.flows, "packets_sent")[0]), (40, 40));

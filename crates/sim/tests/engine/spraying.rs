@@ -35,7 +35,7 @@ fn sprayed(flow: FlowSpec, shares: &[f64]) -> FlowSpec {
 fn each_path_has_its_share() {
     const SHARES: [f64; 3] = [0.5, 0.375, 0.125];
     let mut scenario = routes(&[0.001; 3], 10.0);
-    let each_millisecond = TrafficSpec::Cbr { pace: Pace::IntervalS(0.001) };
+    let each_millisecond = TrafficSpec::Cbr { pace: Pace::IntervalS(0.001), random: false };
     let datagrams = flow(&scenario, "udp", 0, (0, 1), each_millisecond, udp(100));
     scenario.flows.push(sprayed(datagrams, &SHARES));
     let tables = run(&scenario);

@@ -154,7 +154,7 @@ fn a_saturated_link_limited_in_packets_carries_its_packets() {
     let mut scenario = scenario(Profile::Rfc, 8.0, 2);
     scenario.links = wire("wire", (0, 1), 12_000.0 * 128.0, 0.0, packets(10)).to_vec();
     scenario.links[0].rate_pps = Some(128.0);
-    let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 128.0) };
+    let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 128.0), random: false };
     scenario.flows = [(0, 40), (1, 1460)]
         .map(|(index, size)| flow(&scenario, "udp", index, (0, 1), traffic.clone(), udp(size)))
         .to_vec();
@@ -229,8 +229,14 @@ fn a_saturated_link_carries_its_rate() {
     for (per_s, limit) in [(256.0, 10), (512.0, 1), (512.0, 40), (64.0, 10)] {
         let mut scenario = scenario(Profile::Rfc, 8.0, 2);
         scenario.links = wire("wire", (0, 1), 1_024_000.0, 0.0, packets(limit)).to_vec();
-        scenario.flows =
-            vec![flow(&scenario, "udp", 0, (0, 1), TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / per_s) }, udp(1000))];
+        scenario.flows = vec![flow(
+            &scenario,
+            "udp",
+            0,
+            (0, 1),
+            TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / per_s), random: false },
+            udp(1000),
+        )];
         let tables = run(&scenario);
         let count = |name| integers(&tables.flows, name)[0];
         let sent = (8.0 * per_s) as i64;

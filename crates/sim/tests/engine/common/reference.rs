@@ -176,7 +176,7 @@ impl<'a> Reference<'a> {
             self.offer(now, Packet { flow, seq, size, sent_s, hop: 0, joined_s: 0.0 });
         }
         let next_s = match self.scenario.flows[flow].traffic {
-            TrafficSpec::Cbr { pace } => sent_s + pace.interval_s(whole),
+            TrafficSpec::Cbr { pace, .. } => sent_s + pace.interval_s(whole),
             TrafficSpec::OnOff { pace, on, off } => {
                 let interval_s = pace.interval_s(whole);
                 if sent_s + interval_s < self.flows[flow].on_until_s {

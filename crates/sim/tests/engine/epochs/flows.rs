@@ -76,7 +76,7 @@ fn router_with_processor() -> Scenario {
     scenario.nodes[1].processor =
         Some(ProcessorSpec { interrupt_s: 1e-6, output_ring: true, meter: Some(meter), ..processor(187e-6, 75) });
     scenario.nodes[3].processor = Some(ProcessorSpec { receive: true, ..processor(150e-6, 2) });
-    let probe = TrafficSpec::Cbr { pace: Pace::IntervalS(0.15e-3) };
+    let probe = TrafficSpec::Cbr { pace: Pace::IntervalS(0.15e-3), random: false };
     scenario.flows.push(flow(&scenario, "probe", 0, (0, 3), probe, udp(65)));
     let bulk = TransportSpec::Tcp(tcp(Profile::Rfc, Recovery::Sack));
     scenario.flows.push(flow(&scenario, "bulk", 0, (4, 5), TrafficSpec::Bulk { bytes: None }, bulk));

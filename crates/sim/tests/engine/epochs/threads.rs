@@ -57,7 +57,7 @@ fn flows_share_a_processor_as_they_share_a_link() {
         scenario.links.extend(wire("in", (0, 1), 1e9, 5e-3, packets(1000)));
         scenario.links.extend(wire("out", (1, 2), rate_bps, 5e-3, packets(1000)));
         for index in 0..2 {
-            let often = TrafficSpec::Cbr { pace: Pace::IntervalS(1e-5) };
+            let often = TrafficSpec::Cbr { pace: Pace::IntervalS(1e-5), random: false };
             scenario.flows.push(flow(&scenario, "often", index, (0, 2), often, udp(1000)));
         }
         if let Some(node) = processor_at {
@@ -83,7 +83,14 @@ fn a_run_has_the_estimated_threads_or_those_that_are_asked_for() {
 fn what_needs_one_thread_is_said() {
     let mut scenario = scenario(Profile::Rfc, 1.0, 2);
     scenario.links.extend(wire("line", (0, 1), 1e7, 5e-3, packets(10)));
-    scenario.flows.push(flow(&scenario, "one", 0, (0, 1), TrafficSpec::Cbr { pace: Pace::IntervalS(1e-3) }, udp(1000)));
+    scenario.flows.push(flow(
+        &scenario,
+        "one",
+        0,
+        (0, 1),
+        TrafficSpec::Cbr { pace: Pace::IntervalS(1e-3), random: false },
+        udp(1000),
+    ));
     assert!(Estimate::new(&scenario, 2).is_ok());
     scenario.links[0].flow_control = true;
     let error = Estimate::new(&scenario, 2).expect_err("pauses need one thread");

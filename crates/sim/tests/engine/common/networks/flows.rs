@@ -95,7 +95,7 @@ pub(super) fn udp_flow(grid: Grid, scenario: &Scenario, index: u32, source: &Sou
         Pace::IntervalS(seconds(source.interval))
     };
     let traffic = match source.bursts {
-        None => TrafficSpec::Cbr { pace },
+        None => TrafficSpec::Cbr { pace, random: false },
         Some((on, off)) => TrafficSpec::OnOff {
             pace,
             on: Duration::Exponential { mean_s: seconds(on) },
