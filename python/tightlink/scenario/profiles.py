@@ -166,6 +166,7 @@ LINUX: Final = Profile(
         control_options={
             "cubic": {"growth_before_loss": 0.05, "by_least_rtt": 1.0, "whole_packets": 1.0},
             "bbr": {"batches": 1.0, "policers": 1.0},
+            "reno": {"whole_packets": 1.0},
         },
         max_ssthresh="100 packets",  # RFC 3742 §3; Linux has none
         delayed_acks=True,

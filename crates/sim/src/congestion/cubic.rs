@@ -11,7 +11,7 @@
 mod linux;
 
 use self::linux::{Growth, Linux, share};
-use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window, counted};
 use crate::time::Time;
 
 /// The target lies at most this far above the window (§4.2).
@@ -142,18 +142,8 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let mut acked = ack.acked;
-        if window.in_slow_start() {
-            // What is acknowledged beyond the threshold Linux has grow the window as from there on.
-            let room = window.ssthresh - window.cwnd;
-            if self.linux.is_none() || acked <= room {
-                window.slow_start(acked);
-                return;
-            }
-            window.cwnd = window.ssthresh;
-            acked -= room;
-        }
         if let Some(linux) = &mut self.linux {
+            let Some(acked) = counted::slow_start(window, ack.acked) else { return };
             let growth = Growth {
                 top: self.top as u64,
                 before_loss: self.growth_before_loss,
@@ -161,6 +151,9 @@ impl CongestionControl for Cubic {
                 ahead_s: self.ahead_s,
             };
             return linux.grow(window, acked, ack.now, &growth);
+        }
+        if window.in_slow_start() {
+            return window.slow_start(ack.acked);
         }
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(window, ack.now));
         let time_s = ack.now.since(epoch.start);

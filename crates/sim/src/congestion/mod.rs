@@ -9,6 +9,7 @@ pub mod compound;
 mod control;
 mod controls;
 pub mod copa;
+mod counted;
 pub mod cubic;
 pub mod dctcp;
 pub mod external;

@@ -1,11 +1,15 @@
-//! Standard TCP: slow start and congestion avoidance (RFC 5681 §3.1).
+//! Standard TCP: slow start and congestion avoidance (RFC 5681 §3.1). With `whole_packets` as Linux computes it
+//! (`tcp_reno_cong_avoid`): a window grows when all of it is acknowledged, and by a whole packet.
 
+use super::counted::{self, Counted};
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 
-/// Standard TCP. Its only state is the window.
+/// Standard TCP.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
     beta_ecn: f64,
+    /// In whole packets.
+    counted: Option<Counted>,
 }
 
 /// What an ACK adds to a window.
@@ -24,20 +28,32 @@ impl CongestionControl for Reno {
     // The window of RFC 5681 counts ACKs, whoever limits the sender; so do ns-2's.
     const GROWS_UNUSED: bool = true;
 
-    const OPTIONS: &'static [ControlOption] =
-        &[ControlOption::number("beta_ecn", 0.5, [0.1, 0.99], "share of the window kept after a mark (RFC 8511: 0.8)")];
+    const OPTIONS: &'static [ControlOption] = &[
+        ControlOption::number("beta_ecn", 0.5, [0.1, 0.99], "share of the window kept after a mark (RFC 8511: 0.8)"),
+        ControlOption::switch("whole_packets", false, "a window grows when all of it is acknowledged (Linux)"),
+    ];
 
     fn new(options: &Options<'_>) -> Self {
-        let [beta_ecn] = options.values();
-        Self { beta_ecn }
+        let [beta_ecn, whole] = options.values();
+        Self { beta_ecn, counted: (whole > 0.5).then(Counted::default) }
     }
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        grow(window, ack);
+        let Some(counted) = &mut self.counted else { return grow(window, ack) };
+        if let Some(acked) = counted::slow_start(window, ack.acked) {
+            let every = (window.cwnd as u64).max(1);
+            counted.grow(window, acked, every);
+        }
+    }
+
+    fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
+        self.counted.iter_mut().for_each(Counted::reset);
+        loss.in_use / 2.0
     }
 
     fn on_mark(&mut self, _window: &Window, loss: &Loss) -> Option<f64> {
+        self.counted.iter_mut().for_each(Counted::reset);
         // RFC 3168 §6.1.2: as after a loss; RFC 8511 §3.1 (ABE): less, as a queue that marks is short.
         Some(loss.in_use * self.beta_ecn)
     }

@@ -7,7 +7,7 @@
 //! taken to be the initial one), that the delay of an ACK is bounded by an eighth of a round trip, segmentation offload,
 //! and the limit of bytes in local queues.
 
-use super::receive_window::ReceiveWindow;
+use super::receive_window::{Beyond, ReceiveWindow};
 use crate::congestion::Window;
 use crate::packet::Packet;
 use crate::time::Time;
@@ -88,10 +88,10 @@ impl AckDelay {
         }
     }
 
-    /// A segment came that was not there before; what is in order ends before `next`, and `early` packets beyond are
-    /// spanned. It is acknowledged at once if the window grows.
-    pub fn take(&mut self, now: Time, packet: &Packet, next: u32, early: u32) {
-        if self.window.receive(now, packet.sent(), next, early) {
+    /// A segment came that was not there before; what is in order ends before `next`. It is acknowledged at once if the
+    /// window grows.
+    pub fn take(&mut self, now: Time, packet: &Packet, next: u32, beyond: Beyond) {
+        if self.window.receive(now, packet.sent(), (packet.seq(), next), beyond) {
             self.quick |= 1;
         }
     }
@@ -111,7 +111,8 @@ impl AckDelay {
     /// its ACK may wait for others, if at all.
     pub fn compress(&mut self, next: u32, owed: i64) -> Option<f64> {
         let Self { quick, compressed, .. } = self;
-        if *quick > 0 || owed > 1 || compressed.waiting >= MOST_COMPRESSED {
+        // What fills a hole in part is acknowledged at once, without being counted where it opens the window.
+        if *quick > 0 || owed > 1 && !self.window.is_full() || compressed.waiting >= MOST_COMPRESSED {
             return None;
         }
         if compressed.next != next {

@@ -22,6 +22,15 @@ const GAIN: f64 = 0.125;
 /// Ticks of a second of the clock that timestamps are of: TCP_TS_HZ.
 const TICKS: f64 = 1000.0;
 
+/// What is beyond the next packet in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beyond {
+    /// Packets to the end of the last one that is there.
+    pub spanned: u32,
+    /// Those of them that were there before the packet that came.
+    pub waiting: u32,
+}
+
 /// The window of a receiver, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWindow {
@@ -32,6 +41,8 @@ pub struct ReceiveWindow {
     window: f64,
     /// What it may grow to: window_clamp.
     clamp: f64,
+    /// What waits behind a hole leaves it no room to grow.
+    full: bool,
     /// What was read in the round trip before: rcvq_space.space.
     space: f64,
     /// Since when, and from which packet on, the next is measured.
@@ -59,6 +70,7 @@ impl ReceiveWindow {
             share: if asked_for { 0.0 } else { share },
             window,
             clamp: if asked_for { 0.0 } else { FIRST_BUFFER_BYTES * share },
+            full: false,
             space: window.min(FIRST_SPACE_SEGMENTS * payload),
             since: Time::ZERO,
             first: 1,
@@ -76,6 +88,12 @@ impl ReceiveWindow {
         self.handshake_s.min(self.rtt_s)
     }
 
+    /// Whether what waits behind a hole leaves the window no room to grow.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
     /// The SYN came.
     pub fn synchronize(&mut self, now: Time) {
         self.synchronized = now;
@@ -88,23 +106,27 @@ impl ReceiveWindow {
         self.since = sent;
     }
 
-    /// A segment came that was sent at `sent`; what is read now ends before packet `next`, and `early` packets
-    /// beyond it are spanned. True if the window grows.
-    pub fn receive(&mut self, now: Time, sent: Time, next: u32, early: u32) -> bool {
+    /// Segment `seq` came that was sent at `sent`; what is in order ends before packet `next`. True if the window grows.
+    pub fn receive(&mut self, now: Time, sent: Time, (seq, next): (u32, u32), beyond: Beyond) -> bool {
         self.measure(now, sent);
-        let room = self.clamp - self.window;
+        // What waits behind a hole takes its part of the buffer (tcp_space).
+        let room = self.clamp - f64::from(beyond.waiting) * FRAME_BYTES * self.share - self.window;
         let grows = room > 0.0;
         if grows {
             self.window += room.min(2.0 * self.payload_bytes);
         }
+        self.full = beyond.waiting > 0 && room <= 2.0 * self.payload_bytes;
+        // The application reads what is in order, segment by segment, the one that came first, and adjusts the window after each.
+        let reads = seq < next;
         // Of equal times the second is a little less, as hosts take some: a measure that begins with a later segment of a
         // round never returns to the first.
-        if now.since(self.since) >= self.rtt_s + EQUAL_S {
-            let read = f64::from(next.saturating_sub(self.first)) * self.payload_bytes;
+        if reads && now.since(self.since) >= self.rtt_s + EQUAL_S {
+            let (read, unread) = (f64::from(seq + 1) - f64::from(self.first), f64::from(next - (seq + 1)));
+            let read = (read - unread) * self.payload_bytes;
             if read > self.space {
-                self.adjust(read, f64::from(early) * self.payload_bytes);
+                self.adjust(read, f64::from(beyond.spanned) * self.payload_bytes);
             }
-            (self.since, self.first) = (now, next);
+            (self.since, self.first) = (now, seq + 1);
         }
         grows
     }
@@ -141,8 +163,9 @@ mod tests {
         assert_eq!(window.window, 45.0 * 1448.0);
         window.synchronize(Time::ZERO);
         window.establish(Time::new(0.08), Time::new(0.08));
-        let grown: Vec<bool> =
-            (1..=20_u32).map(|next| window.receive(Time::new(0.16), Time::new(0.08), next, 0)).collect();
+        let grown: Vec<bool> = (1..=20_u32)
+            .map(|next| window.receive(Time::new(0.16), Time::new(0.08), (next - 1, next), Beyond::default()))
+            .collect();
         assert_eq!(grown.iter().filter(|grows| **grows).count(), 6);
         assert!(grown[..6].iter().all(|grows| *grows));
         assert_eq!(window.window, 81_920.0);
@@ -159,7 +182,8 @@ mod tests {
             for place in 0..(10 << (round - 1)) {
                 let now = Time::new(0.1 * f64::from(round) + 1e-5 * f64::from(place));
                 next += 1;
-                grown += u32::from(window.receive(now, Time::new(now.seconds() - 0.1), next, 0));
+                grown +=
+                    u32::from(window.receive(now, Time::new(now.seconds() - 0.1), (next - 1, next), Beyond::default()));
             }
             counts.push(grown);
             assert!(window.window * 2.0 >= 1448.0 * f64::from(10 << (round - 1)), "round {round}: {window:?}");
@@ -176,7 +200,7 @@ mod tests {
             let at = |ms: f64| Time::new((begin_ms + ms) / 1e3);
             window.establish(at(0.0), at(0.0));
             for (ms, next) in [(100.6, 2), (101.2, 3)] {
-                window.receive(at(ms), at(ms - 100.6), next, 0);
+                window.receive(at(ms), at(ms - 100.6), (next - 1, next), Beyond::default());
             }
             assert_eq!(window.since > at(101.0), later, "{window:?}");
         }
@@ -187,13 +211,18 @@ mod tests {
     fn a_window_that_was_asked_for_does_not_grow() {
         let mut window = ReceiveWindow::new(1448, 700.0);
         window.establish(Time::ZERO, Time::ZERO);
-        assert!((1..500_u32).all(|next| !window.receive(Time::new(0.1 * f64::from(next)), Time::ZERO, next, 0)));
+        assert!((1..500_u32).all(|next| !window.receive(
+            Time::new(0.1 * f64::from(next)),
+            Time::ZERO,
+            (next - 1, next),
+            Beyond::default()
+        )));
     }
 
     /// Small segments take as much of the buffer as large ones: their window never grows beyond the first.
     #[test]
     fn small_segments_do_not_open_it() {
         let mut window = ReceiveWindow::new(48, 1e6);
-        assert!(!window.receive(Time::new(0.1), Time::ZERO, 2, 0));
+        assert!(!window.receive(Time::new(0.1), Time::ZERO, (1, 2), Beyond::default()));
     }
 }

@@ -9,6 +9,7 @@ use crate::time::Time;
 use crate::transport::ecn::{Echo, Feedback};
 use crate::transport::linux::AckDelay;
 use crate::transport::network::Network;
+use crate::transport::receive_window::Beyond;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
 use crate::transport::signs::Signs;
 use crate::transport::timer::Timer;
@@ -135,13 +136,14 @@ impl Receiver {
             self.echo_s = packet.sent().seconds();
         }
         let at_once = self.echo.looks() && self.see_signs(seq, Signs::of(packet));
+        let waiting = if self.ack_delay.is_some() { self.early.iter().map(|range| range.1 - range.0).sum() } else { 0 };
         let duplicate = self.take(seq, now.time);
         // In sequence, nothing missing behind it, not the SYN, and no ACK owed: wait for the next one
         // (RFC 5681 §4.2; ns-2's DelAck sink does the same).
         if let Some(delay_s) = self.delayed_ack_s {
             let in_sequence = seq + 1 == self.next && self.highest == Some(seq) && seq > 0;
             let hold_s = match &mut self.ack_delay {
-                Some(_) if seq > 0 => self.hold_as_linux(now.time, packet, in_sequence, (duplicate, at_once)),
+                Some(_) if seq > 0 => self.hold_as_linux(now.time, packet, waiting, in_sequence, (duplicate, at_once)),
                 _ => in_sequence.then_some(delay_s),
             };
             let hold_s = hold_s.map(|hold_s| hold_s.min(delay_s));
@@ -166,11 +168,12 @@ impl Receiver {
         true
     }
 
-    /// Profile `linux`: how long the ACK of a segment may wait, if it may.
+    /// Profile `linux`: how long the ACK of a segment may wait, if it may. So many waited behind a hole before it.
     fn hold_as_linux(
         &mut self,
         now: Time,
         packet: &Packet,
+        waiting: u32,
         in_sequence: bool,
         (duplicate, at_once): (bool, bool),
     ) -> Option<f64> {
@@ -181,7 +184,7 @@ impl Receiver {
         if duplicate {
             ack_delay.take_again();
         } else {
-            ack_delay.take(now, packet, next, (highest + 1).saturating_sub(next));
+            ack_delay.take(now, packet, next, Beyond { spanned: (highest + 1).saturating_sub(next), waiting });
         }
         if in_sequence {
             return ack_delay.hold(now, packet.seq());

@@ -2,6 +2,7 @@
 //! curve that is rounded toward the plateau. As Reno it grows at the rate below W_max always, which RFC 9438 §4.3 leaves there.
 
 use crate::congestion::Window;
+use crate::congestion::counted::Counted;
 use crate::time::{Time, ticks};
 
 /// Ticks of a second: HZ, as most kernels are built.
@@ -21,8 +22,7 @@ pub(super) struct Linux {
     reno_eighths: u64,
     /// For how many acknowledged packets the window grows by one: cnt.
     every: u64,
-    /// Acknowledged toward that: snd_cwnd_cnt.
-    toward: u64,
+    counted: Counted,
     /// The window and the tick for which `every` was found: last_cwnd, last_time.
     found_for: u64,
     found_at: u64,
@@ -70,7 +70,7 @@ impl Linux {
             steepness: (c * SCALE / 10.0).round().max(1.0) as u64 * 10,
             reno_eighths: ((8.0 * (SCALE + kept) / 3.0).floor() / (SCALE - kept)) as u64,
             every: 0,
-            toward: 0,
+            counted: Counted::default(),
             found_for: 0,
             found_at: 0,
             epoch: None,
@@ -82,21 +82,10 @@ impl Linux {
         self.epoch.is_none_or(|epoch| jiffies(now) >= epoch.start + HZ)
     }
 
-    /// tcp_cong_avoid_ai.
+    /// In congestion avoidance packets were acknowledged.
     pub(super) fn grow(&mut self, window: &mut Window, acked: f64, now: Time, growth: &Growth) {
-        let acked = acked as u64;
-        self.update(window.cwnd as u64, acked, jiffies(now), growth);
-        let mut cwnd = window.cwnd;
-        if self.toward >= self.every {
-            self.toward = 0;
-            cwnd += 1.0;
-        }
-        self.toward += acked;
-        if self.toward >= self.every {
-            cwnd += (self.toward / self.every) as f64;
-            self.toward %= self.every;
-        }
-        window.cwnd = cwnd;
+        self.update(window.cwnd as u64, acked as u64, jiffies(now), growth);
+        self.counted.grow(window, acked, self.every);
     }
 
     /// bictcp_update.
@@ -158,7 +147,8 @@ impl Linux {
 
     /// The window was reduced: bictcp_recalc_ssthresh.
     pub(super) fn reduce(&mut self) {
-        (self.epoch, self.toward) = (None, 0);
+        self.epoch = None;
+        self.counted.reset();
     }
 }
 

@@ -137,8 +137,7 @@ impl Sender {
             rack.end_reduction();
             self.window.cwnd = self.window.ssthresh;
         }
-        let reduces =
-            self.recovering && !env.controls.goes_on(self.control()) || self.rack_state().marked_through.is_some();
+        let reduced = self.rack_reduces(env);
         if ack >= self.recover {
             if self.recovering || self.timed_out {
                 self.rack_state().flight.reordering.recovered();
@@ -155,7 +154,14 @@ impl Sender {
             }
         }
         self.rack_state().timer = Purpose::Timeout;
+        // With Linux the ACK that ends recovery lets the window grow already (tcp_cong_control).
+        let reduces = if env.linux() { self.rack_reduces(env) } else { reduced };
         self.advance(env, ack, !reduces);
+    }
+
+    /// Whether the window is on its way down, after a loss or a mark.
+    fn rack_reduces<N>(&mut self, env: &Env<'_, N>) -> bool {
+        self.recovering && !env.controls.goes_on(self.control()) || self.rack_state().marked_through.is_some()
     }
 
     /// Looks for losses after an ACK that told of `delivered` packets, and begins recovery for those of which nobody
