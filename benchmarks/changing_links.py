@@ -19,8 +19,10 @@ import argparse
 import json
 import math
 import statistics
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -205,6 +207,18 @@ def mean(runs: list[dict[str, float]]) -> dict[str, float]:
     return {key: statistics.fmean(run[key] for run in runs) for key in runs[0]}
 
 
+def compared(
+    stored: Measured, changed: dict[str, dict[str, Any]]
+) -> Iterator[tuple[tuple[str, str, int], dict[str, float], dict[str, float]]]:
+    """The means of each cell, measured and simulated."""
+    for (name, link), control, flows in product(changed.items(), CONTROLS, FLOWS):
+        runs = []
+        for seed in SEEDS:
+            run = partial(quietest, scenario(link, control, flows, seed))
+            runs += stored.of(f"{name}, {control}, {flows}, {seed}", 1, measured, run)
+        yield (name, control, flows), mean(runs), mean([simulated(link, control, flows, seed) for seed in SEEDS])
+
+
 def command(text: str | None) -> argparse.ArgumentParser:
     """The options of a script of this kind, which its text describes."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -216,21 +230,13 @@ def main() -> None:
     parser = command(__doc__)
     parser.add_argument("--links", choices=LINKS, default="change")
     chosen = parser.parse_args()
-    folder = chosen.output
-    stored = Measured(folder)
     cells = []
-    for name, link in LINKS[chosen.links](folder).items():
-        for control in CONTROLS:
-            for flows in FLOWS:
-                runs = []
-                for seed in SEEDS:
-                    run = partial(quietest, scenario(link, control, flows, seed))
-                    runs += stored.of(f"{name}, {control}, {flows}, {seed}", 1, measured, run)
-                there = mean(runs)
-                here = mean([simulated(link, control, flows, seed) for seed in SEEDS])
-                cells.append((there, here))
-                late_ms = 1e3 * there["receivers_late_s"]
-                print(f"{name:10} {control:6} {flows}  {beside(there, here)}  late {late_ms:.1f} ms", flush=True)
+    with tempfile.TemporaryDirectory() as traces:
+        changed = LINKS[chosen.links](Path(traces))
+        for (name, control, flows), there, here in compared(Measured(chosen.output), changed):
+            cells.append((there, here))
+            late_ms = 1e3 * there["receivers_late_s"]
+            print(f"{name:10} {control:6} {flows}  {beside(there, here)}  late {late_ms:.1f} ms", flush=True)
     tell_agreement(cells)
 
 

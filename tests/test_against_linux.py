@@ -5,6 +5,8 @@ The measurements are stored; each cell is simulated anew.
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,14 +14,14 @@ from typing import Any
 import pytest
 
 
-def compared(script: Any, folder: str, measuring: str, patch: pytest.MonkeyPatch) -> Any:
-    """What a script compares, of which nothing is measured now."""
+def compared(script: Any, folder: str, measuring: str, patch: pytest.MonkeyPatch, *of: Any) -> Any:
+    """What a script compares, or of that what is asked for; nothing is measured now."""
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError(f"not stored in {folder}")
 
     patch.setattr(script, measuring, never)
-    return script.compared(script.Measured(Path(script.__file__).parent / "measured" / folder))
+    return script.compared(script.Measured(Path(script.__file__).parent / "measured" / folder), *of)
 
 
 def test_transfers_take_as_long_as_in_linux(benchmark: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,11 +36,26 @@ def test_transfers_take_as_long_as_in_linux(benchmark: Callable[[str], Any], mon
 def test_flows_over_links_in_a_row_get_what_they_get_in_linux(
     benchmark: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Goodputs and delays within 10 %, of each group of flows."""
+    """Goodputs and delays within 10 %, of each group of flows, or as near as their means are known: two standard errors."""
     script, near = benchmark("links_in_a_row"), benchmark("changing_links").NEAR
     cells = list(compared(script, "links-in-a-row", "measure", monkeypatch))
     assert len(cells) == 18
     for cell, *both in cells:
         for group in both[0][0]:
             before, after = (script.mean([run[group] for run in runs]) for runs in both)
-            assert after == pytest.approx(before, rel=near), (*cell, group)
+            for key, value in before.items():
+                each = ([run[group][key] for run in runs] for runs in both)
+                error = math.sqrt(sum(statistics.variance(runs) / len(runs) for runs in each))
+                assert abs(after[key] - value) <= max(near * value, 2 * error), (*cell, group, key)
+
+
+def test_flows_that_lose_one_packet_in_twenty_get_what_they_get_in_linux(
+    benchmark: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goodputs within 10 %: Reno had 14 % less where the ACK that ends recovery did not let its window grow."""
+    script = benchmark("changing_links")
+    lossy = {name: link for name, link in script.lossy(Path()).items() if name == "5 %"}
+    cells = list(compared(script, "links-that-lose", "quietest", monkeypatch, lossy))
+    assert len(cells) == 6
+    for cell, there, here in cells:
+        assert here["goodput_bps"] == pytest.approx(there["goodput_bps"], rel=script.NEAR), cell

@@ -206,6 +206,45 @@ mod tests {
         }
     }
 
+    /// Traced on Linux 6.18: of a window with room for 24 segments' growth (2 · 1448 B each), and 1440 B of the buffer for each that
+    /// waits, 16 segments behind a hole use up what is whole. When it is filled the room is there again.
+    #[test]
+    fn what_waits_behind_a_hole_takes_room() {
+        let mut window = ReceiveWindow::new(1448, 2172.0);
+        window.clamp = window.window + 24.0 * 2.0 * 1448.0;
+        let mut receive = |seq: u32, next: u32, waiting: u32| {
+            let beyond = Beyond { spanned: seq.max(next) - next + 1, waiting };
+            (window.receive(Time::new(0.1), Time::ZERO, (seq, next), beyond), window.is_full())
+        };
+        let grown: Vec<(bool, bool)> = (0..20).map(|waiting| receive(22 + waiting, 21, waiting)).collect();
+        assert!(grown[..16].iter().all(|&each| each == (true, false)), "{grown:?}");
+        assert_eq!(grown[16..], [(true, true), (false, true), (false, true), (false, true)]);
+        assert_eq!(receive(21, 42, 20), (false, true));
+        assert_eq!(receive(42, 43, 0), (true, false));
+    }
+
+    /// The application reads what comes in order; behind a hole nothing adjusts the window, and when one is filled, what is not
+    /// read yet does not count.
+    #[test]
+    fn only_what_is_read_opens_it() {
+        let after = |last: &[(u32, u32)]| {
+            let mut window = ReceiveWindow::new(1448, 2172.0);
+            window.establish(Time::ZERO, Time::ZERO);
+            for seq in 1..=40 {
+                window.receive(Time::new(0.1), Time::ZERO, (seq, seq + 1), Beyond::default());
+            }
+            let clamp = window.clamp;
+            for &(seq, next) in last {
+                window.receive(Time::new(0.25), Time::new(0.15), (seq, next), Beyond::default());
+            }
+            window.clamp > clamp
+        };
+        assert!(after(&[(41, 42)]));
+        assert!(!after(&[(45, 41)]));
+        assert!(after(&[(41, 62)]));
+        assert!(!after(&[(41, 92)]));
+    }
+
     /// An application that asks for a window has it from the start.
     #[test]
     fn a_window_that_was_asked_for_does_not_grow() {

@@ -234,6 +234,25 @@ fn slow_start_counts_packets_and_stops_where_the_application_does() {
     }
 }
 
+/// Linux's tcp_cong_control: the ACK that ends recovery counts toward the next packet of the window, of five here.
+#[test]
+fn the_ack_that_ends_recovery_lets_the_window_grow() {
+    let reno = ControlSpec { options: [("whole_packets".to_owned(), 1.0)].into(), ..ControlSpec::from("reno") };
+    let mut script = Script::new(reno, SlowStartKind::ByteCounting, 0.1);
+    script.run("lost", &[Write(30), Count(10), Window(10, 0)]);
+    for end in 3..12 {
+        script.ack(if end == 3 { 0.1 } else { 0.0 }, 0, &[(2, end)], script.cause((2, end)), 0);
+    }
+    let last = script.sender.recover as u32;
+    script.ack(0.1, 0, &[(2, last + 1)], script.cause((2, last + 1)), 0);
+    assert!(script.sender.recovering && script.sender.window.ssthresh == 5.0);
+    script.ack(0.0, last, &[], script.cause(NONE), 0);
+    script.run(
+        "ended",
+        &[Window(5, 5), Ack(0.01, last + 3, NONE), Window(5, 5), Ack(0.01, last + 4, NONE), Window(6, 5)],
+    );
+}
+
 /// HyStart decides before the ACK that shows the limit adds to the window, after which CUBIC grows by a twentieth.
 #[test]
 #[rustfmt::skip]
