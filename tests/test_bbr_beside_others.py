@@ -64,12 +64,12 @@ def _lost(scenario: tl.Scenario) -> float:
 
 def test_the_rate_of_a_token_bucket_is_found() -> None:
     """`tightlink measure` of this scenario, Linux 6.18, nine times: 7.0 to 7.7 % lost, 7.4 % on average; within a tenth, as above. A
-    run differs from the next by the seed (7.1 to 8.5 %), so that eight are compared."""
+    run differs from the next by the seed (7.1 to 8.5 %), so that eight are compared. Without it each loses more than that."""
     scenarios = [tl.loads(POLICED).set("seed", seed) for seed in range(1, 9)]
     losses = [_lost(scenario) for scenario in scenarios]
     assert sum(losses) / len(losses) == pytest.approx(0.074, rel=0.1)
     for scenario in scenarios[:3]:
-        assert _lost(scenario.set_all({"traffic.f.tcp.congestion.policers": False})) > 0.09
+        assert _lost(scenario.set_all({"traffic.f.tcp.congestion.policers": False})) > 1.1 * 0.074
 
 
 def test_a_shallow_queue_is_no_place_to_probe() -> None:
