@@ -26,11 +26,24 @@ pub struct Paced {
 #[derive(Clone, Debug)]
 pub struct Processing {
     /// Longest time, in seconds.
-    pub longest_s: f64,
-    /// From where the times are drawn.
-    pub random: Stream,
+    longest_s: f64,
+    random: Stream,
     /// When it was last over: what may be sent then is.
-    pub over: Time,
+    over: Time,
+}
+
+impl Processing {
+    /// Of at most `longest_s` seconds, drawn from `random`.
+    #[must_use]
+    pub fn new(longest_s: f64, random: Stream) -> Self {
+        Self { longest_s, random, over: Time::NEVER }
+    }
+
+    /// Random numbers drawn.
+    #[must_use]
+    pub fn random_draws(&self) -> u64 {
+        self.random.draws()
+    }
 }
 
 /// Says when the next packet of a connection may leave.
@@ -149,8 +162,7 @@ mod tests {
     #[test]
     fn a_host_takes_time_once_for_all_that_it_sends() {
         let (mut pacer, mut queue) = (Pacer::new(7), EventQueue::default());
-        let random = Stream::new(1, "test", 0, "processing");
-        pacer.processing = Some(Box::new(Processing { longest_s: 0.1, random, over: Time::NEVER }));
+        pacer.processing = Some(Box::new(Processing::new(0.1, Stream::new(1, "test", 0, "processing"))));
         let mut total_s = 0.0;
         for second in 0..1000 {
             let now = Key::planned(Time::new(f64::from(second)), 0);
@@ -170,8 +182,7 @@ mod tests {
     #[test]
     fn a_host_that_takes_time_paces_too() {
         let (mut pacer, mut queue) = (Pacer::new(7), EventQueue::default());
-        let random = Stream::new(1, "test", 0, "processing");
-        pacer.processing = Some(Box::new(Processing { longest_s: 0.1, random, over: Time::NEVER }));
+        pacer.processing = Some(Box::new(Processing::new(0.1, Stream::new(1, "test", 0, "processing"))));
         pacer.note_sent(&mut queue, Key::planned(Time::new(1.0), 0), 0.5, 0.0);
         assert!(pacer.holds_back(&mut queue, Key::planned(Time::new(1.2), 0)));
         let key = queue.pop_before(Time::NEVER).expect("it waits");

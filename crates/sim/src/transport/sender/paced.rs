@@ -35,7 +35,7 @@ impl Sender {
     pub fn take_time(&mut self, entity: Entity, longest_s: f64, random: Stream) {
         let unpaced = || Box::new(Paced { pacer: Pacer::new(entity), at_a_rate: false, deliveries: None });
         let pacer = &mut self.paced.get_or_insert_with(unpaced).pacer;
-        pacer.processing = Some(Box::new(Processing { longest_s, random, over: Time::NEVER }));
+        pacer.processing = Some(Box::new(Processing::new(longest_s, random)));
     }
 
     /// Whether its congestion control is told how fast packets are delivered.
@@ -179,7 +179,7 @@ impl Sender {
     #[must_use]
     pub fn random_draws(&self) -> u64 {
         self.paced.as_ref().map_or(0, |paced| {
-            let processing = paced.pacer.processing.as_ref().map_or(0, |processing| processing.random.draws());
+            let processing = paced.pacer.processing.as_ref().map_or(0, |processing| processing.random_draws());
             processing + paced.deliveries.as_ref().map_or(0, Deliveries::random_draws)
         })
     }
