@@ -36,17 +36,23 @@ def test_transfers_take_as_long_as_in_linux(benchmark: Callable[[str], Any], mon
 def test_flows_over_links_in_a_row_get_what_they_get_in_linux(
     benchmark: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Goodputs and delays within 10 %, of each group of flows, or as near as their means are known: two standard errors."""
+    """Goodputs and delays within 10 %, of each group of flows, but for two goodputs of one flow across three full links, whose means
+    are known no better: those within two standard errors."""
     script, near = benchmark("links_in_a_row"), benchmark("changing_links").NEAR
     cells = list(compared(script, "links-in-a-row", "measure", monkeypatch))
     assert len(cells) == 18
+    far = []
     for cell, *both in cells:
         for group in both[0][0]:
             before, after = (script.mean([run[group] for run in runs]) for runs in both)
             for key, value in before.items():
+                if after[key] == pytest.approx(value, rel=near):
+                    continue
+                far.append((*cell, group, key))
                 each = ([run[group][key] for run in runs] for runs in both)
                 error = math.sqrt(sum(statistics.variance(runs) / len(runs) for runs in each))
-                assert abs(after[key] - value) <= max(near * value, 2 * error), (*cell, group, key)
+                assert abs(after[key] - value) <= 2 * error, far[-1]
+    assert set(far) <= {("lot", control, 1, "through", "goodput_bps") for control in ("reno", "cubic")}
 
 
 def test_flows_that_lose_one_packet_in_twenty_get_what_they_get_in_linux(

@@ -68,8 +68,9 @@ def test_the_rate_of_a_token_bucket_is_found() -> None:
     scenarios = [tl.loads(POLICED).set("seed", seed) for seed in range(1, 9)]
     losses = [_lost(scenario) for scenario in scenarios]
     assert sum(losses) / len(losses) == pytest.approx(0.074, rel=0.1)
-    for scenario in scenarios[:3]:
-        assert _lost(scenario.set_all({"traffic.f.tcp.congestion.policers": False})) > 1.1 * 0.074
+    without = [_lost(scenario.set_all({"traffic.f.tcp.congestion.policers": False})) for scenario in scenarios[:3]]
+    assert min(without) > 1.1 * 0.074
+    assert sum(without) / len(without) > 0.09
 
 
 def test_a_shallow_queue_is_no_place_to_probe() -> None:
