@@ -60,6 +60,8 @@ const SCALABLE_DATAGRAM: u64 = (Kind::Datagram as u64) << TAG | REDUCED;
 const LOST: u64 = 1 << (TAG + 2);
 const OPTIONS: u64 = 1 << (TAG + 3);
 const CAPABLE: u64 = 1 << (TAG + 4);
+/// Of a stamp that says where the options of an ACK are: there are others than a timestamp.
+const LONGER: u64 = 1 << 32;
 const MARKED: u64 = 1 << ACE;
 const REDUCED: u64 = 1 << (ACE + 1);
 const BARE: u64 = 1 << (ACE + 2);
@@ -280,7 +282,21 @@ impl Packet {
     /// Puts the options of an ACK elsewhere, its timestamp among them; the others add `bytes`.
     #[must_use]
     pub fn with_options(self, handle: u32, bytes: u32) -> Self {
-        Self { stamp: u64::from(handle), state: (self.state | OPTIONS) + u64::from(bytes), ..self }
+        let longer = if bytes > 0 { LONGER } else { 0 };
+        Self { stamp: longer | u64::from(handle), state: (self.state | OPTIONS) + u64::from(bytes), ..self }
+    }
+
+    /// The packet with its options elsewhere.
+    #[must_use]
+    pub fn with_options_at(self, handle: u32) -> Self {
+        Self { stamp: self.stamp & LONGER | u64::from(handle), state: self.state | OPTIONS, ..self }
+    }
+
+    /// Whether an ACK has other options than a timestamp.
+    #[inline]
+    #[must_use]
+    pub fn is_longer(&self) -> bool {
+        self.state & OPTIONS != 0 && self.stamp & LONGER != 0
     }
 
     /// Marks a segment without payload that occupies no sequence number.

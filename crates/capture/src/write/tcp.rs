@@ -54,8 +54,10 @@ pub struct Tcp {
     timestamps: bool,
     sack: bool,
     ecn: Ecn,
-    /// The receiver's window, as the SYN says it and as others do; and the power of two between them, if it is told.
+    /// The whole window, as the SYN says it and as others do; what the receiver told last of its own; and the power of two between
+    /// them, if it is told.
     windows: (u16, u16),
+    advertised: (u16, u16),
     scale: Option<u8>,
     /// The last timestamp that came to the sender.
     recent: u32,
@@ -76,19 +78,29 @@ impl Tcp {
         let window = u64::from(connection.window.max(1).unsigned_abs()) * u64::from(tcp.payload_bytes);
         let fits = |scale: &u8| window.div_ceil(1 << scale) <= u64::from(u16::MAX);
         let scale = (0..LARGEST_SCALE).find(fits).unwrap_or(LARGEST_SCALE);
-        let advertised = |scale: u8| window.div_ceil(1 << scale).min(u64::from(u16::MAX)) as u16;
-        Self {
+        let mut flow = Self {
             ports,
             timestamps: tcp.header_bytes >= BARE_BYTES + TIMESTAMPS_BYTES,
             sack: matches!(tcp.recovery, Recovery::Sack | Recovery::Rack),
             ecn: tcp.ecn,
-            windows: (advertised(0), advertised(scale)),
+            windows: (0, 0),
+            advertised: (0, 0),
             // ns-2's agents know of no options; windows that need the scale would be wrong without it.
             scale: (profile != Profile::Ns2 || scale > 0).then_some(scale),
             recent: 0,
             established: false,
             connection,
-        }
+        };
+        flow.windows = flow.windows(flow.connection.window.max(1).unsigned_abs());
+        flow.advertised = flow.windows;
+        flow
+    }
+
+    /// A window of so many packets, as the SYN says it and as others do.
+    fn windows(&self, packets: u32) -> (u16, u16) {
+        let window = u64::from(packets) * u64::from(self.connection.tcp.payload_bytes);
+        let advertised = |scale: u8| window.div_ceil(1 << scale).min(u64::from(u16::MAX)) as u16;
+        (advertised(0), advertised(self.scale.unwrap_or(0)))
     }
 
     /// The headers of a packet that is sent; `identification` is the last one of its node.
@@ -148,21 +160,23 @@ impl Tcp {
         header.in_packet(ip, payload)
     }
 
-    fn acknowledgement(&self, packet: &Packet, now: Time, ack_options: &AckOptionSlab, ip: &Ip) -> Headers {
-        let (blocks, counts, echo) = match packet.options() {
-            None => (&[][..], None, packet.sent()),
+    fn acknowledgement(&mut self, packet: &Packet, now: Time, ack_options: &AckOptionSlab, ip: &Ip) -> Headers {
+        let (blocks, counts, echo, window) = match packet.options() {
+            None => (&[][..], None, packet.sent(), None),
             Some(handle) => {
                 let options = ack_options.get(handle);
-                (options.blocks.as_slice(), options.counts, options.echo)
+                (options.blocks.as_slice(), options.counts, options.echo, options.window)
             }
         };
+        self.advertised = window.map_or(self.advertised, |packets| self.windows(packets));
+        let windows = self.advertised;
         let times = (timestamp(now), timestamp(echo));
         let ports = self.ports.back();
         let told = ace(packet.ace());
         // What answers a SYN has the number of an ACK of no data.
         if packet.seq() == 0 && !self.established {
             let agrees = if self.connection.tcp.agreed_ecn() == Ecn::Classic { ECE } else { told };
-            let mut header = Header::new(ports, (0, 1), SYN | ACK | agrees, self.windows.0);
+            let mut header = Header::new(ports, (0, 1), SYN | ACK | agrees, windows.0);
             self.add_handshake(&mut header, times);
             if let Some(counts) = counts {
                 self.add_counts(&mut header, counts, 0);
@@ -170,7 +184,7 @@ impl Tcp {
             return header.in_packet(ip, 0);
         }
         let acknowledged = self.bytes_before(packet.seq() + 1);
-        let mut header = Header::new(ports, (1, acknowledged), ACK | told, self.windows.1);
+        let mut header = Header::new(ports, (1, acknowledged), ACK | told, windows.1);
         if self.timestamps {
             header.add_timestamps(times.0, times.1);
         }

@@ -110,9 +110,7 @@ impl Hosts {
                     None => (&[][..], packet.sent()),
                     Some(handle) => {
                         opened = network.ack_options().take(handle);
-                        if let Some(counts) = opened.counts {
-                            flow.sender.read_counts(counts);
-                        }
+                        flow.sender.read_options(&opened);
                         (opened.blocks.as_slice(), opened.echo)
                     }
                 };

@@ -14,6 +14,8 @@ pub struct AckOptions {
     pub blocks: SackBlocks,
     /// What arrived by ECN field, where ACKs count bytes.
     pub counts: Option<EcnCounts>,
+    /// The receiver's window in packets beyond what it acknowledges, where that has changed.
+    pub window: Option<u32>,
 }
 
 /// Where the options of ACKs in flight lie.
@@ -24,17 +26,26 @@ pub struct AckOptionSlab {
 }
 
 impl AckOptionSlab {
-    /// Attaches options to an ACK, with `option_bytes` before its blocks. A timestamp alone needs no place.
+    /// Attaches options to an ACK, with `option_bytes` before its blocks, and the receiver's window, if it tells of one. A
+    /// timestamp alone needs no place.
     #[must_use]
-    pub fn attach(&mut self, ack: Packet, blocks: SackBlocks, counts: Option<EcnCounts>, option_bytes: u32) -> Packet {
+    pub fn attach(
+        &mut self,
+        ack: Packet,
+        blocks: SackBlocks,
+        counts: Option<EcnCounts>,
+        window: Option<u32>,
+        option_bytes: u32,
+    ) -> Packet {
         let of_blocks = if blocks.count() == 0 { 0 } else { option_bytes + blocks.bytes() };
         let counts = counts.filter(|_| EcnCounts::fields(blocks.count()) > 0);
         let of_counts = counts.map_or(0, |_| EcnCounts::bytes(blocks.count()));
-        if of_blocks + of_counts == 0 {
+        let bytes = of_blocks + of_counts;
+        if bytes == 0 && window.is_none() {
             return ack;
         }
-        let handle = self.put(AckOptions { echo: ack.sent(), blocks, counts });
-        ack.with_options(handle, of_blocks + of_counts)
+        let handle = self.put(AckOptions { echo: ack.sent(), blocks, counts, window });
+        ack.with_options(handle, bytes)
     }
 
     /// Takes in options: where they are.
@@ -57,7 +68,7 @@ impl AckOptionSlab {
     pub fn copy(&mut self, packet: Packet) -> Packet {
         let Some(handle) = packet.options() else { return packet.again() };
         let options = *self.get(handle);
-        packet.with_options(self.put(options), 0)
+        packet.with_options_at(self.put(options))
     }
 
     /// The options of an ACK on its way.

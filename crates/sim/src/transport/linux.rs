@@ -96,6 +96,20 @@ impl AckDelay {
         }
     }
 
+    /// What the next ACK, of what is before packet `next`, advertises: see [`ReceiveWindow::advertise`].
+    pub fn advertise(&mut self, next: u32, held: u32) -> Option<u32> {
+        if self.window.is_half_full(held) {
+            self.quick = 0;
+        }
+        self.window.advertise(next, held)
+    }
+
+    /// See [`ReceiveWindow::opens`].
+    #[must_use]
+    pub fn opens(&self, next: u32, held: u32) -> bool {
+        self.window.opens(next, held)
+    }
+
     /// A segment came again: the sender may have a small window.
     pub fn take_again(&mut self) {
         self.quick = self.quick.max(QUICK_ACKS);

@@ -17,6 +17,10 @@ const FRAME_BYTES: f64 = 2304.0;
 const MOST_WINDOW: f64 = 0.625;
 /// The first measure of the rate compares with this many segments: TCP_INIT_CWND.
 const FIRST_SPACE_SEGMENTS: f64 = 10.0;
+/// Windows are told in units of so many bytes: rcv_wscale, as tcp_rmem[2] has it.
+const SCALE: i64 = 1024;
+/// So many ACKs carry a window that has changed; those after them are read as if they did.
+const REPEATS: u32 = 16;
 /// How much a longer round trip counts.
 const GAIN: f64 = 0.125;
 /// Ticks of a second of the clock that timestamps are of: TCP_TS_HZ.
@@ -43,6 +47,11 @@ pub struct ReceiveWindow {
     clamp: f64,
     /// What waits behind a hole leaves it no room to grow.
     full: bool,
+    /// What was advertised ends so many bytes from the start: rcv_wup + rcv_wnd.
+    right_edge: Option<i64>,
+    /// The window told last, in packets, and how many ACKs more tell of it.
+    told: u32,
+    repeats: u32,
     /// What was read in the round trip before: rcvq_space.space.
     space: f64,
     /// Since when, and from which packet on, the next is measured.
@@ -71,6 +80,9 @@ impl ReceiveWindow {
             window,
             clamp: if asked_for { 0.0 } else { FIRST_BUFFER_BYTES * share },
             full: false,
+            right_edge: (!asked_for).then_some(0),
+            told: 0,
+            repeats: 0,
             space: window.min(FIRST_SPACE_SEGMENTS * payload),
             since: Time::ZERO,
             first: 1,
@@ -94,6 +106,52 @@ impl ReceiveWindow {
         self.full
     }
 
+    /// The room that `held` packets leave in the buffer, of what could be window: tcp_space.
+    fn room(&self, held: u32) -> f64 {
+        self.clamp - f64::from(held) * FRAME_BYTES * self.share
+    }
+
+    /// Whether `held` packets take more than half of the buffer.
+    #[must_use]
+    pub fn is_half_full(&self, held: u32) -> bool {
+        self.room(held) < self.clamp / 2.0
+    }
+
+    /// What is advertised beyond what has come in order, with so many held, in bytes: __tcp_select_window.
+    fn selected(&self, held: u32) -> i64 {
+        let room = self.room(held);
+        if room < self.payload_bytes || room < self.clamp / 16.0 {
+            return 0;
+        }
+        let room = if self.is_half_full(held) { room as i64 / SCALE * SCALE } else { room as i64 };
+        scaled(room.min(self.window as i64))
+    }
+
+    /// An ACK of what is before packet `next` leaves while the buffer holds `held` packets, behind a hole or not yet read:
+    /// the window that it advertises, in packets, if one of the last few had another. What was advertised is never taken
+    /// back (tcp_select_window).
+    pub fn advertise(&mut self, next: u32, held: u32) -> Option<u32> {
+        let read = self.bytes_before(next);
+        let right_edge = read + scaled(self.right_edge? - read).max(self.selected(held));
+        self.right_edge = Some(right_edge);
+        let window = (right_edge as f64 / self.payload_bytes) as u32 + 1 - next;
+        self.repeats = if window == self.told { self.repeats.saturating_sub(1) } else { REPEATS };
+        self.told = window;
+        (self.repeats > 0).then_some(window)
+    }
+
+    /// Whether what the last ACK left of the window is so much larger now that another must tell: tcp_cleanup_rbuf.
+    #[must_use]
+    pub fn opens(&self, next: u32, held: u32) -> bool {
+        let Some(right_edge) = self.right_edge else { return false };
+        let twice = 2 * (right_edge - self.bytes_before(next)).max(0);
+        twice <= self.clamp as i64 && self.selected(held) >= twice.max(1)
+    }
+
+    fn bytes_before(&self, packet: u32) -> i64 {
+        i64::from(packet - 1) * self.payload_bytes as i64
+    }
+
     /// The SYN came.
     pub fn synchronize(&mut self, now: Time) {
         self.synchronized = now;
@@ -109,13 +167,16 @@ impl ReceiveWindow {
     /// Segment `seq` came that was sent at `sent`; what is in order ends before packet `next`. True if the window grows.
     pub fn receive(&mut self, now: Time, sent: Time, (seq, next): (u32, u32), beyond: Beyond) -> bool {
         self.measure(now, sent);
-        // What waits behind a hole takes its part of the buffer (tcp_space).
-        let room = self.clamp - f64::from(beyond.waiting) * FRAME_BYTES * self.share - self.window;
+        // What waits behind a hole takes its part of the buffer (tcp_space), and so does what comes in order, until it is read.
+        let room = self.room(beyond.waiting + u32::from(seq < next)) - self.window;
         let grows = room > 0.0;
         if grows {
             self.window += room.min(2.0 * self.payload_bytes);
         }
         self.full = beyond.waiting > 0 && room <= 2.0 * self.payload_bytes;
+        if seq > next {
+            self.widen(2.0 * self.space + f64::from(beyond.spanned) * self.payload_bytes);
+        }
         // The application reads what is in order, segment by segment, the one that came first, and adjusts the window after each.
         let reads = seq < next;
         // Of equal times the second is a little less, as hosts take some: a measure that begins with a later segment of a
@@ -142,13 +203,22 @@ impl ReceiveWindow {
         self.rtt_s = if sample_s < self.rtt_s { sample_s } else { self.rtt_s + GAIN * (sample_s - self.rtt_s) };
     }
 
-    /// tcp_rcvbuf_grow: twice what was read, and more where the sender speeds up.
+    /// tcp_rcvbuf_grow: twice what was read, more where the sender speeds up, and room for what waits behind a hole.
     fn adjust(&mut self, read: f64, early: f64) {
         let twice = 2.0 * read;
         let wanted = twice + 2.0 * twice * (read - self.space) / self.space + early;
         self.space = read;
+        self.widen(wanted);
+    }
+
+    fn widen(&mut self, wanted: f64) {
         self.clamp = self.clamp.max(wanted.min(LARGEST_BUFFER_BYTES * self.share));
     }
+}
+
+/// So many bytes in whole units, rounded up.
+fn scaled(bytes: i64) -> i64 {
+    (bytes + SCALE - 1) & !(SCALE - 1)
 }
 
 #[cfg(test)]
@@ -156,7 +226,7 @@ mod tests {
     use super::*;
 
     /// Measured on Linux 6.18 with segments of 1448 B: the window grows with the first six of them, from 45
-    /// segments to 131072 · 0.625 = 81920 B.
+    /// segments to 131072 · 0.625 = 81920 B less the segment that came.
     #[test]
     fn the_first_segments_open_it() {
         let mut window = ReceiveWindow::new(1448, 2172.0);
@@ -168,7 +238,7 @@ mod tests {
             .collect();
         assert_eq!(grown.iter().filter(|grows| **grows).count(), 6);
         assert!(grown[..6].iter().all(|grows| *grows));
-        assert_eq!(window.window, 81_920.0);
+        assert_eq!(window.window, 81_920.0 - 1440.0);
     }
 
     /// A sender that doubles its rate gets six times what was read: segments of a round trip that grow it.
@@ -221,6 +291,38 @@ mod tests {
         assert_eq!(grown[16..], [(true, true), (false, true), (false, true), (false, true)]);
         assert_eq!(receive(21, 42, 20), (false, true));
         assert_eq!(receive(42, 43, 0), (true, false));
+    }
+
+    /// Traced on Linux 6.18: the last packet that each ACK lets the sender send, with what the buffer holds behind a hole or not
+    /// yet read. Nothing is taken back, and where reading opens the window to twice as much, another ACK tells.
+    #[test]
+    fn what_is_held_takes_of_the_window() {
+        let mut window = ReceiveWindow::new(1448, 2172.0);
+        (window.window, window.space) = (window.clamp - 1440.0, 11.0 * 1448.0);
+        let told =
+            |window: &mut ReceiveWindow, next: u32, held: u32| window.advertise(next, held).map(|told| next - 1 + told);
+        for (next, held, last) in [(22, 1, 76), (26, 28, 77), (32, 25, 77), (33, 23, 77), (39, 22, 78), (48, 19, 85)] {
+            assert_eq!(told(&mut window, next, held), Some(last), "{window:?}");
+            assert!(!window.opens(next, 0));
+        }
+        assert_eq!(told(&mut window, 48, 11), Some(92));
+        // Of packets behind a hole that reach beyond it the buffer grows at once.
+        window.receive(Time::new(0.1), Time::ZERO, (83, 48), Beyond { spanned: 36, waiting: 34 });
+        assert_eq!(window.clamp, 58.0 * 1448.0);
+        assert_eq!(told(&mut window, 78, 34), Some(101));
+        assert!(window.opens(78, 4));
+        assert_eq!(told(&mut window, 78, 4), Some(131));
+        assert!(!window.opens(78, 4));
+    }
+
+    /// A window that stays is told some times, in case that ACKs are lost, and then taken as read.
+    #[test]
+    fn only_a_window_that_changes_is_told() {
+        let mut window = ReceiveWindow::new(1448, 2172.0);
+        let told = (1..40_u32).map(|next| window.advertise(next, 0)).collect::<Vec<_>>();
+        assert_eq!(told.iter().flatten().collect::<Vec<_>>(), [&45; REPEATS as usize]);
+        assert!(told[..REPEATS as usize].iter().all(Option::is_some));
+        assert_eq!(ReceiveWindow::new(1448, 700.0).advertise(1, 0), None);
     }
 
     /// The application reads what comes in order; behind a hole nothing adjusts the window, and when one is filled, what is not

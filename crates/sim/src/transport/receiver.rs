@@ -111,7 +111,7 @@ impl Receiver {
         if self.echo.changes_with(signs) && self.delay.is_armed() {
             self.delay.cancel();
             let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.owed()).unwrap_or_default();
-            self.acknowledge(network, now, blocks);
+            self.acknowledge(network, now, blocks, 0);
         }
     }
 
@@ -136,7 +136,7 @@ impl Receiver {
             self.echo_s = packet.sent().seconds();
         }
         let at_once = self.echo.looks() && self.see_signs(seq, Signs::of(packet));
-        let waiting = if self.ack_delay.is_some() { self.early.iter().map(|range| range.1 - range.0).sum() } else { 0 };
+        let (before, waiting) = (self.next, if self.ack_delay.is_some() { self.waiting() } else { 0 });
         let duplicate = self.take(seq, now.time);
         // In sequence, nothing missing behind it, not the SYN, and no ACK owed: wait for the next one
         // (RFC 5681 §4.2; ns-2's DelAck sink does the same).
@@ -164,8 +164,25 @@ impl Receiver {
             self.delay.cancel();
         }
         let blocks = if self.sack { self.blocks(seq, duplicate) } else { SackBlocks::default() };
-        self.acknowledge(network, now, blocks);
+        let unread = self.next - before;
+        self.acknowledge(network, now, blocks, unread);
+        if unread > 1 && self.ack_delay.is_some() {
+            self.open_window(network, now, blocks);
+        }
         true
+    }
+
+    /// Packets behind a hole.
+    fn waiting(&self) -> u32 {
+        self.early.iter().map(|range| range.1 - range.0).sum()
+    }
+
+    /// A hole is filled, and the application has read: another ACK tells of the window, if it is so much larger now.
+    #[cold]
+    fn open_window<N: Network>(&mut self, network: &mut N, now: Key, blocks: SackBlocks) {
+        if self.ack_delay.as_ref().is_some_and(|ack_delay| ack_delay.opens(self.next, self.waiting())) {
+            self.acknowledge(network, now, blocks, 0);
+        }
     }
 
     /// Profile `linux`: how long the ACK of a segment may wait, if it may. So many waited behind a hole before it.
@@ -209,14 +226,15 @@ impl Receiver {
         let expires = self.delay.expires(network, now);
         if expires {
             let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.waited()).unwrap_or_default();
-            self.acknowledge(network, now, blocks);
+            self.acknowledge(network, now, blocks, 0);
         }
         expires
     }
 
-    /// Sends an ACK with these blocks, and with the AccECN option if there is one.
+    /// Sends an ACK with these blocks, and with the AccECN option if there is one. The application has not read `unread`
+    /// packets yet.
     #[inline(always)]
-    fn acknowledge<N: Network>(&mut self, network: &mut N, now: Key, blocks: SackBlocks) {
+    fn acknowledge<N: Network>(&mut self, network: &mut N, now: Key, blocks: SackBlocks, unread: u32) {
         let through = self.next - 1;
         self.last_ack_sent = i64::from(through);
         let mut ack = Packet::new(Kind::Ack, self.flow, through, self.ack_bytes, self.echo_s);
@@ -224,10 +242,18 @@ impl Receiver {
         if ace != 0 {
             ack = ack.with_ace(ace);
         }
-        if blocks.count() > 0 || counts.is_some() {
-            ack = network.ack_options().attach(ack, blocks, counts, self.sack_option_bytes);
+        let window = if self.ack_delay.is_some() { self.advertise(unread) } else { None };
+        if blocks.count() > 0 || counts.is_some() || window.is_some() {
+            ack = network.ack_options().attach(ack, blocks, counts, window, self.sack_option_bytes);
         }
         network.send(ack, now);
+    }
+
+    /// Profile `linux`: the window that an ACK advertises, if it has changed.
+    #[inline(never)]
+    fn advertise(&mut self, unread: u32) -> Option<u32> {
+        let held = unread + self.waiting();
+        self.ack_delay.as_mut().and_then(|ack_delay| ack_delay.advertise(self.next, held))
     }
 
     /// Takes note of the mark of a packet, or of its absence. True if it must be acknowledged at once.

@@ -85,6 +85,10 @@ pub struct Sender {
     pub last_ack: i32,
     /// The highest packet sent.
     pub highest: i32,
+    /// The receiver's window ends before this packet, as far as ACKs told.
+    right_edge: i32,
+    /// That window, zero if none was told.
+    told_window: i32,
     /// What the application offered ends before this packet.
     pub limit: i32,
     /// Packets up to here were outstanding when the last loss was detected.
@@ -179,6 +183,8 @@ impl Sender {
             acked: -1,
             last_ack: -1,
             highest: -1,
+            right_edge: i32::MAX,
+            told_window: 0,
             limit: 0,
             recover: 0,
             duplicates: 0,

@@ -9,7 +9,7 @@ use crate::packet::{Kind, Packet};
 use crate::random::Stream;
 use crate::scenario::{Ecn, Profile, Recovery, RtoSpec, SlowStartKind, TcpSpec};
 use crate::time::Time;
-use crate::transport::ack_options::{AckOptionSlab, AckOptions};
+use crate::transport::ack_options::AckOptionSlab;
 use crate::transport::connection::Connection;
 use crate::transport::ecn::Feedback;
 use crate::transport::network::{Network, Schedule};
@@ -255,9 +255,9 @@ impl Ends {
             self.acks.push((key.time.seconds(), packet));
             let (blocks, echo) = match packet.options() {
                 Some(handle) => {
-                    let AckOptions { blocks, echo, counts } = self.wire.ack_options.take(handle);
-                    counts.into_iter().for_each(|counts| self.sender.read_counts(counts));
-                    (blocks.as_slice().to_vec(), echo)
+                    let options = self.wire.ack_options.take(handle);
+                    self.sender.read_options(&options);
+                    (options.blocks.as_slice().to_vec(), options.echo)
                 }
                 None => (Vec::new(), packet.sent()),
             };

@@ -1,9 +1,6 @@
 //! HyStart (S. Ha, I. Rhee: Taming the elephants: New TCP slow start, Computer Networks 55, 2011), as Linux's
 //! CUBIC has it since: slow start ends when the ACKs of a round have come without a pause for half of the smallest
 //! round trip, or when the round trip has become longer.
-//!
-//! Unlike Linux, nothing is added to the smallest round trip for bursts that segmentation offload makes: there is
-//! none here.
 
 use crate::congestion::{Ack, Window};
 use crate::time::Time;
@@ -12,6 +9,10 @@ use crate::time::Time;
 const LOW_WINDOW: f64 = 16.0;
 /// ACKs at most this far apart are of one train (hystart_ack_delta_us).
 const TRAIN_GAP_S: f64 = 0.002;
+/// The smallest round trip counts as longer by the time of so many packets at twice the present rate, four bursts of
+/// segmentation offload of 64 KiB, up to a millisecond (hystart_ack_delay).
+const BURSTS: f64 = 4.0 * 65_536.0 / 1448.0;
+const MOST_OF_BURSTS_S: f64 = 0.001;
 /// The first samples of a round make its delay (HYSTART_MIN_SAMPLES).
 const SAMPLES: u32 = 8;
 /// An eighth of the smallest round trip more is a queue, within these bounds.
@@ -66,7 +67,8 @@ impl HyStart {
         }
         if ack.now.since(self.train) <= TRAIN_GAP_S {
             self.train = ack.now;
-            if ack.now.since(self.begin) > self.base_s / 2.0 {
+            let bursts_s = (BURSTS * ack.rtt_s / (2.0 * window.cwnd)).min(MOST_OF_BURSTS_S);
+            if ack.now.since(self.begin) > f64::midpoint(self.base_s, bursts_s) {
                 return true;
             }
         }

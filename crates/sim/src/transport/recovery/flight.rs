@@ -222,7 +222,8 @@ impl Flight {
                 if now.since(sent) + TICK_S < limit_s {
                     // The last of those that are late makes up its mind for all.
                     let older = self.order.partition_point(|&(sent, seq)| (sent, seq) < self.newest);
-                    wait_s = Some(limit_s - now.since(self.order[older - 1].0));
+                    let late = self.order.range(..older).rfind(|&&(sent, seq)| self.is_current(sent, seq));
+                    wait_s = late.map(|late| limit_s - now.since(late.0));
                     break;
                 }
                 self.lose(seq);
@@ -335,6 +336,16 @@ mod tests {
         assert_eq!(flight.detect(after, false, 0.1), None);
         assert_eq!((flight.lost(), flight.pipe()), (2, 0));
         assert_eq!(flight.first_lost(), Some(1));
+    }
+
+    /// Of packets that may be late the last is waited for; one that the receiver holds is not.
+    #[test]
+    fn it_waits_for_the_last_that_is_late() {
+        let mut flight = flight(4);
+        assert_eq!(flight.deliver(0, &[(3, 5)], at(103)), 2);
+        // The fourth took 100 ms, and a quarter more is granted: the second has left 1 ms after the first.
+        let wait_s = flight.detect(at(103), false, 0.1).expect("both may be late");
+        assert!((wait_s - 0.023).abs() < 1e-9, "{wait_s}");
     }
 
     /// RFC 8985 §6.2 step 4: three packets above a gap need no waiting, nor does recovery.

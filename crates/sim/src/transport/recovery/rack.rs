@@ -13,6 +13,10 @@ use crate::congestion::slow_start::rapid::Convergence;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sender::{Env, LastCut, Sender};
 
+/// With Linux, the timers of RACK and of tail probes wait for so many seconds more: TCP_TIMEOUT_MIN_US, and on average a tick of
+/// 250 Hz, in which its timers are told.
+pub(super) const LEAST_TIMER_S: f64 = 0.006;
+
 /// What the timer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
@@ -77,6 +81,7 @@ impl Sender {
         rack.delivered = delivered;
         let (held, lost_before) = (rack.flight.held(), rack.flight.lost());
         self.count_marks(env, ack, held);
+        let mends = self.recovering || self.timed_out;
         if advances {
             self.rack_undo(env, ack);
             self.rack_state().flight.reordering.advance(ack);
@@ -86,7 +91,8 @@ impl Sender {
             self.rack_go_on(env, delivered);
         }
         let restarts = !advances && env.linux() && self.rack_sample(env);
-        let wait_s = self.rack_detect(env, delivered);
+        let ended = mends && !self.recovering && !self.timed_out;
+        let wait_s = self.rack_detect(env, delivered, ended);
         let safe = advances && self.rack_state().flight.lost() == lost_before;
         if let Some(delivery) = delivery {
             self.give_sample(env, delivery);
@@ -165,15 +171,16 @@ impl Sender {
     }
 
     /// Looks for losses after an ACK that told of `delivered` packets, and begins recovery for those of which nobody
-    /// knew. Returns how long to wait for packets that may be late.
-    fn rack_detect<N: Network>(&mut self, env: &mut Env<'_, N>, delivered: i32) -> Option<f64> {
+    /// knew, or which were sent in the recovery that has just `ended`. Returns how long to wait for packets that may be late.
+    fn rack_detect<N: Network>(&mut self, env: &mut Env<'_, N>, delivered: i32, ended: bool) -> Option<f64> {
         let recovering = self.recovering || self.timed_out;
         let srtt_s = self.srtt_s(env.connection).unwrap_or_default();
         let flight = &mut self.rack_state().flight;
         let wait_s = flight.detect(env.now.time, recovering, srtt_s);
         let (found, lost) = (flight.take_found(), flight.lost());
         self.note_lost(&found);
-        if lost > 0 && !recovering {
+        let remains = lost > 0 || ended && self.rack_state().flight.awaits_again();
+        if remains && !recovering {
             self.recover = self.highest;
             self.recovering = true;
             self.last_cut = LastCut::DuplicateAcks;
@@ -240,7 +247,7 @@ impl Sender {
             } else {
                 // Behind a gap, and before it counts as a loss, this is limited transmit (RFC 3042).
                 let waits = held > 0 && !self.recovering && !self.timed_out && !env.connection.tcp.limited_transmit;
-                if waits || self.next >= self.limit || self.next - self.acked > env.connection.window {
+                if waits || self.next >= self.limit || !self.receiver_takes(env, self.next) {
                     break;
                 }
                 if self.is_held_back(env) {
@@ -276,7 +283,7 @@ impl Sender {
             self.rack_state().timer = Purpose::Timeout;
         } else if let Some(wait_s) = wait_s {
             self.rack_state().timer = Purpose::Reordering;
-            self.arm_timer(env, wait_s);
+            self.arm_timer(env, if env.linux() { wait_s + LEAST_TIMER_S } else { wait_s });
         } else if let Some(delay_s) = self.tail_probe_s(env.connection) {
             if news || before == Purpose::Reordering {
                 self.rack_state().timer = Purpose::TailProbe;
@@ -303,8 +310,13 @@ impl Sender {
             }
             Purpose::Reordering => {
                 self.arm_rto(env);
-                let wait_s = self.rack_detect(env, 0);
-                self.rack_reduce(0, false);
+                let mends = self.recovering;
+                let wait_s = self.rack_detect(env, 0, false);
+                // In recovery only an ACK sets the window (RFC 9937 §6); Linux's tcp_rack_reo_timeout begins with one delivered.
+                let begins = self.recovering && !mends;
+                if begins || self.rack_state().prr.is_none() {
+                    self.rack_reduce(i32::from(begins && env.linux()), false);
+                }
                 let sent = self.rack_send(env);
                 self.rack_arm(env, wait_s, sent);
             }
@@ -436,7 +448,8 @@ mod tests {
     #[test]
     fn linux_waits_for_the_last_transmission_of_the_first_packet() {
         let timeouts = |profile| {
-            let mut spec = TcpSpec { initial_window_packets: 40.0, ..tcp("reno", Recovery::Rack) };
+            let mut spec =
+                TcpSpec { initial_window_packets: 40.0, window_packets: 1000.0, ..tcp("reno", Recovery::Rack) };
             spec.rto.min_s = 0.2;
             let mut ends = Ends::new(&spec, profile, 4000);
             let mut losses = 0;
@@ -449,6 +462,52 @@ mod tests {
             ends.sender.totals.timeouts
         };
         assert_eq!((timeouts(Profile::Rfc), timeouts(Profile::Linux)), (1, 0));
+    }
+
+    /// What recovery sends is lost, too, and found missing before it ends: another loss, for which the window shrinks again (RFC 6675
+    /// §5; Linux, whose lost_out is not zero then).
+    #[test]
+    fn a_loss_of_what_recovery_sends_begins_another() {
+        let threshold = |also: Option<u32>| {
+            let spec = TcpSpec {
+                initial_window_packets: 20.0,
+                initial_ssthresh_packets: Some(20.0),
+                ..tcp("reno", Recovery::Rack)
+            };
+            let (mut ends, mut lost) = (Ends::new(&spec, Profile::Linux, 200), Vec::new());
+            // The first packet twice, so that what is sent meanwhile is found missing first.
+            ends.talk(|_, packet| {
+                let losses = lost.iter().filter(|&&seq| seq == packet.seq()).count();
+                let loses =
+                    packet.seq() == 1 && !packet.is_bare() && losses < 2 || Some(packet.seq()) == also && losses < 1;
+                lost.extend(loses.then_some(packet.seq()));
+                if loses { Outcome::Lost } else { Outcome::Arrives }
+            });
+            assert_eq!(
+                (ends.sender.totals.timeouts, ends.sender.totals.packets_retransmitted as usize),
+                (0, lost.len())
+            );
+            ends.sender.window.ssthresh
+        };
+        assert_eq!((threshold(None), threshold(Some(25))), (10.0, 5.0));
+    }
+
+    /// Behind a hole that is not filled the receiver's window ends what a larger congestion window would send.
+    #[test]
+    fn a_hole_stops_the_sender_at_the_receivers_window() {
+        let spec = TcpSpec { initial_window_packets: 40.0, ..tcp("reno", Recovery::Rack) };
+        let highest = |profile| {
+            let (mut ends, mut losses, mut highest) = (Ends::new(&spec, profile, 4000), 0, 0);
+            ends.talk(|_, packet| {
+                let lost = packet.kind() == Kind::Segment && packet.seq() == 2 && losses < 3;
+                losses += usize::from(lost);
+                highest = if losses < 3 { packet.seq().max(highest) } else { highest };
+                if lost { Outcome::Lost } else { Outcome::Arrives }
+            });
+            highest
+        };
+        assert!(highest(Profile::Rfc) > 60);
+        assert!((46..58).contains(&highest(Profile::Linux)));
     }
 
     /// While a loss is mended Copa's window follows the delay as before; others have cut theirs.

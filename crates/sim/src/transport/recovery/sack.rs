@@ -74,14 +74,13 @@ impl Sender {
 
     /// RFC 6675 NextSeg: lost packets, then new data, then what is missing but not known to be lost.
     pub(in crate::transport) fn sack_send<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        let window = env.connection.tcp.window_packets;
         let mut pipe = self.sack_pipe();
         let room = self.window.cwnd.min(1e9) as i32;
         while pipe < room {
             let lost_before = self.first_lost_before();
             let candidate = self.board().next_to_resend();
             let lost = candidate.filter(|&seq| seq < lost_before);
-            let fits = f64::from(self.next - self.acked) <= window;
+            let fits = self.receiver_takes(env, self.next);
             let seq = match (lost, candidate) {
                 (Some(seq), _) => seq,
                 (None, _) if self.next < self.limit && fits => self.next,

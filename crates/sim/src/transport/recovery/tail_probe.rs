@@ -1,6 +1,8 @@
 //! Tail loss probes (RFC 8985 §7): when no ACK has come for two round trips, one packet more makes the receiver
 //! show what is lost at the tail, long before the retransmission timeout.
 
+use super::rack::LEAST_TIMER_S;
+use crate::scenario::Profile;
 use crate::transport::connection::Connection;
 use crate::transport::network::Network;
 use crate::transport::sender::{Env, Sender};
@@ -35,14 +37,24 @@ impl Sender {
         if recovering || rack.tail_probe.is_some() || flight.held() > 0 || flight.missing() == 0 {
             return None;
         }
-        let late_s = if flight.missing() == 1 { MAX_ACK_DELAY_S } else { 0.0 };
+        let linux = connection.profile == Profile::Linux;
+        let late_s = match flight.missing() {
+            1 => MAX_ACK_DELAY_S,
+            _ => {
+                if linux {
+                    LEAST_TIMER_S
+                } else {
+                    0.0
+                }
+            }
+        };
         Some((ROUND_TRIPS * srtt_s + late_s).min(timeout_s))
     }
 
     /// §7.3: a new packet, if the application has one and the receiver's window room; else the last one again. The
     /// congestion window does not count.
     pub(super) fn send_tail_probe<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        let new = self.next < self.limit && self.next - self.acked <= env.connection.window;
+        let new = self.next < self.limit && self.receiver_takes(env, self.next);
         if new && self.is_pushed_back(env) {
             return;
         }

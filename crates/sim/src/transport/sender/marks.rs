@@ -4,17 +4,8 @@
 use super::{Env, Sender};
 use crate::congestion::{Ack, Loss};
 use crate::scenario::Recovery;
-use crate::transport::accecn::EcnCounts;
 
 impl Sender {
-    /// The ACK that is received next has this in its AccECN option.
-    #[cold]
-    pub fn read_counts(&mut self, counts: EcnCounts) {
-        if let Some(counter) = &mut self.marks.counter {
-            counter.read(counts);
-        }
-    }
-
     /// An ACK came, after which the receiver holds `held` packets beyond what it acknowledges: what its counter tells of
     /// marks, if there is one, whatever else the ACK does (RFC 9768 §3.2.2.5.2).
     #[inline]

@@ -4,14 +4,29 @@ use super::{Env, LastCut, Sender};
 use crate::congestion::Ack;
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Ecn, Recovery};
+use crate::transport::ack_options::AckOptions;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sack::split_duplicate;
 
 impl Sender {
+    /// The ACK that is received next has these options.
+    pub fn read_options(&mut self, options: &AckOptions) {
+        if let (Some(counts), Some(counter)) = (options.counts, &mut self.marks.counter) {
+            counter.read(counts);
+        }
+        if let Some(window) = options.window {
+            self.told_window = window as i32;
+        }
+    }
+
     /// An ACK arrived, with SACK blocks, half-open.
     pub fn receive<N: Network>(&mut self, env: &mut Env<'_, N>, ack: u32, blocks: &[(u32, u32)]) {
         let ack = ack as i32;
         if self.takes_notes {
+            if self.told_window > 0 {
+                let known = if self.acked < 0 { 0 } else { self.right_edge };
+                self.right_edge = known.max(ack + 1 + self.told_window);
+            }
             self.validate_window(env.now.time);
         }
         if !env.ns2() {

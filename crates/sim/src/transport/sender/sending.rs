@@ -14,9 +14,14 @@ impl Sender {
     /// the receiver's window.
     #[inline]
     fn allows<N>(&self, env: &Env<'_, N>, seq: i32) -> bool {
-        let outstanding = seq - self.acked;
         // Of a whole number it is the same whether it is compared with a window or with its whole part.
-        outstanding <= env.connection.window && f64::from(outstanding - self.inflation as i32) <= self.window.cwnd
+        self.receiver_takes(env, seq) && f64::from(seq - self.acked - self.inflation as i32) <= self.window.cwnd
+    }
+
+    /// Whether packet `seq` lies within the receiver's window.
+    #[inline]
+    pub(in crate::transport) fn receiver_takes<N>(&self, env: &Env<'_, N>, seq: i32) -> bool {
+        seq - self.acked <= env.connection.window && seq < self.right_edge
     }
 
     /// Sends what the window allows.
@@ -179,14 +184,22 @@ impl Sender {
                 self.note_app_limited();
             }
             Limit::Application
-        } else if self.next - self.acked > env.connection.window
-            && self.window.cwnd + f64::from(self.inflation) >= env.connection.tcp.window_packets
-        {
+        } else if self.receiver_limits(env) {
             Limit::ReceiverWindow
         } else {
             Limit::CongestionWindow
         };
         self.note(env, limit);
+    }
+
+    /// Whether the receiver's window is what lets nothing more out.
+    #[inline]
+    fn receiver_limits<N>(&self, env: &Env<'_, N>) -> bool {
+        if self.next - self.acked > env.connection.window {
+            return self.window.cwnd + f64::from(self.inflation) >= env.connection.tcp.window_packets;
+        }
+        let in_flight = || self.rack.as_ref().map_or(self.next - 1 - self.acked, |rack| rack.flight.pipe());
+        self.next >= self.right_edge && in_flight() < self.window.cwnd as i32
     }
 
     #[inline]

@@ -42,9 +42,7 @@ impl Site {
             None => (&[][..], packet.sent()),
             Some(handle) => {
                 opened = shared.ack_options.take(handle);
-                if let Some(counts) = opened.counts {
-                    self.transfers[local].sender.read_counts(counts);
-                }
+                self.transfers[local].sender.read_options(&opened);
                 (opened.blocks.as_slice(), opened.echo)
             }
         };

@@ -59,8 +59,8 @@ fn find(line: &Fifo, aggressive: bool) -> Option<usize> {
 fn says_less(old: &Waiting, new: &Waiting) -> bool {
     let (old, new) = (&old.packet, &new.packet);
     old.kind() == Kind::Ack
-        && old.options().is_none()
-        && (is_before(old.seq(), new.seq()) || old.seq() == new.seq() && new.options().is_some())
+        && !old.is_longer()
+        && (is_before(old.seq(), new.seq()) || old.seq() == new.seq() && new.is_longer())
 }
 
 /// Sequence numbers are compared modulo 2³² (RFC 9293 §3.4), as those of real segments are, which begin anywhere.
