@@ -61,6 +61,7 @@ TRUE_OF_TCP: Final = (
     "out-of-order",
     "Previous segment(s) not captured",
     "window specified by the receiver is now completely full",
+    "TCP window update",
 )
 
 
@@ -151,10 +152,11 @@ def test_datagrams_in_fragments_are_put_together(tmp_path: Path) -> None:
 def test_it_counts_what_the_tables_count(name: str, tmp_path: Path) -> None:
     run = tl.simulate(tl.loads(SCENARIOS[name]), pcap=tmp_path / "out.pcapng", trace=True)
     columns = ("tcp.stream", "tcp.srcport", "frame.len", "tcp.flags.syn", "tcp.hdr_len")
-    judged = [f"tcp.analysis.{kind}" for kind in ("retransmission", "out_of_order", "duplicate_ack")]
+    judged = [f"tcp.analysis.{kind}" for kind in ("retransmission", "out_of_order", "duplicate_ack", "window_update")]
     found = fields(tmp_path / "out.pcapng", *columns, *judged)
     repeated = [line for line in found if line[5] or line[6]]
-    duplicates = [line for line in found if line[7]]
+    # It takes an ACK that acknowledges nothing new for a duplicate only if its window is that of the one before.
+    duplicates = [line for line in found if line[7] or line[8]]
     for stream, row in enumerate(run.flows.rows(named=True)):
         sent = [line for line in found if int(line[0]) == stream and int(line[1]) >= 61000]
         assert len(sent) == row["packets_sent"]
