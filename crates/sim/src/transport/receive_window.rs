@@ -17,7 +17,7 @@ const FRAME_BYTES: f64 = 2304.0;
 const MOST_WINDOW: f64 = 0.625;
 /// The first measure of the rate compares with this many segments: TCP_INIT_CWND.
 const FIRST_SPACE_SEGMENTS: f64 = 10.0;
-/// Windows are told in units of so many bytes: rcv_wscale, as tcp_rmem[2] has it.
+/// Windows are told in units of so many bytes: rcv_wscale, as Linux 6.18 had it (tcp_rmem[2] is 32 MiB there).
 const SCALE: i64 = 1024;
 /// So many ACKs carry a window that has changed; those after them are read as if they did.
 const REPEATS: u32 = 16;

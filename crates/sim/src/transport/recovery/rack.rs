@@ -13,8 +13,8 @@ use crate::congestion::slow_start::rapid::Convergence;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sender::{Env, LastCut, Sender};
 
-/// With Linux, the timers of RACK and of tail probes wait for so many seconds more: TCP_TIMEOUT_MIN_US, and on average a tick of
-/// 250 Hz, in which its timers are told.
+/// With Linux, the timers of RACK and of tail probes wait for so many seconds more: TCP_TIMEOUT_MIN_US, and what ticks of
+/// 250 Hz add on average.
 pub(super) const LEAST_TIMER_S: f64 = 0.006;
 
 /// What the timer waits for.

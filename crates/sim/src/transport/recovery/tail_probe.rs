@@ -37,16 +37,10 @@ impl Sender {
         if recovering || rack.tail_probe.is_some() || flight.held() > 0 || flight.missing() == 0 {
             return None;
         }
-        let linux = connection.profile == Profile::Linux;
-        let late_s = match flight.missing() {
-            1 => MAX_ACK_DELAY_S,
-            _ => {
-                if linux {
-                    LEAST_TIMER_S
-                } else {
-                    0.0
-                }
-            }
+        let late_s = match connection.profile {
+            _ if flight.missing() == 1 => MAX_ACK_DELAY_S,
+            Profile::Linux => LEAST_TIMER_S,
+            _ => 0.0,
         };
         Some((ROUND_TRIPS * srtt_s + late_s).min(timeout_s))
     }

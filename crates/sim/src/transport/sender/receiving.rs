@@ -14,18 +14,16 @@ impl Sender {
         if let (Some(counts), Some(counter)) = (options.counts, &mut self.marks.counter) {
             counter.read(counts);
         }
-        if let Some(window) = options.window {
-            self.told_window = window as i32;
-        }
+        self.told_window = options.window.map(|window| window as i32).or(self.told_window);
     }
 
     /// An ACK arrived, with SACK blocks, half-open.
     pub fn receive<N: Network>(&mut self, env: &mut Env<'_, N>, ack: u32, blocks: &[(u32, u32)]) {
         let ack = ack as i32;
         if self.takes_notes {
-            if self.told_window > 0 {
+            if let Some(window) = self.told_window {
                 let known = if self.acked < 0 { 0 } else { self.right_edge };
-                self.right_edge = known.max(ack + 1 + self.told_window);
+                self.right_edge = known.max(ack + 1 + window);
             }
             self.validate_window(env.now.time);
         }

@@ -7,9 +7,10 @@ use crate::events::{Entity, EventQueue, Key};
 use crate::packet::Packet;
 use crate::scenario::{Ecn, Profile, Recovery, SlowStartKind, TcpSpec};
 use crate::time::Time;
-use crate::transport::ack_options::AckOptionSlab;
+use crate::transport::ack_options::{AckOptionSlab, AckOptions};
 use crate::transport::connection::Connection;
 use crate::transport::network::{Network, Schedule};
+use crate::transport::sack::SackBlocks;
 use crate::transport::sender::{Env, Sender};
 use crate::transport::tests::tcp;
 
@@ -474,4 +475,19 @@ fn a_timeout_is_followed_by_slow_start_as_in_linux() {
         Ack(0.002, 10, NONE), Count(1), Ack(0.002, 11, NONE), Count(1), Ack(0.002, 12, NONE), Count(1),
     ];
     Script::new(cubic(), SlowStartKind::HyStart, 0.1).run("cubic-rto-ss-ca-cwnd-bump", lines);
+}
+
+/// Beyond a window that has closed one packet is outstanding at a time, until an ACK tells of a window that is open.
+#[test]
+fn a_closed_window_lets_one_packet_out() {
+    let mut script = Script::new(cubic(), SlowStartKind::ByteCounting, 0.1);
+    let told = |window| AckOptions { echo: Time::ZERO, blocks: SackBlocks::default(), counts: None, window };
+    script.run("open", &[Write(30), Count(10)]);
+    script.sender.right_edge = 11;
+    script.sender.read_options(&told(Some(0)));
+    script.run("closed", &[Ack(0.1, 10, NONE), Sent(&[11]), Ack(0.1, 11, NONE), Sent(&[12])]);
+    script.sender.read_options(&told(None));
+    script.run("still closed", &[Ack(0.1, 12, NONE), Sent(&[13])]);
+    script.sender.read_options(&told(Some(3)));
+    script.run("open again", &[Ack(0.1, 13, NONE), Sent(&[14, 15, 16])]);
 }

@@ -18,10 +18,12 @@ impl Sender {
         self.receiver_takes(env, seq) && f64::from(seq - self.acked - self.inflation as i32) <= self.window.cwnd
     }
 
-    /// Whether packet `seq` lies within the receiver's window.
+    /// Whether packet `seq` lies within the receiver's window. One packet may always be outstanding, as the ACK that tells of
+    /// an open window may be lost (Linux probes when a timer expires).
     #[inline]
     pub(in crate::transport) fn receiver_takes<N>(&self, env: &Env<'_, N>, seq: i32) -> bool {
-        seq - self.acked <= env.connection.window && seq < self.right_edge
+        let outstanding = seq - self.acked;
+        outstanding <= env.connection.window && (seq < self.right_edge || outstanding == 1)
     }
 
     /// Sends what the window allows.
