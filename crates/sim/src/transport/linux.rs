@@ -211,6 +211,8 @@ pub struct WindowUse {
     limits: bool,
     most_in_round: i32,
     round_end: i32,
+    /// The receiver's window as ACKs told it last, in packets beyond what they acknowledge.
+    pub(super) told: Option<i32>,
 }
 
 /// What is outstanding when a packet has been sent.
@@ -236,6 +238,7 @@ impl WindowUse {
             limits: false,
             most_in_round: 0,
             round_end: 0,
+            told: None,
         }
     }
 

@@ -87,8 +87,6 @@ pub struct Sender {
     pub highest: i32,
     /// The receiver's window ends before this packet, as far as ACKs told.
     right_edge: i32,
-    /// That window, if one was told.
-    told_window: Option<i32>,
     /// What the application offered ends before this packet.
     pub limit: i32,
     /// Packets up to here were outstanding when the last loss was detected.
@@ -184,7 +182,6 @@ impl Sender {
             last_ack: -1,
             highest: -1,
             right_edge: i32::MAX,
-            told_window: None,
             limit: 0,
             recover: 0,
             duplicates: 0,

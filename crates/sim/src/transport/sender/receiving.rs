@@ -14,17 +14,24 @@ impl Sender {
         if let (Some(counts), Some(counter)) = (options.counts, &mut self.marks.counter) {
             counter.read(counts);
         }
-        self.told_window = options.window.map(|window| window as i32).or(self.told_window);
+        if let (Some(window), Some(window_use)) = (options.window, &mut self.window_use) {
+            window_use.told = Some(window as i32);
+        }
+    }
+
+    /// Profile `linux`: an ACK moves the receiver's window on, which is the one told last.
+    fn note_window(&mut self, ack: i32) {
+        if let Some(window) = self.window_use.as_ref().and_then(|window_use| window_use.told) {
+            let known = if self.acked < 0 { 0 } else { self.right_edge };
+            self.right_edge = known.max(ack + 1 + window);
+        }
     }
 
     /// An ACK arrived, with SACK blocks, half-open.
     pub fn receive<N: Network>(&mut self, env: &mut Env<'_, N>, ack: u32, blocks: &[(u32, u32)]) {
         let ack = ack as i32;
         if self.takes_notes {
-            if let Some(window) = self.told_window {
-                let known = if self.acked < 0 { 0 } else { self.right_edge };
-                self.right_edge = known.max(ack + 1 + window);
-            }
+            self.note_window(ack);
             self.validate_window(env.now.time);
         }
         if !env.ns2() {
