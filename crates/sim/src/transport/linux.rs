@@ -312,6 +312,7 @@ fn remember(window: &mut Window) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Kind;
     use crate::scenario::{Profile, Recovery, TcpSpec};
     use crate::transport::tests::{Ends, Outcome, tcp};
 
@@ -386,6 +387,24 @@ mod tests {
         assert!(gaps[1..3].iter().all(|gap| (gap - 1.0).abs() < 0.01), "{gaps:?}");
         assert!(gaps[4..12].iter().all(|gap| (gap - 2.0).abs() < 0.01), "{gaps:?}");
         assert_eq!(ends.receiver.in_order(), 1000);
+    }
+
+    /// Behind a hole that is not filled the receiver's window ends what a larger congestion window would send.
+    #[test]
+    fn a_hole_stops_the_sender_at_the_receivers_window() {
+        let spec = TcpSpec { initial_window_packets: 40.0, ..tcp("reno", Recovery::Rack) };
+        let highest = |profile| {
+            let (mut ends, mut losses, mut highest) = (Ends::new(&spec, profile, 4000), 0, 0);
+            ends.talk(|_, packet| {
+                let lost = packet.kind() == Kind::Segment && packet.seq() == 2 && losses < 3;
+                losses += usize::from(lost);
+                highest = if losses < 3 { packet.seq().max(highest) } else { highest };
+                if lost { Outcome::Lost } else { Outcome::Arrives }
+            });
+            highest
+        };
+        assert!(highest(Profile::Rfc) > 60);
+        assert!((46..58).contains(&highest(Profile::Linux)));
     }
 
     #[test]

@@ -492,24 +492,6 @@ mod tests {
         assert_eq!((threshold(None), threshold(Some(25))), (10.0, 5.0));
     }
 
-    /// Behind a hole that is not filled the receiver's window ends what a larger congestion window would send.
-    #[test]
-    fn a_hole_stops_the_sender_at_the_receivers_window() {
-        let spec = TcpSpec { initial_window_packets: 40.0, ..tcp("reno", Recovery::Rack) };
-        let highest = |profile| {
-            let (mut ends, mut losses, mut highest) = (Ends::new(&spec, profile, 4000), 0, 0);
-            ends.talk(|_, packet| {
-                let lost = packet.kind() == Kind::Segment && packet.seq() == 2 && losses < 3;
-                losses += usize::from(lost);
-                highest = if losses < 3 { packet.seq().max(highest) } else { highest };
-                if lost { Outcome::Lost } else { Outcome::Arrives }
-            });
-            highest
-        };
-        assert!(highest(Profile::Rfc) > 60);
-        assert!((46..58).contains(&highest(Profile::Linux)));
-    }
-
     /// While a loss is mended Copa's window follows the delay as before; others have cut theirs.
     #[test]
     fn copa_goes_on_in_recovery() {
