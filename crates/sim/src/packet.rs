@@ -286,7 +286,7 @@ impl Packet {
         Self { stamp: longer | u64::from(handle), state: (self.state | OPTIONS) + u64::from(bytes), ..self }
     }
 
-    /// The packet with its options elsewhere.
+    /// An ACK that has options already, where they are now at another place.
     #[must_use]
     pub fn with_options_at(self, handle: u32) -> Self {
         Self { stamp: self.stamp & LONGER | u64::from(handle), state: self.state | OPTIONS, ..self }

@@ -125,7 +125,7 @@ impl Notes {
                 What::Sent(None) => probe.sent(key, seen, &AckOptionSlab::default()),
                 What::Sent(Some(options)) => {
                     let mut ack_options = AckOptionSlab::default();
-                    let packet = packet.with_options(ack_options.put(options), 0);
+                    let packet = packet.with_options_at(ack_options.put(options));
                     probe.sent(key, Seen::new(&packet, paths), &ack_options);
                 }
                 What::Received => probe.received(key, link, seen),

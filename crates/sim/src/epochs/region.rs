@@ -336,7 +336,7 @@ impl Region {
             };
             let packet = match options {
                 None => packet,
-                Some(options) => packet.with_options(ack_options.put(options), 0),
+                Some(options) => packet.with_options_at(ack_options.put(options)),
             };
             let here = &mut links[link as usize];
             let key = Key::new(delivery, Time::new(packet.start), packet.precedence(), here.server.entity());

@@ -10,6 +10,8 @@ use tightlink_sim::epochs::flows::FlowPaths;
 use tightlink_sim::epochs::load::loads;
 use tightlink_sim::epochs::parts::Parts;
 use tightlink_sim::epochs::routes::Routes;
+use tightlink_sim::network::queue::QueueSpec;
+use tightlink_sim::network::queue::cake::{AckFilter, CakeSpec, Cells, Isolation, Overhead, Tins};
 use tightlink_sim::scenario::{Patience, Profile, Recovery};
 use tightlink_sim::{Scenario, ScenarioError};
 
@@ -107,6 +109,32 @@ fn every_recovery_crosses_the_border_between_threads() {
             assert_eq!(first_difference(&one.text(), &two.text()), None, "{profile:?} {recovery:?}");
         }
     }
+}
+
+/// A queue behind the border sees which ACKs have options, as one before it does.
+#[test]
+fn filters_of_acks_see_options_beyond_the_border() {
+    let mut scenario = far_apart(Profile::Rfc, Recovery::Sack);
+    for link in &mut scenario.links {
+        if link.name.starts_with("left") {
+            link.rate_bps = 2e6;
+            link.queue = QueueSpec::Cake(CakeSpec {
+                limit: packets(30),
+                target_s: 0.01,
+                interval_s: 0.1,
+                ecn: false,
+                rate_bps: None,
+                overhead: Overhead { bytes: 0, smallest_bytes: 0, cells: Cells::None },
+                isolation: Isolation::Flows,
+                tins: Tins::Besteffort,
+                ack_filter: AckFilter::Aggressive,
+            });
+        }
+    }
+    let one = run(&scenario);
+    assert!(is_eventful(&one), "{:#?}", one.table("users"));
+    let two = run_as(&scenario, 2, 5e-3).expect("it ran before");
+    assert_eq!(first_difference(&one.text(), &two.text()), None);
 }
 
 /// The border is where the delay is long: what the test above says of SACK blocks depends on that.
