@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from pydantic_core import PydanticCustomError
 
 from tightlink.errors import ABSENT, TightlinkError, one_of, show
+from tightlink.scenario.read_only import read_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -200,6 +201,9 @@ class Table(BaseModel, metaclass=_TableType):
     @model_validator(mode="after")
     def _checked(self) -> Self:
         self._check()
+        for name, value in self.__dict__.items():
+            if isinstance(value, dict | list):
+                self.__dict__[name] = read_only(value, f"{type(self).__name__}.{key_of(name)}")
         return self
 
     @classmethod
