@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, merged
-from tightlink.diagnosis.bounds import saturated_links
+from tightlink.diagnosis.bounds import LOSES, saturated_links
 from tightlink.diagnosis.causes import causes
 from tightlink.diagnosis.commands import Changed, Typed
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.queueing import delay, together
+from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
-from tightlink.diagnosis.words import family, listed, named, percent, sentence
+from tightlink.diagnosis.words import ALIKE, family, listed, named, percent, sentence
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -59,62 +60,92 @@ class Accounted:
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
         """Diagnoses of flows by their rows of the table ``flows``: those that have the same are one."""
-        groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-        found: dict[str, tuple[Cause, ...]] = {}
-        for row in rows:
-            label = row["label"]
-            found[label] = causes(row, self._paths.of(label), self._paths, self._kernel.shares(row))
-            groups.setdefault(self._alike(row, found[label]), []).append(row)
-        made = [self._of_group(*family) for family in self._families(list(groups.values()), found)]
+        flows = [_Flow(row, self._causes(row), self._delay(row)) for row in rows]
+        made = [self._of_group(*family) for family in self._families(self._groups(flows))]
         return sorted(made, key=lambda diagnosis: -len(diagnosis.flows))
 
-    def _families(
-        self, groups: Sequence[list[Mapping[str, Any]]], found: Mapping[str, tuple[Cause, ...]]
-    ) -> Iterator[tuple[list[Mapping[str, Any]], list[tuple[Cause, ...]], str]]:
-        """The groups with their causes; those at many saturated links of a family, core[0], core[1], …, are one."""
-        families: dict[tuple[Any, ...], list[list[Mapping[str, Any]]]] = {}
-        for rows in groups:
-            name, where, *rest = self._alike(rows[0], found[rows[0]["label"]])
-            stem = family(where) if name == "saturated_link" else where
-            families.setdefault((name, stem, *rest), []).append(rows)
-        for (name, *_), members in families.items():
-            if name != "saturated_link" or len(members) < _MANY_LINKS:
-                yield from ((rows, [found[row["label"]] for row in rows], "") for rows in members)
-                continue
-            rows = sorted((row for each in members for row in each), key=lambda row: row["flow"])
-            links = (self._paths.of(row["label"]).busiest for row in rows)
-            busy = {link.name: link.utilization for link in links}
-            said = saturated_links(busy, [len(self._paths.users.get(link, ())) for link in busy])
-            every = [found[row["label"]] for row in rows]
-            yield rows, [(replace(each[0], where=named(busy), text=said), *each[1:]) for each in every], named(busy)
+    def _groups(self, flows: Sequence[_Flow]) -> list[list[_Flow]]:
+        """Flows that are alike; and that wait in the same queue, unless they wait in many."""
+        alike: dict[tuple[Any, ...], dict[str, list[_Flow]]] = {}
+        for flow in flows:
+            where = "" if is_little(flow.delay) else flow.delay.where
+            alike.setdefault(self._alike(flow), {}).setdefault(where, []).append(flow)
+        return [
+            group
+            for queues in alike.values()
+            for group in (queues.values() if len(queues) < _MANY_LINKS else [[*itertools.chain(*queues.values())]])
+        ]
 
-    def _alike(self, row: Mapping[str, Any], found: tuple[Cause, ...]) -> tuple[Any, ...]:
+    def _families(self, groups: Sequence[list[_Flow]]) -> Iterator[tuple[list[_Flow], str]]:
+        """The groups, and the links of those that are several; at many saturated links of a family they are one."""
+        families: dict[tuple[Any, ...], list[list[_Flow]]] = {}
+        for flows in groups:
+            name, where, *rest = self._alike(flows[0])
+            stem = family(where) if name == "saturated_link" else where
+            families.setdefault((name, stem, *rest), []).append(flows)
+        for (name, *_), members in families.items():
+            links = [self._paths.of(flow.label).busiest for flows in members for flow in flows]
+            busy = {link.name: link.utilization for link in links}
+            if name != "saturated_link" or len(busy) < _MANY_LINKS:
+                yield from ((flows, "") for flows in members)
+                continue
+            said = saturated_links(busy, [len(self._paths.users.get(link, ())) for link in busy])
+            every = sorted(itertools.chain(*members), key=lambda flow: flow.row["flow"])
+            first = [replace(flow.causes[0], where=named(busy), text=said) for flow in every]
+            yield (
+                [replace(flow, causes=(own, *flow.causes[1:])) for flow, own in zip(every, first, strict=True)],
+                named(busy),
+            )
+
+    def _alike(self, flow: _Flow) -> tuple[Any, ...]:
         """What flows have in common that one sentence is about."""
-        path, first = self._paths.of(row["label"]), found[0]
+        path, first = self._paths.of(flow.label), flow.causes[0]
         window = path.written_window if first.name == "receiver_window" else None
         size = path.spec["traffic"].get("bytes") if first.name == "slow_start" else None
         control = path.congestion if first.name in {"control", "pacing"} else None
-        return first.name, first.where, window, size, control, path.tcp is None
+        sent, lost = flow.row["packets_sent"] or 0, flow.row["packets_dropped"] or 0
+        loses = path.tcp is None and lost > LOSES * sent
+        return first.name, first.where, window, size, control, path.tcp is None, loses
+
+    def _causes(self, row: Mapping[str, Any]) -> tuple[Cause, ...]:
+        return causes(row, self._paths.of(row["label"]), self._paths, self._kernel.shares(row))
 
     def _delay(self, row: Mapping[str, Any]) -> Delay:
         return delay(row, self._paths.of(row["label"]), self._kernel.shortest_s(row["label"]))
 
-    def _of_group(self, rows: Sequence[Mapping[str, Any]], found: Sequence[tuple[Cause, ...]], links: str) -> Diagnosis:
+    def _of_group(self, flows: Sequence[_Flow], links: str) -> Diagnosis:
         """One diagnosis of flows that are alike, perhaps at several links: in the words of the flow in the middle."""
-        ranked = sorted(range(len(rows)), key=lambda place: rows[place]["throughput_bps"] or 0.0)
+        ranked = sorted(flows, key=lambda flow: flow.row["throughput_bps"] or 0.0)
         middle = ranked[len(ranked) // 2]
-        row, path = rows[middle], self._paths.of(rows[middle]["label"])
-        mean = _mean(found, found[middle])
-        delays = [self._delay(each) for each in rows]
-        queues = together(delays, delays[middle], links)
+        row, path = middle.row, self._paths.of(middle.label)
+        words = middle.causes
+        if len(flows) > 1 and not links:
+            words = self._causes({**row, ALIKE: [flow.row for flow in flows]})
+        mean = _mean([flow.causes for flow in flows], words)
+        queues = together([flow.delay for flow in flows], middle.delay, links)
         most = self._paths.takes_most(path.busiest.name)
         # Who has nearly all of it would get less.
-        alike = most is None or all(self._paths.group(each["label"]) == most[0] for each in rows)
+        equal = most is None or all(self._paths.group(flow.label) == most[0] for flow in flows)
+        alike = equal and not self._paths.are_unlike(path.busiest.name)
         help_ = suggestions(row, path, mean, queues, self._changed, alike=alike)
         kernel = self._kernel.shares(row)
-        done = took([self._took[each["label"]] for each in rows if each["label"] in self._took])
+        done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
         answer = done + _answer(mean, queues, help_, disagreement(row, kernel))
-        return Diagnosis(tuple(each["label"] for each in rows), mean, queues, help_, answer, kernel)
+        return Diagnosis(tuple(flow.label for flow in flows), mean, queues, help_, answer, kernel)
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """A flow with what bounds its rate and what queues add to its delay."""
+
+    row: Mapping[str, Any]
+    causes: tuple[Cause, ...]
+    delay: Delay
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        return str(self.row["label"])
 
 
 def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[Cause, ...]:

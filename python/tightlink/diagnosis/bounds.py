@@ -9,14 +9,14 @@ from typing import Any, Final
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.paths import YIELDING, Path, Paths
-from tightlink.diagnosis.words import amount, ms, named, percent, rate, small_percent
+from tightlink.diagnosis.words import ALIKE, amount, lost_share, ms, named, percent, rate
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
 SATURATED: Final = 0.95
 #: A flow that lasts for less of the run says nothing of how busy a link was in all of it, nor that of it.
 _WHOLE: Final = 0.75
 #: A share of lost packets from which on they say that a queue or a ring is full.
-_LOSES: Final = 0.005
+LOSES: Final = 0.005
 #: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
 _MUCH: Final = 0.5
 _LOSES_MUCH: Final = 0.2
@@ -35,8 +35,7 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     if full is not None and full.load > path.busiest.utilization:
         return router(row, path, full, share)
     link = path.busiest
-    beside = [label for label in paths.users.get(link.name, ()) if label != row["label"]]
-    if path.congestion in YIELDING and _gave_way(row, path, link, paths, beside):
+    if path.congestion in YIELDING and gave_way(row, path, link, paths):
         text = f"{path.congestion} yields to the other flows: {saturated(row, link)}"
         return Cause("control", share, "likely", link.name, text)
     text = saturated(row, link, len(paths.users.get(link.name, ())), paths.takes_most(link.name))
@@ -88,7 +87,7 @@ def router(row: Mapping[str, Any], path: Path, full: Processor, share: float) ->
     """A router's processor is full, not a link."""
     takes = amount(full.packets_per_s(path.packet_bytes))
     lost = row["packets_dropped"] or 0
-    losses = f", {small_percent(lost / row['packets_sent'])} of the packets are lost" if lost else ""
+    losses = f", {lost_share(row)} of the packets are lost" if lost else ""
     text = f"router {full.name} forwards no more than {takes} packets/s (load {percent(full.load)}){losses}"
     return Cause("router_packet_rate", share, "certain", full.name, text)
 
@@ -150,7 +149,7 @@ def handshake(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cau
 def of_datagrams(row: Mapping[str, Any], path: Path, known: Mapping[str, float]) -> tuple[Cause, ...]:
     """What bounds the rate at which datagrams arrive: what is offered, or what loses them."""
     sent, lost = row["packets_sent"] or 0, row["packets_dropped"] or 0
-    losing = sent > 0 and lost > _LOSES * sent
+    losing = sent > 0 and lost > LOSES * sent
     full = busy_processor(path)
     if full is not None and losing and full.dropped:
         return (router(row, path, full, 1.0),)
@@ -162,24 +161,29 @@ def of_datagrams(row: Mapping[str, Any], path: Path, known: Mapping[str, float])
     offered = (row["bytes_sent"] or 0) * _BITS / _lasted(row)
     much = offered > _MUCH * link.carries_bps(path.packet_bytes) or lost > _LOSES_MUCH * sent
     if link.utilization >= SATURATED and ((losing and at_queue and much) or known.get("network", 0.0) + pushed > _MUCH):
-        losses = f": {small_percent(lost / sent)} of its packets are lost there" if losing else ""
+        losses = f": {lost_share(row)} of {_whose(row)} packets are lost there" if losing else ""
         return (Cause("saturated_link", link.utilization, "certain", link.name, saturated(row, link) + losses),)
     on_wire = max(path.forward, key=lambda each: each.lost_on_wire)
     if on_wire.lost_on_wire > at_queue and lost > _LOSES_MUCH * sent:
-        text = f"{small_percent(lost / sent)} of the packets are lost on the wire of {on_wire.name}"
+        text = f"{lost_share(row)} of the packets are lost on the wire of {on_wire.name}"
         return (Cause("random_loss", 1.0, "certain", on_wire.name, text),)
-    losses = f", {small_percent(lost / sent)} of its packets are lost" if losing else ""
+    losses = f", {lost_share(row)} of {_whose(row)} packets are lost" if losing else ""
     where = f" on the wire of {on_wire.name}" if on_wire.lost_on_wire > at_queue else f" at {link.name}"
     text = f"the application sets the rate, {rate(offered)}{losses}{where if losing else ''}"
     return (Cause("application", known.get("application", 1.0), "certain", "", text),)
+
+
+def _whose(row: Mapping[str, Any]) -> str:
+    return "their" if ALIKE in row else "its"
 
 
 def _lasted(row: Mapping[str, Any]) -> float:
     return float(row["stop_s"] - row["start_s"]) or 1.0
 
 
-def _gave_way(row: Mapping[str, Any], path: Path, link: Link, paths: Paths, beside: list[str]) -> bool:
+def gave_way(row: Mapping[str, Any], path: Path, link: Link, paths: Paths) -> bool:
     """Whether a flow has much less than its part of a link beside flows that do not give way."""
+    beside = [label for label in paths.users.get(link.name, ()) if label != row["label"]]
     others = [label for label in beside if paths.control(label) not in YIELDING]
     part = link.carries_bps(path.packet_bytes) / (len(beside) + 1)
     return bool(others) and (row["throughput_bps"] or 0.0) < _YIELDED * part

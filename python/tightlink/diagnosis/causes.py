@@ -55,7 +55,7 @@ def causes(
 def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:
     """What bounds a flow of which nobody accounted for its time, as iperf3 does not: told from the totals."""
     if path.busiest.utilization >= bounds.SATURATED:
-        found = bounds.network(row, path, paths, 1.0)
+        found = window.full_path(row, path, paths, 1.0)
     elif bounds.window_fills(row, path):
         found = bounds.receiver_window(row, path, paths, 1.0)
     elif path.spec["traffic"]["kind"] != "bulk":
@@ -66,7 +66,7 @@ def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:
 
 
 _OF: Final[dict[str, Callable[[Mapping[str, Any], Path, Paths, float], Cause]]] = {
-    "network": bounds.network,
+    "network": window.full_path,
     "receiver_window": bounds.receiver_window,
     "application": bounds.application,
     "sender_rate": bounds.sender_rate,

@@ -34,6 +34,10 @@ _SIDES: Final = ("path", "reverse_path")
 ALIKE: Final = 1.2
 #: Controls that give way to any other flow, and are meant to.
 YIELDING: Final = frozenset({"ledbat", "ledbat++"})
+#: Controls that do not take each loss for congestion.
+DEAF: Final = frozenset({"bbr", "bbr3"})
+#: Queues that give flows turns.
+FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
 #: A traffic group with so much of what TCP carries over a link leaves next to nothing to others.
 _NEARLY_ALL: Final = 0.75
 #: Links and flows of a scenario that is resolved at once.
@@ -215,6 +219,14 @@ class Paths:
             among = 2 * len(own) <= sum(map(len, groups.values()))
             self._most[link] = (group, sum(own) / total) if among and sum(own) >= _NEARLY_ALL * total else None
         return self._most[link]
+
+    def are_unlike(self, link: str) -> bool:
+        """Whether some of the flows that share a link would suffer from a short queue more than others.
+
+        As datagrams do beside TCP, and controls that heed losses beside those that do not.
+        """
+        controls = {self.control(label) for label in self.users.get(link, ())}
+        return len({control in DEAF if control else None for control in controls}) > 1
 
     def group(self, label: str) -> str:
         """Name of a flow's traffic group."""

@@ -28,13 +28,17 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
 
     A shortest round trip that was measured stands instead of that of the scenario with empty queues.
     """
-    links = sorted((*path.forward, *path.reverse), key=lambda link: -link.queueing_s)
-    first = links[0]
-    own, on_links = row.get("queueing_delay_mean_s"), sum(link.queueing_s for link in path.forward)
-    there = on_links if own is None else own
-    mean = there + sum(link.queueing_s for link in path.reverse)
-    p95 = _p95(row, path, first)
     base = path.base_rtt_s if shortest_s is None else min(shortest_s, path.base_rtt_s * 2)
+    on_links, back = (sum(link.queueing_s for link in side) for side in (path.forward, path.reverse))
+    own, rtt = row.get("queueing_delay_mean_s"), row.get("rtt_mean_s")
+    there = on_links if own is None else own
+    # Means of a link are of all its packets, of which other flows' may have waited longer; a round trip is the flow's.
+    if own is not None and rtt is not None:
+        back = min(back, max(0.0, rtt - base - there))
+    waits = _parts(path, there, back)
+    first, *others = sorted((*path.forward, *path.reverse), key=lambda link: -waits[link.name])
+    mean = there + back
+    p95 = _p95(row, first, on_the_way=first in path.forward, both=back > _SECOND * there, base_s=base)
     what = "base RTT" if path.tcp is not None else "base delay"
     moving = next((link for link in path.forward if link.delay_changes), None)
     if mean < _LITTLE * base:
@@ -44,18 +48,29 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
         return Delay(first.name, mean, p95, base, path.tcp is not None, text)
     upper = f" ({ms(p95)} at p95)" if p95 is not None and p95 > _ABOVE * mean else ""
     full = max(path.processors, key=lambda each: each.load, default=None)
-    if full is not None and there - on_links > first.queueing_s:
+    if full is not None and there - on_links > waits[first.name]:
         # What no link accounts for is spent at the processors' rings.
         where = f"the interface of {full.name}" if full.sends else f"the input ring of {full.name}"
         text = f"{where} adds {ms(mean)}{upper} to a {what} of {ms(base)}"
         return Delay(full.name, mean, p95, base, path.tcp is not None, text)
-    if moving is not None and there - on_links > first.queueing_s:
+    if moving is not None and there - on_links > waits[first.name]:
         text = f"the changing delay of {moving.name} adds {ms(mean)}{upper} to a {what} of {ms(base)}"
         return Delay(moving.name, mean, p95, base, path.tcp is not None, text)
-    second = links[1] if len(links) > 1 and links[1].queueing_s > _SECOND * first.queueing_s else None
-    also = "" if second is None else f"; of it that of {second.name} {ms(second.queueing_s)}"
+    second = next((link for link in others if waits[link.name] > _SECOND * waits[first.name]), None)
+    also = "" if second is None else f"; of it that of {second.name} {ms(waits[second.name])}"
     text = f"the queue of {first.name} ({_limit(first, path)}) adds {ms(mean)}{upper} to a {what} of {ms(base)}{also}"
     return Delay(first.name, mean, p95, base, path.tcp is not None, text)
+
+
+def _parts(path: Path, there: float, back: float) -> dict[str, float]:
+    """What each link's queue has of the delay on the way there, and back."""
+    parts: dict[str, float] = {}
+    for links, whole in ((path.forward, there), (path.reverse, back)):
+        total = sum(link.queueing_s for link in links)
+        # More than the links' is spent elsewhere: at processors, or on a wire whose delay changes.
+        share = min(1.0, whole / total) if total > 0 else 0.0
+        parts |= {link.name: share * link.queueing_s for link in links}
+    return parts
 
 
 def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
@@ -72,15 +87,22 @@ def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
     return replace(middle, text=text)
 
 
+def is_little(delay: Delay) -> bool:
+    """Whether what queues add is not worth telling which they are."""
+    return delay.mean_s < _LITTLE * delay.base_s
+
+
 def _range(times_s: Sequence[float]) -> str:
-    low, high = ms(min(times_s)), ms(max(times_s))
+    low, high = (ms(each) if each >= _NOTHING_S else "0 ms" for each in (min(times_s), max(times_s)))
     return f"{low.removesuffix(' ms') if high.endswith(' ms') else low} to {high}"
 
 
-def _p95(row: Mapping[str, Any], path: Path, first: Link) -> float | None:
-    """The 95th percentile of the flow's own packets; of the queue of ACKs, where that is the one that counts."""
-    own = row.get("queueing_delay_p95_s")
-    if own is not None and first in path.forward:
+def _p95(row: Mapping[str, Any], first: Link, *, on_the_way: bool, both: bool, base_s: float) -> float | None:
+    """The 95th percentile of the flow's own packets; where queues delay ACKs, too, of its round trips."""
+    own, rtt = row.get("queueing_delay_p95_s"), row.get("rtt_p95_s")
+    if own is not None and rtt is not None and both:
+        return max(0.0, float(rtt) - base_s)
+    if own is not None and on_the_way:
         return float(own)
     return first.queueing_p95_s
 

@@ -11,7 +11,7 @@ from tightlink.diagnosis import bounds
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import Path
+from tightlink.diagnosis.paths import DEAF, FAIR, Path
 from tightlink.diagnosis.queueing import bdp_packets
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289), and a quarter of the base delay.
@@ -49,14 +49,11 @@ _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
 #: Said of what cannot be measured, where the run was.
 _SIMULATED: Final = " in a simulation"
-#: Queues that give flows turns, and all that decide by themselves what they drop.
-_FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
-_MANAGED: Final = (*_FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
+#: Queues that decide by themselves what they drop.
+_MANAGED: Final = (*FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
-#: Controls that do not take each loss for congestion.
-_DEAF: Final = frozenset({"bbr", "bbr3"})
 
 
 def suggestions(
@@ -64,17 +61,18 @@ def suggestions(
 ) -> tuple[Suggestion, ...]:
     """What would help, the first first, against what bounds the rate and adds delay; only what the scenario allows.
 
-    ``alike``: whether those that share its busiest link have parts of it that are not far from equal.
+    ``alike``: whether those that share its busiest link have parts of it that are not far from equal, and would with a
+    shorter queue.
     """
-    made = []
-    for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay)
-    if not alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in _FAIR:
+    made: list[Suggestion] = []
+    for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay, alike=alike)
+    if not alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in FAIR:
         for_rate = itertools.chain([_fair(path.busiest)], for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
     acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
     for text, changes in [*for_delay, *for_rate] if acks else [*for_rate, *for_delay]:
         command = changed.command(changes)
-        if command:
+        if command and all(changes != each.changes for each in made):
             made.append(Suggestion(text if changed.repeats(changes) else f"{text}{_SIMULATED}", command, changes))
     swept = _swept(path, made)
     if swept is not None and (command := changed.sweep(*swept[1:])):
@@ -127,7 +125,7 @@ def _fair(link: Link) -> _Tried:
 
 
 def _ignore_losses(path: Path, _: Cause) -> _Tried | None:
-    if path.tcp is None or path.congestion in _DEAF:
+    if path.tcp is None or path.congestion in DEAF:
         return None
     return "BBR (does not take each loss for congestion)", {_key(path, "tcp.congestion"): "bbr"}
 
@@ -179,7 +177,9 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause], _Tried | None]]] = {
 }
 
 
-def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay) -> Iterator[_Tried]:
+def _for_delay(
+    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, *, alike: bool
+) -> Iterator[_Tried]:
     if delay.mean_s < max(_STANDING_S, _STANDING * delay.base_s):
         return
     link = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
@@ -190,11 +190,11 @@ def _for_delay(row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], del
         yield _open_window(path, found[0])
         return
     if link.discipline not in _MANAGED and link.utilization >= _BUSY:
-        yield from _other_queues(link, path, fills=fills)
+        yield from _other_queues(link, path, fills=fills and alike)
 
 
 def _other_queues(link: Link, path: Path, *, fills: bool) -> Iterator[_Tried]:
-    """Queues that would add less delay than the plain one of a link; ``fills``: whether the flow itself fills it."""
+    """Queues that would add less delay than the plain one of a link; ``fills``: all that share it fill it alike."""
     limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
     if limit is not None and limit <= _BURST:
         return

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.answers import Cause, Certainty
-from tightlink.diagnosis.bounds import busy_processor, lasts, router, saturated
+from tightlink.diagnosis.bounds import busy_processor, gave_way, lasts, network, router, saturated
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import Path, Paths
-from tightlink.diagnosis.words import amount, ms, percent, small_percent
+from tightlink.diagnosis.paths import FAIR, Path, Paths
+from tightlink.diagnosis.words import ALIKE, amount, lost_share, ms, percent, small_percent
 
 #: Controls that take delay for congestion, and controls that send at a rate that they have measured.
 _BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
@@ -35,6 +35,10 @@ DISCIPLINES: Final = {
 }
 #: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
 _CLEAR: Final = 0.9
+#: Where random losses are so many times those at queues, a flow's window is theirs.
+_MOSTLY: Final = 3.0
+#: A queue that adds less than this part of the base round trip to a flow does not hold it.
+_LITTLE: Final = 0.1
 #: Losses of which timeouts take no part, so that they allow a window.
 _FEW: Final = 0.01
 #: Timeouts that take so much of the time are what it waits for.
@@ -64,6 +68,29 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     if _starting(row, path, share):
         return _start(row, path, share)
     return _growing(row, path, share)
+
+
+def full_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
+    """The path is full; or others fill it, and random losses keep this flow below its part of it."""
+    wire, link = _most_on_wire(path), path.busiest
+    # Through a fair queue a flow that wants more has packets there.
+    waits_s = row.get("queueing_delay_mean_s")
+    passes = link.discipline in FAIR and waits_s is not None and waits_s < _LITTLE * path.base_rtt_s
+    random = wire.lost_on_wire > _MOSTLY * max(link.lost_at_queue for link in path.forward)
+    heeds_losses = path.congestion not in _BY_DELAY | _BY_RATE
+    if (passes or random) and wire.lost_on_wire and heeds_losses and gave_way(row, path, link, paths):
+        return _on_wire(row, path, wire, share, "certain" if random else "likely")
+    return network(row, path, paths, share)
+
+
+def _most_on_wire(path: Path) -> Link:
+    return max(path.forward, key=lambda link: link.lost_on_wire)
+
+
+def _on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certainty: Certainty) -> Cause:
+    lost = f"{lost_share(row)}{_timeouts(row)}"
+    text = f"random losses on the wire of {wire.name} ({lost}) keep the window small{_of_bdp(row, path)}"
+    return Cause("random_loss", share, certainty, wire.name, text)
 
 
 def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause | None:
@@ -116,7 +143,7 @@ def _of_bdp(row: Mapping[str, Any], path: Path) -> str:
 
 def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     """Losses keep the window below the bandwidth-delay product; where they are, and why."""
-    wire = max(path.forward, key=lambda link: link.lost_on_wire)
+    wire = _most_on_wire(path)
     queue = max(path.forward, key=lambda link: link.lost_at_queue)
     rings = max(path.processors, key=lambda each: each.dropped, default=None)
     total = wire.lost_on_wire + queue.lost_at_queue + (rings.dropped if rings else 0)
@@ -125,12 +152,9 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     on_wire = wire.lost_on_wire > queue.lost_at_queue
     most = wire.lost_on_wire if on_wire else queue.lost_at_queue
     certainty: Certainty = "certain" if most >= _CLEAR * total else "likely"
-    lost = small_percent(row["packets_dropped"] / max(1, row["packets_sent"]))
-    waits = row["timeouts"] or 0
-    timeouts = f", with {waits} timeout{'s' if waits > 1 else ''}" if waits else ""
+    lost, waits, timeouts = lost_share(row), row["timeouts"] or 0, _timeouts(row)
     if on_wire:
-        text = f"random losses on the wire of {wire.name} ({lost}{timeouts}) keep the window small{_of_bdp(row, path)}"
-        return Cause("random_loss", share, certainty, wire.name, text)
+        return _on_wire(row, path, wire, share, certainty)
     flows = len(paths.users.get(queue.name, ())) or 1
     if queue.discipline in DISCIPLINES and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
         kind = DISCIPLINES[queue.discipline]
@@ -160,6 +184,16 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     if lasts(row, queue):
         text += f": it is {percent(queue.utilization)} busy"
     return Cause("small_queue", share, certainty, queue.name, text)
+
+
+def _timeouts(row: Mapping[str, Any]) -> str:
+    """How many timeouts a flow had, or the least and the most of several flows, as words behind others."""
+    counts = [each["timeouts"] or 0 for each in row.get(ALIKE, [row])]
+    low, high = min(counts), max(counts)
+    if not high:
+        return ""
+    count = f"{high}" if low == high else f"{low} to {high}"
+    return f", with {count} timeout{'s' if high > 1 else ''}{' each' if len(counts) > 1 else ''}"
 
 
 def _overtaken(row: Mapping[str, Any], path: Path, link: Link | None, needless: int, share: float) -> Cause:

@@ -8,13 +8,15 @@ Example:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from tightlink import units
 from tightlink.numbers import grouped
 
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
+#: In the row of a flow whose words are those of several: the rows of all.
+ALIKE: Final = "alike"
 #: More names than this are counted, not listed.
 _MOST_NAMES: Final = 4
 
@@ -37,21 +39,36 @@ def percent(share: float) -> str:
 def small_percent(share: float) -> str:
     """A small share, such as one of losses, with two digits.
 
-    >>> small_percent(0.0209), small_percent(0.33)
-    ('2.1 %', '33 %')
+    >>> small_percent(0.0209), small_percent(0.33), small_percent(0.996)
+    ('2.1 %', '33 %', '99.6 %')
     """
-    return f"{share * 100:.2g} %" if share < 1 else percent(share)
+    return f"{share * 100:.2g} %" if share < 0.99 else percent(share)  # noqa: PLR2004
+
+
+def lost_share(row: Mapping[str, Any]) -> str:
+    """The share of its packets that a flow lost; of flows of which one sentence is, from the least to the most.
+
+    >>> lost_share({"packets_sent": 50, "packets_dropped": 1})
+    '2 %'
+    >>> lost_share({ALIKE: [{"packets_sent": 50, "packets_dropped": n} for n in (1, 4, 2)]})
+    '2 to 8 %'
+    """
+    shares = [(each["packets_dropped"] or 0) / max(1, each["packets_sent"] or 0) for each in row.get(ALIKE, [row])]
+    low, high = small_percent(min(shares)), small_percent(max(shares))
+    return high if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
 def ms(seconds: float) -> str:
     """A time in the unit that suits it, of two or three digits.
 
-    >>> ms(0.00004), ms(0.0202), ms(0.0998), ms(1.5)
-    ('0.04 ms', '20.2 ms', '100 ms', '1.5 s')
+    >>> ms(0.00004), ms(0.0202), ms(0.0998), ms(1.5), ms(2e-8)
+    ('0.04 ms', '20.2 ms', '100 ms', '1.5 s', '0 ms')
     """
     if seconds >= 1:
         return f"{seconds:.3g} s"
     whole = seconds * 1000
+    if whole < 0.0005:  # noqa: PLR2004
+        return "0 ms"
     return f"{whole:.0f} ms" if whole >= 49.95 else f"{float(f'{whole:.3g}' if whole >= 10 else f'{whole:.2g}'):g} ms"  # noqa: PLR2004
 
 
