@@ -91,6 +91,7 @@ impl Lines {
     /// Adds seconds under each limit, and marks, in each interval.
     fn add_looks(&mut self, scenario: &Scenario, looks: &[Seen]) {
         for (flow, Seen { spent, marked }) in scenario.flows.iter().zip(looks) {
+            let spent = settled(spent);
             for (limit, name) in LIMITED_BY.iter().enumerate() {
                 if spent.last().is_some_and(|spent| spent[limit] > 0.0) {
                     self.differences(&flow.label, name, spent.iter().map(|spent| spent[limit]));
@@ -112,6 +113,41 @@ impl Lines {
     }
 }
 
+/// Seconds under each limit as they were booked in the end. What a round is limited by is known when it ends, and until
+/// then taken for the limit of the one before: what is taken back later belongs to what grows instead.
+fn settled(spent: &[[f64; LIMITS]]) -> Vec<[f64; LIMITS]> {
+    let mut settled = spent.to_vec();
+    for at in (0..settled.len().saturating_sub(1)).rev() {
+        let (now, later) = (settled[at], settled[at + 1]);
+        let kept: [f64; LIMITS] = std::array::from_fn(|limit| now[limit].min(later[limit]));
+        let room: [f64; LIMITS] = std::array::from_fn(|limit| later[limit] - kept[limit]);
+        let [total, kept_s, room_s] = [now, kept, room].map(|seconds| seconds.iter().sum::<f64>());
+        let share = if room_s > 0.0 { ((total - kept_s) / room_s).min(1.0) } else { 0.0 };
+        settled[at] = std::array::from_fn(|limit| kept[limit] + share * room[limit]);
+    }
+    settled
+}
+
 fn column<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
     table.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three seconds at the congestion window are a full network's when the round ends; it is known so from then on.
+    #[test]
+    fn what_is_booked_later_is_drawn_where_it_was() {
+        let looks = [[1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [0.5, 3.5], [0.5, 4.5]].map(|[window, network]| {
+            let mut look = [0.0; LIMITS];
+            (look[0], look[1]) = (network, window);
+            look
+        });
+        let windows: Vec<f64> = settled(&looks).iter().map(|seconds| seconds[1]).collect();
+        assert_eq!(windows, [0.5, 0.5, 0.5, 0.5, 0.5]);
+        for (before, after) in looks.iter().zip(settled(&looks)) {
+            assert!((before.iter().sum::<f64>() - after.iter().sum::<f64>()).abs() < 1e-12);
+        }
+    }
 }

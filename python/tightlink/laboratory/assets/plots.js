@@ -84,14 +84,27 @@ export const CHARTS = [
 
 /**
  * Where an axis ends. Peaks that are rare and would hide all else are cut off: goodput comes all at once when what was
- * missing arrives.
- * @param {Drawn[]} drawn
+ * missing arrives. What exceeds all that links carried is such a peak, unless it is usual, as where links share the work.
+ * @param {Drawn[]} drawn @param {number} [carried] the most that a link carried in an interval
  */
-function ceiling(drawn) {
+function ceiling(drawn, carried) {
   const sorted = drawn.map(({ values }) => Float64Array.from(values.filter((value) => value > 0)).sort());
-  const typical = Math.max(0, ...sorted.map((values) => values[Math.floor(values.length * 0.98)] ?? 0));
+  const quantile = (/** @type {number} */ part) => Math.max(0, ...sorted.map((values) => values[Math.floor(values.length * part)] ?? 0));
   const most = Math.max(0, ...sorted.map((values) => values[values.length - 1] ?? 0));
+  const usual = Math.max(carried || Infinity, quantile(0.9));
+  if (most > 1.2 * usual) return { end: 1.2 * usual, cut: true };
+  const typical = quantile(0.98);
   return most > 3 * typical ? { end: 1.5 * typical, cut: true } : { end: 1.06 * most || 1, cut: false };
+}
+
+/** The most that a link carried in an interval, in bits per second: how busy it was, of what it sent when it was busy. @param {Result} result */
+function carried(result) {
+  const links = new Map(rows(result.tables.links).map((row) => [row.link, row]));
+  const most = result.lines.filter((line) => !line.flow && line.metric === "utilization").map((line) => {
+    const { bytes_out: bytes, utilization } = links.get(line.entity) ?? {};
+    return utilization > 0 ? (8 * bytes * line.values.reduce((one, other) => Math.max(one, other || 0), 0)) / (utilization * result.times[result.times.length - 1]) : 0;
+  });
+  return Math.max(0, ...most);
 }
 
 /** Losses at links, or marks of flows: when there were any. @param {Result} result @param {string} metric */
@@ -220,7 +233,7 @@ export class Charts {
   show(chart, drawn) {
     const box = /** @type {HTMLElement} */ (this.boxes.get(chart.id));
     box.hidden = drawn.length === 0;
-    const { end, cut } = ceiling(drawn);
+    const { end, cut } = ceiling(drawn, chart.id === "rate" && this.result ? carried(this.result) : undefined);
     this.ends.set(chart.id, end);
     /** @type {HTMLElement} */ (box.firstElementChild).textContent = cut ? `${chart.title} (peaks cut off: what waited behind a hole counts when the hole is filled)` : chart.title;
     const shape = JSON.stringify([this.wide, isDark(), drawn.map(({ label, metric, pale, color }) => [label, metric, pale, color])]);
