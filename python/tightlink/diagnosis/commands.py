@@ -61,8 +61,10 @@ class Changed:
         return self._run.source != _MEASURED
 
     def repeats(self, changes: Mapping[str, object]) -> bool:
-        """Whether the command makes a run of the same source: only plain queues can be measured."""
-        return self.simulated or not any(isinstance(value, dict) for value in changes.values())
+        """Whether the command makes a run of the same source: queues can be measured, controls with options cannot."""
+        return self.simulated or all(
+            key.endswith(".queue") or not isinstance(value, dict) for key, value in changes.items()
+        )
 
     def command(self, changes: Mapping[str, object]) -> str:
         """What to type to run the scenario with keys changed; empty if the scenario does not allow the change."""

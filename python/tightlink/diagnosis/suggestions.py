@@ -138,7 +138,9 @@ def _wait_for_late(path: Path, _: Cause) -> _Tried | None:
 
 def _begin_larger(path: Path, _: Cause) -> _Tried | None:
     first = 0 if path.tcp is None else path.tcp["initial_window_packets"]
-    larger = next((packets for packets in _INITIAL if packets > first), None)
+    # It comes at once: what the queue before the slowest link does not take is lost.
+    takes = path.slowest.limit_packets(path.packet_bytes) or math.inf
+    larger = next((packets for packets in _INITIAL if first < packets <= takes), None)
     if larger is None:
         return None
     return f"an initial window of {larger} packets", {_key(path, "tcp.initial_window"): f"{larger} packets"}
