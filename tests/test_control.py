@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,6 +97,9 @@ def test_options_are_parameters(base: tl.Scenario) -> None:
         def __init__(self, share: float = 0.5, *, often: bool = False) -> None:
             made.append((share, often))
 
+        def on_report(self, report: tl.Report) -> None:
+            """Keep the window."""
+
     tl.simulate(base.set(KEY, {"kind": Choosy, "share": 0.25, "often": True}))
     tl.simulate(base.set(KEY, "choosy"))
     assert made == [(0.25, True), (0.5, False)]
@@ -116,7 +120,9 @@ def test_options_are_parameters(base: tl.Scenario) -> None:
         ("def on_loss(self, loss): return float('nan')", "what it returns is nan: expected packets"),
         ("def on_ack(self, ack): self.cwnd = 'x'", "cwnd is 'x': expected packets, a number above zero"),
         ("def on_ack(self, ack): self.ssthresh = -1", "ssthresh is -1: expected packets"),
-        ("def __init__(self): raise RuntimeError('no')", "no"),
+        ("def on_report(self, report): return 8", "on_report of ftp at .*: it returns 8: expected nothing, as it sets"),
+        ("def __init__(self): raise RuntimeError('no')\n    def on_report(self, report): pass", "no"),
+        ("pass", r"expected a control that does something, in on_report, on_loss, on_timeout, on_ack"),
     ],
 )
 def test_a_mistake_in_a_control_ends_the_run(base: tl.Scenario, tmp_path: Path, body: str, said: str) -> None:
@@ -127,6 +133,24 @@ def test_a_mistake_in_a_control_ends_the_run(base: tl.Scenario, tmp_path: Path, 
     with pytest.raises(tl.TightlinkError, match=said):
         tl.simulate(scenario)
     sys.modules.pop("mistaken")
+
+
+def test_what_a_control_is_told_says_what_it_is(base: tl.Scenario) -> None:
+    said: list[str] = []
+
+    class Saying(tl.CongestionControl):
+        def on_report(self, report: tl.Report) -> None:
+            said.append(repr(report))
+
+        def on_loss(self, loss: tl.Loss) -> float:
+            said.append(repr(loss))
+            return super().on_loss(loss)
+
+    tl.simulate(base.set(KEY, "saying"))
+    assert {text.partition("(")[0] for text in said} == {"Report", "Loss"}
+    assert all(re.fullmatch(r"\w+\((\w+=[\w.]+(, )?)+\)", text) for text in said), said[0]
+    for told in (tl.Report, tl.Ack, tl.Loss):
+        assert all(getattr(told, name).__doc__ for name in dir(told) if not name.startswith("_")), told
 
 
 def test_a_break_of_the_user_stays_one(base: tl.Scenario) -> None:
@@ -166,7 +190,9 @@ def test_other_code_is_another_run(base: tl.Scenario, tmp_path: Path) -> None:
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s.toml").write_text(BASE)
-    (tmp_path / "mine.py").write_text("import tightlink as tl\nclass Mine(tl.CongestionControl): pass\n")
+    (tmp_path / "mine.py").write_text(
+        "import tightlink as tl\nclass Mine(tl.CongestionControl):\n    def on_report(self, report): pass\n"
+    )
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "broken.py").write_text("1 / 0\n")
     file, mine = str(tmp_path / "s.toml"), str(tmp_path / "mine.py")

@@ -174,7 +174,9 @@ def make(name: str, options: Mapping[str, float]) -> CongestionControl:
     """The control of a connection, for the engine."""
     control = _CONTROLS.get(name)
     if control is None:
-        raise LookupError("a control that is defined here: one written in Python runs where its class is")
+        raise LookupError("expected a control that is defined here: one written in Python runs where its class is")
+    if all(getattr(control, method, None) is getattr(CongestionControl, method, None) for method in _METHODS):
+        raise LookupError(f"expected a control that does something, in {one_of(_METHODS).removeprefix('one of ')}")
     defaults = control.options()
     given: dict[str, Any] = {key: type(defaults[key])(value) for key, value in options.items()}
     return control(**given)

@@ -12,13 +12,21 @@ use tightlink_sim::congestion::{self, ControlSpec, External, Maker, Window};
 #[pyclass(frozen, get_all, module = "tightlink._core")]
 #[derive(Debug)]
 pub struct Report {
+    /// When, in seconds.
     now_s: f64,
+    /// Since the last report, in seconds.
     interval_s: f64,
+    /// Packets acknowledged since then.
     delivered: f64,
+    /// Packets outstanding.
     in_flight: f64,
+    /// The mean round-trip time of the ACKs since then, in seconds.
     rtt_s: f64,
+    /// The smallest of them, in seconds.
     rtt_min_s: f64,
+    /// The smallest of the connection, in seconds.
     rtt_base_s: f64,
+    /// Whether the window was in use, so that its size tells something of the path.
     in_use: bool,
 }
 
@@ -26,19 +34,47 @@ pub struct Report {
 #[pyclass(frozen, get_all, module = "tightlink._core")]
 #[derive(Debug)]
 pub struct Ack {
+    /// When it arrived, in seconds.
     now_s: f64,
+    /// Packets that it acknowledges; 1 under profile ns2, which counts ACKs.
     acked: f64,
+    /// The round-trip time that its timestamp tells, in seconds.
     rtt_s: f64,
+    /// Packets outstanding before it came.
     in_flight: f64,
+    /// Whether the window was in use.
     in_use: bool,
 }
 
-/// A loss.
+/// A loss that the sender has detected.
 #[pyclass(frozen, get_all, module = "tightlink._core")]
 #[derive(Debug)]
 pub struct Loss {
+    /// When it was detected, in seconds.
     now_s: f64,
+    /// Packets of the window in use then: what a cut starts from. A number, where that of reports and ACKs is a yes or no.
     in_use: f64,
+}
+
+#[pymethods]
+impl Report {
+    fn __repr__(&self) -> String {
+        as_python(&format!("{self:?}"))
+    }
+}
+
+#[pymethods]
+impl Ack {
+    fn __repr__(&self) -> String {
+        as_python(&format!("{self:?}"))
+    }
+}
+
+#[pymethods]
+impl Loss {
+    fn __repr__(&self) -> String {
+        as_python(&format!("{self:?}"))
+    }
 }
 
 /// What went wrong first in a control, after which the run ends.
@@ -143,6 +179,21 @@ impl Control {
     }
 }
 
+/// A struct as Python writes an object with its fields.
+fn as_python(written: &str) -> String {
+    let fields = written.replace(" { ", "(").replace(" }", ")").replace(": ", "=");
+    fields.replace("=true", "=True").replace("=false", "=False")
+}
+
+/// That a method returns nothing: who returns a window means to set one.
+fn nothing(answer: &Bound<'_, PyAny>) -> PyResult<()> {
+    if answer.is_none() {
+        return Ok(());
+    }
+    let message = format!("it returns {}: expected nothing, as it sets self.cwnd", answer.repr()?);
+    Err(pyo3::exceptions::PyValueError::new_err(message))
+}
+
 /// A number of packets.
 fn packets(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
     match value.extract::<f64>() {
@@ -163,13 +214,13 @@ impl External for Control {
         let &congestion::Report { now_s, interval_s, delivered, in_flight, rtt_s, rtt_min_s, rtt_base_s, in_use } =
             report;
         let argument = Report { now_s, interval_s, delivered, in_flight, rtt_s, rtt_min_s, rtt_base_s, in_use };
-        self.call("on_report", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), |_| Ok(()));
+        self.call("on_report", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), nothing);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &congestion::Ack, in_use: bool) {
         let now_s = ack.now.seconds();
         let argument = Ack { now_s, acked: ack.acked, rtt_s: ack.rtt_s, in_flight: ack.in_flight, in_use };
-        self.call("on_ack", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), |_| Ok(()));
+        self.call("on_ack", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), nothing);
     }
 
     fn on_loss(&mut self, window: &Window, loss: &congestion::Loss) -> f64 {
