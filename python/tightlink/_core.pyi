@@ -96,7 +96,7 @@ class Loss:
     now_s: float
     """When it was detected, in seconds."""
     in_use: float
-    """Packets of the window in use then: what a cut starts from. A number, where that of reports and ACKs is a yes or no."""
+    """Packets of the window in use then: what a cut starts from; not a truth value, as that of reports and ACKs."""
 
 @final
 class Outcome:

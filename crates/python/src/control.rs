@@ -52,7 +52,7 @@ pub struct Ack {
 pub struct Loss {
     /// When it was detected, in seconds.
     now_s: f64,
-    /// Packets of the window in use then: what a cut starts from. A number, where that of reports and ACKs is a yes or no.
+    /// Packets of the window in use then: what a cut starts from; not a truth value, as that of reports and ACKs.
     in_use: f64,
 }
 
