@@ -179,7 +179,7 @@ def test_flows_that_are_not_listed_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--rate", "0 bit/s"], '--rate = "0 bit/s": expected a rate above zero, such as "1 Gbit/s"'),
+        (["--rate", "0 bit/s"], '--rate = "0 bit/s": expected a rate above zero with its unit, such as "1 Gbit/s"'),
         (["--rate", "1 gbps"], "--rate"),
         (["--connections", "1"], "--connections = 1: expected a whole number of at least 2"),
     ],

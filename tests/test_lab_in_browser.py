@@ -122,7 +122,10 @@ def test_scenarios_of_studies_have_the_digests_that_they_have_natively(
 
 def _first_seconds(scenario: tl.Scenario) -> tl.Scenario:
     """The first five seconds of a scenario; all of it where something is later, or lasts longer."""
-    brief = scenario.set("duration", units.format_time(min(5.0, units.time(scenario.duration))))
+    seconds = min(5.0, units.time(scenario.duration))
+    longer = scenario.observe and scenario.observe.interval and units.time(scenario.observe.interval) > seconds
+    sampled = {"observe.interval": units.format_time(seconds)} if longer else {}
+    brief = scenario.set_all({"duration": units.format_time(seconds), **sampled})
     try:
         brief.resolve()
     except tl.ScenarioError:

@@ -192,7 +192,8 @@ def _interval_ns(interval: str) -> int:
     try:
         exact = units.parse(interval, units.TIME)[1].exact * _NANOSECONDS
     except ScenarioError as error:
-        raise ScenarioError(expected, key="interval", value=interval, suggestion=error.suggestion) from None
+        meant = error.suggestion if any(digit in str(error.suggestion) for digit in "123456789") else None
+        raise ScenarioError(expected, key="interval", value=interval, suggestion=meant) from None
     if exact <= 0 or exact.denominator != 1 or exact >= 1 << 62:
         raise ScenarioError(expected, key="interval", value=interval)
     return int(exact)
@@ -201,7 +202,7 @@ def _interval_ns(interval: str) -> int:
 def _rate_bps(rate: str | None) -> float | None:
     if rate is None:
         return None
-    expected = 'a rate above zero, such as "1 Gbit/s"'
+    expected = 'a rate above zero with its unit, such as "1 Gbit/s"'
     try:
         found = units.rate(rate)
     except ScenarioError as error:

@@ -84,6 +84,8 @@ def simulate(  # noqa: PLR0913
     if seed is not None:
         scenario = scenario.set("seed", seed)
     check_threads(threads)
+    if not isinstance(trace, bool):
+        raise TightlinkError(f"trace = {trace!r}: expected True or False; tr and pcap name files to write")
     if trace or tr is not None or pcap is not None:
         check_trace(scenario)
     prepared = prepare(scenario)
@@ -118,14 +120,14 @@ def check_scenario(scenario: object) -> None:
         raise TightlinkError(f"expected a Scenario, not {type(scenario).__name__}{read}")
 
 
-def check_threads(threads: int | None) -> None:
+def check_threads(threads: object) -> None:
     """Refuse a number of threads that no machine has.
 
     Raises:
         TightlinkError: It is not from 1 to 1024.
     """
-    if threads is not None and not 1 <= threads <= _MOST_THREADS:
-        raise TightlinkError(f"threads = {threads}: expected a whole number from 1 to {_MOST_THREADS}")
+    if threads is not None and not (isinstance(threads, int) and 1 <= threads <= _MOST_THREADS):
+        raise TightlinkError(f"threads = {threads!r}: expected a whole number from 1 to {_MOST_THREADS}")
 
 
 def expected_threads(resolved: dict[str, Any], threads: int | None = None) -> str:

@@ -158,6 +158,10 @@ BDP: Final = Kind(
 )
 
 
+#: A number as some languages write it, with what follows.
+_COMMA: Final = re.compile(r"\d+,\d+(?:\s*\D.*)?")
+
+
 def expected(*kinds: Kind) -> str:
     """For errors: what quantities of one of the kinds look like.
 
@@ -187,6 +191,13 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
 
 
 def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
+    if isinstance(text, str) and _COMMA.fullmatch(text.strip()):
+        point = text.replace(",", ".")
+        try:
+            meant: str | None = f'"{_read(point, kinds)[1]}"'
+        except ScenarioError as error:
+            meant = error.suggestion
+        raise ScenarioError(f"a point, not a comma: {expected(*kinds)}", value=text, suggestion=meant)
     number, unit = _split(text)
     if number is not None and unit is None:
         raise ScenarioError(f"a unit, too: {expected(*kinds)}", value=text, suggestion=_suggest(number, unit, kinds))

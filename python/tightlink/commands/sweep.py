@@ -119,6 +119,8 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     status = experiment.runs.select("status").collect()["status"]
     if (there := (status == "done").sum() - experiment.store.simulated) > 0:
         say(f"{there} of {status.len()} runs were there already")
+    if (others := experiment.store.count() - (status == "done").sum()) > 0:
+        say(f"{others} more runs are kept there, of other levels: table and report are of what this command names")
     cells = experiment.summary
     if not json_:
         _print_cells(cells, experiment.varied)

@@ -279,7 +279,8 @@ class Experiment:
         failed = (status != "done").sum()
         runs = several(status.len(), "run")
         of = f" over {', '.join(self.varied)}" if self.varied else ""
-        return f"<Experiment in {self.folder}: {runs}{of}{f', {failed} failed' if failed else ''}>"
+        copies = ", in which nothing is random: replications are copies" if self.description.get("copies") else ""
+        return f"<Experiment in {self.folder}: {runs}{of}{f', {failed} failed' if failed else ''}{copies}>"
 
 
 def stored(runs: pl.LazyFrame, store: Store, name: str) -> pl.LazyFrame:

@@ -26,6 +26,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
+from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario import toml
 from tightlink.scenario.links import Link
@@ -35,7 +36,7 @@ from tightlink.scenario.overrides import override
 from tightlink.scenario.problems import below, placed, scenario_error
 from tightlink.scenario.profiles import DEFAULT_PROFILE, PROFILES
 from tightlink.scenario.routing import Routing
-from tightlink.scenario.table import Table
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.topologies import AnyTopology
 from tightlink.scenario.traffic import Traffic
 from tightlink.scenario.transfers import Transfers
@@ -76,6 +77,12 @@ class Scenario(Table):
     _file: str | None = PrivateAttr(default=None)
     _changed: tuple[str, ...] = PrivateAttr(default=())
     _explicit: Self | None = PrivateAttr(default=None)
+
+    def _check(self) -> None:
+        interval = self.observe and self.observe.interval
+        if interval and units.time(interval) > units.time(self.duration):
+            expected = f"at most the duration, {self.duration}: else there is no sample"
+            raise wrong(expected, key="observe.interval", value=interval)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, file: str | None = None, changed: tuple[str, ...] = ()) -> Self:

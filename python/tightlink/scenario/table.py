@@ -11,14 +11,22 @@ import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, dataclass_transform
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from tightlink.errors import ABSENT, TightlinkError, one_of, show
 from tightlink.scenario.read_only import read_only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from inspect import Signature
 
     from pydantic import GetJsonSchemaHandler
@@ -177,23 +185,31 @@ class Table(BaseModel, metaclass=_TableType):
         """The same: what pydantic prints lacks the name of the table."""
         return repr(self)
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _known_keys(cls, data: object) -> object:
+    def _known_keys(cls, data: object, check: ModelWrapValidatorHandler[Self]) -> Self:
         if isinstance(data, cls):
-            return data
+            return check(data)
         if not isinstance(data, dict):
             raise wrong("a table", value=data, suggestion=cls._meant(data))
-        for key in data:
-            if key not in cls._accepted():
-                # Not at the top: no scenario that is right needs it.
-                from tightlink.scenario.synonyms import meant_key
+        known = {key: plain(value) for key, value in data.items() if key in cls._accepted()}
+        if len(known) == len(data):
+            return check(known)
+        # Not at the top: no scenario that is right needs it.
+        from tightlink.scenario.synonyms import meant_key
 
-                meant = meant_key(str(key).rstrip("_"), cls)
-                message = f"unknown key; expected {one_of(key for _, key in cls._in_order())}"
-                suggestion = f'"{meant}"' if meant else None
-                raise wrong(message, key=str(key), suggestion=suggestion, statement=True)
-        return {key: plain(value) for key, value in data.items()}
+        meant = {str(key): meant_key(str(key).rstrip("_"), cls) for key in data if key not in known}
+        problems = [_unknown(key, instead, cls._in_order()) for key, instead in meant.items()]
+        # What else is wrong in the table is said, too; but not that a key is missing that stands there misspelt.
+        try:
+            check(known)
+        except ValidationError as error:
+            problems += [
+                _again(each)
+                for each in error.errors(include_url=False)
+                if not (each["type"] == "missing" and key_of(str(each["loc"][-1])) in meant.values())
+            ]
+        raise ValidationError.from_exception_data(cls.__name__, problems)
 
     def _check(self) -> None:
         """Refuse keys that contradict each other."""
@@ -231,6 +247,21 @@ class Table(BaseModel, metaclass=_TableType):
     def complete(self) -> dict[str, Any]:
         """The table with its defaults, for one of which none depends on the profile."""
         return {key: as_written(value) for name, key in self._in_order() if (value := getattr(self, name)) is not None}
+
+
+def _unknown(key: str, meant: str | None, known: Iterable[tuple[str, str]]) -> InitErrorDetails:
+    message = f"unknown key; expected {one_of(name for _, name in known)}"
+    problem = wrong(message, key=key, suggestion=f'"{meant}"' if meant else None, statement=True)
+    return InitErrorDetails(type=problem, loc=(), input=None)
+
+
+def _again(details: ErrorDetails) -> InitErrorDetails:
+    """A problem that was found already."""
+    kind, context = details["type"], details.get("ctx", {})
+    if kind == "tightlink":
+        own = PydanticCustomError(kind, details["msg"], context)
+        return InitErrorDetails(type=own, loc=details["loc"], input=details["input"])
+    return InitErrorDetails(type=kind, loc=details["loc"], input=details["input"], ctx=context)
 
 
 def plain(value: Any) -> Any:

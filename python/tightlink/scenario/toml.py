@@ -23,6 +23,22 @@ from tightlink.errors import ScenarioError, escaped_in_text
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 _LARGEST_FILE: Final = 64 * 2**20
+#: How pcapng and pcap files begin.
+_CAPTURES: Final = (b"\n\r\r\n", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d")
+#: What the parser says, in words that help; and what stands in the line.
+_MEANT: Final = (
+    (r"Cannot overwrite a value", r"", "a key stands there twice"),
+    (r"Cannot declare \((.*?),?\) twice", r"", "the table {0} stands there twice"),
+    (r"Cannot mutate immutable namespace \((.*?),?\)", r"", "{0} stands in braces: what else it has belongs into them"),
+    (r".*", r"[\u201c\u201d\u201e\u2018\u2019]", 'text stands in straight quotes, as in "10 ms"'),
+    (r".*", r"=\s*\d+,\d", 'a quantity is text with a point, as in "1.5 Mbit/s"'),
+    (
+        r"Invalid initial character for a key part",
+        r"",
+        "a table in braces ends in its line; [link.NAME] is for more",
+    ),
+    (r"Invalid value", r"", "expected text in quotes, a number, true, false, a list in brackets or a table in braces"),
+)
 #: Tables and lists within each other, at most; no scenario has half as many.
 DEEPEST: Final = 32
 _BETWEEN_KEYS: Final = re.compile(r"[=,{}\[\]\n]+")
@@ -39,15 +55,26 @@ def read(path: str | Path) -> str:
     try:
         if file.stat().st_size > _LARGEST_FILE:
             raise ScenarioError("the file is too large for a scenario", file=str(path), statement=True)
-        return file.read_text(encoding="utf-8")
+        # Some editors put a byte order mark before the text.
+        return file.read_text(encoding="utf-8-sig")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise ScenarioError(f"cannot be read: {reason}", file=str(path), statement=True) from None
     except UnicodeDecodeError as error:
-        message = f"not UTF-8 text (byte {error.start})"
-        raise ScenarioError(message, file=str(path), statement=True) from None
+        raise ScenarioError(_no_text(file, error), file=str(path), statement=True) from None
     except ValueError:
         raise ScenarioError("not the name of a file", file=repr(str(path)), statement=True) from None
+
+
+def _no_text(file: Path, error: UnicodeDecodeError) -> str:
+    """What a file is that is no text in UTF-8."""
+    with file.open("rb") as opened:
+        begin = opened.read(4)
+    if begin[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return "text in UTF-16: save it as UTF-8"
+    if begin[:2] == b"\x1f\x8b" or begin in _CAPTURES:
+        return "no scenario, which is text; tightlink capture reads captures"
+    return f"not UTF-8 text (byte {error.start})"
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -66,9 +93,10 @@ def parse(text: str) -> dict[str, Any]:
         if match is None:
             message = f"not valid TOML: {error}"
         elif match[2] is None:
-            message = f"not valid TOML at the end of the file: {match[1]}"
+            message = f"not valid TOML at the end of the file: {_meant(match[1], '')}"
         else:
-            message = f"not valid TOML at line {match[2]}, column {match[3]}: {match[1]}"
+            line = text.split("\n")[int(match[2]) - 1]
+            message = f"not valid TOML at line {match[2]}, column {match[3]}: {_meant(match[1], line)}"
         raise ScenarioError(message, statement=True) from None
     except RecursionError:
         raise too_deep() from None
@@ -76,6 +104,17 @@ def parse(text: str) -> dict[str, Any]:
         raise ScenarioError(f"not valid TOML: {error}", statement=True) from None
     check_depth(data)
     return data
+
+
+def _meant(said: str, line: str) -> str:
+    """What the parser says of a line, with what is probably wrong there."""
+    for pattern, there, meant in _MEANT:
+        found = re.fullmatch(pattern, said)
+        if found and re.search(there, line):
+            return (
+                f"{said} ({meant.format(*(each.replace(', ', '.').replace(chr(39), '') for each in found.groups()))})"
+            )
+    return said
 
 
 def too_deep() -> ScenarioError:

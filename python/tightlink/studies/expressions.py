@@ -72,6 +72,8 @@ _FORMATS: Final[dict[str, Callable[..., str]]] = {
     "list": lambda values: ", ".join(map(str, values)),
 }  # fmt: skip
 _NOTHING: Final = object()
+#: Names of what was observed that an error lists.
+_MOST_NAMES: Final = 6
 
 
 class NotObservedError(TightlinkError):
@@ -81,11 +83,15 @@ class NotObservedError(TightlinkError):
 class Names(Mapping[str, object]):
     """What expressions name: entries, attributes, columns and rows of what was observed, one within the other by dots.
 
-    A row of a table is named by what its first column has, or as first or last.
+    A row of a table is named by what its first column has, or as first or last; rows that have the same there are a table,
+    of which the next column names rows.
 
     >>> found = Names({"queue": pl.DataFrame({"limit": [5, 50], "lost": [0.02, 0.0]})}, {"base.sent": 2385})
     >>> found["queue.lost"].to_list(), found["queue.5.lost"], found["queue.last.lost"], found["base.sent"]
     ([0.02, 0.0], 0.02, 0.0, 2385)
+    >>> found = Names({"q": pl.DataFrame({"control": ["reno", "reno", "bbr"], "limit": [5, 50, 5], "lost": [0.02, 0.0, 0.1]})})
+    >>> found["q.reno.50.lost"], found["q.reno.lost"].to_list(), found["q.bbr.lost"]
+    (0.0, [0.02, 0.0], 0.1)
     """
 
     def __init__(self, *observed: object) -> None:
@@ -129,7 +135,10 @@ def _part(thing: object, name: str) -> object:
             return thing[name]
         if name in {"first", "last"}:
             return thing.row(0 if name == "first" else -1, named=True)
-        return next((row for row in thing.iter_rows(named=True) if str(next(iter(row.values()))) == name), _NOTHING)
+        rows = thing.filter(thing.to_series().cast(pl.String) == name)
+        if rows.height > 1 and rows.width > 1:
+            return rows[:, 1:]
+        return rows.row(0, named=True) if rows.height else _NOTHING
     if (is_dataclass(thing) or hasattr(thing, "_fields")) and not name.startswith("_") and "." not in name:
         return getattr(thing, name, _NOTHING)
     return _NOTHING
@@ -181,7 +190,11 @@ def _known(name: str, observed: Mapping[str, object]) -> object:
         return observed[name]
     except KeyError:
         like = closest(name, list(observed))
-        raise NotObservedError(f'"{name}" was not observed' + (f'; "{like}" was' if like else "")) from None
+        there = [each for each in observed if each.startswith(name.partition(".")[0] + ".")] or list(observed)
+        most = f", … ({len(there)} in all)" if len(there) > _MOST_NAMES else ""
+        named = ", ".join(there[:_MOST_NAMES])
+        said = f'; "{like}" was' if like else f"; what was: {named}{most}" if named else ""
+        raise NotObservedError(f'"{name}" was not observed{said}') from None
 
 
 class _Evaluation:
