@@ -11,12 +11,12 @@ from tightlink.commands.help_pages import example, options
 _COMPARED: Final = "examples/controls-compared.csv"
 
 EXAMPLES: Final = {
-    "run": 'examples/one-flow.toml -o results/one --set observe.interval="100 ms"',
+    "run": 'examples/one-flow.toml --trace -o results/one --set observe.interval="20 ms"',
     "sweep": 'examples/one-flow.toml --vary link.bottleneck.queue="5 packets,20 packets" -j 2',
     "study": "one-flow -j 2",
     "lab": "examples/one-flow.toml -o one-flow.html",
     "emulate": "examples/one-flow.toml -- ping -c 3 receiver",
-    "capture": "transfer.pcapng -o results/transfer",
+    "capture": "examples/slow-uploads.pcapng.gz -o results/uploads",
     "measure": "examples/one-flow.toml --set profile=linux -o results/measured",
     "measure path": "192.0.2.7 -o path.toml",
     "measure serve": "192.0.2.7",
@@ -25,7 +25,7 @@ EXAMPLES: Final = {
     "report": "results/one",
     "plot": "results/one over-time -o over-time.svg",
     "compare": "results/before results/after",
-    "query": 'results/sweep "select run, goodput_bps from runs"',
+    "query": 'results/one-flow-sweep "select run, goodput_bps from runs"',
     "analyze saturation": "examples/link-sweep.csv -o link.svg",
     "analyze regimes": "examples/router-load.csv -o router.svg",
     "analyze effects": "results/screening --responses goodput_bps,loss",

@@ -137,16 +137,22 @@ def _of_link(file: Path, bandwidth: str | None, rtt: str | None, queue: str | No
     if len(scenario.link) != 1 or scenario.topology:
         raise ScenarioError("a scenario of one link, which is the path", key="link", file=str(file))
     ((name, link),) = scenario.explicit().link.items()
+    there, back = link.directions()
+    # Data may all go the other way, as an upload on a line that is written as a download's.
+    sends = {str(getattr(traffic, "from_", "")) for traffic in scenario.traffic.values()}
+    turned = sends == {link.ends[1]}
+    way = back if turned else there
+    name = f"{name}.reverse" if turned else name
     for key, value, instead, ending, wanted in (
-        ("rate", link.rate, bandwidth, "bit/s", "a rate in bit/s that does not change"),
-        ("delay", link.delay, rtt, "s", "a delay that does not change"),
-        ("queue", link.queue, queue, ("packet", "packets"), "a queue in packets"),
+        ("rate", way.rate, bandwidth, "bit/s", "a rate in bit/s that does not change"),
+        ("delay", way.delay, rtt, "s", "a delay that does not change"),
+        ("queue", way.queue, queue, ("packet", "packets"), "a queue in packets"),
     ):
         if instead is None and (not isinstance(value, str) or not value.endswith(ending)):
             written = value.written() if isinstance(value, Table) else value
             raise ScenarioError(wanted, key=f"link.{name}.{key}", value=written, file=str(file))
-    rtt = rtt or f"{2 * units.time(str(link.delay))!r} s"
-    return _given(bandwidth or str(link.rate), rtt, queue or str(link.queue))
+    rtt = rtt or f"{2 * units.time(str(way.delay))!r} s"
+    return _given(bandwidth or str(way.rate), rtt, queue or str(way.queue))
 
 
 def _queue(text: str) -> int:
