@@ -67,18 +67,24 @@ def write_comparison(
 
 
 def _better(found: Comparison) -> str:
-    """What got better and what worse, a paragraph; nothing where nothing is judged."""
+    """What got better and what worse, or is more and less, a paragraph; nothing where nothing is judged."""
     if found.summary.is_empty():
         return ""
-    better, worse = (
-        [f"{row['summary']} {row['change']}" for row in summarized(found).filter(verdict=verdict).to_dicts()]
-        for verdict in ("better", "worse")
-    )
-    return f"Better: {'; '.join(better) or 'nothing'}. Worse: {'; '.join(worse) or 'nothing'}.\n\n"
+    said = [
+        (word, [f"{row['summary']} {row['change']}" for row in summarized(found).filter(verdict=word).to_dicts()])
+        for word in _words(found)
+    ]
+    return " ".join(f"{word.capitalize()}: {'; '.join(values) or 'nothing'}." for word, values in said) + "\n\n"
+
+
+def _words(found: Comparison) -> tuple[str, str]:
+    """The two verdicts of runs that can be judged; of a measurement and its simulation neither is the better one."""
+    return ("more", "less") if {"more", "less"} & set(found.summary["verdict"]) else ("better", "worse")
 
 
 def _summary(found: Comparison) -> Section | None:
-    return None if found.summary.is_empty() else Section("Better and worse", "", [Table(summarized(found))])
+    title = " and ".join(_words(found)).capitalize()
+    return None if found.summary.is_empty() else Section(title, "", [Table(summarized(found))])
 
 
 def _scenarios(found: Comparison) -> Section | None:

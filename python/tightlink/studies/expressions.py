@@ -83,13 +83,14 @@ class NotObservedError(TightlinkError):
 class Names(Mapping[str, object]):
     """What expressions name: entries, attributes, columns and rows of what was observed, one within the other by dots.
 
-    A row of a table is named by what its first column has, or as first or last; rows that have the same there are a table,
-    of which the next column names rows.
+    A row of a table is named by what its first column has, or as first or last; rows that have the same there are a
+    table, of which the next column names rows.
 
     >>> found = Names({"queue": pl.DataFrame({"limit": [5, 50], "lost": [0.02, 0.0]})}, {"base.sent": 2385})
     >>> found["queue.lost"].to_list(), found["queue.5.lost"], found["queue.last.lost"], found["base.sent"]
     ([0.02, 0.0], 0.02, 0.0, 2385)
-    >>> found = Names({"q": pl.DataFrame({"control": ["reno", "reno", "bbr"], "limit": [5, 50, 5], "lost": [0.02, 0.0, 0.1]})})
+    >>> runs = pl.DataFrame({"control": ["reno", "reno", "bbr"], "limit": [5, 50, 5], "lost": [0.02, 0.0, 0.1]})
+    >>> found = Names({"q": runs})
     >>> found["q.reno.50.lost"], found["q.reno.lost"].to_list(), found["q.bbr.lost"]
     (0.0, [0.02, 0.0], 0.1)
     """
@@ -135,13 +136,18 @@ def _part(thing: object, name: str) -> object:
             return thing[name]
         if name in {"first", "last"}:
             return thing.row(0 if name == "first" else -1, named=True)
-        rows = thing.filter(thing.to_series().cast(pl.String) == name)
-        if rows.height > 1 and rows.width > 1:
-            return rows[:, 1:]
-        return rows.row(0, named=True) if rows.height else _NOTHING
+        return _rows(thing, name)
     if (is_dataclass(thing) or hasattr(thing, "_fields")) and not name.startswith("_") and "." not in name:
         return getattr(thing, name, _NOTHING)
     return _NOTHING
+
+
+def _rows(table: pl.DataFrame, name: str) -> object:
+    """The row that has the name in the first column; where there are several, they are a table without that column."""
+    rows = table.filter(table.to_series().cast(pl.String) == name)
+    if rows.height > 1 and rows.width > 1:
+        return rows[:, 1:]
+    return rows.row(0, named=True) if rows.height else _NOTHING
 
 
 def evaluate(text: str, observed: Mapping[str, object]) -> Any:

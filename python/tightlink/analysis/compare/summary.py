@@ -46,14 +46,16 @@ def summary(first: Run, second: Run) -> pl.DataFrame:
 
     Returns:
         ``metric``; ``of``: whose it is; ``first`` and ``second``; ``change``: (second − first) / first, none where only
-        the first is zero; ``verdict``: better, worse or same.
+        the first is zero; ``verdict``: better, worse or same; of runs of unlike sources, as a measurement and its
+        simulation, more, less or same, as neither is the better one.
     """
     rows = []
+    words = ("better", "worse") if first.source == second.source else ("more", "less")
     found = [*_of_transfers(first, second), *_of_flows(first, second), *_of_queue(first, second)]
     for metric, of, before, after in found:
         if before is not None and after is not None:
             change = 0.0 if before == after else (after - before) / abs(before) if before else None
-            rows.append((metric, of, before, after, change, _verdict(metric, before, after)))
+            rows.append((metric, of, before, after, change, _verdict(metric, before, after, words)))
     return pl.DataFrame(rows, schema=nothing().schema, orient="row")
 
 
@@ -64,10 +66,11 @@ def nothing() -> pl.DataFrame:
     return pl.DataFrame(schema=dict(zip(names, (*texts, *numbers, pl.String), strict=True)))
 
 
-def _verdict(metric: str, before: float, after: float) -> str:
+def _verdict(metric: str, before: float, after: float, words: tuple[str, str]) -> str:
     if abs(after - before) <= _SAME * max(abs(before), abs(after)):
         return "same"
-    return "better" if (after > before) == (metric in _MORE_IS_BETTER) else "worse"
+    first = after > before if words[0] == "more" else (after > before) == (metric in _MORE_IS_BETTER)
+    return words[0] if first else words[1]
 
 
 def _of_transfers(first: Run, second: Run) -> Iterator[_Row]:
