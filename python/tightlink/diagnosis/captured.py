@@ -15,6 +15,8 @@ from tightlink.diagnosis.words import ms, percent, rate, small_percent
 
 #: A share of segments retransmitted from which on losses hold a flow back.
 _MANY_LOST: Final = 0.005
+#: Less is not said beside a mean.
+_NOTHING_S: Final = 0.0001
 #: A share of its time in which a flow has nothing in flight, or no room in a window: worth a word; what bounds it.
 _SELDOM, _MOSTLY = 0.1, 0.5
 #: Of a pause that is seen at the receiver a round trip is the path's: what is left counts the more.
@@ -223,7 +225,9 @@ def _delay(row: Mapping[str, Any]) -> Delay | None:
         )
         return Delay("", median, None, shortest, True, text)  # noqa: FBT003
     mean = row["rtt_mean_s"] - shortest
-    text = f"queues on the path add {ms(mean)} ({ms(p95)} at p95) to a shortest RTT of {ms(shortest)}"
+    # A few long ones may lift the mean above what 95 % do not exceed.
+    upper = f" ({ms(p95)} at p95)" if p95 > mean else f" (under {ms(p95)} for 95 %)" if p95 >= _NOTHING_S else ""
+    text = f"queues on the path add {ms(mean)}{upper} to a shortest RTT of {ms(shortest)}"
     return Delay("", mean, p95, shortest, True, text)  # noqa: FBT003
 
 

@@ -15,6 +15,8 @@ _STANDS, _STANDS_P95 = 1.5, 2.0
 _DELAYED_ACK: Final = (0.025, 0.5)
 #: Fewer losses are no rate.
 _LEAST_LOST: Final = 3
+#: Of fewer segments with pauses for so much of the time, a single one that was lost is no share.
+_FEW, _PAUSES = 20, 0.5
 #: Losses explain a window between so little of the one that they allow and so much.
 _ALLOWED: Final = (0.5, 2.0)
 #: How much of the window must be in flight for it to be what limits a flow: at most, and on average.
@@ -134,7 +136,12 @@ def fills_window(row: Mapping[str, Any]) -> bool:
 
 
 def lost_share(row: Mapping[str, Any]) -> float:
-    """Share of the segments that were retransmitted for good reason; behind the loss, gaps that were filled."""
+    """Share of the segments that were retransmitted for good reason; behind the loss, gaps that were filled.
+
+    One of a few with pauses, as in a connection that only controls others, says nothing of the path.
+    """
     vain = row["spurious_retransmissions"] or 0
     again = max((row["packets_retransmitted"] or 0) - vain, row["retransmissions"] + row["fast_retransmissions"])
+    if again == 1 and row["data_packets"] < _FEW and idle(row) > _PAUSES:
+        return 0.0
     return again / row["data_packets"] if row["data_packets"] else 0.0
