@@ -306,6 +306,46 @@ def test_several_problems_are_told_together() -> None:
     assert all(line.startswith("base.toml: ") for line in lines)
 
 
+def test_an_unknown_key_hides_no_other_problem() -> None:
+    text = (
+        'duraton = "3 s"\nlink.a = { ends = ["x", "y"], rate = "1,5 mbps", dely = "1 ms" }\n[trafic.a]\nkind = "bulk"'
+    )
+    with pytest.raises(tl.ScenarioError) as caught:
+        tl.loads(text, file="base.toml")
+    lines = str(caught.value).splitlines()
+    # What is misspelt is not missing, too.
+    assert [line.split(":")[1].split(" = ")[0].strip() for line in lines] == [
+        "duraton",
+        "trafic",
+        "link.a.dely",
+        "link.a.rate",
+    ]
+    meant = [line.partition("did you mean ")[2] for line in lines]
+    assert meant == ['"duration"?', '"traffic"?', '"delay"?', '"1.5 Mbit/s"?']
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("duration = 10,5", 'a quantity is text with a point, as in "1.5 Mbit/s"'),
+        ("duration = \u201c1 s\u201d", "text stands in straight quotes"),
+        ("duration = 1\nduration = 2", "a key stands there twice"),
+        ("[link.a]\n[link.a]", "the table link.a stands there twice"),
+        ('link.w = { ends = ["a", "b"] }\nlink.w.reverse = { rate = "1 Mbit/s" }', "link.w stands in braces"),
+        ('link.w = { ends = ["a", "b"],\nrate = "1 Mbit/s" }', "a table in braces ends in its line"),
+    ],
+)
+def test_broken_toml_is_told_with_what_is_probably_meant(text: str, meant: str) -> None:
+    with pytest.raises(tl.ScenarioError, match="not valid TOML") as caught:
+        tl.loads(text)
+    assert meant in str(caught.value)
+
+
+def test_samples_are_taken_within_the_run() -> None:
+    with pytest.raises(tl.ScenarioError, match=r'observe\.interval = "2 s": expected at most the duration, 1 s'):
+        tl.network("dsl").set_all({"duration": "1 s", "observe.interval": "2 s"})
+
+
 def test_python_objects_name_themselves() -> None:
     with pytest.raises(tl.ScenarioError, match=r'^Link: rate = "2 mbps": expected a rate'):
         tl.Link(ends=("x", "y"), rate="2 mbps")
@@ -323,6 +363,17 @@ def test_files(tmp_path: Path) -> None:
         tl.load(tmp_path / "binary.toml")
     with pytest.raises(tl.ScenarioError):
         tl.load("\0")
+    for content, said in (
+        ('duration = "1 s"'.encode("utf-16"), "text in UTF-16: save it as UTF-8"),
+        (b"\x1f\x8b\x08\xff", "tightlink capture reads captures"),
+        (b"\xd4\xc3\xb2\xa1\x02\xff", "tightlink capture reads captures"),
+    ):
+        (tmp_path / "other.toml").write_bytes(content)
+        with pytest.raises(tl.ScenarioError, match=said):
+            tl.load(tmp_path / "other.toml")
+    # As editors for Windows write it.
+    (tmp_path / "marked.toml").write_bytes('duration = "1 s"'.encode("utf-8-sig"))
+    assert tl.load(tmp_path / "marked.toml").duration == "1 s"
 
 
 def test_unreachable_destinations_are_found_by_the_engine() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import copy
 import pickle
 import sys
 import tempfile
@@ -71,6 +72,28 @@ def test_a_scenario_is_not_changed_in_place(scenario: tl.Scenario) -> None:
     with pytest.raises(tl.TightlinkError, match=r"^Scenario.duration cannot be changed: scenario.set\(key, value\) "):
         scenario.duration = "2 s"  # type: ignore[misc]
     assert scenario.duration == "1 s"
+    before = scenario.to_toml()
+    changes: list[Callable[[], object]] = [
+        lambda: scenario.traffic.update(scenario.traffic),
+        lambda: scenario.link.pop("wire", None),
+        lambda: scenario.link.__setitem__("x", untyped.Link(ends=("a", "b"), rate="1 Mbit/s")),
+        scenario.traffic.clear,
+    ]
+    for change in changes:
+        with pytest.raises(tl.TightlinkError, match=r"^Scenario\.(link|traffic) cannot be changed: scenario\.set"):
+            change()
+    assert scenario.to_toml() == before
+    steps = [{"at": "0 s", "rate": "1 Mbit/s"}, {"at": "1 s", "rate": "2 Mbit/s"}]
+    rate: Any = untyped.RateSchedule(schedule=steps)
+    with pytest.raises(tl.TightlinkError, match=r"^RateSchedule.schedule cannot be changed"):
+        rate.schedule.append(steps[0])
+
+
+def test_copies_of_a_scenario_are_as_immutable(scenario: tl.Scenario) -> None:
+    for copied in (pickle.loads(pickle.dumps(scenario)), copy.deepcopy(scenario)):  # of this test
+        assert copied == scenario
+        with pytest.raises(tl.TightlinkError, match="cannot be changed"):
+            copied.traffic.clear()
 
 
 def test_a_class_of_a_control_is_its_name() -> None:
@@ -123,6 +146,8 @@ def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Sce
         (lambda: untyped.Scenario(duration="1 s", observe="1 s"), 'observe = "1 s": .* mean { interval = "1 s" }'),
         (lambda: untyped.Scenario(duration="1 s", link=[]), r"link = \[\]: expected a table of names, such as { a = … }"),
         (lambda: untyped.simulate({"duration": "1 s"}), "not dict; tl.Scenario.from_dict makes one"),
+        (lambda: untyped.simulate(tl.network("dsl"), threads="2"), "threads = '2': expected a whole number"),
+        (lambda: untyped.simulate(tl.network("dsl"), trace="x.tr"), "trace = 'x.tr': expected True or False; tr and pcap"),
         (lambda: untyped.compare(tl.loads('duration = "1 s"'), "a"), "expected a run, .* of one, not Scenario"),
         (lambda: untyped.evaluate("bbr"), r"expected a list, such as \['bbr'\]"),
         (lambda: tl.plots.save(tl.plots.line(pl.DataFrame({"a": [1], "b": [1]}), "a", "b"), "x", "b.pdf"), "an ending"),

@@ -29,6 +29,13 @@ def test_predict_takes_a_path_from_a_scenario(tmp_path: Path, said: Said) -> Non
     assert said("plan", "path", *given, "--flows", "1", "--json")[1] == of_file
     other = json.loads(said("plan", "path", "--path", str(file), "--queue", "5", "--flows", "1", "--json")[1])
     assert other["path"]["queue_packets"] == 5
+    # An upload over a line that is written as a download's.
+    file.write_text(
+        PATH.replace('"20 packets" }', '"20 packets", reverse = { rate = "1 Mbit/s", queue = "9 packets" } }')
+        .replace('from = "here", to = "there"', 'from = "there", to = "here"')
+    )  # fmt: skip
+    back = json.loads(said("plan", "path", "--path", str(file), "--flows", "1", "--json")[1])["path"]
+    assert (back["bandwidth_bps"], back["queue_packets"]) == (1e6, 9)
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,11 @@ def test_another_scenario_never_takes_old_runs(file: Path, tmp_path: Path, capsy
     more = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets,8 packets", "-o", str(out)]
     assert cli.main([*more, "--set", "duration=1 s"]) == 0
     assert "2 of 3 runs were there already" in capsys.readouterr().err
+    # Less of the same: what is not named is kept, and in no table.
+    fewer = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets", "-o", str(out)]
+    assert cli.main([*fewer, "--set", "duration=1 s"]) == 0
+    assert "2 more runs are kept there, of other levels: table and report are of what this" in capsys.readouterr().err
+    assert experiment.open(out).runs.collect().height == 1
 
 
 @pytest.mark.parametrize(
