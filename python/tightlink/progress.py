@@ -17,6 +17,8 @@ from typing import Final
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
+#: An estimate that is so much shorter is taken at once: nobody minds to be told of less.
+_MUCH_LESS: Final = 0.5
 #: Nothing is said of the time left before.
 _SOONEST_S: Final = 1.0
 #: Moments that are remembered.
@@ -105,5 +107,9 @@ class TimeLeft:
             self._left = estimate
             return
         counted = max(0.0, self._left - passed)
+        if estimate < _MUCH_LESS * counted:
+            # The first estimates, of a few per mille of the work, may be many times too long.
+            self._left = estimate
+            return
         slowly = _SLOWLY_S if estimate > counted else _SOONEST_S
         self._left = counted + (estimate - counted) * (1 - math.exp(-passed / slowly))
