@@ -139,6 +139,7 @@ CHANGES = [
     ("traffic.t.path", [], "expected a list that is not empty"),
     ("traffic.u.reverse_path", ["a.reverse"], "expected nothing here"),
     ("traffic.t.tcp.congestion", "rno", 'did you mean "reno"?'),
+    ("traffic.t.tcp.cong", "reno", 'did you mean "congestion"?'),
     ("traffic.t.tcp.congestion", {"kind": "fats"}, 'did you mean "fast"?'),
     ("traffic.t.tcp.congestion", {"alpha": 1}, "expected the name of a congestion control, or a table"),
     ("traffic.t.tcp.congestion", {"kind": "fast", "alhpa": "20 packets"}, 'did you mean "alpha"?'),

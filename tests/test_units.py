@@ -116,6 +116,8 @@ def test_packets_and_fractions() -> None:
         (units.time, 10, '"10 s"'),
         (units.time, "1,5 s", '"1.5 s"'),
         (units.rate, "1,5 mbps", '"1.5 Mbit/s"'),
+        (units.rate, "1,500 kbit/s", None),
+        (units.size, "10,000 kB", None),
         (units.size, "10 KB", '"10 kB"'),
         (units.size, 1000, '"1000 B"'),
         (units.size, "1.5 B", None),

@@ -160,6 +160,8 @@ BDP: Final = Kind(
 
 #: A number as some languages write it, with what follows.
 _COMMA: Final = re.compile(r"\d+,\d+(?:\s*\D.*)?")
+#: One that may be a thousand times as much elsewhere: nothing is proposed.
+_THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 
 
 def expected(*kinds: Kind) -> str:
@@ -191,6 +193,8 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
 
 
 def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
+    if isinstance(text, str) and _THOUSANDS.match(text.strip()):
+        raise ScenarioError(f"a number without a comma: {expected(*kinds)}", value=text)
     if isinstance(text, str) and _COMMA.fullmatch(text.strip()):
         point = text.replace(",", ".")
         try:

@@ -10,6 +10,11 @@ Example:
     >>> print(sentence(levels, ["goodput_bps", "queueing_delay_p95_s"]))
     The p95 queueing delay goes from 13 to 107 ms as link.wire.queue goes from 10 to 80 packets; \
 goodput 9.10 → 9.40 Mbit/s.
+    >>> levels = {"queue": pl.DataFrame({
+    ...     "queue": [1, 4, 16], "queueing_delay_p95_s": [0.02, 0.1, 0.6], "bbr.share": [0.93, 0.11, 0.31]})}
+    >>> print(sentence(levels, ["queueing_delay_p95_s", "bbr.share"]))
+    The p95 queueing delay goes from 20 to 600 ms as queue goes from 1 to 16; \
+share of bbr 93.0 → 31.0 % (least 11.0 at 4).
 """
 
 from __future__ import annotations
@@ -35,6 +40,8 @@ _SEED: Final = "seed"
 #: Changes below this are not worth a sentence.
 _LEAST: Final = 0.02
 _MOST_TOLD: Final = 3
+#: A mean that is so much of a change beyond it is told.
+_FAR: Final = 0.2
 #: Words of a quantity: a number and a unit.
 _QUANTITY: Final = 2
 
@@ -49,12 +56,20 @@ class Change:
     means: tuple[float, float]
     size: float
     """From 0 to 1: the difference of the means over the largest of all levels, and itself where they are shares."""
+    beyond: tuple[Any, float] | None = None
+    """A level whose mean is not between the two, and that mean: the furthest."""
 
     @property
     def text(self) -> str:
-        """Its response and its means in words: "goodput 9.10 → 9.40 Mbit/s"."""
+        """Its response and its means in words: "goodput 9.10 → 9.40 Mbit/s (most 9.6 at 40 packets)"."""
         low, high, unit = self.numbers
-        return f"{labels.plain(self.response)} {low} → {high} {unit}".rstrip()
+        also = ""
+        if self.beyond is not None:
+            level, mean = self.beyond
+            factor = labels.axis(self.response, max(map(abs, self.means))).factor
+            value, _ = _alike(mean * factor, self.means[0] * factor)
+            also = f" ({'least' if mean < self.means[0] else 'most'} {value} at {in_words(level)})"
+        return f"{labels.plain(self.response)} {low} → {high} {unit}".rstrip() + also
 
     @property
     def numbers(self) -> tuple[str, str, str]:
@@ -150,7 +165,18 @@ def _between(table: pl.DataFrame, factor: str, response: str, places: Sequence[i
         return None
     size = difference if response.rpartition(".")[2].startswith(_SHARES) else difference / largest
     names = table[factor].to_list()
-    return Change(factor, response, (names[places[0]], names[places[1]]), (one, other), min(size, 1.0))
+    ends = (names[places[0]], names[places[1]])
+    return Change(factor, response, ends, (one, other), min(size, 1.0), _beyond(names, means, (one, other), noise))
+
+
+def _beyond(
+    names: Sequence[Any], means: Sequence[float], ends: tuple[float, float], noise: float
+) -> tuple[Any, float] | None:
+    """The level whose mean is furthest from what lies between two, if that is far beside their difference."""
+    low, high = sorted(ends)
+    far = [max(low - mean, mean - high) if math.isfinite(mean) else 0.0 for mean in means]
+    place = max(range(len(far)), key=far.__getitem__)
+    return (names[place], means[place]) if far[place] > max(_FAR * (high - low), noise) else None
 
 
 def _alike(one: float, other: float) -> tuple[str, str]:

@@ -56,11 +56,15 @@ _KINDS: Final = {
 }
 #: Keys with a table that has keys: how deep a key is looked for below the one where it was written.
 _DEEPEST: Final = 1
+#: Letters with which a key that nothing else begins with is meant.
+_LEAST: Final = 3
 
 
 def meant_key(word: str, table: type[Table]) -> str | None:
     """The key of a table, or of one below it, that somebody has in mind who writes an unknown one."""
-    return _exactly(word, table) or closest(word, table.keys())
+    keys = table.keys()
+    begun = [key for key in keys if len(word) >= _LEAST and key.startswith(word.casefold())]
+    return _exactly(word, table) or (begun[0] if len(begun) == 1 else closest(word, keys))
 
 
 def meant_kind(word: str, kinds: Collection[str]) -> str | None:

@@ -111,9 +111,8 @@ def _meant(said: str, line: str) -> str:
     for pattern, there, meant in _MEANT:
         found = re.fullmatch(pattern, said)
         if found and re.search(there, line):
-            return (
-                f"{said} ({meant.format(*(each.replace(', ', '.').replace(chr(39), '') for each in found.groups()))})"
-            )
+            keys = [key.replace("', '", ".").strip("'") for key in found.groups()]
+            return f"{said} ({meant.format(*keys)})"
     return said
 
 
