@@ -193,15 +193,8 @@ def parse(text: object, *kinds: Kind) -> tuple[Kind, Quantity]:
 
 
 def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
-    if isinstance(text, str) and _THOUSANDS.match(text.strip()):
-        raise ScenarioError(f"a number without a comma: {expected(*kinds)}", value=text)
-    if isinstance(text, str) and _COMMA.fullmatch(text.strip()):
-        point = text.replace(",", ".")
-        try:
-            meant: str | None = f'"{_read(point, kinds)[1]}"'
-        except ScenarioError as error:
-            meant = error.suggestion
-        raise ScenarioError(f"a point, not a comma: {expected(*kinds)}", value=text, suggestion=meant)
+    if isinstance(text, str) and "," in text:
+        _check_comma(text, kinds)
     number, unit = _split(text)
     if number is not None and unit is None:
         raise ScenarioError(f"a unit, too: {expected(*kinds)}", value=text, suggestion=_suggest(number, unit, kinds))
@@ -218,6 +211,18 @@ def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
             canonical = canonical.replace("packets", "packet").replace("transfers", "transfer")
         return kind, Quantity(number, canonical, exact)
     raise _wrong(text, kinds, _suggest(number, unit, kinds))
+
+
+def _check_comma(text: str, kinds: tuple[Kind, ...]) -> None:
+    """Refuse a number with a comma, and propose it with a point where it is no thousand."""
+    if _THOUSANDS.match(text.strip()):
+        raise ScenarioError(f"a number without a comma: {expected(*kinds)}", value=text)
+    if _COMMA.fullmatch(text.strip()):
+        try:
+            meant: str | None = f'"{_read(text.replace(",", "."), kinds)[1]}"'
+        except ScenarioError as error:
+            meant = error.suggestion
+        raise ScenarioError(f"a point, not a comma: {expected(*kinds)}", value=text, suggestion=meant)
 
 
 #: The links of a scenario, and the runs of an experiment, have most of their quantities in common.

@@ -56,26 +56,18 @@ pub struct Loss {
     in_use: f64,
 }
 
-#[pymethods]
-impl Report {
-    fn __repr__(&self) -> String {
-        as_python(&format!("{self:?}"))
-    }
+macro_rules! shown_in_python {
+    ($($told:ident),*) => {$(
+        #[pymethods]
+        impl $told {
+            fn __repr__(&self) -> String {
+                as_python(&format!("{self:?}"))
+            }
+        }
+    )*};
 }
 
-#[pymethods]
-impl Ack {
-    fn __repr__(&self) -> String {
-        as_python(&format!("{self:?}"))
-    }
-}
-
-#[pymethods]
-impl Loss {
-    fn __repr__(&self) -> String {
-        as_python(&format!("{self:?}"))
-    }
-}
+shown_in_python!(Report, Ack, Loss);
 
 /// What went wrong first in a control, after which the run ends.
 #[derive(Debug, Default)]

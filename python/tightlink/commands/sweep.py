@@ -117,9 +117,10 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     for error in experiment.store.damaged:
         say(error.mended)
     status = experiment.runs.select("status").collect()["status"]
-    if (there := (status == "done").sum() - experiment.store.simulated) > 0:
+    done = (status == "done").sum()
+    if (there := done - experiment.store.simulated) > 0:
         say(f"{there} of {status.len()} runs were there already")
-    if (others := experiment.store.count() - (status == "done").sum()) > 0:
+    if (others := experiment.store.count() - done) > 0:
         say(f"{others} more runs are kept there, of other levels: table and report are of what this command names")
     cells = experiment.summary
     if not json_:

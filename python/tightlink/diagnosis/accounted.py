@@ -13,7 +13,7 @@ from tightlink.diagnosis.causes import causes
 from tightlink.diagnosis.commands import Changed, Typed
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.kernel import Kernel, disagreement
-from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.paths import Path, Paths
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
@@ -60,7 +60,7 @@ class Accounted:
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
         """Diagnoses of flows by their rows of the table ``flows``: those that have the same are one."""
-        flows = [_Flow(row, self._causes(row), self._delay(row)) for row in rows]
+        flows = list(map(self._flow, rows))
         made = [self._of_group(*family) for family in self._families(self._groups(flows))]
         return sorted(made, key=lambda diagnosis: -len(diagnosis.flows))
 
@@ -69,7 +69,7 @@ class Accounted:
         alike: dict[tuple[Any, ...], dict[str, list[_Flow]]] = {}
         for flow in flows:
             where = "" if is_little(flow.delay) else flow.delay.where
-            alike.setdefault(self._alike(flow), {}).setdefault(where, []).append(flow)
+            alike.setdefault(_alike(flow), {}).setdefault(where, []).append(flow)
         return [
             group
             for queues in alike.values()
@@ -80,47 +80,32 @@ class Accounted:
         """The groups, and the links of those that are several; at many saturated links of a family they are one."""
         families: dict[tuple[Any, ...], list[list[_Flow]]] = {}
         for flows in groups:
-            name, where, *rest = self._alike(flows[0])
+            name, where, *rest = _alike(flows[0])
             stem = family(where) if name == "saturated_link" else where
             families.setdefault((name, stem, *rest), []).append(flows)
         for (name, *_), members in families.items():
-            links = [self._paths.of(flow.label).busiest for flows in members for flow in flows]
-            busy = {link.name: link.utilization for link in links}
-            if name != "saturated_link" or len(busy) < _MANY_LINKS:
+            every = sorted(itertools.chain(*members), key=lambda flow: flow.row["flow"])
+            full = [flow.path.busiest for flow in every] if name == "saturated_link" else []
+            busy = {link.name: link.utilization for link in full}
+            if len(busy) < _MANY_LINKS:
                 yield from ((flows, "") for flows in members)
                 continue
             said = saturated_links(busy, [len(self._paths.users.get(link, ())) for link in busy])
-            every = sorted(itertools.chain(*members), key=lambda flow: flow.row["flow"])
-            first = [replace(flow.causes[0], where=named(busy), text=said) for flow in every]
-            yield (
-                [replace(flow, causes=(own, *flow.causes[1:])) for flow, own in zip(every, first, strict=True)],
-                named(busy),
-            )
+            yield [flow.at(named(busy), said) for flow in every], named(busy)
 
-    def _alike(self, flow: _Flow) -> tuple[Any, ...]:
-        """What flows have in common that one sentence is about."""
-        path, first = self._paths.of(flow.label), flow.causes[0]
-        window = path.written_window if first.name == "receiver_window" else None
-        size = path.spec["traffic"].get("bytes") if first.name == "slow_start" else None
-        control = path.congestion if first.name in {"control", "pacing"} else None
-        sent, lost = flow.row["packets_sent"] or 0, flow.row["packets_dropped"] or 0
-        loses = path.tcp is None and lost > LOSES * sent
-        return first.name, first.where, window, size, control, path.tcp is None, loses
-
-    def _causes(self, row: Mapping[str, Any]) -> tuple[Cause, ...]:
-        return causes(row, self._paths.of(row["label"]), self._paths, self._kernel.shares(row))
-
-    def _delay(self, row: Mapping[str, Any]) -> Delay:
-        return delay(row, self._paths.of(row["label"]), self._kernel.shortest_s(row["label"]))
+    def _flow(self, row: Mapping[str, Any]) -> _Flow:
+        label = row["label"]
+        path, kernel = self._paths.of(label), self._kernel
+        found = causes(row, path, self._paths, kernel.shares(row))
+        return _Flow(row, path, found, delay(row, path, kernel.shortest_s(label)))
 
     def _of_group(self, flows: Sequence[_Flow], links: str) -> Diagnosis:
         """One diagnosis of flows that are alike, perhaps at several links: in the words of the flow in the middle."""
         ranked = sorted(flows, key=lambda flow: flow.row["throughput_bps"] or 0.0)
         middle = ranked[len(ranked) // 2]
-        row, path = middle.row, self._paths.of(middle.label)
-        words = middle.causes
+        row, path, words, kernel = middle.row, middle.path, middle.causes, self._kernel.shares(middle.row)
         if len(flows) > 1 and not links:
-            words = self._causes({**row, ALIKE: [flow.row for flow in flows]})
+            words = causes({**row, ALIKE: [flow.row for flow in flows]}, path, self._paths, kernel)
         mean = _mean([flow.causes for flow in flows], words)
         queues = together([flow.delay for flow in flows], middle.delay, links)
         most = self._paths.takes_most(path.busiest.name)
@@ -128,7 +113,6 @@ class Accounted:
         equal = most is None or all(self._paths.group(flow.label) == most[0] for flow in flows)
         alike = equal and not self._paths.are_unlike(path.busiest.name)
         help_ = suggestions(row, path, mean, queues, self._changed, alike=alike)
-        kernel = self._kernel.shares(row)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
         answer = done + _answer(mean, queues, help_, disagreement(row, kernel))
         return Diagnosis(tuple(flow.label for flow in flows), mean, queues, help_, answer, kernel)
@@ -139,13 +123,29 @@ class _Flow:
     """A flow with what bounds its rate and what queues add to its delay."""
 
     row: Mapping[str, Any]
+    path: Path
     causes: tuple[Cause, ...]
     delay: Delay
 
     @property
     def label(self) -> str:
-        """Its name."""
+        """Its name in the table of flows."""
         return str(self.row["label"])
+
+    def at(self, where: str, text: str) -> _Flow:
+        """The same with other words of where its first cause is."""
+        return replace(self, causes=(replace(self.causes[0], where=where, text=text), *self.causes[1:]))
+
+
+def _alike(flow: _Flow) -> tuple[Any, ...]:
+    """What flows have in common that one sentence is about."""
+    path, first = flow.path, flow.causes[0]
+    window = path.written_window if first.name == "receiver_window" else None
+    size = path.spec["traffic"].get("bytes") if first.name == "slow_start" else None
+    control = path.congestion if first.name in {"control", "pacing"} else None
+    sent, lost = flow.row["packets_sent"] or 0, flow.row["packets_dropped"] or 0
+    loses = path.tcp is None and lost > LOSES * sent
+    return first.name, first.where, window, size, control, path.tcp is None, loses
 
 
 def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[Cause, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.paths import YIELDING, Path, Paths
-from tightlink.diagnosis.words import ALIKE, amount, lost_share, ms, named, percent, rate
+from tightlink.diagnosis.words import ALIKE, amount, between, lost_percent, ms, named, percent, rate
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
 SATURATED: Final = 0.95
@@ -67,12 +67,9 @@ def lasts(row: Mapping[str, Any], link: Link) -> bool:
 
 def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:
     """That links are saturated, in words: how busy each was, and how many flows share each, if that is known."""
-    low, high = percent(min(busy.values())), percent(max(busy.values()))
-    share = high if low == high else f"{low.removesuffix(' %')} to {high}"
-    said = f"{share} busy"
+    said = f"{between(percent(min(busy.values())), percent(max(busy.values())))} busy"
     if max(flows, default=1) > 1:
-        shared = str(min(flows)) if min(flows) == max(flows) else f"{min(flows)} to {max(flows)}"
-        said += f", shared by {shared} flows each"
+        said += f", shared by {between(str(min(flows)), str(max(flows)))} flows each"
     who = f"link {named(busy)} is" if len(busy) == 1 else f"{len(busy)} links, {named(busy)}, are"
     return f"{who} saturated ({said})"
 
@@ -87,7 +84,7 @@ def router(row: Mapping[str, Any], path: Path, full: Processor, share: float) ->
     """A router's processor is full, not a link."""
     takes = amount(full.packets_per_s(path.packet_bytes))
     lost = row["packets_dropped"] or 0
-    losses = f", {lost_share(row)} of the packets are lost" if lost else ""
+    losses = f", {lost_percent(row)} of the packets are lost" if lost else ""
     text = f"router {full.name} forwards no more than {takes} packets/s (load {percent(full.load)}){losses}"
     return Cause("router_packet_rate", share, "certain", full.name, text)
 
@@ -161,13 +158,13 @@ def of_datagrams(row: Mapping[str, Any], path: Path, known: Mapping[str, float])
     offered = (row["bytes_sent"] or 0) * _BITS / _lasted(row)
     much = offered > _MUCH * link.carries_bps(path.packet_bytes) or lost > _LOSES_MUCH * sent
     if link.utilization >= SATURATED and ((losing and at_queue and much) or known.get("network", 0.0) + pushed > _MUCH):
-        losses = f": {lost_share(row)} of {_whose(row)} packets are lost there" if losing else ""
+        losses = f": {lost_percent(row)} of {_whose(row)} packets are lost there" if losing else ""
         return (Cause("saturated_link", link.utilization, "certain", link.name, saturated(row, link) + losses),)
     on_wire = max(path.forward, key=lambda each: each.lost_on_wire)
     if on_wire.lost_on_wire > at_queue and lost > _LOSES_MUCH * sent:
-        text = f"{lost_share(row)} of the packets are lost on the wire of {on_wire.name}"
+        text = f"{lost_percent(row)} of the packets are lost on the wire of {on_wire.name}"
         return (Cause("random_loss", 1.0, "certain", on_wire.name, text),)
-    losses = f", {lost_share(row)} of {_whose(row)} packets are lost" if losing else ""
+    losses = f", {lost_percent(row)} of {_whose(row)} packets are lost" if losing else ""
     where = f" on the wire of {on_wire.name}" if on_wire.lost_on_wire > at_queue else f" at {link.name}"
     text = f"the application sets the rate, {rate(offered)}{losses}{where if losing else ''}"
     return (Cause("application", known.get("application", 1.0), "certain", "", text),)

@@ -10,7 +10,7 @@ from tightlink.diagnosis.answers import Delay
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import ALIKE, Path
 from tightlink.diagnosis.window import DISCIPLINES
-from tightlink.diagnosis.words import ms, times
+from tightlink.diagnosis.words import between, ms, times
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
 _LITTLE: Final = 0.1
@@ -93,8 +93,7 @@ def is_little(delay: Delay) -> bool:
 
 
 def _range(times_s: Sequence[float]) -> str:
-    low, high = (ms(each) if each >= _NOTHING_S else "0 ms" for each in (min(times_s), max(times_s)))
-    return f"{low.removesuffix(' ms') if high.endswith(' ms') else low} to {high}"
+    return between(*(ms(each) if each >= _NOTHING_S else "0 ms" for each in (min(times_s), max(times_s))))
 
 
 def _p95(row: Mapping[str, Any], first: Link, *, on_the_way: bool, both: bool, base_s: float) -> float | None:

@@ -14,7 +14,7 @@ from tightlink.diagnosis.answers import Cause, Certainty
 from tightlink.diagnosis.bounds import busy_processor, gave_way, lasts, network, router, saturated
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import FAIR, Path, Paths
-from tightlink.diagnosis.words import ALIKE, amount, lost_share, ms, percent, small_percent
+from tightlink.diagnosis.words import ALIKE, amount, between, lost_percent, ms, percent, small_percent
 
 #: Controls that take delay for congestion, and controls that send at a rate that they have measured.
 _BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
@@ -88,7 +88,7 @@ def _most_on_wire(path: Path) -> Link:
 
 
 def _on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certainty: Certainty) -> Cause:
-    lost = f"{lost_share(row)}{_timeouts(row)}"
+    lost = f"{lost_percent(row)}{_timeouts(row)}"
     text = f"random losses on the wire of {wire.name} ({lost}) keep the window small{_of_bdp(row, path)}"
     return Cause("random_loss", share, certainty, wire.name, text)
 
@@ -152,7 +152,7 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     on_wire = wire.lost_on_wire > queue.lost_at_queue
     most = wire.lost_on_wire if on_wire else queue.lost_at_queue
     certainty: Certainty = "certain" if most >= _CLEAR * total else "likely"
-    lost, waits, timeouts = lost_share(row), row["timeouts"] or 0, _timeouts(row)
+    lost, waits, timeouts = lost_percent(row), row["timeouts"] or 0, _timeouts(row)
     if on_wire:
         return _on_wire(row, path, wire, share, certainty)
     flows = len(paths.users.get(queue.name, ())) or 1
@@ -189,11 +189,10 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
 def _timeouts(row: Mapping[str, Any]) -> str:
     """How many timeouts a flow had, or the least and the most of several flows, as words behind others."""
     counts = [each["timeouts"] or 0 for each in row.get(ALIKE, [row])]
-    low, high = min(counts), max(counts)
-    if not high:
+    if not max(counts):
         return ""
-    count = f"{high}" if low == high else f"{low} to {high}"
-    return f", with {count} timeout{'s' if high > 1 else ''}{' each' if len(counts) > 1 else ''}"
+    many = "s" if max(counts) > 1 else ""
+    return f", with {between(str(min(counts)), str(max(counts)))} timeout{many}{' each' if len(counts) > 1 else ''}"
 
 
 def _overtaken(row: Mapping[str, Any], path: Path, link: Link | None, needless: int, share: float) -> Cause:

@@ -45,17 +45,26 @@ def small_percent(share: float) -> str:
     return f"{share * 100:.2g} %" if share < 0.99 else percent(share)  # noqa: PLR2004
 
 
-def lost_share(row: Mapping[str, Any]) -> str:
+def between(low: str, high: str) -> str:
+    """From one quantity to another, the unit only once where it is the same; one where they are equal.
+
+    >>> between("2 %", "8 %"), between("20 ms", "1.5 s"), between("5 ms", "5 ms"), between("0", "3")
+    ('2 to 8 %', '20 ms to 1.5 s', '5 ms', '0 to 3')
+    """
+    unit = high.rpartition(" ")[2]
+    return high if low == high else f"{low.removesuffix(f' {unit}')} to {high}"
+
+
+def lost_percent(row: Mapping[str, Any]) -> str:
     """The share of its packets that a flow lost; of flows of which one sentence is, from the least to the most.
 
-    >>> lost_share({"packets_sent": 50, "packets_dropped": 1})
+    >>> lost_percent({"packets_sent": 50, "packets_dropped": 1})
     '2 %'
-    >>> lost_share({ALIKE: [{"packets_sent": 50, "packets_dropped": n} for n in (1, 4, 2)]})
+    >>> lost_percent({ALIKE: [{"packets_sent": 50, "packets_dropped": n} for n in (1, 4, 2)]})
     '2 to 8 %'
     """
     shares = [(each["packets_dropped"] or 0) / max(1, each["packets_sent"] or 0) for each in row.get(ALIKE, [row])]
-    low, high = small_percent(min(shares)), small_percent(max(shares))
-    return high if low == high else f"{low.removesuffix(' %')} to {high}"
+    return between(small_percent(min(shares)), small_percent(max(shares)))
 
 
 def ms(seconds: float) -> str:

@@ -66,7 +66,7 @@ class Change:
         also = ""
         if self.beyond is not None:
             level, mean = self.beyond
-            factor = labels.axis(self.response, max(map(abs, self.means))).factor
+            factor = self._axis.factor
             value, _ = _alike(mean * factor, self.means[0] * factor)
             also = f" ({'least' if mean < self.means[0] else 'most'} {value} at {in_words(level)})"
         return f"{labels.plain(self.response)} {low} → {high} {unit}".rstrip() + also
@@ -74,9 +74,13 @@ class Change:
     @property
     def numbers(self) -> tuple[str, str, str]:
         """Its means, with as many digits as it takes to tell them apart, and their unit."""
-        axis = labels.axis(self.response, max(map(abs, self.means)))
+        axis = self._axis
         unit = axis.title.removeprefix(labels.plain(self.response)).strip(" ()")
         return (*_alike(*(mean * axis.factor for mean in self.means)), unit)
+
+    @property
+    def _axis(self) -> labels.Axis:
+        return labels.axis(self.response, max(map(abs, self.means)))
 
     @property
     def kind(self) -> str:

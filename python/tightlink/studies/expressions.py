@@ -144,7 +144,7 @@ def _part(thing: object, name: str) -> object:
 
 def _rows(table: pl.DataFrame, name: str) -> object:
     """The row that has the name in the first column; where there are several, they are a table without that column."""
-    rows = table.filter(table.to_series().cast(pl.String) == name)
+    rows = table.filter(pl.Series([str(value) == name for value in table.to_series()], dtype=pl.Boolean))
     if rows.height > 1 and rows.width > 1:
         return rows[:, 1:]
     return rows.row(0, named=True) if rows.height else _NOTHING

@@ -1,0 +1,100 @@
+"""Why is it slow beside others? Flows that share links: who is told of together, what each waits for, and that what is
+suggested to one harms no other."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+
+CALL: Final = """
+profile = "linux"
+duration = "20 s"
+link.line = { ends = ["provider", "home"], rate = "20 Mbit/s", delay = "10 ms", queue = "256 packets", reverse = { rate = "2 Mbit/s", queue = "100 packets" } }
+traffic.upload = { kind = "bulk", from = "home", to = "provider" }
+traffic.talk = { kind = "cbr", from = "home", to = "provider", interval = "20 ms", udp.payload = "172 B" }
+traffic.listen = { kind = "cbr", from = "provider", to = "home", interval = "20 ms", udp.payload = "172 B" }
+"""
+
+
+def test_both_directions_of_a_call_are_two_answers() -> None:
+    """The one waits behind an upload, and the other nowhere; what helps the upload must not harm the call."""
+    run = tl.simulate(tl.loads(CALL))
+    talk, listen, upload = (run.why(flow).diagnoses[0] for flow in ("talk", "listen", "upload"))
+    assert len(run.why().diagnoses) == 3
+    assert talk.delay is not None
+    assert listen.delay is not None
+    assert (talk.delay.where, round(talk.delay.mean_s, 1), listen.delay.mean_s) == ("line.reverse", 0.4, 0.0)
+    fair = {"link.line.reverse.queue": {"kind": "fq-codel"}}
+    assert [each.suggestions[0].changes for each in (talk, upload)] == [fair, fair]
+    lost = run.flows.row(by_predicate=pl.col("label") == "talk", named=True)["packets_dropped"]
+    better = tl.simulate(tl.loads(CALL).set_all(fair)).flows.row(by_predicate=pl.col("label") == "talk", named=True)
+    assert lost > 0 == better["packets_dropped"]
+
+
+def test_controls_that_heed_losses_are_not_starved_by_a_suggestion() -> None:
+    """Beside BBR, as a queue of one BDP does it."""
+    both = """
+    profile = "linux"
+    duration = "20 s"
+    link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "16 BDP" }
+    traffic.bbr = { kind = "bulk", from = "a", to = "b", tcp.congestion = "bbr" }
+    traffic.cubic = { kind = "bulk", from = "a", to = "b", tcp.congestion = "cubic" }
+    """
+    (diagnosis,) = tl.simulate(tl.loads(both)).why().diagnoses
+    tried = [each.changes for each in diagnosis.suggestions]
+    assert tried[0] == {"link.wire.queue": {"kind": "fq-codel"}}
+    assert {"link.wire.queue": "35 packets"} not in tried
+
+
+def test_who_does_not_fill_its_turns_is_not_held_by_the_link() -> None:
+    """Through a fair queue beside a flow that fills the link, random losses hold a flow that is alone in its queue."""
+    beside = """
+    profile = "linux"
+    duration = "20 s"
+    link.far = { ends = ["server", "isp"], rate = "1 Gbit/s", delay = "30 ms", loss = "0.5 %", reverse.loss = "0 %" }
+    link.access = { ends = ["isp", "client"], rate = "50 Mbit/s", delay = "5 ms", queue = { kind = "fq-codel" } }
+    traffic.bbr = { kind = "bulk", from = "server", to = "client", tcp.congestion = "bbr" }
+    traffic.cubic = { kind = "bulk", from = "server", to = "client" }
+    """
+    run = tl.simulate(tl.loads(beside))
+    assert run.why("bbr").diagnoses[0].causes[0].name == "saturated_link"
+    cause = run.why("cubic").diagnoses[0].causes[0]
+    assert (cause.name, cause.where) == ("random_loss", "far")
+
+
+def test_a_group_is_told_of_from_the_least_to_the_most() -> None:
+    """Of losses and of timeouts, which one of its flows has not for all."""
+    flood = """
+    profile = "linux"
+    duration = "30 s"
+    link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "100 packets" }
+    traffic.big = { kind = "bulk", flows = 4, from = "a", to = "b" }
+    traffic.voice = { kind = "cbr", from = "a", to = "b", rate = "100 kbit/s", udp.payload = "172 B" }
+    traffic.flood = { kind = "cbr", from = "a", to = "b", rate = "20 Mbit/s", udp.payload = "1400 B" }
+    """
+    run = tl.simulate(tl.loads(flood))
+    sentences = {each.flows[0]: each.sentence for each in run.why().diagnoses}
+    shares = pl.col("packets_dropped") / pl.col("packets_sent") * 100
+    for first, group in (("big[0]", pl.col("label").str.starts_with("big")), ("voice", pl.col("transport") == "udp")):
+        lost = sorted(run.flows.filter(group).select(shares).to_series())
+        assert f"{lost[0]:.2g} to {lost[-1]:.2g} % " in sentences[first]
+    timeouts = sorted(run.flows.filter(pl.col("label").str.starts_with("big"))["timeouts"])
+    assert f"with {timeouts[0]} to {timeouts[-1]} timeouts each" in sentences["big[0]"]
+
+
+def test_round_trips_wait_no_longer_than_they_are() -> None:
+    """Though a queue of ACKs is long while others use it: the means of links are of all their packets."""
+    scenario = tl.loads(CALL).set("traffic.listen", None).set("traffic.download", {
+        "kind": "bulk", "from": "provider", "to": "home", "start": "5 s", "bytes": "10 MB",
+    }).set("link.line.reverse.queue", {"kind": "fq-codel"})  # fmt: skip
+    run = tl.simulate(scenario)
+    row = run.flows.row(by_predicate=pl.col("label") == "upload", named=True)
+    delay = run.why("upload").diagnoses[0].delay
+    assert delay is not None
+    assert delay.mean_s <= row["rtt_mean_s"] - delay.base_s + 1e-9
+    assert delay.mean_s >= row["queueing_delay_mean_s"]
+    assert delay.p95_s == pytest.approx(row["rtt_p95_s"] - delay.base_s)
