@@ -556,3 +556,47 @@ def test_what_is_sent_again_within_a_round_trip(tmp_path: Path) -> None:
         run = read(tmp_path, pcap(frames))
         assert run.flows["packets_retransmitted"].to_list() == [retransmitted]
         assert run.table("connections")["out_of_order"].to_list() == [1]
+
+
+LOSSY = """
+profile = "linux"
+duration = "20 s"
+[node]
+sender = {{}}
+receiver = {{}}
+[link.there]
+ends = ["sender", "receiver"]
+rate = "20 Mbit/s"
+delay = "35 ms"
+queue = "5000 packets"
+{link}
+[traffic.upload]
+kind = "bulk"
+from = "sender"
+to = "receiver"
+"""
+
+
+def _at_both_ends(link: str, tmp_path: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The rows of a flow as simulated, and captured at the sender and at the receiver."""
+    rows = []
+    for place in ("sender", "receiver"):
+        file = tmp_path / f"{place}.pcapng"
+        run = tl.simulate(tl.loads(LOSSY.format(link=link)), pcap=file, pcap_at=[place])
+        rows.append(tl.capture(file).flows.row(0, named=True))
+    return run.flows.row(0, named=True), *rows
+
+
+def test_what_was_lost_before_the_capture_counts_as_retransmitted(tmp_path: Path) -> None:
+    simulated, sender, receiver = _at_both_ends("loss = 0.005", tmp_path)
+    lost = simulated["packets_retransmitted"]
+    assert lost > 20
+    assert sender["packets_retransmitted"] == lost
+    # One may be on its way at the end, and the retransmission of a retransmission fills one gap.
+    assert lost - 3 <= receiver["packets_retransmitted"] <= lost
+
+
+def test_what_was_overtaken_does_not(tmp_path: Path) -> None:
+    simulated, sender, receiver = _at_both_ends('reorder = { probability = "1 %", delay = "5 ms" }', tmp_path)
+    assert simulated["packets_dropped"] == 0
+    assert receiver["packets_retransmitted"] == sender["packets_retransmitted"] == simulated["packets_retransmitted"]

@@ -245,7 +245,11 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     missing = row["lost_segments"] + row["acked_unseen"]
     if missing:
         gaps = "1 gap" if missing == 1 else f"{missing} gaps"
-        yield f"{gaps} in what was captured: lost before the capture point, or by the capture itself"
+        behind = ", or by the capture itself" if row["acked_unseen"] else ""
+        yield f"{gaps} in what was captured: lost before the capture point{behind}"
+    if evidence.is_at_receiver(row) and row["rtt_samples"]:
+        whole = ms(row["initial_rtt_s"])
+        yield f"captured at the receiver, so that its RTTs are the receiver's own delay; the path's is {whole}"
     vain = row["spurious_retransmissions"]
     if vain > max((row["packets_retransmitted"] or 0) - vain, 0):
         again = "1 segment" if vain == 1 else f"{vain} segments"

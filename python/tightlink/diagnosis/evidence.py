@@ -136,7 +136,7 @@ def fills_window(row: Mapping[str, Any]) -> bool:
 
 
 def lost_share(row: Mapping[str, Any]) -> float:
-    """Share of the segments that were retransmitted for good reason; behind the loss, gaps that were filled.
+    """Share of the segments that were retransmitted for good reason.
 
     One of a few with pauses, as in a connection that only controls others, says nothing of the path.
     """

@@ -4,9 +4,15 @@ use super::analysis::{Found, Scale, Tracker, Verdict};
 use super::frame::Nanoseconds;
 use super::ip::End;
 use super::samples::Samples;
+use super::seen::Numbers;
 use super::segment::{ACK, FIN, RST, SYN, Segment};
 use super::waits::Wait;
 use super::way::Way;
+
+/// What fills a gap within the handshake's RTT by this was overtaken. Later it was lost before the capture and
+/// retransmitted, which takes an RTT from the segment that shows the gap, wherever the capture is; the handshake may have
+/// waited in queues. RFC 8985 §6.2 begins with a quarter for what is overtaken.
+const REORDERED_RTTS: Nanoseconds = 2;
 
 /// Number of its protocol.
 pub const TCP: u8 = 6;
@@ -120,8 +126,12 @@ impl Connection {
         way.counts.count(found);
         // What asks for a sign of life says nothing again.
         if segment.space() > 0 && !found.has(Found::KEEP_ALIVE) {
-            again = way.seen.add(segment.seq, segment.seq.wrapping_add(segment.space()));
-            way.sent_again += u64::from(again);
+            again = match way.seen.add(segment.seq, segment.seq.wrapping_add(segment.space()), time) {
+                Numbers::New => false,
+                Numbers::Missing(waited) => tracker.initial_rtt.is_some_and(|rtt| waited >= rtt / REORDERED_RTTS),
+                Numbers::Known => true,
+            };
+            way.retransmitted += u64::from(again);
         }
         way.window_most = way.window_most.max(window);
         // Not where an ACK of what was never captured has run ahead.

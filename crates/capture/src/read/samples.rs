@@ -15,7 +15,7 @@ pub struct Bin {
     /// Bytes of packets with payload, IP headers included.
     pub bytes: u64,
     /// Packets of which all had been captured before.
-    pub sent_again: u64,
+    pub retransmitted: u64,
     /// The most that was sent beyond the last ACK; zero where nothing was sent.
     pub in_flight: u32,
     /// Round-trip times that ended: how many, and their sum in nanoseconds.
@@ -29,7 +29,7 @@ pub struct Bin {
 impl Bin {
     fn add(&mut self, later: &Self) {
         self.bytes += later.bytes;
-        self.sent_again += later.sent_again;
+        self.retransmitted += later.retransmitted;
         self.in_flight = self.in_flight.max(later.in_flight);
         self.rtt.0 += later.rtt.0;
         self.rtt.1 += later.rtt.1;
@@ -78,7 +78,7 @@ impl Samples {
     /// A segment was sent, and all of it perhaps `again`.
     pub fn sent(&mut self, time: Nanoseconds, way: &Way, again: bool, in_flight: u32) {
         let bin = self.at(time);
-        bin.sent_again += u64::from(again);
+        bin.retransmitted += u64::from(again);
         bin.sent = way.reached;
         // Not where an ACK of what was never captured has run ahead.
         if (in_flight as i32) > 0 {

@@ -87,8 +87,8 @@ pub struct Way {
     pub echoes: Echoes,
     /// What it waited for.
     pub waits: Waits,
-    /// Packets of which all had been captured before.
-    pub sent_again: u64,
+    /// Packets of which all had been captured before, or that were lost before the capture.
+    pub retransmitted: u64,
     /// Payload that the other end acknowledged, or what was seen where no ACK was.
     pub delivered: u64,
     /// Payload seen, each byte once.

@@ -25,7 +25,7 @@ pub struct Flow {
     /// Data packets that joined a queue at the source.
     pub sent: u64,
     /// Those of them with a sequence number that had been sent before.
-    pub sent_again: u64,
+    pub retransmitted: u64,
     /// Their bytes.
     pub bytes_sent: u64,
     /// Data packets that arrived at the destination.
@@ -104,7 +104,7 @@ impl Flow {
             kind,
             times,
             sent: 0,
-            sent_again: 0,
+            retransmitted: 0,
             bytes_sent: 0,
             delivered: 0,
             bytes_delivered: 0,
@@ -121,7 +121,7 @@ impl Flow {
         self.bytes_sent += u64::from(line.size);
         // The ACK that ends a handshake has the number of the SYN.
         let again = self.highest.is_some_and(|highest| line.seq <= highest) && !(self.acked && opens(line));
-        self.sent_again += u64::from(again);
+        self.retransmitted += u64::from(again);
         self.highest = self.highest.max(Some(line.seq));
     }
 

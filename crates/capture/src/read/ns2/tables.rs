@@ -42,7 +42,7 @@ fn flows(all: &[Flow], numbers: &[i64], labels: &[String]) -> Table {
         if lasts > 0.0 { flow.bytes_delivered as f64 * BITS / lasts } else { f64::NAN }
     };
     // Sequence numbers of datagrams say nothing of retransmissions.
-    let again = |flow: &Flow| if flow.transport() == "tcp" { flow.sent_again as f64 } else { f64::NAN };
+    let again = |flow: &Flow| if flow.transport() == "tcp" { flow.retransmitted as f64 } else { f64::NAN };
     Table {
         columns: vec![
             ("flow", Column::Integer(numbers.to_vec())),

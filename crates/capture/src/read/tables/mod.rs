@@ -114,7 +114,7 @@ fn flows_table(flows: &[Flow<'_>], began: Nanoseconds) -> Table {
             ("start_s", since(|(from, _)| from)),
             ("stop_s", since(|(_, to)| to)),
             ("packets_sent", floats(|flow| flow.way().own_packets as f64)),
-            ("packets_retransmitted", floats(|flow| flow.tcp(flow.way().sent_again))),
+            ("packets_retransmitted", floats(|flow| flow.tcp(flow.way().retransmitted))),
             ("packets_marked", floats(|flow| flow.way().marked as f64)),
             ("bytes_sent", floats(|flow| flow.way().own_bytes as f64)),
             ("goodput_bps", floats(|flow| flow.rate_bps(flow.way().delivered))),

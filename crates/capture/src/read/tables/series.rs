@@ -124,7 +124,7 @@ fn of_flow(flow: &Flow<'_>, entity: usize, rows: &mut Rows) -> bool {
         (sent, acked) = (bin.sent.max(sent), bin.acked.max(acked));
         rows.push(time_s, entity, Metric::Sent, sent as f64);
         rows.push(time_s, entity, Metric::Acknowledged, acked as f64);
-        rows.push(time_s, entity, Metric::Retransmitted, bin.sent_again as f64);
+        rows.push(time_s, entity, Metric::Retransmitted, bin.retransmitted as f64);
     }
     !samples.bins.is_empty()
 }
