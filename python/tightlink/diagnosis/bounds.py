@@ -139,7 +139,11 @@ def sender_rate(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> C
 def handshake(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
     """The connection is not established yet."""
     waits = share * _lasted(row)
-    longer = " (it was lost and retransmitted)" if waits > 2 * path.base_rtt_s + 0.5 else ""
+    longer = ""
+    if waits > 2 * path.base_rtt_s + 0.5:
+        wire = max((*path.forward, *path.reverse), key=lambda link: link.lost_on_wire)
+        where = f" on the wire of {wire.name}" if wire.lost_on_wire > wire.lost_at_queue else ""
+        longer = f" (it was lost{where} and retransmitted)"
     return Cause("handshake", share, "certain", "", f"the handshake is under way, {ms(waits)}{longer}")
 
 

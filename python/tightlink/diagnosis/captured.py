@@ -28,16 +28,21 @@ _SLOW_START: Final = 4.0
 #: Losses that come one by one hardly allow more than so many times Reno's window.
 _ABOVE: Final = 1.5
 _BITS: Final = 8
+#: What flows without connections carry, where that is no datagrams.
+_MESSAGES: Final = {"icmp": "ICMP messages, such as pings", "icmpv6": "ICMP messages, such as pings"}
 
 
 def of_captured(rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
-    """Diagnoses of captured flows by rows of ``flows`` and ``connections``; datagrams that are alike are one."""
+    """Diagnoses of captured flows by rows of ``flows`` and ``connections``; those of other protocols are one each."""
     found = [_of(row) for row in rows if row["transport"] == "tcp"]
-    datagrams = [row["label"] for row in rows if row["transport"] != "tcp"]
-    if datagrams:
-        text = "the application sets the rate of datagrams; what of them is lost behind the capture cannot be told"
+    others: dict[str, list[str]] = {}
+    for row in rows:
+        if row["transport"] != "tcp":
+            others.setdefault(_MESSAGES.get(row["transport"], "datagrams"), []).append(row["label"])
+    for what, labels in others.items():
+        text = f"the application sets the rate of {what}; what of them is lost behind the capture cannot be told"
         cause = Cause("application", None, "likely", "", text)
-        found.append(Diagnosis(tuple(datagrams), (cause,), None, (), f"{text}."))
+        found.append(Diagnosis(tuple(labels), (cause,), None, (), f"{text}."))
     return found
 
 
