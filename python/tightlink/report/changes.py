@@ -118,8 +118,6 @@ def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> lis
 def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> str:
     """What changes most, between which levels, and what else changes between them."""
     levels = {factor: table for factor, table in levels.items() if factor != _SEED}
-    if not levels:
-        return "One combination: what differs from run to run is chance."
     found = changes(levels, responses)
     if not found or found[0].size < _LEAST:
         return "No response changes much, or none by more than its confidence interval."

@@ -76,8 +76,13 @@ class Found:
 
     @property
     def sentence(self) -> str:
-        """What changes most, and between which levels."""
-        return sentence(self.levels, self.responses)
+        """What changes most, and between which levels; of one combination, whether its runs differ."""
+        if self.levels.keys() - {"seed"}:
+            return sentence(self.levels, self.responses)
+        if self.runs.height == 1:
+            return "One combination, one run: nothing to compare."
+        differ = any(self.runs[metric].n_unique() > 1 for metric in self.metrics)
+        return f"One combination: {'what differs from run to run is chance' if differ else 'all its runs are the same'}."
 
     @property
     def order(self) -> list[str]:
