@@ -38,6 +38,7 @@ CAUSES: Final = {
     "application": "there is nothing more to send",
     "sender_packet_rate": "the sender's interface takes no more packets per second",
     "send_buffer": "the sender's socket buffer takes no more",
+    "outage": "a link of the path is down",
     "random_loss": "losses on a wire keep the congestion window below the path's BDP",
     "reordering": "packets that overtake each other are taken for lost",
     "small_queue": "a queue below the BDP loses packets, and the link idles after each loss",
@@ -82,7 +83,7 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
         from tightlink.diagnosis.transfers import of_transfers
 
         many = {name for name, traffic in run.scenario.traffic.items() if traffic.kind == "transfers"}
-        users = (*of_transfers(run, [row for row in rows if row["label"] in many]), *users)
+        users = (*of_transfers(run, [row for row in rows if row["label"] in many], command), *users)
         rows = [row for row in rows if row["label"] not in many]
         if not rows:
             return Why(users)

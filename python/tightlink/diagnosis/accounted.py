@@ -145,7 +145,8 @@ def _alike(flow: _Flow) -> tuple[Any, ...]:
     control = path.congestion if first.name in {"control", "pacing"} else None
     sent, lost = flow.row["packets_sent"] or 0, flow.row["packets_dropped"] or 0
     loses = path.tcp is None and lost > LOSES * sent
-    return first.name, first.where, window, size, control, path.tcp is None, loses
+    down = next((cause.where for cause in _said(flow.causes) if cause.name == "outage"), "")
+    return first.name, first.where, down, window, size, control, path.tcp is None, loses
 
 
 def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[Cause, ...]:
@@ -163,6 +164,10 @@ def _said(found: Sequence[Cause]) -> list[Cause]:
     return list(found[:1])
 
 
+def _short(cause: Cause) -> str:
+    return f"link {cause.where} is down" if cause.name == "outage" else _SHORT.get(cause.name, _LOSSES)
+
+
 def _answer(found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], other: str) -> str:
     """Both answers and the suggestions in words."""
     first, *second = _said(found)
@@ -171,7 +176,7 @@ def _answer(found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], 
     if share < _ALWAYS:
         text = f"for {percent(share)} of the time {text}"
     if second:
-        text += f", for {percent(second[0].share or 0.0)} {_SHORT.get(second[0].name, _LOSSES)}"
+        text += f", for {percent(second[0].share or 0.0)} {_short(second[0])}"
     words = [text, *([other] if other else []), sentence(queues.text)]
     if help_:
         # The others are in `suggestions`.

@@ -53,6 +53,20 @@ class Link:
         """Whether its packets may overtake each other."""
         return "reorder" in self.spec or "overtaking" in self.spec
 
+    def down_s(self, start_s: float, stop_s: float) -> float:
+        """For how long of a time it is down; where it fails at random, on average."""
+        outages = self.spec.get("outages")
+        if outages is None:
+            return 0.0
+        times = outages["times"]
+        if "at_s" not in times:
+            return float((stop_s - start_s) * times["down_s"] / (times["up_s"] + times["down_s"]))
+        period = times["period_s"] or math.inf
+        rounds = range(math.ceil(stop_s / period)) if period < math.inf else range(1)
+        begins = [(at + number * period if number else at, lasts) for number in rounds
+                  for at, lasts in zip(times["at_s"], times["for_s"], strict=True)]  # fmt: skip
+        return float(sum(max(0.0, min(stop_s, at + lasts) - max(start_s, at)) for at, lasts in begins))
+
     @property
     def sends_bursts(self) -> bool:
         """Whether it waits for its medium and then sends what has come meanwhile at once, as Wi-Fi does."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from tightlink.diagnosis.answers import Cause, Diagnosis
@@ -39,12 +40,12 @@ def cause_of(links: pl.DataFrame) -> Cause:
     return Cause("saturated_link", None, "certain", named(busy), saturated_links(busy))
 
 
-def longest_wait(links: pl.DataFrame) -> str:
-    """Where packets wait longest, and what the queues lose."""
+def longest_wait(links: pl.DataFrame, least_s: float = math.inf) -> str:
+    """Where packets wait longest, if that is worth a word, as waits of ``least_s`` are, and what the queues lose."""
     longest = links.sort("queueing_delay_mean_s", descending=True, nulls_last=True).row(0, named=True)
     mean, p95 = longest["queueing_delay_mean_s"], longest["queueing_delay_p95_s"]
     said = []
-    if (mean or 0.0) >= _NOTHING_S:
+    if (mean or 0.0) >= min(_NOTHING_S, least_s):
         said.append(f"packets wait longest at {longest['link']}, {ms(mean)} ({ms(p95)} at p95)")
     most = links.sort("packets_dropped", descending=True).row(0, named=True)
     if most["packets_dropped"] > 0:

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.diagnosis.answers import Diagnosis
+from tightlink import units
+from tightlink.diagnosis.answers import Cause, Diagnosis, Suggestion
+from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.traffic import cause_of, longest_wait
-from tightlink.diagnosis.words import ms, percent, sentence, times
-from tightlink.numbers import grouped
+from tightlink.diagnosis.words import ms, percent, sentence, small_percent, times
+from tightlink.lazy import pl
+from tightlink.numbers import grouped, several
 
 if TYPE_CHECKING:
+    from tightlink.diagnosis.commands import Typed
     from tightlink.run import Run
 
 #: How much longer than on an empty path is not worth a word.
 _AS_LONG: Final = 1.05
 #: Shares of the transfers' time below this are not worth a word.
 _LITTLE: Final = 0.1
+#: A wait of so much of the median transfer's time is.
+_WAITS: Final = 0.1
+#: Of so much of it a cause is told.
+_MOST: Final = 0.5
+#: A timeout of so many round trips is worth a shorter one; the shortest that is suggested (Vasudevan et al. 2009).
+_LONG, _SHORTEST_S = 10, 0.001
 _SPENT: Final = {
     "limited_by_handshake": "connecting",
-    "limited_by_application": "with nothing to send",
+    "limited_by_application": "with all sent, until the last ACK",
     "limited_by_receiver_window": "at the receiver's window",
     "limited_by_network": "at a saturated path",
     "limited_by_pacing": "at the pacing timer",
@@ -29,25 +40,76 @@ _SPENT: Final = {
 }
 
 
-def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
+def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]], command: Typed | None = None) -> list[Diagnosis]:
     """What bounds the transfers of a run, by the rows of the table ``flows`` that are groups of them."""
-    links = run.table("links").sort("utilization", descending=True, nulls_last=True, maintain_order=True)
     whole = {row["label"]: row for row in run.completion_times.iter_rows(named=True) if row["size_class"] == "all"}
+    changed = Changed(run, command, small=False)
     found = []
     for row in rows:
-        cause = cause_of(links)
-        network = f"{sentence(cause.text)}. {longest_wait(links)}"
-        text = f"{completed(whole[row['label']])}{_spent(row)}. {network}"
-        found.append(Diagnosis((row["label"],), (cause,), None, (), text))
+        links = _while_active(run, row)
+        cause = _cause(run, row, links)
+        help_ = _shorter_timeout(run, row, changed) if cause.name == "timeouts" else ()
+        usual_s = whole[row["label"]]["completion_p50_s"]
+        least_s = math.inf if usual_s is None else _WAITS * usual_s
+        text = f"{completed(whole[row['label']])}{_spent(row)}. {sentence(cause.text)}. {longest_wait(links, least_s)}"
+        text += "".join(f" Try {each.text}." for each in help_)
+        found.append(Diagnosis((row["label"],), (cause,), None, help_, text))
     return found
+
+
+def _while_active(run: Run, row: Mapping[str, Any]) -> pl.DataFrame:
+    """The links, the busiest first, with their utilization from the first arrival to the last completion."""
+    lasted_s = row["stop_s"] - row["start_s"]
+    share = lasted_s / units.time(run.scenario.duration)
+    used = (pl.col("utilization") / share).clip(upper_bound=1.0) if share > 0 else pl.col("utilization")
+    return run.table("links").with_columns(used).sort("utilization", descending=True, nulls_last=True)
+
+
+def _cause(run: Run, row: Mapping[str, Any], links: pl.DataFrame) -> Cause:
+    """What most of the transfers' time was spent on."""
+    shares = {name: row[name] or 0.0 for name in _SPENT}
+    most = max(shares, key=shares.__getitem__)
+    loses = links.sort("packets_dropped", descending=True).row(0, named=True)
+    lost = f"as {small_percent((row['packets_dropped'] or 0) / row['packets_sent'])} of the packets are lost"
+    where = f"{lost}, most at {loses['link']}" if loses["packets_dropped"] else ""
+    if shares[most] >= _MOST and where:
+        if most == "limited_by_congestion_window" and row["timeouts"]:
+            awaited = several(row["timeouts"], "retransmission timeout")
+            text = f"they wait for {awaited} of {ms(_least_timeout_s(run, row))} or more, {where}"
+            return Cause("timeouts", shares[most], "likely", loses["link"], text)
+        if most == "limited_by_handshake":
+            text = f"connections wait for their handshakes to be retransmitted, {where}"
+            return Cause("handshake", shares[most], "likely", loses["link"], text)
+    if shares[most] >= _MOST and most == "limited_by_network":
+        busiest = links.row(0, named=True)
+        text = f"links are saturated while data wait for them: the busiest, {busiest['link']}, is"
+        busy = f"{text} {percent(busiest['utilization'])} busy while there are transfers"
+        return Cause("saturated_link", shares[most], "likely", busiest["link"], busy)
+    return cause_of(links)
+
+
+def _least_timeout_s(run: Run, row: Mapping[str, Any]) -> float:
+    return units.time(run.scenario.explicit().traffic[row["label"]].tcp.rto.min)  # type: ignore[union-attr]
+
+
+def _shorter_timeout(run: Run, row: Mapping[str, Any], changed: Changed) -> tuple[Suggestion, ...]:
+    """A shorter timeout, where that is many round trips."""
+    least_s = max(_SHORTEST_S, row["rtt_p95_s"] or 0.0)
+    if _least_timeout_s(run, row) < _LONG * least_s:
+        return ()
+    changes = {f"traffic.{row['label']}.tcp.rto.min": units.format_time(float(f"{least_s:.2g}"))}
+    command = changed.command(changes)
+    return (Suggestion(f"a least timeout of {ms(least_s)}", command, changes),) if command else ()
 
 
 def completed(row: Mapping[str, Any]) -> str:
     """How many transfers were complete, and how much longer they took than on an empty path."""
     done, every = row["transfers"] - row["unfinished"], row["transfers"]
-    said = f"{grouped(done)} of {grouped(every)} transfers were complete at the end"
+    said = f"{grouped(done)} of {several(every, 'transfer')} {'was' if every == 1 else 'were'} complete at the end"
     if row["slowdown_p50"] is None:
         return said
+    if row["slowdown_p99"] < _AS_LONG:
+        return f"{said}; they took as long as on an empty path"
     median, p99 = (times(row[f"slowdown_{name}"]) for name in ("p50", "p99"))
     return f"{said}; they took {median} times as long as on an empty path in the median, {p99} times at 99 %"
 

@@ -43,6 +43,8 @@ _LITTLE: Final = 0.1
 _FEW: Final = 0.01
 #: Timeouts that take so much of the time are what it waits for.
 _MOST: Final = 0.5
+#: An outage of so much of it is what keeps a window closed: the timeouts that end it come later, by as long at most.
+_DOWN: Final = 0.4
 #: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
 _SHAPED: Final = 0.9
 #: A control that has delivered so many bandwidth-delay products has left its start behind.
@@ -57,6 +59,9 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     full = _full(row, path, paths, share)
     if full is not None:
         return full
+    down = _down(row, path, share)
+    if down is not None:
+        return down
     overtaken = next((link for link in path.forward if link.reorders), None)
     needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
     if (overtaken is not None or path.sprayed) and needless > row["packets_dropped"]:
@@ -103,6 +108,17 @@ def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
         return None
     said = saturated(row, shaper, len(paths.users.get(shaper.name, ())))
     return Cause("saturated_link", share, "certain", shaper.name, said)
+
+
+def _down(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
+    """A link that is down for much of the time in which nothing more was let out; for the rest a timeout is awaited."""
+    start_s, stop_s = row["start_s"], row["stop_s"]
+    down_s, link = max(
+        ((link.down_s(start_s, stop_s), link) for link in (*path.forward, *path.reverse)), key=lambda found: found[0]
+    )
+    if not down_s or down_s < _DOWN * share * (stop_s - start_s):
+        return None
+    return Cause("outage", share, "certain", link.name, f"link {link.name} is down, {ms(down_s)}{_timeouts(row)}")
 
 
 def _held_back(row: Mapping[str, Any], path: Path) -> bool:

@@ -24,7 +24,7 @@ pub enum Limit {
     Pacing,
     /// The sender's own packet rate.
     SenderRate,
-    /// The congestion window.
+    /// The congestion window, or a retransmission timeout is awaited.
     CongestionWindow,
 }
 
@@ -110,6 +110,20 @@ impl Account {
     #[must_use]
     pub fn limit(&self) -> Limit {
         self.limit
+    }
+
+    /// A timeout that was awaited for `waited_s` comes at `now`: for so long losses held the flow back, whatever it could
+    /// have sent. A hop that was busy before may have been idle since.
+    pub fn timed_out(&mut self, waited_s: f64, now: Time) {
+        if self.closed || self.limit == Limit::Handshake {
+            return;
+        }
+        self.book(now);
+        let Spent { before_s, round_s } = &mut *self.spent;
+        let waited_s = waited_s.min(round_s[self.limit as usize]);
+        round_s[self.limit as usize] -= waited_s;
+        before_s[Limit::CongestionWindow as usize] += waited_s;
+        self.full = false;
     }
 
     /// The flow stops: what comes after does not count.

@@ -2,7 +2,7 @@
 
 use crate::engine::common::{floats, flow, link, packets, processor, run, scenario, tcp};
 use tightlink_sim::Scenario;
-use tightlink_sim::scenario::{Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{OutageSpec, OutageTimes, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::tables::Table;
 
 /// Bits per second of the bottleneck, and seconds to its other end: 42 packets of 1500 bytes a round trip.
@@ -110,4 +110,17 @@ fn a_shared_link_may_be_full_though_it_is_not_the_slowest() {
         let network = share(&tables.flows, "network", index);
         assert!(network > 0.8, "flow {index}: {network}");
     }
+}
+
+/// The link is down for most of the run, and what it carried before says nothing of that time.
+#[test]
+fn what_waits_for_a_timeout_is_no_full_path() {
+    let mut scenario = flows("reno", 1, 400, 0.0, 1e6);
+    for link in &mut scenario.links {
+        let times = OutageTimes::Schedule { at_s: vec![5.0], for_s: vec![30.0], period_s: None };
+        link.outages = Some(OutageSpec { times, flush: true });
+    }
+    let tables = run(&scenario);
+    let (window, network) = (share(&tables.flows, "congestion_window", 0), share(&tables.flows, "network", 0));
+    assert!((0.7..0.78).contains(&window) && window + network > 0.97, "{window} and {network}");
 }

@@ -93,6 +93,7 @@ impl Sender {
         let outstanding = self.acked < self.highest;
         if outstanding {
             self.totals.timeouts += 1;
+            self.account.timed_out(self.rtt.timeout_s(), env.now.time);
             self.note_all_lost();
             // RFC 5681 §3.1: the threshold is cut once per loss, not again by every backoff.
             if env.ns2() || !self.rtt.is_backed_off() {
