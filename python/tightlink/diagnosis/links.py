@@ -110,6 +110,13 @@ class Link:
             return None
         return float(limit["packets"]) if "packets" in limit else float(limit["bytes"]) / size
 
+    def marks_packets(self, size: int) -> float:
+        """How many packets of so many bytes wait where it begins to mark; infinite where that is no number."""
+        mark = self.spec["queue"].get("mark")
+        if not isinstance(mark, Mapping):
+            return math.inf
+        return float(mark["packets"]) if "packets" in mark else float(mark["bytes"]) / size
+
     def written(self, key: str = "limit") -> str | None:
         """What its queue takes, or marks from, for reading, whatever the size of packets; nothing where unlimited."""
         limit = self.spec["queue"][key]

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from tightlink import units
 from tightlink.diagnosis import bounds
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.commands import Changed
@@ -31,6 +32,11 @@ _FULL: Final = {
 }
 #: A queue of so many BDP or fewer is not too long.
 _LONG: Final = 1.5
+#: A least timeout of so many round trips is worth a shorter one, in seconds at least so long (Vasudevan et al. 2009).
+LONG_TIMEOUT, SHORTEST_TIMEOUT_S = 10, 0.001
+#: Controls that reduce by the share of marks, and of which part of a BDP their threshold is at least.
+_SCALABLE: Final = frozenset({"dctcp", "prague"})
+_OF_DCTCP: Final = 7
 #: Initial windows that a short transfer is tried with, in packets: the standard's (RFC 6928) thrice, and ten times.
 _INITIAL: Final = (32, 100)
 #: Where packets are so much smaller than full ones, many are ACKs or a call's, which a limit in packets counts alike.
@@ -66,7 +72,9 @@ def suggestions(
     """
     made: list[Suggestion] = []
     for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay, alike=alike)
-    if not alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in FAIR:
+    unfair = not alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in FAIR
+    # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now.
+    if unfair and max(path.base_rtt_s, path.busiest.queueing_s) >= _STANDING_S:
         for_rate = itertools.chain([_fair(path.busiest)], for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
     acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
@@ -109,6 +117,28 @@ def _lengthen_queue(path: Path, cause: Cause) -> _Tried:
     link = path.link(cause.where)
     text, packets = _one_bdp(link, path)
     return f"a plain {text}", {f"{link.key}.queue": packets}
+
+
+def _mark_later(path: Path, cause: Cause) -> _Tried:
+    """A threshold below what keeps the link busy: a seventh of the BDP for DCTCP (Alizadeh et al. 2010, eq. 13)."""
+    link = path.link(cause.where)
+    part = _OF_DCTCP if path.congestion in _SCALABLE else 1
+    least = math.ceil(_bdp(link, path) / part) + 1
+    if link.discipline != "threshold" or link.marks_packets(path.packet_bytes) >= least:
+        return _lengthen_queue(path, cause)
+    which = "a seventh of the" if part > 1 else "one"
+    return f"marks from {least} packets on ({which} BDP)", {f"{link.key}.queue.mark": f"{least} packets"}
+
+
+def _shorter_timeout(path: Path, _: Cause) -> _Tried | None:
+    """A least timeout that is no longer than some round trips with a full queue."""
+    least_s = (path.tcp or {})["rto"]["min_s"]
+    queues = (link.queueing_p95_s or link.queueing_s for link in (*path.forward, *path.reverse))
+    wanted_s = max(SHORTEST_TIMEOUT_S, 2 * (path.base_rtt_s + sum(queues)))
+    if least_s < LONG_TIMEOUT * wanted_s:
+        return None
+    wanted = units.format_time(float(f"{wanted_s:.2g}"))
+    return f"a least timeout of {wanted}", {_key(path, "tcp.rto.min"): wanted}
 
 
 def _longer_queue(path: Path, cause: Cause) -> _Tried | None:
@@ -166,9 +196,9 @@ def _larger_packets(path: Path, _: Cause) -> _Tried | None:
 _CHANGES: Final[dict[str, Callable[[Path, Cause], _Tried | None]]] = {
     "receiver_window": _open_window,
     "small_queue": _lengthen_queue,
-    "timeouts": _longer_queue,
+    "timeouts": lambda path, cause: _shorter_timeout(path, cause) or _longer_queue(path, cause),
     "early_drops": _lengthen_queue,
-    "congestion_marks": _lengthen_queue,
+    "congestion_marks": _mark_later,
     "random_loss": _ignore_losses,
     "reordering": _wait_for_late,
     "slow_start": _begin_larger,
@@ -220,6 +250,14 @@ def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str,
     for key, value in [item for each in made for item in each.changes.items()]:
         if key.endswith(".tcp.congestion"):
             return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *_CONTROLS)))
+        if key.endswith(".queue.mark"):
+            least = int(str(value).split()[0])
+            lengths = sorted({max(1, math.ceil(least * times)) for times in _LENGTHS})
+            return (
+                f"a sweep of marks from {lengths[0]} to {lengths[-1]} packets",
+                key,
+                tuple(f"{each} packets" for each in lengths),
+            )
         if key.endswith(".queue") and not isinstance(value, str):
             return "a sweep over kinds of queues", f"{key}.kind", _KINDS
         if key.endswith(".queue"):

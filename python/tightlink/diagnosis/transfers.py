@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.diagnosis.answers import Cause, Diagnosis, Suggestion
 from tightlink.diagnosis.commands import Changed
+from tightlink.diagnosis.suggestions import LONG_TIMEOUT, SHORTEST_TIMEOUT_S
 from tightlink.diagnosis.traffic import cause_of, longest_wait
 from tightlink.diagnosis.words import ms, percent, sentence, small_percent, times
 from tightlink.lazy import pl
@@ -27,8 +28,6 @@ _LITTLE: Final = 0.1
 _WAITS: Final = 0.1
 #: Of so much of it a cause is told.
 _MOST: Final = 0.5
-#: A timeout of so many round trips is worth a shorter one; the shortest that is suggested (Vasudevan et al. 2009).
-_LONG, _SHORTEST_S = 10, 0.001
 _SPENT: Final = {
     "limited_by_handshake": "connecting",
     "limited_by_application": "with all sent, until the last ACK",
@@ -94,8 +93,8 @@ def _least_timeout_s(run: Run, row: Mapping[str, Any]) -> float:
 
 def _shorter_timeout(run: Run, row: Mapping[str, Any], changed: Changed) -> tuple[Suggestion, ...]:
     """A shorter timeout, where that is many round trips."""
-    least_s = max(_SHORTEST_S, row["rtt_p95_s"] or 0.0)
-    if _least_timeout_s(run, row) < _LONG * least_s:
+    least_s = max(SHORTEST_TIMEOUT_S, row["rtt_p95_s"] or 0.0)
+    if _least_timeout_s(run, row) < LONG_TIMEOUT * least_s:
         return ()
     changes = {f"traffic.{row['label']}.tcp.rto.min": units.format_time(float(f"{least_s:.2g}"))}
     command = changed.command(changes)

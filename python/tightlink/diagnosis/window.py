@@ -171,6 +171,9 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     lost, waits, timeouts = lost_percent(row), row["timeouts"] or 0, _timeouts(row)
     if on_wire:
         return _on_wire(row, path, wire, share, certainty)
+    others = paths.takes_most(queue.name)
+    if others is not None and others[0] != path.spec["group"]:
+        return network(row, path, paths, share)
     flows = len(paths.users.get(queue.name, ())) or 1
     if queue.discipline in DISCIPLINES and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
         kind = DISCIPLINES[queue.discipline]

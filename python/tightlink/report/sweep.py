@@ -82,7 +82,9 @@ class Found:
         if self.runs.height == 1:
             return "One combination, one run: nothing to compare."
         differ = any(self.runs[metric].n_unique() > 1 for metric in self.metrics)
-        return f"One combination: {'what differs from run to run is chance' if differ else 'all its runs are the same'}."
+        return (
+            f"One combination: {'what differs from run to run is chance' if differ else 'all its runs are the same'}."
+        )
 
     @property
     def order(self) -> list[str]:
