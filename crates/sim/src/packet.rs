@@ -45,7 +45,8 @@ pub struct Packet {
     /// When its transmission on the current link began, in seconds.
     pub start: f64,
     /// When its source offered it to the first link, in seconds. Of an ACK: when the packet that it
-    /// answers was sent (the timestamp of RFC 7323), or where that and its other options are.
+    /// answers was sent (the timestamp of RFC 7323), or where that and its other options are. No time has a sign: that of
+    /// a segment says what it answers.
     stamp: u64,
     /// At its ends the flow, on its way the position on its path; and above it the sequence number.
     identity: u64,
@@ -62,6 +63,8 @@ const OPTIONS: u64 = 1 << (TAG + 3);
 const CAPABLE: u64 = 1 << (TAG + 4);
 /// Of a stamp that says where the options of an ACK are: there are others than a timestamp.
 const LONGER: u64 = 1 << 32;
+/// Of the stamp of a segment: it answers an ACK that asked for it.
+const ANSWERS: u64 = 1 << 63;
 const MARKED: u64 = 1 << ACE;
 const REDUCED: u64 = 1 << (ACE + 1);
 const BARE: u64 = 1 << (ACE + 2);
@@ -269,7 +272,21 @@ impl Packet {
     #[must_use]
     pub fn sent(&self) -> Time {
         debug_assert!(self.options().is_none());
-        Time::new(f64::from_bits(self.stamp))
+        Time::new(f64::from_bits(self.stamp & !ANSWERS))
+    }
+
+    /// A segment that the sender sends at once when an ACK has asked for one.
+    #[must_use]
+    pub fn answering(self) -> Self {
+        debug_assert!(self.kind() == Kind::Segment);
+        Self { stamp: self.stamp | ANSWERS, ..self }
+    }
+
+    /// Whether a segment answers an ACK that asked for it.
+    #[inline]
+    #[must_use]
+    pub fn is_answering(&self) -> bool {
+        self.stamp & ANSWERS != 0
     }
 
     /// Where the options of an ACK are, if it has others than a timestamp.

@@ -110,7 +110,7 @@ impl Hosts {
                     None => (&[][..], packet.sent()),
                     Some(handle) => {
                         opened = network.ack_options().take(handle);
-                        flow.sender.read_options(&opened);
+                        flow.sender.read_options(&opened, Time::new(time));
                         (opened.blocks.as_slice(), opened.echo)
                     }
                 };

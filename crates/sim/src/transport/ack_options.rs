@@ -16,6 +16,17 @@ pub struct AckOptions {
     pub counts: Option<EcnCounts>,
     /// The receiver's window in packets beyond what it acknowledges, where that has changed.
     pub window: Option<u32>,
+    /// The receiver asks for a segment by which it times how long ACKs take.
+    pub asks: bool,
+}
+
+/// What a receiver tells of its window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Advertised {
+    /// The window in packets beyond what the ACK acknowledges.
+    pub window: u32,
+    /// See [`AckOptions::asks`].
+    pub asks: bool,
 }
 
 /// Where the options of ACKs in flight lie.
@@ -34,17 +45,23 @@ impl AckOptionSlab {
         ack: Packet,
         blocks: SackBlocks,
         counts: Option<EcnCounts>,
-        window: Option<u32>,
+        told: Option<Advertised>,
         option_bytes: u32,
     ) -> Packet {
         let of_blocks = if blocks.count() == 0 { 0 } else { option_bytes + blocks.bytes() };
         let counts = counts.filter(|_| EcnCounts::fields(blocks.count()) > 0);
         let of_counts = counts.map_or(0, |_| EcnCounts::bytes(blocks.count()));
         let bytes = of_blocks + of_counts;
-        if bytes == 0 && window.is_none() {
+        if bytes == 0 && told.is_none() {
             return ack;
         }
-        let handle = self.put(AckOptions { echo: ack.sent(), blocks, counts, window });
+        let handle = self.put(AckOptions {
+            echo: ack.sent(),
+            blocks,
+            counts,
+            window: told.map(|told| told.window),
+            asks: told.is_some_and(|told| told.asks),
+        });
         ack.with_options(handle, bytes)
     }
 

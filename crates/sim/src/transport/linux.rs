@@ -11,6 +11,7 @@ use super::receive_window::{Beyond, ReceiveWindow};
 use crate::congestion::Window;
 use crate::packet::Packet;
 use crate::time::Time;
+use crate::transport::ack_options::Advertised;
 use crate::transport::sack::SackBlocks;
 
 /// The first segments, and those after a long pause, are acknowledged at once: TCP_MAX_QUICKACKS.
@@ -91,17 +92,20 @@ impl AckDelay {
     /// A segment came that was not there before; what is in order ends before `next`. It is acknowledged at once if the
     /// window grows.
     pub fn take(&mut self, now: Time, packet: &Packet, next: u32, beyond: Beyond) {
+        if packet.is_answering() {
+            self.window.answered(packet.sent());
+        }
         if self.window.receive(now, packet.sent(), (packet.seq(), next), beyond) {
             self.quick |= 1;
         }
     }
 
     /// What the next ACK, of what is before packet `next`, advertises: see [`ReceiveWindow::advertise`].
-    pub fn advertise(&mut self, next: u32, held: u32) -> Option<u32> {
+    pub fn advertise(&mut self, now: Time, next: u32, held: u32) -> Option<Advertised> {
         if self.window.is_half_full(held) {
             self.quick = 0;
         }
-        self.window.advertise(next, held)
+        self.window.advertise(now, next, held)
     }
 
     /// See [`ReceiveWindow::opens`].
@@ -213,6 +217,8 @@ pub struct WindowUse {
     round_end: i32,
     /// The receiver's window as ACKs told it last, in packets beyond what they acknowledge.
     pub(super) told: Option<i32>,
+    /// When an ACK came that asks for an answer, which nothing has been yet.
+    pub(super) asked: Option<Time>,
 }
 
 /// What is outstanding when a packet has been sent.
@@ -239,7 +245,14 @@ impl WindowUse {
             most_in_round: 0,
             round_end: 0,
             told: None,
+            asked: None,
         }
+    }
+
+    /// Whether a segment that is sent now answers an ACK that asked for one within `soon_s`: later it would be one that
+    /// waited for something else.
+    pub fn answers(&mut self, now: Time, soon_s: f64) -> bool {
+        self.asked.take().is_some_and(|asked| now.since(asked) <= soon_s)
     }
 
     /// When a packet was sent.

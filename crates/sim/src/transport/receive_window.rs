@@ -6,6 +6,7 @@
 //! for by an application: it is advertised from the start, and does not grow.
 
 use crate::time::{EQUAL_S, Time, ticks};
+use crate::transport::ack_options::Advertised;
 
 /// A connection begins with a buffer of this size, of which half is window: tcp_rmem[1].
 const FIRST_BUFFER_BYTES: f64 = 131_072.0;
@@ -23,6 +24,9 @@ const SCALE: i64 = 1024;
 const REPEATS: u32 = 16;
 /// How much a longer round trip counts.
 const GAIN: f64 = 0.125;
+/// An ACK that asked for an answer, or the answer, is taken for lost after so many round trips, or so long.
+const PATIENCE: f64 = 4.0;
+const LEAST_PATIENCE_S: f64 = 0.2;
 /// Ticks of a second of the clock that timestamps are of: TCP_TS_HZ.
 const TICKS: f64 = 1000.0;
 
@@ -57,9 +61,12 @@ pub struct ReceiveWindow {
     /// Since when, and from which packet on, the next is measured.
     since: Time,
     first: u32,
-    /// When the SYN came, how long its answer took to the sender, and to be answered, in seconds.
+    /// When the SYN came, how long ACKs take until the sender answers them, and how long that of the SYN took to be answered,
+    /// in seconds.
     synchronized: Time,
     back_s: f64,
+    /// When an ACK asked for an answer, which has not come.
+    asked: Option<Time>,
     handshake_s: f64,
     rtt_s: f64,
     /// The tick of the timestamp that was echoed last: rcv_rtt_last_tsecr.
@@ -88,6 +95,7 @@ impl ReceiveWindow {
             first: 1,
             synchronized: Time::ZERO,
             back_s: 0.0,
+            asked: None,
             handshake_s: f64::INFINITY,
             rtt_s: f64::INFINITY,
             echoed: f64::NAN,
@@ -130,14 +138,26 @@ impl ReceiveWindow {
     /// An ACK of what is before packet `next` leaves while the buffer holds `held` packets, behind a hole or not yet read:
     /// the window that it advertises, in packets, if one of the last few had another. What was advertised is never taken
     /// back (tcp_select_window).
-    pub fn advertise(&mut self, next: u32, held: u32) -> Option<u32> {
+    pub fn advertise(&mut self, now: Time, next: u32, held: u32) -> Option<Advertised> {
         let read = self.bytes_before(next);
         let right_edge = read + scaled(self.right_edge? - read).max(self.selected(held));
         self.right_edge = Some(right_edge);
         let window = (right_edge as f64 / self.payload_bytes) as u32 + 1 - next;
         self.repeats = if window == self.told { self.repeats.saturating_sub(1) } else { REPEATS };
         self.told = window;
-        (self.repeats > 0).then_some(window)
+        let patience_s = LEAST_PATIENCE_S.max(PATIENCE * self.rtt_s.min(f64::MAX));
+        let asks = self.rtt_s < f64::INFINITY && self.asked.is_none_or(|asked| now.since(asked) > patience_s);
+        if asks {
+            self.asked = Some(now);
+        }
+        (self.repeats > 0 || asks).then_some(Advertised { window, asks })
+    }
+
+    /// The answer to what an ACK asked for was sent at `sent`: what a segment echoes is so old from now on.
+    pub fn answered(&mut self, sent: Time) {
+        if let Some(asked) = self.asked.take() {
+            self.back_s = sent.since(asked).max(0.0);
+        }
     }
 
     /// Whether what the last ACK left of the window is so much larger now that another must tell: tcp_cleanup_rbuf.
@@ -299,8 +319,9 @@ mod tests {
     fn what_is_held_takes_of_the_window() {
         let mut window = ReceiveWindow::new(1448, 2172.0);
         (window.window, window.space) = (window.clamp - 1440.0, 11.0 * 1448.0);
-        let told =
-            |window: &mut ReceiveWindow, next: u32, held: u32| window.advertise(next, held).map(|told| next - 1 + told);
+        let told = |window: &mut ReceiveWindow, next: u32, held: u32| {
+            window.advertise(Time::ZERO, next, held).map(|told| next - 1 + told.window)
+        };
         for (next, held, last) in [(22, 1, 76), (26, 28, 77), (32, 25, 77), (33, 23, 77), (39, 22, 78), (48, 19, 85)] {
             assert_eq!(told(&mut window, next, held), Some(last), "{window:?}");
             assert!(!window.opens(next, 0));
@@ -319,10 +340,11 @@ mod tests {
     #[test]
     fn only_a_window_that_changes_is_told() {
         let mut window = ReceiveWindow::new(1448, 2172.0);
-        let told = (1..40_u32).map(|next| window.advertise(next, 0)).collect::<Vec<_>>();
+        let told =
+            (1..40_u32).map(|next| window.advertise(Time::ZERO, next, 0).map(|told| told.window)).collect::<Vec<_>>();
         assert_eq!(told.iter().flatten().collect::<Vec<_>>(), [&45; REPEATS as usize]);
         assert!(told[..REPEATS as usize].iter().all(Option::is_some));
-        assert_eq!(ReceiveWindow::new(1448, 700.0).advertise(1, 0), None);
+        assert_eq!(ReceiveWindow::new(1448, 700.0).advertise(Time::ZERO, 1, 0), None);
     }
 
     /// The application reads what comes in order; behind a hole nothing adjusts the window, and when one is filled, what is not

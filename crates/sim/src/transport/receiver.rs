@@ -6,6 +6,7 @@ use crate::events::{Entity, Key};
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Profile, Recovery, TcpSpec};
 use crate::time::Time;
+use crate::transport::ack_options::Advertised;
 use crate::transport::ecn::{Echo, Feedback};
 use crate::transport::linux::AckDelay;
 use crate::transport::network::Network;
@@ -242,18 +243,18 @@ impl Receiver {
         if ace != 0 {
             ack = ack.with_ace(ace);
         }
-        let window = if self.ack_delay.is_some() { self.advertise(unread) } else { None };
-        if blocks.count() > 0 || counts.is_some() || window.is_some() {
-            ack = network.ack_options().attach(ack, blocks, counts, window, self.sack_option_bytes);
+        let told = if self.ack_delay.is_some() { self.advertise(now.time, unread) } else { None };
+        if blocks.count() > 0 || counts.is_some() || told.is_some() {
+            ack = network.ack_options().attach(ack, blocks, counts, told, self.sack_option_bytes);
         }
         network.send(ack, now);
     }
 
     /// Profile `linux`: the window that an ACK advertises, if it has changed.
     #[inline(never)]
-    fn advertise(&mut self, unread: u32) -> Option<u32> {
+    fn advertise(&mut self, now: Time, unread: u32) -> Option<Advertised> {
         let held = unread + self.waiting();
-        self.ack_delay.as_mut().and_then(|ack_delay| ack_delay.advertise(self.next, held))
+        self.ack_delay.as_mut().and_then(|ack_delay| ack_delay.advertise(now, self.next, held))
     }
 
     /// Takes note of the mark of a packet, or of its absence. True if it must be acknowledged at once.

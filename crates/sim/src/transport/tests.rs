@@ -256,7 +256,7 @@ impl Ends {
             let (blocks, echo) = match packet.options() {
                 Some(handle) => {
                     let options = self.wire.ack_options.take(handle);
-                    self.sender.read_options(&options);
+                    self.sender.read_options(&options, key.time);
                     (options.blocks.as_slice().to_vec(), options.echo)
                 }
                 None => (Vec::new(), packet.sent()),

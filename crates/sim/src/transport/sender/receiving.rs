@@ -4,18 +4,22 @@ use super::{Env, LastCut, Sender};
 use crate::congestion::Ack;
 use crate::packet::{Kind, Packet};
 use crate::scenario::{Ecn, Recovery};
+use crate::time::Time;
 use crate::transport::ack_options::AckOptions;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sack::split_duplicate;
 
 impl Sender {
-    /// The ACK that is received next has these options.
-    pub fn read_options(&mut self, options: &AckOptions) {
+    /// The ACK that is received next, `now`, has these options.
+    pub fn read_options(&mut self, options: &AckOptions, now: Time) {
         if let (Some(counts), Some(counter)) = (options.counts, &mut self.marks.counter) {
             counter.read(counts);
         }
         if let (Some(window), Some(window_use)) = (options.window, &mut self.window_use) {
             window_use.told = Some(window as i32);
+            if options.asks {
+                window_use.asked = Some(now);
+            }
         }
     }
 

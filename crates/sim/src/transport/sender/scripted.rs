@@ -481,13 +481,14 @@ fn a_timeout_is_followed_by_slow_start_as_in_linux() {
 #[test]
 fn a_closed_window_lets_one_packet_out() {
     let mut script = Script::new(cubic(), SlowStartKind::ByteCounting, 0.1);
-    let told = |window| AckOptions { echo: Time::ZERO, blocks: SackBlocks::default(), counts: None, window };
+    let told =
+        |window| AckOptions { echo: Time::ZERO, blocks: SackBlocks::default(), counts: None, window, asks: false };
     script.run("open", &[Write(30), Count(10)]);
     script.sender.right_edge = 11;
-    script.sender.read_options(&told(Some(0)));
+    script.sender.read_options(&told(Some(0)), Time::ZERO);
     script.run("closed", &[Ack(0.1, 10, NONE), Sent(&[11]), Ack(0.1, 11, NONE), Sent(&[12])]);
-    script.sender.read_options(&told(None));
+    script.sender.read_options(&told(None), Time::ZERO);
     script.run("still closed", &[Ack(0.1, 12, NONE), Sent(&[13])]);
-    script.sender.read_options(&told(Some(3)));
+    script.sender.read_options(&told(Some(3)), Time::ZERO);
     script.run("open again", &[Ack(0.1, 13, NONE), Sent(&[14, 15, 16])]);
 }

@@ -9,6 +9,9 @@ use crate::transport::linux::Outstanding;
 use crate::transport::network::Network;
 use crate::transport::signs::Signs;
 
+/// What answers an ACK leaves within this part of a round trip, as pacing may let it wait.
+const SOON: f64 = 0.125;
+
 impl Sender {
     /// Whether packet `seq` lies within the window: congestion window in whole packets and inflation, and
     /// the receiver's window.
@@ -97,6 +100,14 @@ impl Sender {
         }
     }
 
+    /// A packet that may be sent so soon after the ACK that asked for one that it answers it.
+    #[cold]
+    fn answer<N: Network>(&mut self, env: &Env<'_, N>, packet: Packet) -> Packet {
+        let soon_s = SOON * self.srtt_s(env.connection).unwrap_or(0.0);
+        let answers = self.window_use.as_mut().is_some_and(|window_use| window_use.answers(env.now.time, soon_s));
+        if answers { packet.answering() } else { packet }
+    }
+
     /// Sends one packet, new or again.
     pub fn transmit<N: Network>(&mut self, env: &mut Env<'_, N>, seq: i32) {
         let now = env.now.time;
@@ -124,6 +135,9 @@ impl Sender {
             self.note_paced(env, seq);
         }
         if self.takes_notes {
+            if self.window_use.as_ref().is_some_and(|window_use| window_use.asked.is_some()) {
+                packet = self.answer(env, packet);
+            }
             if idle && let Some(window_use) = &self.window_use {
                 env.controls.on_silence(self.control, window_use.last_sent(), now);
             }

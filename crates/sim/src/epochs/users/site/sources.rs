@@ -42,7 +42,7 @@ impl Site {
             None => (&[][..], packet.sent()),
             Some(handle) => {
                 opened = shared.ack_options.take(handle);
-                self.transfers[local].sender.read_options(&opened);
+                self.transfers[local].sender.read_options(&opened, now.time);
                 (opened.blocks.as_slice(), opened.echo)
             }
         };
