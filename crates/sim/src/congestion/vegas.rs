@@ -2,10 +2,12 @@
 //! 1995): keeps a few packets in the queue of the path.
 //!
 //! Of the paper's three parts it has congestion avoidance and the careful slow start; how losses are found is
-//! `tcp.recovery`'s matter, and a loss halves the window (the paper: three quarters when its finer timers find it).
+//! `tcp.recovery`'s matter, and a loss halves the window (the paper: three quarters when its finer timers find it). After a
+//! timeout it is Reno until all is acknowledged that was sent before, as in Linux (tcp_vegas_state): of what is sent anew
+//! then, rounds are as long as what was lost, and slow start in every other of them would take seconds.
 
 use super::rounds::Rounds;
-use super::{Ack, CongestionControl, ControlOption, Options, Window};
+use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window, reno};
 
 /// Rounds with no more samples than this say little about the delay: they grow as Reno does. Delayed ACKs may be
 /// all that they measured.
@@ -23,6 +25,10 @@ pub struct Vegas {
     rounds: Rounds,
     /// This round of slow start grows.
     grows: bool,
+    /// A timeout came, and no ACK since.
+    timed_out: bool,
+    /// The last packet that was sent before a timeout.
+    recover: i32,
 }
 
 impl CongestionControl for Vegas {
@@ -37,7 +43,8 @@ impl CongestionControl for Vegas {
     fn new(options: &Options<'_>) -> Self {
         let [alpha, beta, gamma, every_other_round] = options.values();
         let every_other_round = every_other_round > 0.5;
-        Self { alpha, beta: beta.max(alpha), gamma, every_other_round, rounds: Rounds::default(), grows: true }
+        let (rounds, beta) = (Rounds::default(), beta.max(alpha));
+        Self { alpha, beta, gamma, every_other_round, rounds, grows: true, timed_out: false, recover: 0 }
     }
 
     #[inline]
@@ -45,7 +52,19 @@ impl CongestionControl for Vegas {
         self.rounds.sample(ack);
     }
 
+    fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
+        self.timed_out = true;
+        self.on_loss(window, loss)
+    }
+
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if std::mem::take(&mut self.timed_out) {
+            self.recover = ack.highest;
+        }
+        if ack.through < self.recover {
+            self.rounds.begin(ack);
+            return reno::grow(window, ack);
+        }
         if self.rounds.is_over(ack) {
             let known = self.rounds.samples > FEWEST_SAMPLES;
             let backlog = self.rounds.backlog(window.cwnd);
@@ -74,7 +93,23 @@ impl CongestionControl for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::tests::{Path, fresh};
+    use crate::congestion::tests::{Path, ack, fresh, loss};
+
+    /// 64 packets are lost: slow start is as fast as Reno's while they are retransmitted.
+    #[test]
+    fn it_is_reno_until_what_was_lost_is_there() {
+        let mut control: Vegas = fresh();
+        let mut window = Window { cwnd: 64.0, ssthresh: 64.0 };
+        window.ssthresh = control.on_timeout(&window, &loss(64.0));
+        window.cwnd = 1.0;
+        for through in 1..=31 {
+            control.on_ack(&mut window, &Ack { through, highest: 64, ..ack(0.1) });
+        }
+        assert_eq!(window.cwnd, 32.0);
+        control.on_ack(&mut window, &Ack { through: 64, highest: 64, ..ack(0.1) });
+        control.on_ack(&mut window, &Ack { through: 65, highest: 80, ..ack(0.1) });
+        assert!(window.cwnd < 35.0, "{window:?}");
+    }
 
     /// On a path of 100 packets every packet above is in the queue: alpha to beta of them stay.
     #[test]
