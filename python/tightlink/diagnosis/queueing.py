@@ -32,34 +32,42 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
     on_links, back = (sum(link.queueing_s for link in side) for side in (path.forward, path.reverse))
     own, rtt = row.get("queueing_delay_mean_s"), row.get("rtt_mean_s")
     there = on_links if own is None else own
+    one_way, moves = row.get("one_way_delay_mean_s"), 0.0
+    moving = next((link for link in (*path.forward, *path.reverse) if link.delay_changes), None)
+    if moving is not None and one_way is not None:
+        # What a flow waits beyond an empty path is its queues' and what the wire adds to its shortest delay.
+        there = max(there, one_way - path.base_one_way_s)
+        moves = max(0.0, there - on_links)
     # Means of a link are of all its packets, of which other flows' may have waited longer; a round trip is the flow's.
     if own is not None and rtt is not None:
-        back = min(back, max(0.0, rtt - base - there))
+        returning = max(0.0, rtt - base - there)
+        back = min(back, returning)
+        moves += returning - back if any(link.delay_changes for link in path.reverse) else 0.0
+    there = min(there, on_links) if moves else there
     waits = _parts(path, there, back)
     first, *others = sorted((*path.forward, *path.reverse), key=lambda link: -waits[link.name])
     mean = there + back
     p95 = _p95(row, first, on_the_way=first in path.forward, both=back > _SECOND * there, base_s=base)
-    what = "base RTT" if path.tcp is not None else "base delay"
-    moving = next((link for link in path.forward if link.delay_changes), None)
+    if moves:
+        p95 = first.queueing_p95_s
+    is_tcp = path.tcp is not None
+    what = f"a {'base RTT' if is_tcp else 'base delay'} of {ms(base)}"
+    wire = "" if moving is None or moves < _LITTLE * base else f"the changing delay of {moving.name}"
     if mean < _LITTLE * base:
         little = ms(mean) if mean >= _NOTHING_S else f"under {ms(_NOTHING_S)}"
-        also = "" if moving is None else f" and the changing delay of {moving.name}"
-        text = f"queues{also} add {little} to a {what} of {ms(base)}"
-        return Delay(first.name, mean, p95, base, path.tcp is not None, text)
+        text = f"queues add {little} to {what}"
+        return Delay(first.name, mean, p95, base, is_tcp, f"{wire} adds {ms(moves)}, {text}" if wire else text)
     upper = f" ({ms(p95)} at p95)" if p95 is not None and p95 > _ABOVE * mean else ""
     full = max(path.processors, key=lambda each: each.load, default=None)
     if full is not None and there - on_links > waits[first.name]:
         # What no link accounts for is spent at the processors' rings.
         where = f"the interface of {full.name}" if full.sends else f"the input ring of {full.name}"
-        text = f"{where} adds {ms(mean)}{upper} to a {what} of {ms(base)}"
-        return Delay(full.name, mean, p95, base, path.tcp is not None, text)
-    if moving is not None and there - on_links > waits[first.name]:
-        text = f"the changing delay of {moving.name} adds {ms(mean)}{upper} to a {what} of {ms(base)}"
-        return Delay(moving.name, mean, p95, base, path.tcp is not None, text)
+        return Delay(full.name, mean, p95, base, is_tcp, f"{where} adds {ms(mean)}{upper} to {what}")
     second = next((link for link in others if waits[link.name] > _SECOND * waits[first.name]), None)
     also = "" if second is None else f"; of it that of {second.name} {ms(waits[second.name])}"
-    text = f"the queue of {first.name} ({_limit(first, path)}) adds {ms(mean)}{upper} to a {what} of {ms(base)}{also}"
-    return Delay(first.name, mean, p95, base, path.tcp is not None, text)
+    also += f"; {wire} adds {ms(moves)} more" if wire else ""
+    text = f"the queue of {first.name} ({_limit(first, path)}) adds {ms(mean)}{upper} to {what}{also}"
+    return Delay(first.name, mean, p95, base, is_tcp, text)
 
 
 def _parts(path: Path, there: float, back: float) -> dict[str, float]:
