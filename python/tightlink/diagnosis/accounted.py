@@ -17,7 +17,7 @@ from tightlink.diagnosis.paths import Path, Paths
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
-from tightlink.diagnosis.words import ALIKE, family, listed, named, percent, sentence
+from tightlink.diagnosis.words import ALIKE, family, listed, ms, named, percent, sentence
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -114,7 +114,7 @@ class Accounted:
         alike = equal and not self._paths.are_unlike(path.busiest.name)
         help_ = suggestions(row, path, mean, queues, self._changed, alike=alike)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
-        answer = done + _answer(mean, queues, help_, disagreement(row, kernel))
+        answer = done + _answer(mean, queues, help_, [disagreement(row, kernel), _outage(middle)])
         return Diagnosis(tuple(flow.label for flow in flows), mean, queues, help_, answer, kernel)
 
 
@@ -168,7 +168,14 @@ def _short(cause: Cause) -> str:
     return f"link {cause.where} is down" if cause.name == "outage" else _SHORT.get(cause.name, _LOSSES)
 
 
-def _answer(found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], other: str) -> str:
+def _outage(flow: _Flow) -> str:
+    """That a link of the path is down for a part of a flow's time, where no cause says so."""
+    down_s, link = flow.path.down(flow.row["start_s"], flow.row["stop_s"])
+    told = any(cause.name in {"outage", "handshake"} for cause in _said(flow.causes))
+    return f"Link {link.name} is down for {ms(down_s)} of it" if down_s and not told else ""
+
+
+def _answer(found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], others: Sequence[str]) -> str:
     """Both answers and the suggestions in words."""
     first, *second = _said(found)
     share = 1.0 if first.share is None else first.share
@@ -177,7 +184,7 @@ def _answer(found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], 
         text = f"for {percent(share)} of the time {text}"
     if second:
         text += f", for {percent(second[0].share or 0.0)} {_short(second[0])}"
-    words = [text, *([other] if other else []), sentence(queues.text)]
+    words = [text, *filter(None, others), sentence(queues.text)]
     if help_:
         # The others are in `suggestions`.
         words.append(f"Try {listed([each.text for each in help_[:_TRIED]], 'or')}")

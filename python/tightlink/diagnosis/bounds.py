@@ -144,6 +144,9 @@ def handshake(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cau
         wire = max((*path.forward, *path.reverse), key=lambda link: link.lost_on_wire)
         where = f" on the wire of {wire.name}" if wire.lost_on_wire > wire.lost_at_queue else ""
         longer = f" (it was lost{where} and retransmitted)"
+        down_s, link = path.down(row["start_s"], row["stop_s"])
+        if down_s > waits / 2:
+            longer = f": link {link.name} is down"
     return Cause("handshake", share, "certain", "", f"the handshake is under way, {ms(waits)}{longer}")
 
 

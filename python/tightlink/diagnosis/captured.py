@@ -25,6 +25,8 @@ _MOSTLY_BEHIND: Final = 0.3
 _GROWTH: Final = 0.25
 #: Slow start has sent so many times what is in flight at its end, at most.
 _SLOW_START: Final = 4.0
+#: Of the gaps in a capture, so many that others overtook are most.
+_OVERTAKEN: Final = 0.5
 #: Losses that come one by one hardly allow more than so many times Reno's window.
 _ABOVE: Final = 1.5
 _BITS: Final = 8
@@ -251,7 +253,12 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
     if missing:
         gaps = "1 gap" if missing == 1 else f"{missing} gaps"
         behind = ", or by the capture itself" if row["acked_unseen"] else ""
-        yield f"{gaps} in what was captured: lost before the capture point{behind}"
+        late = row.get("packets_retransmitted") or 0
+        yield (
+            f"{gaps} in what was captured, most of packets that others overtook"
+            if row["out_of_order"] > _OVERTAKEN * missing and late < (1 - _OVERTAKEN) * missing
+            else f"{gaps} in what was captured: lost before the capture point{behind}"
+        )
     if evidence.is_at_receiver(row) and row["rtt_samples"]:
         whole = ms(row["initial_rtt_s"])
         yield f"captured at the receiver, so that its RTTs are the receiver's own delay; the path's is {whole}"

@@ -84,6 +84,21 @@ class Link:
         """How long after each other packets of so many bytes leave, where they wait: at the shaper's rate, if any."""
         return max(self.service_s(size), _BITS * size / self.shaped_bps)
 
+    def shortest_interval_s(self, size: int) -> float:
+        """The same at the highest rate of a schedule; otherwise at the usual rate."""
+        highest = max(self.spec.get("rate", {}).get("values", ()), default=self.spec["rate_bps"])
+        return self.interval_s(size) * ((self.spec["rate_bps"] or 1.0) / highest if highest else 1.0)
+
+    @property
+    def adds_s(self) -> float:
+        """The most that a schedule, or draws, of its delay add to the shortest."""
+        delay = self.spec.get("delay", {})
+        return (
+            max((*delay.get("values", ()), delay.get("most", 0.0)), default=0.0) - self.spec["delay_s"]
+            if delay
+            else 0.0
+        )
+
     def carries_bps(self, size: int) -> float:
         """Bits per second of IP packets of so many bytes that it carries."""
         return _BITS * size / self.interval_s(size)

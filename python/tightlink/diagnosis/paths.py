@@ -59,6 +59,11 @@ class Path:
     unequal: Mapping[str, float] = field(default_factory=dict)
     """Links that flows with other base round trips share, with the longest of these in seconds."""
 
+    def down(self, start_s: float, stop_s: float) -> tuple[float, Link]:
+        """For how long of a time the link is down that is so for longest, there or back, and which it is."""
+        links = (*self.forward, *self.reverse)
+        return max(((link.down_s(start_s, stop_s), link) for link in links), key=lambda found: found[0])
+
     def link(self, name: str) -> Link:
         """The link of this name on the way there."""
         return next(link for link in self.forward if link.name == name)

@@ -134,6 +134,10 @@ def bdp_of(link: Link, path: Path) -> str:
 
 
 def bdp_packets(link: Link, path: Path) -> float:
-    """Bandwidth-delay product of a link's rate and the flow's base round trip, in the flow's full packets."""
+    """Bandwidth-delay product of a link's rate and the flow's base round trip, in the flow's full packets.
+
+    Where these change by a schedule, it is that of the highest rate and the longest delays.
+    """
     base = path.base_rtt_s if path.tcp is not None else 2 * path.base_one_way_s
-    return base / link.interval_s(path.packet_bytes)
+    longest = base + sum(max(0.0, each.adds_s) for each in (*path.forward, *path.reverse))
+    return longest / link.shortest_interval_s(path.packet_bytes)

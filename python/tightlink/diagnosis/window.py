@@ -56,12 +56,9 @@ _BITS: Final = 8
 
 def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     """Why the congestion window, or the pacing that goes with it, holds a flow back for a share of its time."""
-    full = _full(row, path, paths, share)
+    full = _full(row, path, paths, share) or _down(row, path, share)
     if full is not None:
         return full
-    down = _down(row, path, share)
-    if down is not None:
-        return down
     overtaken = next((link for link in path.forward if link.reorders), None)
     needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
     if (overtaken is not None or path.sprayed) and needless > row["packets_dropped"]:
@@ -99,10 +96,13 @@ def _on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certa
 
 
 def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause | None:
-    """A router's processor or a shaper that is full."""
+    """A router's processor or a shaper that is full, or a link of which others take nearly all."""
     processor = busy_processor(path)
     if processor is not None:
         return router(row, path, processor, share)
+    others = paths.takes_most(path.busiest.name)
+    if row["packets_dropped"] and others is not None and others[0] != path.spec["group"]:
+        return network(row, path, paths, share)
     shaper = next((link for link in path.forward if link.shaped_by_cake and link.utilization >= _SHAPED), None)
     if shaper is None:
         return None
@@ -112,11 +112,8 @@ def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
 
 def _down(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
     """A link that is down for much of the time in which nothing more was let out; for the rest a timeout is awaited."""
-    start_s, stop_s = row["start_s"], row["stop_s"]
-    down_s, link = max(
-        ((link.down_s(start_s, stop_s), link) for link in (*path.forward, *path.reverse)), key=lambda found: found[0]
-    )
-    if not down_s or down_s < _DOWN * share * (stop_s - start_s):
+    down_s, link = path.down(row["start_s"], row["stop_s"])
+    if not down_s or down_s < _DOWN * share * (row["stop_s"] - row["start_s"]):
         return None
     return Cause("outage", share, "certain", link.name, f"link {link.name} is down, {ms(down_s)}{_timeouts(row)}")
 
@@ -171,9 +168,6 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     lost, waits, timeouts = lost_percent(row), row["timeouts"] or 0, _timeouts(row)
     if on_wire:
         return _on_wire(row, path, wire, share, certainty)
-    others = paths.takes_most(queue.name)
-    if others is not None and others[0] != path.spec["group"]:
-        return network(row, path, paths, share)
     flows = len(paths.users.get(queue.name, ())) or 1
     if queue.discipline in DISCIPLINES and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
         kind = DISCIPLINES[queue.discipline]
