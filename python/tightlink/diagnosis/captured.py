@@ -256,7 +256,7 @@ def _remarks(row: Mapping[str, Any]) -> Iterator[str]:
         late = row.get("packets_retransmitted") or 0
         yield (
             f"{gaps} in what was captured, most of packets that others overtook"
-            if row["out_of_order"] > _OVERTAKEN * missing and late < (1 - _OVERTAKEN) * missing
+            if (row.get("out_of_order") or 0) > _OVERTAKEN * missing and late < (1 - _OVERTAKEN) * missing
             else f"{gaps} in what was captured: lost before the capture point{behind}"
         )
     if evidence.is_at_receiver(row) and row["rtt_samples"]:
