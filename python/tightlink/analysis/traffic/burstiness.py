@@ -14,12 +14,14 @@ from typing import Final
 
 from tightlink.analysis.estimates import Estimate
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np, pl
+from tightlink.lazy import Array, ArrayLike, np, pl
 
 #: With fewer values there are too few low frequencies.
 LEAST_VALUES: Final = 256
 #: Of the frequencies, n to this power are low: Robinson's choice between bias and variance.
 _LOW: Final = 0.65
+#: And these are the lowest: memory that ends, as of a Markov chain, may reach up to the others.
+_LOWEST: Final = 0.4
 #: Half a 95 % interval, in standard deviations.
 _NORMAL: Final = 1.96
 #: Means over the longest time: so many are left.
@@ -42,6 +44,8 @@ class Burstiness:
     peak_over_mean: float
     hurst: Estimate
     """Of the spectrum at low frequencies, with its 95 % interval."""
+    hurst_lowest: Estimate
+    """Of the spectrum at the lowest frequencies alone."""
     hurst_variance: float
     """Of the slope of the variance-time plot, over the longer half of its scales (in logarithms)."""
     dispersion: float
@@ -52,8 +56,8 @@ class Burstiness:
 
     @property
     def bursty(self) -> bool:
-        """Whether the variance falls more slowly than without memory."""
-        return self.hurst.low > _HALF
+        """Whether the variance falls more slowly than without memory, at the longest times, too."""
+        return self.hurst.low > _HALF and self.hurst_lowest.low > _HALF
 
     @property
     def variation(self) -> float:
@@ -63,12 +67,15 @@ class Burstiness:
     def sentence(self) -> str:
         """The finding, for people."""
         h = self.hurst
-        found = f"H = {h.value:.2f} ({h.low:.2f} to {h.high:.2f}; {self.hurst_variance:.2f} by the variance)"
+        also = f"{self.hurst_lowest.value:.2f} at the lowest frequencies, {self.hurst_variance:.2f} by the variance"
+        found = f"H = {h.value:.2f} ({h.low:.2f} to {h.high:.2f}; {also})"
         spread = f"the standard deviation is {_PERCENT * self.variation:.3g} % of the mean"
         if self.hurst.value >= _DRIFT:
             return f"a trend or a shift: {found}, which self-similar traffic does not have; {spread}"
         if self.bursty:
             return f"bursts at long time scales: {found}; {spread}"
+        if h.low > _HALF:
+            return f"bursts, but none beyond chance at the longest time scales: {found}; {spread}"
         if self.hurst.high < _HALF:
             return f"smoother than chance at long time scales: {found}; {spread}"
         return f"no bursts beyond chance at long time scales: {found}; {spread}"
@@ -103,17 +110,19 @@ def burstiness(values: Array, interval_s: float) -> Burstiness:
         mean,
         float(values.max() / mean),
         hurst(values),
+        hurst(values, _LOWEST),
         1 + slope / 2,
         float(values.var(ddof=1) / mean),
         scales,
     )
 
 
-def hurst(values: Array) -> Estimate:
+def hurst(values: ArrayLike, power: float = _LOW) -> Estimate:
     """The Hurst parameter by the local Whittle estimator, with its asymptotic 95 % interval.
 
     Args:
         values: What was sent in each of equal intervals, such as packets or bytes.
+        power: Of n values, the lowest n^power frequencies count.
 
     Example:
         >>> round(tl.analyze.hurst(np.random.default_rng(1).normal(size=10_000)).value, 1)
@@ -121,8 +130,9 @@ def hurst(values: Array) -> Estimate:
     """
     from scipy.optimize import minimize_scalar
 
+    values = np.asarray(values, dtype=float)
     n = len(values)
-    count = int(n**_LOW)
+    count = int(n**power)
     spectrum = np.abs(np.fft.rfft(values - values.mean())[1 : count + 1]) ** 2
     frequency = np.arange(1, count + 1) / n
     # Only ratios matter, and an exact zero would have no logarithm.
