@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import polars as pl
+import polars as pl
 import pytest
 
 import tightlink as tl
@@ -134,3 +135,19 @@ def test_the_deviation_of_equal_numbers_is_no_interval() -> None:
     assert summary(runs, ["queue"])["load_half_width"].to_list() == [0.0]
     spread = runs.with_columns(load=pl.Series([0.7, 0.8, 0.9]))
     assert summary(spread, ["queue"])["load_half_width"][0] == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3)
+
+
+def test_combinations_with_the_same_seeds_are_no_more_runs() -> None:
+    """Four delays that change nothing: the mean over them is known as well as that of one."""
+    from tightlink.analysis.effects.levels import over_levels
+
+    goodputs = [812.0, 504.0, 792.0, 820.0, 848.0]
+    rows = [
+        {"run": f"{cell}/{number}", "status": "done", "replication": number, "delay": cell, "rate": 1, "goodput": value}
+        for cell in range(4)
+        for number, value in enumerate(goodputs)
+    ]
+    runs = pl.DataFrame(rows)
+    alone = over_levels(runs.filter(pl.col("delay") == 0), "rate", ["goodput"])
+    assert over_levels(runs, "rate", ["goodput"]).drop("runs").equals(alone.drop("runs"))
+    assert round(alone["goodput_half_width"][0], 1) == 176.1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -235,6 +236,8 @@ def _equal(runs: Sequence[Mapping[str, float]]) -> bool:
 def _metric(values: Mapping[str, float], name: str) -> float:
     if name not in values:
         raise ScenarioError(one_of(values), key="precision", value=name, suggestion=closest(name, values))
+    if math.isnan(values[name]):
+        raise ScenarioError(f"a metric that every run has, and one has no {name}", key="precision", value=name)
     return values[name]
 
 

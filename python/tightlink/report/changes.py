@@ -20,11 +20,12 @@ share of bbr 93.0 → 31.0 % (least 11.0 at 4).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tightlink.analysis.effects.main import in_words
+from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
 from tightlink.numbers import grouped
@@ -44,6 +45,12 @@ _MOST_TOLD: Final = 3
 _FAR: Final = 0.2
 #: Words of a quantity: a number and a unit.
 _QUANTITY: Final = 2
+
+
+#: Means of a response at the levels of a factor, by replication, which all levels have with the same seeds.
+Replications: TypeAlias = Mapping[Any, Mapping[int, float]]
+#: These of a factor and a response, where they are known.
+Known: TypeAlias = Callable[[str, str], Replications]
 
 
 @dataclass(frozen=True)
@@ -96,14 +103,16 @@ def is_delay(metric: str) -> bool:
     return metric.startswith(("queueing_delay_", "one_way_delay_", "rtt_"))
 
 
-def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> list[Change]:
+def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known: Known | None = None) -> list[Change]:
     """How far each factor moves each response, the largest change first.
 
-    Changes within the confidence intervals of the two means, where there are some, are left out.
+    Changes within their confidence intervals, where there are some, are left out: that of the differences in each
+    replication where these are known, else those of the two means.
 
     Args:
         levels: By factor, means at its levels, as `tightlink.analysis.effects.levels.over_levels` gives them.
         responses: Which columns.
+        known: The means by replication, by factor and response.
     """
     found = []
     for factor, table in levels.items():
@@ -111,21 +120,27 @@ def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> lis
             means = _means(table, response)
             there = sorted((place for place in range(len(means)) if math.isfinite(means[place])), key=means.__getitem__)
             if there:
-                found.append(_between(table, factor, response, sorted((there[0], there[-1]))))
+                found.append(_between(table, factor, response, sorted((there[0], there[-1])), known))
     return sorted((change for change in found if change is not None), key=lambda change: -change.size)
 
 
-def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str]) -> str:
+def moves_most(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known: Known | None = None) -> str:
+    """The factor that moves a response most; empty where none does much."""
+    found = changes({factor: table for factor, table in levels.items() if factor != _SEED}, responses, known)
+    return found[0].factor if found and found[0].size >= _LEAST else ""
+
+
+def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known: Known | None = None) -> str:
     """What changes most, between which levels, and what else changes between them."""
     levels = {factor: table for factor, table in levels.items() if factor != _SEED}
-    found = changes(levels, responses)
+    found = changes(levels, responses, known)
     if not found or found[0].size < _LEAST:
         return "No response changes much, or none by more than its confidence interval."
     most = found[0]
     table = levels[most.factor]
     names = table[most.factor].to_list()
     places = [names.index(level) for level in most.levels]
-    others = [_between(table, most.factor, response, places) for response in responses]
+    others = [_between(table, most.factor, response, places, known) for response in responses]
     told = {most.kind: most}
     for change in sorted((change for change in others if change is not None), key=lambda change: -change.size):
         if change.size >= _LEAST and len(told) <= _MOST_TOLD:
@@ -154,14 +169,25 @@ def _means(table: pl.DataFrame, response: str) -> list[float]:
     return [math.nan if value is None else float(value) for value in values]
 
 
-def _between(table: pl.DataFrame, factor: str, response: str, places: Sequence[int]) -> Change | None:
-    """The change from one row to another; nothing where it is within their confidence intervals."""
+def _noise(table: pl.DataFrame, factor: str, response: str, places: Sequence[int], by: Replications) -> float:
+    """What a difference of two rows must be beyond to be none of chance."""
+    one, other = (by.get(level, {}) for level in table[factor][list(places)])
+    differences = [other[number] - one[number] for number in one if number in other]
+    if len(differences) > 1:
+        return half_width(differences)
+    width = width_of(response)
+    return sum(table[width][place] or 0.0 for place in places) if width in table.columns else 0.0
+
+
+def _between(
+    table: pl.DataFrame, factor: str, response: str, places: Sequence[int], known: Known | None
+) -> Change | None:
+    """The change from one row to another; nothing where it is within its confidence interval."""
     means = _means(table, response)
     if not means:
         return None
     one, other = (means[place] for place in places)
-    width = width_of(response)
-    noise = sum(table[width][place] or 0.0 for place in places) if width in table.columns else 0.0
+    noise = _noise(table, factor, response, places, known(factor, response) if known else {})
     difference, largest = abs(other - one), max(map(abs, means))
     if not difference > noise:
         return None

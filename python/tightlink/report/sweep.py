@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink.analysis.effects import main as effects
-from tightlink.analysis.effects.levels import over_levels
+from tightlink.analysis.effects.levels import by_replication, over_levels
 from tightlink.errors import TightlinkError
 from tightlink.experiment.designs import ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
@@ -18,9 +18,10 @@ from tightlink.laboratory.embedded import Offer
 from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import pl
 from tightlink.numbers import several
-from tightlink.report import sweep_factors
+from tightlink.plots import labels
+from tightlink.report import ranks, sweep_factors
 from tightlink.report.blocks import Block, Details, Section, Table, Text
-from tightlink.report.changes import changes, sentence
+from tightlink.report.changes import Replications, changes, moves_most, sentence
 from tightlink.report.page import write
 
 _MOST_ROWS: Final = 500
@@ -62,12 +63,19 @@ class Found:
 
     def _over(self, factor: str) -> pl.DataFrame:
         """Means at the levels of a factor."""
-        done = self.cells.filter(self.cells["runs"] > 0)
-        cells = effects.alone(done, factor, self.varied) if self.one_at_a_time and done.height else done
         columns = [*self.metrics, *(name for metric in self.groups.values() for name in metric.values())]
-        if "throughput_bps" in done.columns:
+        if "throughput_bps" in self.runs.columns:
             columns.append("throughput_bps")
-        return over_levels(cells, factor, columns)
+        return over_levels(self._of(factor), factor, list(dict.fromkeys(columns)), self.copies)
+
+    def _of(self, factor: str) -> pl.DataFrame:
+        """The runs that tell of a factor."""
+        done = self.runs.filter(self.runs["status"] == "done")
+        return effects.alone(done, factor, self.varied) if self.one_at_a_time and done.height else done
+
+    def known(self, factor: str, response: str) -> Replications:
+        """The means of a response at the levels of a factor, by replication."""
+        return by_replication(self._of(factor), factor, response) if response in self.runs.columns else {}
 
     @cached_property
     def levels(self) -> dict[str, pl.DataFrame]:
@@ -78,7 +86,7 @@ class Found:
     def sentence(self) -> str:
         """What changes most, and between which levels; of one combination, whether its runs differ."""
         if self.levels.keys() - {"seed"}:
-            return sentence(self.levels, self.responses)
+            return self._what_changes()
         if self.runs.height == 1:
             return "One combination, one run: nothing to compare."
         differ = any(self.runs[metric].n_unique() > 1 for metric in self.metrics)
@@ -86,10 +94,22 @@ class Found:
             f"One combination: {'what differs from run to run is chance' if differ else 'all its runs are the same'}."
         )
 
+    def _what_changes(self) -> str:
+        done = self.cells.filter(self.cells["runs"] > 0)
+        each = [factor for factor in self.varied if done[factor].n_unique() == done.height]
+        if done.height >= ranks.FEWEST and len(each) > 1 and len(each) == len(self.varied):
+            return ranks.sentence(done, self.varied, self.responses)
+        found = sentence(self.levels, self.responses, self.known)
+        most = moves_most(self.levels, self.responses, self.known)
+        also = ranks.together(done, most, self.varied) if most and not self.one_at_a_time else []
+        if not also:
+            return found
+        return f"{found} {labels.shortest([most])[most]} does not change alone: {', '.join(also)} changes with it."
+
     @property
     def order(self) -> list[str]:
         """The factors, the one that changes most first."""
-        moving = [change.factor for change in changes(self.levels, self.responses)]
+        moving = [change.factor for change in changes(self.levels, self.responses, self.known)]
         return list(dict.fromkeys([*moving, *self.varied]))
 
 

@@ -82,7 +82,7 @@ def _main(found: Found, factor: str) -> str:
     first, levels = found.metrics[0], found.levels[factor]
     if any(_moves(levels[name]) for name in (first, *found.groups.get(first, {}).values())):
         return first
-    return next((change.response for change in changes({factor: levels}, found.metrics)), first)
+    return next((change.response for change in changes({factor: levels}, found.metrics, found.known)), first)
 
 
 def _large(found: Found, factor: str, main: str) -> list[alt.LayerChart]:

@@ -1,0 +1,75 @@
+"""What a sweep without repeated levels shows, as of a Latin hypercube: which responses rise or fall with which factors.
+
+Example:
+    >>> cells = pl.DataFrame({
+    ...     "link.wire.rate": ["1 Mbit/s", "30 Mbit/s", "8 Mbit/s", "4 Mbit/s", "60 Mbit/s", "11 Mbit/s"],
+    ...     "link.wire.delay": ["7 ms", "3 ms", "9 ms", "1 ms", "5 ms", "4 ms"],
+    ...     "loss": [0.2, 0.02, 0.05, 0.1, 0.01, 0.03],
+    ... })
+    >>> print(sentence(cells, ["link.wire.rate", "link.wire.delay"], ["loss"]))
+    The loss falls as link.wire.rate rises (rank correlation −1.00 over 6 combinations).
+    >>> together(cells.with_columns(queue=pl.col("link.wire.delay")), "queue", ["link.wire.delay", "queue"])
+    ['link.wire.delay']
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from tightlink.analysis.effects.main import in_si
+from tightlink.lazy import np, pl, stats
+from tightlink.plots import labels
+
+#: A correlation is told that chance has in one of so many orders.
+_LEVEL: Final = 0.01
+_MOST_TOLD: Final = 3
+#: Of fewer combinations no order is beyond chance.
+FEWEST: Final = 5
+#: What varies by less of its size is constant.
+_ROUNDING: Final = 1e-9
+
+
+def sentence(cells: pl.DataFrame, factors: Sequence[str], responses: Sequence[str]) -> str:
+    """Which responses go with which factors, by Spearman's rank correlation, the closest first."""
+    found: list[tuple[float, str, str]] = []
+    for factor in factors:
+        numbers = in_si(cells[factor].to_list())
+        for response in responses if numbers is not None else ():
+            values = cells[response].cast(pl.Float64).fill_null(math.nan).to_numpy()
+            there = np.isfinite(values)
+            if (
+                numbers is None
+                or there.sum() < FEWEST
+                or np.ptp(values[there]) <= _ROUNDING * np.abs(values[there]).max()
+            ):
+                continue
+            ranks = stats.spearmanr(np.array(numbers[1])[there], values[there])
+            if ranks.pvalue < _LEVEL:
+                found.append((float(ranks.statistic), factor, response))
+    ranked = sorted(found, key=lambda each: -abs(each[0]))
+    if not ranked:
+        return f"No response goes with a factor beyond chance (rank correlations over {cells.height} combinations)."
+    told: dict[str, str] = {}
+    for rho, factor, response in ranked:
+        name = labels.plain(response)
+        article = "" if name.startswith("Jain") else "the "
+        sign = f"{rho:.2f}".replace("-", "−")
+        told.setdefault(response, f"{article}{name} {'rises' if rho > 0 else 'falls'} as {factor} rises ({sign})")
+    first, *others = list(told.values())[:_MOST_TOLD]
+    first = f"{first[:-1].replace('(', '(rank correlation ')} over {cells.height} combinations)"
+    return f"{'; '.join([first[0].upper() + first[1:], *others])}."
+
+
+def together(cells: pl.DataFrame, factor: str, factors: Sequence[str]) -> list[str]:
+    """The other factors that not all levels of a factor have alike: what changes may be their doing."""
+    unlike = []
+    for other in factors:
+        if other == factor:
+            continue
+        counts = cells.group_by(factor, other).len()
+        crossed = counts.height == cells[factor].n_unique() * cells[other].n_unique()
+        if not crossed or counts.group_by(other).agg(pl.col("len").n_unique())["len"].max() != 1:
+            unlike.append(other)
+    return unlike
