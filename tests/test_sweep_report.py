@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import polars as pl
-import polars as pl
 import pytest
 
 import tightlink as tl

@@ -56,6 +56,7 @@ def effects(
     read, merged = _read(table, factors, responses, apart)
     with measurements.of_file(table):
         design = two_level(read.runs, read.factors)
+        read, lacking = _without_gaps(read, design)
         found = main_effects(read.runs, read.factors, read.responses, apart)
         pairs = crossed.interactions(read.runs, read.factors, read.responses, apart) if interactions else None
     psi = influence(found, apart)
@@ -66,6 +67,9 @@ def effects(
 
     def words() -> None:
         _print_design(design, merged, groups)
+        if lacking:
+            left = "; the runs that have it do not tell the factors apart, as tightlink analyze ten-steps says"
+            print_text(f"left out, as some runs have no value: {', '.join(lacking)}{left}\n")
         for name, part in _apart(found, apart):
             crossing = None if pairs is None else dict(_apart(pairs, apart))[name]
             _print_effects(name, part, crossing)
@@ -73,7 +77,7 @@ def effects(
         _print_influence(psi, apart)
 
     facts = {"design": design.sentence(), "orthogonal": design.orthogonal, "changes_with": merged}
-    facts |= {"aliases": groups, "effects": found, "influence": psi}
+    facts |= {"left_out": lacking, "aliases": groups, "effects": found, "influence": psi}
     return Finding(
         lambda: facts | ({} if pairs is None else {"interactions": pairs}),
         words,
@@ -122,6 +126,22 @@ def _read(table: Path, factors: Names, responses: Names, by: list[str]) -> "tupl
         merged = two_level(read.runs, kept).changing_together()
     names = tuple(name for name in kept if name not in merged)
     return dataclasses.replace(read, factors=names, responses=tuple(measured)), merged
+
+
+def _without_gaps(read: Designed, design: TwoLevel) -> "tuple[Designed, list[str]]":
+    """The table without responses that some runs lack, where these made the design one that tells its factors apart."""
+    if not design.orthogonal:
+        return read, []
+    lacking = []
+    for name in read.responses:
+        there = read.runs.filter(pl.col(name).is_not_null() & pl.col(name).cast(pl.Float64).is_not_nan())
+        if there.height < read.runs.height and not two_level(there, read.factors).orthogonal:
+            lacking.append(name)
+    kept = tuple(name for name in read.responses if name not in lacking)
+    if not kept:
+        gaps = "of every response some runs have no value, and the others do not tell the factors apart"
+        raise measurements.MeasurementError(f"{gaps}; tightlink analyze ten-steps fits those that are there")
+    return dataclasses.replace(read, responses=kept), lacking
 
 
 def _apart(frame: "pl.DataFrame", by: list[str]) -> "list[tuple[str, pl.DataFrame]]":

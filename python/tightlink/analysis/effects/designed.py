@@ -55,7 +55,7 @@ def read(
     Args:
         path: The file or the folder.
         factors: Which columns are factors; without them, what the sweep varied, otherwise columns of two values
-            of which none is missing.
+            of which none is missing. Of replications of a sweep that are copies of one run, one is read.
         responses: Which columns are responses; without them, all other columns of numbers.
 
     Raises:
@@ -71,8 +71,13 @@ def read(
         (('queue',), ('loss',))
     """
     frame = measurements.read(path)
-    if factors is None and (Path(path) / MARKER).is_file():
-        factors = open_folder(path).varied
+    if (Path(path) / MARKER).is_file():
+        experiment = open_folder(path)
+        factors = experiment.varied if factors is None else factors
+        # Copies of a run are no replications: they would make every difference significant.
+        copied = pl.col("run").str.split("/").list.first().is_in(experiment.description.get("copies", []))
+        if "replication" in frame.columns:
+            frame = frame.filter((pl.col("replication") == 0) | ~copied)
     with measurements.of_file(path):
         return designed(frame, factors=factors, responses=responses)
 

@@ -76,7 +76,7 @@ def main_effects(
 
     Returns:
         Columns ``*by``, factor, response, ``low`` and ``high`` (the levels in words), ``mean_low``,
-        ``mean_high``, ``mean`` (of all runs), ``effect``, ``relative_effect`` (effect / mean), ``p`` (NaN where
+        ``mean_high``, ``mean`` (of all runs), ``effect``, ``relative_effect`` (effect / |mean|), ``p`` (NaN where
         there is no test), ``mark`` ("**" for p < 0.01, "*" for p < 0.05) and ``sign`` ("+", "−"; "" where there is
         no effect).
 
@@ -122,7 +122,7 @@ def contrast(values: Array, at_high: NDArray[np.bool_]) -> dict[str, Any]:
         "mean_high": float(high.mean()),
         "mean": mean,
         "effect": effect,
-        "relative_effect": math.nan if balanced else effect / mean,
+        "relative_effect": math.nan if balanced else effect / abs(mean),
         "p": p,
         "mark": mark(p),
         "sign": "+" if effect > 0 else "−" if effect < 0 else "",
