@@ -33,6 +33,9 @@ _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node", "completion
 #: Numbers that a scenario gives.
 GIVEN: Final = ("start_s", "stop_s")
 
+#: Of runs of one scenario.
+_BY_CHANCE: Final = "the scenarios differ in their seed alone: what differs is chance, and several seeds tell how much"
+
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
@@ -169,16 +172,18 @@ def _of_runs(first: Run, second: Run, pairs: Mapping[str, str], names: tuple[str
             for side, taken in zip(SIDES, series, strict=True)
         ]
     )
-    written = [run.manifest.get("scenario", {}) for run in runs]
+    differences = _differences(*(run.manifest.get("scenario", {}) for run in runs))
+    by_chance = differences["key"].to_list() == ["seed"]
+    said = [_BY_CHANCE] if by_chance else []
     return Comparison(
         names if first.source == second.source else (_TITLES[first.source], _TITLES[second.source]),
         values,
         alone,
         _agreements(values) if (first.source == SIMULATION) != (second.source == SIMULATION) else {},
         shown,
-        _differences(*written),
-        summary(first, second),
-        _warnings(runs, values),
+        differences,
+        summary(first, second, judged=not by_chance),
+        (*said, *_warnings(runs, values)),
     )
 
 

@@ -41,16 +41,16 @@ _TIME: Final = "completion_p95_s"
 _QUEUES: Final = ("queueing_delay_p95_s", "queue_mean_packets")
 
 
-def summary(first: Run, second: Run) -> pl.DataFrame:
+def summary(first: Run, second: Run, *, judged: bool = True) -> pl.DataFrame:
     """A row for each of completion times, goodput, delay, loss, fairness and queue that both runs know.
 
     Returns:
         ``metric``; ``of``: whose it is; ``first`` and ``second``; ``change``: (second − first) / first, none where only
-        the first is zero; ``verdict``: better, worse or same; of runs of unlike sources, as a measurement and its
-        simulation, more, less or same, as neither is the better one.
+        the first is zero; ``verdict``: better, worse or same; more, less or same where neither is the better one, as of
+        unlike sources, such as a measurement and its simulation, and where it is not ``judged``.
     """
     rows = []
-    words = ("better", "worse") if first.source == second.source else ("more", "less")
+    words = ("better", "worse") if judged and first.source == second.source else ("more", "less")
     found = [*_of_transfers(first, second), *_of_flows(first, second), *_of_queue(first, second)]
     for metric, of, before, after in found:
         if before is not None and after is not None:

@@ -91,6 +91,7 @@ def main_effects(
         >>> tl.analyze.main_effects(runs, ["queue"], ["loss"]).select("low", "high", "effect", "mark", "sign").rows()
         [('5 packets', '20 packets', -0.25000000000000006, '', '−')]
     """
+    factors, responses = ([names] if isinstance(names, str) else names for names in (factors, responses))
     found = []
     pairs = {factor: levels(runs, factor) for factor in factors}
     for names, part in parts(runs, by):
