@@ -137,7 +137,7 @@ def test_a_tail_above_a_body_and_a_light_one() -> None:
     assert 900 <= found.begin <= 4000
     light = tail(rng.exponential(1000, 5000))
     assert not light.heavy
-    assert light.sentence().startswith("no tail heavier than an exponential one")
+    assert light.sentence().startswith("no power law that is told from an exponential tail")
 
 
 def test_what_elephants_carry() -> None:

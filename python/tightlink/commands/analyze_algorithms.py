@@ -102,9 +102,17 @@ def ranks(
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
         found = analysis.ranks(read.runs, condition=keys, algorithm=algorithm, responses=chosen, best=best)
+    several = len(chosen or ()) > 1
+
+    def words() -> None:
+        _print_ranks(found)
+        if several:
+            both = f"The {best} of each of {len(chosen or ())} responses has rank 1, be that good or bad"
+            print_text(f"\n{both}; those of one run go together, so that p is too small: --responses names one.")
+
     return Finding(
         lambda: {"finding": found.sentence()} | plain(found),
-        lambda: _print_ranks(found),
+        words,
         lambda: charts.rank_scatter(found),
     )
 

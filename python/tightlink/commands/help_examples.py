@@ -35,7 +35,7 @@ EXAMPLES: Final = {
     "analyze explore": f"{_COMPARED} --algorithm congestion",
     "analyze clusters": f"{_COMPARED} --algorithm congestion",
     "analyze outliers": f"{_COMPARED} --algorithm congestion",
-    "analyze ranks": f"{_COMPARED} --algorithm congestion",
+    "analyze ranks": f"{_COMPARED} --algorithm congestion --responses own_bps",
     "analyze fairness": (
         f"{_COMPARED} --algorithm congestion --own own_bps --standard standard_bps --available rate -o shares.svg"
     ),

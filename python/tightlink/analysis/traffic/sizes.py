@@ -63,7 +63,7 @@ class Tail:
         shares = (f"{100 * carried:.0f} %", f"{100 * self.half:.1f} %")
         elephants = f"the largest 1 % of flows carry {shares[0]}, half is carried by {shares[1]} of them"
         if not self.heavy:
-            return f"no tail heavier than an exponential one; {elephants}"
+            return f"no power law that is told from an exponential tail; {elephants}"
         fall = f"x^-{self.alpha.value:.2f} ({self.alpha.low:.2f} to {self.alpha.high:.2f}) above {self.begin:,.0f}"
         return f"the tail falls as {fall}, heavier than an exponential one; {elephants}"
 
