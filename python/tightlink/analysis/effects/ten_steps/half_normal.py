@@ -3,8 +3,8 @@
 Where no factor did anything, effects would be normal, of one spread and of mean zero, and their absolute values
 would lie on a line through zero over the medians of as many ordered half-normal values. The slope of that line is
 Lenth's pseudo standard error (Technometrics 31, 1989), which large effects hardly move; those beyond his margin of
-error stand out. It takes most effects for noise, and of fewer than seven it says little: where there are replications,
-noise is what these differ by, if that is known better, by more degrees of freedom.
+error stand out. Of fewer than seven effects it says little; there noise is what replications differ by, if there
+are any.
 
 Example:
     >>> effects = pl.DataFrame({"term": list("abcdefg"), "effect": [30.0, -3.0, 2.5, 2.0, -1.5, 1.0, 0.5]})
@@ -70,10 +70,8 @@ def half_normal(effects: pl.DataFrame, replications: tuple[float, int] | None = 
     place = np.arange(1, count + 1)
     # The median of the i-th of n ordered uniform values is that of a beta variable.
     medians = betaincinv(place, count + 1 - place, 0.5)
-    error, freedom = lenth(sizes)
-    replicated = replications is not None and (count < _ENOUGH or replications[1] > freedom)
-    if replications is not None and replicated:
-        error, freedom = replications
+    replicated = replications is not None and count < _ENOUGH
+    error, freedom = replications if replications is not None and replicated else lenth(sizes)
     margin, of_all = (
         error * float(stdtrit(freedom, (1 + confidence) / 2))
         for confidence in (_CONFIDENCE, _CONFIDENCE ** (1 / count))
