@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, merged
-from tightlink.diagnosis.bounds import LOSES, saturated_links
+from tightlink.diagnosis.bounds import LOSES, lasts, saturated_links
 from tightlink.diagnosis.causes import causes
 from tightlink.diagnosis.commands import Changed, Typed
 from tightlink.diagnosis.completions import of_flows
@@ -114,7 +114,8 @@ class Accounted:
         alike = equal and not self._paths.are_unlike(path.busiest.name)
         help_ = suggestions(row, path, mean, queues, self._changed, alike=alike)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
-        answer = done + _answer(mean, queues, help_, [disagreement(row, kernel), _outage(middle)])
+        others = [disagreement(row, kernel), _outage(middle)]
+        answer = done + _answer(mean, queues, help_, others, always=_is_always_full(mean[0], middle))
         return Diagnosis(tuple(flow.label for flow in flows), mean, queues, help_, answer, kernel)
 
 
@@ -175,12 +176,21 @@ def _outage(flow: _Flow) -> str:
     return f"Link {link.name} is down for {ms(down_s)} of it" if down_s and not told else ""
 
 
-def _answer(found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], others: Sequence[str]) -> str:
+def _is_always_full(cause: Cause, flow: _Flow) -> bool:
+    """Whether a link is busy all the time of a flow, whatever else it waits for in some of it, such as timeouts."""
+    busiest = flow.path.busiest
+    full = busiest.utilization >= _ALWAYS and lasts(flow.row, busiest)
+    return full and cause.name == "saturated_link" and cause.where == busiest.name
+
+
+def _answer(
+    found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], others: Sequence[str], *, always: bool
+) -> str:
     """Both answers and the suggestions in words."""
     first, *second = _said(found)
     share = 1.0 if first.share is None else first.share
     text = f"likely {first.text}" if first.certainty == "likely" else first.text
-    if share < _ALWAYS:
+    if share < (_CLEAR if always else _ALWAYS):
         text = f"for {percent(share)} of the time {text}"
     if second:
         text += f", for {percent(second[0].share or 0.0)} {_short(second[0])}"
