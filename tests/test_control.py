@@ -122,7 +122,7 @@ def test_options_are_parameters(base: tl.Scenario) -> None:
         ("def on_ack(self, ack): self.ssthresh = -1", "ssthresh is -1: expected packets"),
         ("def on_report(self, report): return 8", "on_report of ftp at .*: it returns 8: expected nothing, as it sets"),
         ("def __init__(self): raise RuntimeError('no')\n    def on_report(self, report): pass", "no"),
-        ("pass", r"expected a control that does something, in on_report, on_loss, on_timeout, on_ack"),
+        ("pass", r"expected a control that does something, in on_report, on_loss, on_mark, on_timeout, on_ack"),
     ],
 )
 def test_a_mistake_in_a_control_ends_the_run(base: tl.Scenario, tmp_path: Path, body: str, said: str) -> None:
@@ -210,3 +210,53 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert cli.main(["run", file, "--controls", str(tmp_path / name)]) in {1, 2}
         assert said in capsys.readouterr().err
     sys.modules.pop("mine")
+
+
+class Proportional(tl.CongestionControl):
+    """DCTCP, as RFC 8257 has it."""
+
+    def __init__(self, gain: float = 0.0625) -> None:
+        self.gain, self.alpha = gain, 1.0
+
+    def on_report(self, report: tl.Report) -> None:
+        self.alpha += self.gain * (report.marked / max(report.delivered, 1) - self.alpha)
+        if report.in_use and self.cwnd >= self.ssthresh:
+            self.cwnd += 1
+
+    def on_mark(self, loss: tl.Loss) -> float:
+        return loss.in_use * (1 - self.alpha / 2)
+
+
+class Unmoved(tl.CongestionControl):
+    """Takes no note of marks."""
+
+    def on_mark(self, _loss: tl.Loss) -> None:
+        return None
+
+
+MARKING = """
+profile = "linux"
+duration = "300 ms"
+[link.wire]
+ends = ["a", "b"]
+rate = "10 Gbit/s"
+delay = "10 us"
+queue = {{ kind = "threshold", limit = "60 packets", mark = "30 packets" }}
+[traffic.f]
+kind = "bulk"
+from = "a"
+to = "b"
+tcp = {{ congestion = "{control}", ecn = true }}
+"""
+
+
+def test_marks_are_told_apart_from_losses() -> None:
+    """The engine's DCTCP has the same rate and queue; who hears marks as losses halves the window."""
+    runs = {name: tl.simulate(tl.loads(MARKING.format(control=name))) for name in ("proportional", "dctcp", "unmoved")}
+    queues = {name: run.links["queue_mean_packets"][0] for name, run in runs.items()}
+    goodputs = {name: run.flows["goodput_bps"][0] for name, run in runs.items()}
+    assert goodputs["proportional"] == pytest.approx(goodputs["dctcp"], rel=0.01)
+    assert queues["proportional"] == pytest.approx(queues["dctcp"], rel=0.1)
+    assert runs["proportional"].flows["packets_dropped"][0] == 0
+    assert runs["unmoved"].links["queue_max_packets"][0] >= 59
+    assert runs["unmoved"].flows["packets_dropped"][0] > 0

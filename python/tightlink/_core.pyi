@@ -63,6 +63,8 @@ class Report:
     """Since the last report, in seconds."""
     delivered: float
     """Packets acknowledged since then."""
+    marked: float
+    """Those of them that had a congestion mark, as far as ACKs tell."""
     in_flight: float
     """Packets outstanding."""
     rtt_s: float
@@ -82,6 +84,8 @@ class Ack:
     """When it arrived, in seconds."""
     acked: float
     """Packets that it acknowledges; 1 under profile ns2, which counts ACKs."""
+    marked: float
+    """Packets that had a congestion mark, which are not among them, as far as it tells."""
     rtt_s: float
     """The round-trip time that its timestamp tells, in seconds."""
     in_flight: float

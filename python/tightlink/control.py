@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 #: What the engine calls.
-_METHODS: Final = ("on_report", "on_loss", "on_timeout", "on_ack")
+_METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack")
 _CONTROLS: dict[str, type[CongestionControl]] = {}
 _DIGESTS: dict[type[CongestionControl], str] = {}
 
@@ -107,6 +107,12 @@ class CongestionControl:
 
         def on_ack(self, ack: Ack) -> None:
             """An ACK acknowledged new data; only if a subclass defines it. Then slow start is its own, too."""
+
+        def on_mark(self, loss: Loss) -> float | None:
+            """A packet was marked, at most once a round trip: the window to continue with, in packets, or nothing.
+
+            Only if a subclass defines it; without it a mark is a loss. Reports and ACKs tell how many were marked.
+            """
 
     @classmethod
     def options(cls) -> dict[str, float]:

@@ -266,9 +266,9 @@ class Prepared:
         if outcome.until_s is None:
             return made
         # A part of a run is never taken for the run.
-        until = f"until {units.format_time(outcome.until_s)}"
-        warning = f"interrupted: a part of the run only, {until} of {self.understood['duration']}"
-        part = {"identity": f"{self.identity} {until}", "part_until_s": outcome.until_s}
+        until = units.format_time(float(f"{outcome.until_s:.4g}"))
+        warning = f"interrupted: a part of the run only, until {until} of {self.understood['duration']}"
+        part = {"identity": f"{self.identity} until {outcome.until_s} s", "part_until_s": outcome.until_s}
         return made | part | {"warnings": [*found["warnings"], warning]}
 
 

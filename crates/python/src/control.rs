@@ -18,6 +18,9 @@ pub struct Report {
     interval_s: f64,
     /// Packets acknowledged since then.
     delivered: f64,
+    /// Those of them that had a congestion mark, as far as ACKs tell: each with accurate ECN; with classic ECN all that an
+    /// ACK acknowledges which says that there was one.
+    marked: f64,
     /// Packets outstanding.
     in_flight: f64,
     /// The mean round-trip time of the ACKs since then, in seconds.
@@ -38,6 +41,8 @@ pub struct Ack {
     now_s: f64,
     /// Packets that it acknowledges; 1 under profile ns2, which counts ACKs.
     acked: f64,
+    /// Packets that had a congestion mark, which are not among them, as far as it tells.
+    marked: f64,
     /// The round-trip time that its timestamp tells, in seconds.
     rtt_s: f64,
     /// Packets outstanding before it came.
@@ -116,11 +121,13 @@ impl Maker for InPython {
             }
             let object = self.make.call1(py, (&spec.kind, options))?;
             let wants_acks = object.bind(py).hasattr(intern!(py, "on_ack"))?;
-            PyResult::Ok((object, wants_acks))
+            let wants_marks = object.bind(py).hasattr(intern!(py, "on_mark"))?;
+            PyResult::Ok((object, wants_acks, wants_marks))
         });
-        let (object, wants_acks) = made.map_err(|error| Python::attach(|py| error.value(py).to_string()))?;
+        let (object, wants_acks, wants_marks) =
+            made.map_err(|error| Python::attach(|py| error.value(py).to_string()))?;
         let (flow, trouble) = (flow.to_owned(), Arc::clone(&self.trouble));
-        Ok(Box::new(Control { object, wants_acks, flow, trouble }))
+        Ok(Box::new(Control { object, wants_acks, wants_marks, flow, trouble }))
     }
 }
 
@@ -129,6 +136,7 @@ impl Maker for InPython {
 struct Control {
     object: Py<PyAny>,
     wants_acks: bool,
+    wants_marks: bool,
     flow: String,
     trouble: Arc<Trouble>,
 }
@@ -202,16 +210,31 @@ impl External for Control {
         self.wants_acks
     }
 
+    fn wants_marks(&self) -> bool {
+        self.wants_marks
+    }
+
+    fn on_mark(&mut self, window: &Window, loss: &congestion::Loss) -> Option<f64> {
+        let now_s = loss.now.seconds();
+        let argument = Loss { now_s, in_use: loss.in_use };
+        let read = |answer: &Bound<'_, PyAny>| {
+            if answer.is_none() { Ok(None) } else { packets(answer, "what it returns").map(Some) }
+        };
+        let mut window = *window;
+        self.call("on_mark", now_s, &mut window, |py| Ok(Bound::new(py, argument)?.into_any()), read).flatten()
+    }
+
     fn on_report(&mut self, window: &mut Window, report: &congestion::Report) {
-        let &congestion::Report { now_s, interval_s, delivered, in_flight, rtt_s, rtt_min_s, rtt_base_s, in_use } =
-            report;
-        let argument = Report { now_s, interval_s, delivered, in_flight, rtt_s, rtt_min_s, rtt_base_s, in_use };
+        let &congestion::Report { now_s, interval_s, delivered, marked, in_flight, .. } = report;
+        let &congestion::Report { rtt_s, rtt_min_s, rtt_base_s, in_use, .. } = report;
+        let argument = Report { now_s, interval_s, delivered, marked, in_flight, rtt_s, rtt_min_s, rtt_base_s, in_use };
         self.call("on_report", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), nothing);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &congestion::Ack, in_use: bool) {
         let now_s = ack.now.seconds();
-        let argument = Ack { now_s, acked: ack.acked, rtt_s: ack.rtt_s, in_flight: ack.in_flight, in_use };
+        let &congestion::Ack { acked, marked, rtt_s, in_flight, .. } = ack;
+        let argument = Ack { now_s, acked, marked, rtt_s, in_flight, in_use };
         self.call("on_ack", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), nothing);
     }
 

@@ -165,7 +165,7 @@ def _bottleneck(run: Run, rates: pl.DataFrame, rate: str) -> str:
     link = next((link for link in run.scenario.resolve()["links"] if link["name"] == name), None)
     if link is None:
         return ""
-    if (run.series["metric"] == _CAPACITY).any():
+    if (run.series.filter(entity=name)["metric"] == _CAPACITY).any():
         return f"The capacity of the busiest link, {name}, is what it could have sent in each interval{_interval(run)}."
     if "rate" in link or "shaper" in link:
         return f"The rate of the busiest link, {name}, changes."

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.numbers import grouped, several
 from tightlink.scenario.beside_users import first_users
 from tightlink.scenario.offered import most_offered, packets_per_s
 from tightlink.scenario.traffic import Flow
@@ -112,8 +113,8 @@ class Outline:
 
     def __str__(self) -> str:
         rows = f" and {self.rows} samples" if self.rows else ""
-        flows = "1 flow" if self.flows == 1 else f"{self.flows} flows"
-        return f"up to {_size(self.bytes)} of memory, for {flows}, {self.elements} nodes and links{rows}"
+        flows = f"{several(self.flows, 'flow')}, " if self.flows else ""
+        return f"up to {_size(self.bytes)} of memory, for {flows}{grouped(self.elements)} nodes and links{rows}"
 
 
 def outline(scenario: Scenario) -> Outline:

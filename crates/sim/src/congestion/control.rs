@@ -184,6 +184,11 @@ pub trait CongestionControl: Sized {
         self.on_loss(window, loss)
     }
 
+    /// Whether ACKs of what was not marked, beside what was, let the window grow: marks are counted, and answered apart.
+    fn counts_marks(&self) -> bool {
+        Self::READS_MARKS
+    }
+
     /// An ACK told of packets for the first time, in recovery or outside, and `losses` were found since the sample
     /// before, with RACK by this ACK, too: sets the window. True if samples of what is in flight will not tell how fast
     /// the path is, as the control itself sends too little.

@@ -258,10 +258,11 @@ impl Controls {
         of_kind!(handle, PACED)
     }
 
-    /// See [`CongestionControl::READS_MARKS`].
+    /// See [`CongestionControl::counts_marks`].
     #[must_use]
-    pub fn reads_marks(&self, handle: Handle) -> bool {
-        of_kind!(handle, READS_MARKS)
+    #[cold]
+    pub fn counts_marks(&self, handle: Handle) -> bool {
+        ask!(self, handle, counts_marks())
     }
 
     /// See [`CongestionControl::GOES_ON`].

@@ -16,6 +16,9 @@ pub struct Report {
     pub interval_s: f64,
     /// Packets acknowledged since then.
     pub delivered: f64,
+    /// Those of them that had a congestion mark, as far as ACKs tell: with classic ECN all that an ACK acknowledges which
+    /// says that there was one.
+    pub marked: f64,
     /// Packets outstanding.
     pub in_flight: f64,
     /// The mean round-trip time of the ACKs since then, in seconds.
@@ -32,6 +35,14 @@ pub struct Report {
 pub trait External: Debug + Send {
     /// Whether it hears of each ACK by [`Self::on_ack`]. If not, the engine doubles the window in slow start.
     fn wants_acks(&self) -> bool;
+    /// Whether marks are told by [`Self::on_mark`]. If not, they are losses to it.
+    fn wants_marks(&self) -> bool {
+        false
+    }
+    /// A packet was marked, the first of its window: the window to continue with; none: as it is.
+    fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
+        Some(self.on_loss(window, loss))
+    }
     /// A round trip is over.
     fn on_report(&mut self, window: &mut Window, report: &Report);
     /// An ACK acknowledged new data outside of recovery; the window was in use or not.
@@ -66,15 +77,31 @@ impl Maker for NoMaker {
 pub struct Connected {
     control: Box<dyn External>,
     wants_acks: bool,
+    wants_marks: bool,
     rounds: Rounds,
     delivered: f64,
+    marked: f64,
     since: Option<Time>,
+    /// The ACK that was measured last.
+    last: Option<Ack>,
 }
 
 impl Connected {
     pub(super) fn to(control: Box<dyn External>) -> Self {
-        let wants_acks = control.wants_acks();
-        Self { control, wants_acks, rounds: Rounds::default(), delivered: 0.0, since: None }
+        let (wants_acks, wants_marks) = (control.wants_acks(), control.wants_marks());
+        let rounds = Rounds::default();
+        Self { control, wants_acks, wants_marks, rounds, delivered: 0.0, marked: 0.0, since: None, last: None }
+    }
+
+    /// Tells of a round trip that is over.
+    fn tell(&mut self, window: &mut Window, ack: &Ack, in_use: bool) {
+        if self.rounds.is_over(ack) {
+            let report = self.report(ack, in_use);
+            self.control.on_report(window, &report);
+            self.rounds.begin(ack);
+            (self.delivered, self.marked) = (0.0, 0.0);
+            self.since = Some(ack.now);
+        }
     }
 
     fn report(&self, ack: &Ack, in_use: bool) -> Report {
@@ -82,6 +109,7 @@ impl Connected {
             now_s: ack.now.seconds(),
             interval_s: ack.now.since(self.since.unwrap_or(ack.now)),
             delivered: self.delivered,
+            marked: self.marked,
             in_flight: ack.in_flight,
             rtt_s: self.rounds.mean_s().unwrap_or(ack.rtt_s),
             rtt_min_s: self.rounds.least_s,
@@ -104,6 +132,8 @@ impl CongestionControl for Connected {
     fn measure(&mut self, ack: &Ack) {
         self.rounds.sample(ack);
         self.delivered += ack.delivered;
+        self.marked += ack.marked;
+        self.last = Some(*ack);
         if self.since.is_none() {
             // The first round began when the packet was sent that the first ACK answers.
             self.since = Some(Time::new((ack.now.seconds() - ack.rtt_s).max(0.0)));
@@ -117,13 +147,22 @@ impl CongestionControl for Connected {
         } else if in_use && window.in_slow_start() {
             window.slow_start(ack.acked);
         }
-        if self.rounds.is_over(ack) {
-            let report = self.report(ack, in_use);
-            self.control.on_report(window, &report);
-            self.rounds.begin(ack);
-            self.delivered = 0.0;
-            self.since = Some(ack.now);
+        self.tell(window, ack, in_use);
+    }
+
+    fn counts_marks(&self) -> bool {
+        self.wants_marks
+    }
+
+    fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
+        if !self.wants_marks {
+            return Some(self.control.on_loss(window, loss));
         }
+        // An ACK of marked packets alone lets nothing grow, and may end a round trip.
+        if let Some(ack) = self.last {
+            self.tell(&mut window.clone(), &ack, ack.finds_in_use(window));
+        }
+        self.control.on_mark(window, loss)
     }
 
     fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64 {

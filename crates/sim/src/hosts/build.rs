@@ -113,7 +113,7 @@ impl Builder<'_> {
             sender.take_time(self.hosts.entities.timer(index, PACING), longest_s, random);
             self.hosts.paces = true;
         }
-        let feedback = feedback(&flow.label, tcp, self.scenario.profile, self.hosts.controls.reads_marks(control))?;
+        let feedback = feedback(&flow.label, tcp, self.scenario.profile, self.hosts.controls.counts_marks(control))?;
         let delayed_ack = self.hosts.entities.timer(index, DELAYED_ACK);
         let mut receiver = Receiver::new(tcp, self.scenario.profile, feedback, index, delayed_ack);
         self.delays.add_flow(self.unloaded_s(index, connection.size(1)));

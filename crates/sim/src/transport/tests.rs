@@ -170,7 +170,7 @@ impl Ends {
         let bytes = Some(packets * u64::from(tcp.payload_bytes));
         let mut controls = Controls::default();
         let control = controls.add(&tcp.congestion).expect("the control is known");
-        let feedback = match (tcp.agreed_ecn(), controls.reads_marks(control)) {
+        let feedback = match (tcp.agreed_ecn(), controls.counts_marks(control)) {
             (Ecn::Off, _) => Feedback::None,
             (Ecn::Classic, false) => Feedback::Latched,
             (Ecn::Classic, true) => Feedback::Accurate,

@@ -109,8 +109,9 @@ impl Site {
         let mut controls = Controls::default();
         let fresh: Vec<Handle> =
             spec.controls.iter().map(|control| add(&mut controls, spec, control)).collect::<Result<_, _>>()?;
-        let told =
-            |&handle: &Handle| feedback(&spec.label, &spec.tcp, group.connection.profile, controls.reads_marks(handle));
+        let told = |&handle: &Handle| {
+            feedback(&spec.label, &spec.tcp, group.connection.profile, controls.counts_marks(handle))
+        };
         let long_lived: Vec<u16> =
             (0..).zip(&spec.long_lived).filter(|(_, flow)| flow.from as usize == place).map(|(flow, _)| flow).collect();
         let receivers = spec.sites[place].receivers;
