@@ -169,8 +169,8 @@ def test_memory_is_foreseen_before_a_scenario_is_expanded(monkeypatch: pytest.Mo
     """
     monkeypatch.setattr(memory, "available", lambda: 2**29)
     for text, changes, needs, remedy in (
-        (pairs, {}, "7.1 GiB of memory, for 1 flow, 4000000 nodes and links", "fewer flows or a smaller network"),
-        (BULK, {"traffic.t.flows": 1_000_000}, "2.3 GiB of memory, for 1000000 flows, ", "fewer flows or a smaller"),
+        (pairs, {}, "7.1 GiB of memory, for 1 flow, 4,000,000 nodes and links", "fewer flows or a smaller network"),
+        (BULK, {"traffic.t.flows": 1_000_000}, "2.3 GiB of memory, for 1,000,000 flows, ", "fewer flows or a smaller"),
         (BULK, {"duration": "9 s", "observe.interval": "1 us"}, "6.7 GiB of memory, for 1 flow, ", "a longer observe"),
         (
             USERS,
@@ -251,7 +251,7 @@ def test_what_takes_minutes_is_asked_for(
     )
     assert cli.main(["run", str(file)]) == 2
     assert re.fullmatch(
-        r"tightlink: it needs up to 7\.1 GiB of memory, for 1 flow, 4000000 nodes and links, which take minutes .*: take "
+        r"tightlink: it needs up to 7\.1 GiB of memory, for 1 flow, 4,000,000 nodes and links, which take minutes .*: take "
         r"fewer, or add --yes\n",
         capsys.readouterr().err,
     )

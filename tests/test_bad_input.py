@@ -66,7 +66,7 @@ TEXTS = [
     ),
     (
         "duration = '1 s'\ntopology.t.kind = 'dumbell'",
-        'topology.t.kind = "dumbell": expected one of dumbbell, chain, parking-lot, fat-tree, graph, '
+        'topology.t.kind = "dumbell": expected one of dumbbell, chain, parking-lot, fat-tree, leaf-spine, graph, '
         'abilene-four-tier; did you mean "dumbbell"?',
     ),
     ("duration = '1 s'\nnode.r.processor.per_packet = '1 ms'", "node.r: expected the name of a node"),

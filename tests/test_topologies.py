@@ -21,6 +21,7 @@ KINDS = {
     "chain": 'hops = 3, pairs = 2, hop.rate = "1 Mbit/s", access.rate = "1 Gbit/s"',
     "parking-lot": 'hops = 3, pairs = 2, cross = 2, hop.rate = "1 Mbit/s", access.rate = "1 Gbit/s"',
     "fat-tree": 'k = 4, link.rate = "1 Gbit/s"',
+    "leaf-spine": 'leaves = 4, spines = 2, hosts = 4, link.rate = "1 Gbit/s"',
     "graph": 'routers = ["a", "b"], edges = [{ ends = ["a", "b"], rate = "1 Gbit/s" }]',
     "abilene-four-tier": 'speed = "800 packets/ms"',
 }
@@ -114,6 +115,33 @@ def test_counts_of_a_fat_tree(k: int) -> None:
     assert all(len(ports[switch]) == k for switch in switches)
 
 
+@pytest.mark.parametrize(("leaves", "spines", "hosts"), [(4, 2, 3), (1, 1, 5), (3, 4, 1)])
+def test_hosts_of_leaves_are_two_or_four_links_apart(leaves: int, spines: int, hosts: int) -> None:
+    net = network("leaf-spine", f'leaves = {leaves}, spines = {spines}, hosts = {hosts}, link.rate = "1 Gbit/s"')
+    sizes = {group.removeprefix("net."): size for group, size in net.groups.items()}
+    every = leaves * hosts
+    assert sizes == {"spine": spines, "leaf": leaves, "host": every, "host_link": every, "spine_link": leaves * spines}
+    router, used = Router.of(net), set()
+    for one, other in permutations(range(every), 2):
+        taken = links_between(net, router, f"net.host[{one}]", f"net.host[{other}]")
+        assert len(taken) == (2 if one // hosts == other // hosts else 4)
+        used |= {name.removesuffix(".reverse") for name in taken if "spine" in name}
+    # Without a choice for each flow, every leaf has a spine of its own as far as these last.
+    assert len(used) >= (min(leaves, spines) if leaves > 1 else 0)
+
+
+def test_flows_of_leaves_and_spines_take_all_paths() -> None:
+    found = tl.simulate(
+        tl.loads("""
+        duration = "100 ms"
+        topology.net = { kind = "leaf-spine", leaves = 2, spines = 4, hosts = 16, link = { rate = "1 Gbit/s", delay = "5 us" } }
+        traffic.all = { kind = "bulk", flows = 16, from = "net.host[0]", to = "net.host[31]" }
+        """)
+    )
+    up = found.links.filter(pl.col("link").is_in([f"net.spine_link[{spine}]" for spine in range(4)]))
+    assert (up["packets_in"] > 0).all()
+
+
 @pytest.mark.parametrize("k", [2, 4, 6])
 def test_hosts_of_a_fat_tree_are_two_four_or_six_links_apart(k: int) -> None:
     net = network("fat-tree", f'k = {k}, link.rate = "1 Gbit/s"')
@@ -169,6 +197,8 @@ def test_the_engine_takes_the_way_that_the_model_says(kind: str, keys: str, sour
         ("fat-tree", 'k = true, link.rate = "1 Gbit/s"', "topology.net.k = true: expected an even number of ports"),
         ("fat-tree", "k = 4", 'topology.net.link.rate: expected a rate such as "1 Gbit/s"'),
         ("fat-tree", 'k = 4, link.delay = "1 ms", host_link.rate = "1 Gbit/s"', "topology.net.link.rate: expected a rate"),
+        ("leaf-spine", 'leaves = 0, spines = 1, hosts = 1, link.rate = "1 Gbit/s"', "topology.net.leaves = 0: expected"),
+        ("leaf-spine", "leaves = 2, spines = 1, hosts = 1", 'topology.net.link.rate: expected a rate such as "1 Gbit/s"'),
         ("fat-tree", 'k = 4, link.rate = ["1 Gbit/s"]', 'topology.net.link.rate = ["1 Gbit/s"]: expected 16 values, one for each link, not 1'),
         ("parking-lot", 'hops = 2, hop.rate = "1 Mbit/s"', "topology.net.access.rate: expected a rate"),
         ("parking-lot", 'hops = 0, hop.rate = "1 Mbit/s", access.rate = "1 Mbit/s"', "topology.net.hops = 0: expected a whole number of hops"),

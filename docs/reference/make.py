@@ -99,6 +99,7 @@ KEYS: Final = {
     "chain": "Chain",
     "parking-lot": "ParkingLot",
     "fat-tree": "FatTree",
+    "leaf-spine": "LeafSpine",
     "graph": "Graph",
     "edge": "Edge",
     "graph-link": "GraphLink",

@@ -105,6 +105,7 @@ __all__ = [
     "Interface",
     "JitterTable",
     "LargerFile",
+    "LeafSpine",
     "LeoDelay",
     "Link",
     "LongLived",

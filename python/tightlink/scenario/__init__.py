@@ -68,6 +68,7 @@ from tightlink.scenario.topologies import (
     Graph,
     GroupLink,
     GroupReverse,
+    LeafSpine,
     ParkingLot,
     Spread,
 )
@@ -126,6 +127,7 @@ __all__ = [
     "Interface",
     "JitterTable",
     "LargerFile",
+    "LeafSpine",
     "LeoDelay",
     "Link",
     "LongLived",

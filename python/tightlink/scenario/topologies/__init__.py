@@ -2,7 +2,7 @@
 
 Example:
     >>> sorted(TOPOLOGIES)
-    ['abilene-four-tier', 'chain', 'dumbbell', 'fat-tree', 'graph', 'parking-lot']
+    ['abilene-four-tier', 'chain', 'dumbbell', 'fat-tree', 'graph', 'leaf-spine', 'parking-lot']
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from tightlink.scenario.topologies.dumbbell import Dumbbell
 from tightlink.scenario.topologies.fat_tree import FatTree
 from tightlink.scenario.topologies.four_tier import AbileneFourTier
 from tightlink.scenario.topologies.graph import Graph
+from tightlink.scenario.topologies.leaf_spine import LeafSpine
 from tightlink.scenario.topologies.parking_lot import ParkingLot
 
-_Topologies = Dumbbell | Chain | ParkingLot | FatTree | Graph | AbileneFourTier
+_Topologies = Dumbbell | Chain | ParkingLot | FatTree | LeafSpine | Graph | AbileneFourTier
 TOPOLOGIES: Final = by_kind(_Topologies)
 AnyTopology = Annotated[_Topologies, Forms()]
 
@@ -32,6 +33,7 @@ __all__ = [
     "Graph",
     "GroupLink",
     "GroupReverse",
+    "LeafSpine",
     "ParkingLot",
     "Spread",
     "Topology",
