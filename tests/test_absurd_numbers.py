@@ -175,7 +175,7 @@ def test_memory_is_foreseen_before_a_scenario_is_expanded(monkeypatch: pytest.Mo
         (
             USERS,
             {"duration": "9 s", "observe.interval": "1 us"},
-            "7.8 GiB of memory, for 0 flows, ",
+            "7.8 GiB of memory, for 2 nodes and links and ",
             "a longer observe",
         ),
     ):

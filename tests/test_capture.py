@@ -584,7 +584,7 @@ def _at_both_ends(link: str, tmp_path: Path) -> tuple[dict[str, Any], dict[str, 
         file = tmp_path / f"{place}.pcapng"
         run = tl.simulate(tl.loads(LOSSY.format(link=link)), pcap=file, pcap_at=[place])
         rows.append(tl.capture(file).flows.row(0, named=True))
-    return run.flows.row(0, named=True), *rows
+    return run.flows.row(0, named=True), rows[0], rows[1]
 
 
 def test_what_was_lost_before_the_capture_counts_as_retransmitted(tmp_path: Path) -> None:
