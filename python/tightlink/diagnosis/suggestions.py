@@ -45,6 +45,8 @@ _SMALL: Final = 0.75
 _SHORTEST: Final = 4
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
 _BUSY: Final = 0.8
+#: CAKE is told this share of a link's rate, so that its queue is the one that stands.
+_SHAPED: Final = 0.98
 #: Kinds of rates that do not change at random.
 _FORESEEN: Final = ("schedule", "table")
 #: A queue that is suggested takes the burst of an initial window (RFC 6928).
@@ -232,7 +234,7 @@ def _other_queues(link: Link, path: Path, *, fills: bool) -> Iterator[_Tried]:
         return
     codel = {"kind": "codel", "limit": link.written() or "unlimited"}
     if link.mean_bytes < _SMALL * path.packet_bytes and path.tcp is not None:
-        yield "CAKE with its ACK filter", {f"{link.key}.queue": {"kind": "cake", "ack_filter": "normal"}}
+        yield "CAKE with its ACK filter", {f"{link.key}.queue": _cake(link)}
     elif not fills:
         yield _fair(link)
     elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):
@@ -243,6 +245,13 @@ def _other_queues(link: Link, path: Path, *, fills: bool) -> Iterator[_Tried]:
         yield f"a {text}", {f"{link.key}.queue": packets}
     if link.queueing_s > _STANDING_S:
         yield "CoDel", {f"{link.key}.queue": codel}
+
+
+def _cake(link: Link) -> dict[str, str]:
+    """CAKE that knows the rate of its link, if that is one: its target allows for packets that take long to send."""
+    queue = {"kind": "cake", "ack_filter": "normal"}
+    known = link.spec["rate_bps"] if "rate" not in link.spec and link.shaped_bps == math.inf else None
+    return queue | ({"rate": units.format_rate(_SHAPED * known)} if known else {})
 
 
 def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, ...]] | None:
