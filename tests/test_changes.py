@@ -356,3 +356,15 @@ def test_rack_waits_for_what_others_take_for_lost() -> None:
     # Once it has seen them overtake each other, a quarter of a round trip is longer than 5 ms.
     needless = rack["packets_retransmitted"] - rack["packets_dropped"]
     assert needless < 0.01 * 0.01 * rack["packets_sent"]
+
+
+def test_an_outage_after_the_end_is_told() -> None:
+    text = """
+    duration = "1 s"
+    link.wire = {{ ends = ["a", "b"], rate = "2 Mbit/s", outages = {{ schedule = [{outages}] }} }}
+    traffic.t = {{ kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s" }}
+    """
+    late = '{ at = "500 ms", for = "10 ms" }, { at = "2 s", for = "1 s" }'
+    told = tl.simulate(tl.loads(text.format(outages=late))).warnings
+    assert list(told) == ["1 of 2 outages of wire begin after the end of the run, at 1 s"]
+    assert not tl.simulate(tl.loads(text.format(outages='{ at = "500 ms", for = "10 ms" }'))).warnings

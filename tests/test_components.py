@@ -35,7 +35,7 @@ def test_fishers_iris() -> None:
     np.testing.assert_allclose(weights, expected, atol=5e-8)
     assert (found.above_one, found.needed(0.7), found.needed(0.9), found.needed(0.99)) == (1, 1, 2, 3)
     assert found.sentence().startswith(
-        "4 responses of 150 runs: 96 % of the variance in PC1 and PC2, 90 % in 2 components; 1 say"
+        "4 responses of 150 runs: 96 % of the variance in PC1 and PC2, 90 % or more in 2 components; 1 says"
     )
     # The species stand apart along the first.
     means = found.scores.group_by("species", maintain_order=True).agg(pl.col("PC1").mean())["PC1"].to_list()

@@ -4,7 +4,7 @@ use crate::congestion::{reads_marks, samples_delivery};
 use crate::epochs::EpochSimulation;
 use crate::hosts::Ends;
 use crate::network::link::Link;
-use crate::scenario::{Ecn, Scenario, TransportSpec};
+use crate::scenario::{Ecn, OutageTimes, Scenario, TransportSpec};
 use crate::tables::Finished;
 
 /// What is to be read of a run of flows.
@@ -13,7 +13,21 @@ pub fn of_flows(run: &impl Finished) -> Vec<String> {
     let mut found = narrow(run);
     found.extend(unfinished(run));
     found.extend(unmarked(run));
+    found.extend(late(run.scenario()));
     found
+}
+
+/// Outages that are written down for times after the end.
+fn late(scenario: &Scenario) -> impl Iterator<Item = String> {
+    let end_s = scenario.duration_s;
+    // Both directions have the same.
+    scenario.links.iter().filter(|link| !link.name.ends_with(".reverse")).filter_map(move |link| {
+        let OutageTimes::Schedule { at_s, period_s: None, .. } = &link.outages.as_ref()?.times else { return None };
+        let late = at_s.iter().filter(|&&at_s| at_s >= end_s).count();
+        (late > 0).then(|| {
+            format!("{late} of {} outages of {} begin after the end of the run, at {end_s} s", at_s.len(), link.name)
+        })
+    })
 }
 
 /// Groups to which congestion marks are not what they ask for.

@@ -39,6 +39,8 @@ _CLEAR: Final = 0.9
 _MOSTLY: Final = 3.0
 #: A queue that adds less than this part of the base round trip to a flow does not hold it.
 _LITTLE: Final = 0.1
+#: A window of so much of a BDP does not hold a path back.
+_NEAR: Final = 0.9
 #: Losses of which timeouts take no part, so that they allow a window.
 _FEW: Final = 0.01
 #: Timeouts that take so much of the time are what it waits for.
@@ -271,6 +273,12 @@ def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
 
 
 def _cautious(row: Mapping[str, Any], path: Path, share: float) -> Cause:
+    window = mean_window(row, path)
+    if window is not None and window >= _NEAR * path.bdp_packets:
+        text = (
+            f"{path.congestion} keeps no more in flight than the path holds, which idles at times{_of_bdp(row, path)}"
+        )
+        return Cause("control", share, "likely", "", text)
     back = max(path.reverse, key=lambda link: link.queueing_s, default=None)
     there = sum(link.queueing_s for link in path.forward)
     reason = ": it takes the queueing delay of the path for its own"

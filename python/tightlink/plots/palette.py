@@ -77,6 +77,9 @@ def colors(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, str]:
     True
     >>> len(set(colors(f"flow[{place}]" for place in range(24)).values()))
     24
+    >>> among = [f"link[{place}]" for place in range(66)]
+    >>> len(set(colors(among[::11], among).values()))
+    6
     """
     listed = list(dict.fromkeys(map(str, names)))
     found: dict[str, str] = {}
@@ -85,7 +88,12 @@ def colors(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, str]:
         place = next(place for place in _order(_wanted(name)) if place not in taken)
         found[name] = NAMED[place]
         taken = taken | {place} if len(taken) < len(NAMED) - 1 else set()
-    return {name: found[name] for name in listed}
+    drawn = {name: found[name] for name in listed}
+    for place, name in enumerate(listed[: len(NAMED)]):
+        # More names than colours come before them: of what is drawn none shares its colour for that.
+        if drawn[name] in {drawn[other] for other in listed[:place]}:
+            drawn[name] = next(NAMED[free] for free in _order(_wanted(name)) if NAMED[free] not in drawn.values())
+    return drawn
 
 
 def shades(levels: Sequence[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -51,9 +52,19 @@ class Found:
 
     @property
     def responses(self) -> list[str]:
-        """What is compared: the main metrics but the queue's length, and the share of each traffic group."""
-        metrics = [name for name in self.metrics if name != "queue_mean_packets"]
+        """What is compared: the main metrics but the queue's length, and the share of each traffic group.
+
+        The goodput of transfers is over the time until the last of them, which one timeout makes twice as long.
+        """
+        left_out = {"queue_mean_packets"} | ({"goodput_bps"} if self._is_of_transfers else set())
+        metrics = [name for name in self.metrics if name not in left_out]
         return [*metrics, *self.groups.get("share", {}).values()]
+
+    @property
+    def _is_of_transfers(self) -> bool:
+        """Whether all traffic is transfers that arrive by themselves."""
+        traffic = tomllib.loads(self.description.get("scenario", "")).get("traffic", {})
+        return bool(traffic) and all(group.get("kind") == "transfers" for group in traffic.values())
 
     @property
     def varied(self) -> list[str]:

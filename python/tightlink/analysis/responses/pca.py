@@ -13,6 +13,7 @@ from typing import Final
 from tightlink.analysis.effects.designed import deviations, numbers
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.lazy import Array, np, pl
+from tightlink.numbers import several
 
 _FEWEST: Final = 2
 _ROUNDING: Final = 1e-9
@@ -51,8 +52,8 @@ class Components:
         first = self.variances.row(min(_FEWEST, self.variances.height) - 1, named=True)
         return (
             f"{len(self.responses)} responses of {self.scores.height} runs: {100 * first['cumulated']:.0f} % of the "
-            f"variance in PC1 and PC2, 90 % in {self.needed(0.9)} components; "
-            f"{self.above_one} say more than a single response does"
+            f"variance in PC1 and PC2, 90 % or more in {several(self.needed(0.9), 'component')}; "
+            f"{self.above_one} {'says' if self.above_one == 1 else 'say'} more than a single response does"
         )
 
 
