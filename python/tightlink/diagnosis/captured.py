@@ -126,6 +126,9 @@ def _nothing_to_send(share: float) -> Cause:
 
 def _saturated(lost: float) -> Cause:
     text = "a link of the path is saturated: packets wait in a queue"
+    if not lost:
+        # Nothing but its overflow tells a queue from a wire whose delay varies, as a radio's does.
+        text += ", or its delay varies"
     if lost > _MANY_LOST:
         text += f", which overflows: {small_percent(lost)} of the segments are retransmitted"
     return Cause("saturated_link", None, "likely", "", text)
