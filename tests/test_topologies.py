@@ -197,7 +197,7 @@ def test_the_engine_takes_the_way_that_the_model_says(kind: str, keys: str, sour
         ("fat-tree", 'k = true, link.rate = "1 Gbit/s"', "topology.net.k = true: expected an even number of ports"),
         ("fat-tree", "k = 4", 'topology.net.link.rate: expected a rate such as "1 Gbit/s"'),
         ("fat-tree", 'k = 4, link.delay = "1 ms", host_link.rate = "1 Gbit/s"', "topology.net.link.rate: expected a rate"),
-        ("leaf-spine", 'leaves = 0, spines = 1, hosts = 1, link.rate = "1 Gbit/s"', "topology.net.leaves = 0: expected"),
+        ("leaf-spine", 'leaves = 0, spines = 1, hosts = 1, link.rate = "1 Gbit/s"', "topology.net.leaves = 0: expected a whole number from 1 to 1024"),
         ("leaf-spine", "leaves = 2, spines = 1, hosts = 1", 'topology.net.link.rate: expected a rate such as "1 Gbit/s"'),
         ("fat-tree", 'k = 4, link.rate = ["1 Gbit/s"]', 'topology.net.link.rate = ["1 Gbit/s"]: expected 16 values, one for each link, not 1'),
         ("parking-lot", 'hops = 2, hop.rate = "1 Mbit/s"', "topology.net.access.rate: expected a rate"),

@@ -29,12 +29,16 @@ def of_traffic(run: Run) -> Diagnosis | None:
     return Diagnosis(groups, (cause,), None, (), f"{cause.text}. {longest_wait(links)}")
 
 
-def cause_of(links: pl.DataFrame) -> Cause:
-    """What bounds traffic of many: links that are saturated, or what it sends; the busiest link comes first."""
+def cause_of(links: pl.DataFrame, while_: str = "") -> Cause:
+    """What bounds traffic of many: links that are saturated, or what it sends; the busiest link comes first.
+
+    ``while_`` says at which times links are so busy, if not always.
+    """
     full = links.filter(links["utilization"] >= SATURATED)
     if full.is_empty():
         busiest = links.row(0, named=True)
         text = f"no link is saturated: the busiest, {busiest['link']}, is {percent(busiest['utilization'])} busy"
+        text += while_
         return Cause("application", None, "likely", "", text)
     busy = dict(full.select("link", "utilization").iter_rows())
     return Cause("saturated_link", None, "certain", named(busy), saturated_links(busy))

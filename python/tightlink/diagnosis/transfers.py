@@ -28,6 +28,7 @@ _LITTLE: Final = 0.1
 _WAITS: Final = 0.1
 #: Of so much of it a cause is told.
 _MOST: Final = 0.5
+_WHILE: Final = " while there are transfers"
 _SPENT: Final = {
     "limited_by_handshake": "connecting",
     "limited_by_application": "with all sent, until the last ACK",
@@ -82,9 +83,9 @@ def _cause(run: Run, row: Mapping[str, Any], links: pl.DataFrame) -> Cause:
     if shares[most] >= _MOST and most == "limited_by_network":
         busiest = links.row(0, named=True)
         text = f"links are saturated while data wait for them: the busiest, {busiest['link']}, is"
-        busy = f"{text} {percent(busiest['utilization'])} busy while there are transfers"
+        busy = f"{text} {percent(busiest['utilization'])} busy{_WHILE}"
         return Cause("saturated_link", shares[most], "likely", busiest["link"], busy)
-    return cause_of(links)
+    return cause_of(links, _WHILE)
 
 
 def _least_timeout_s(run: Run, row: Mapping[str, Any]) -> float:

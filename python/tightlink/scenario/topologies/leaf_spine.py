@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, StrictInt
-
 from tightlink.scenario.links import Span
 from tightlink.scenario.table import merged
 from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, check_rate, group_spans, table_of
+from tightlink.scenario.values import whole
 
 _MOST: Final = 1024
-_Count = Annotated[StrictInt, Field(ge=1, le=_MOST)]
+_COUNT: Final = whole(1, _MOST, f"a whole number from 1 to {_MOST}")
 
 
 class LeafSpine(Topology):
@@ -32,11 +31,11 @@ class LeafSpine(Topology):
     """
 
     kind: Literal["leaf-spine"] = "leaf-spine"
-    leaves: _Count
+    leaves: Annotated[int, _COUNT]
     """Leaf switches."""
-    spines: _Count
+    spines: Annotated[int, _COUNT]
     """Spine switches."""
-    hosts: _Count
+    hosts: Annotated[int, _COUNT]
     """Hosts of each leaf."""
     link: GroupLink | None = None
     """All links."""
