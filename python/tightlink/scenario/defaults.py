@@ -15,8 +15,7 @@ from tightlink.scenario.profiles import PROFILES, Profile
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.shares import completed
 from tightlink.scenario.table import merged
-from tightlink.scenario.topologies.fat_tree import FatTree
-from tightlink.scenario.topologies.leaf_spine import LeafSpine
+from tightlink.scenario.topologies.tiers import Tiers
 from tightlink.scenario.traffic import Video
 from tightlink.scenario.transfers import LASTING, PAIRS, Transfers
 from tightlink.scenario.users import Think, Users
@@ -66,7 +65,7 @@ def filled(scenario: Scenario) -> dict[str, Any]:
             name: _traffic(name, flow, profile, data["duration"]) for name, flow in scenario.traffic.items()
         }
     # Links of a data centre are to be used side by side; users and datagrams have one path to each place.
-    several = _has_flows(scenario) and any(isinstance(net, FatTree | LeafSpine) for net in scenario.topology.values())
+    several = _has_flows(scenario) and any(isinstance(net, Tiers) for net in scenario.topology.values())
     if several or "routing" in data:
         data["routing"] = {"ecmp": "flow" if several else "none", "by": "hops"} | data.get("routing", {})
     data["observe"] = _observe(scenario) | data.get("observe", {})

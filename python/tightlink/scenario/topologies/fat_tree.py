@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator
 
-from tightlink.scenario.links import Span
-from tightlink.scenario.table import merged, wrong
-from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, check_rate, group_spans, table_of
+from tightlink.scenario.table import wrong
+from tightlink.scenario.topologies.base import GroupLink
+from tightlink.scenario.topologies.tiers import Tiers
 
 _FEWEST_PORTS: Final = 2
 _MOST_PORTS: Final = 128
@@ -24,7 +23,7 @@ def _check_ports(value: object) -> int:
     return value
 
 
-class FatTree(Topology):
+class FatTree(Tiers):
     """A fat tree of switches with ``k`` ports: k pods, k³/4 hosts, as many links in each of its three tiers.
 
     Nodes NAME.core[i] (k²/4), NAME.aggregation[i], NAME.edge[i] (k²/2 each), NAME.host[i]; links
@@ -55,34 +54,18 @@ class FatTree(Topology):
     core_link: GroupLink | None = None
     """What differs between aggregation and core switches."""
 
-    def _check(self) -> None:
-        for tier in _TIERS:
-            check_rate(self._tier(tier), "link" if getattr(self, tier) is None else tier)
-            check_lists(self._tier(tier), self.k**3 // 4, "link" if getattr(self, tier) is None else tier)
-
-    def _tier(self, tier: str) -> dict[str, Any]:
-        return merged(table_of(self.link), table_of(getattr(self, tier)))
-
-    def nodes(self, name: str) -> Iterator[str]:
-        """Core, aggregation and edge switches, then the hosts."""
-        for group, size in self._sizes().items():
-            for index in range(size):
-                yield f"{name}.{group}[{index}]"
-
     def _sizes(self) -> dict[str, int]:
         half = self.k // 2
         return {"core": half**2, "aggregation": self.k * half, "edge": self.k * half, "host": self.k * half**2}
 
-    def spans(self, name: str) -> Iterator[Span]:
-        """The links of the hosts, of the edge and of the core.
+    def _counts(self) -> dict[str, int]:
+        return dict.fromkeys(("host_link", "edge_link", "core_link"), self.k**3 // 4)
 
-        Among equal paths, the first links of the scenario win: each switch has its links in another order, so
-        that the paths towards different edge switches lead over different switches.
-        """
+    def _ends(self) -> dict[str, dict[int, tuple[str, str]]]:
+        """Each switch has its links in another order, so that the first paths to edge switches lead over unlike ones."""
         half = self.k // 2
-        switches = self.k * half
-        ends: dict[str, dict[int, tuple[str, str]]] = {tier: {} for tier in _TIERS}
-        for switch in range(switches):
+        ends: dict[str, dict[int, tuple[str, str]]] = {tier: {} for tier in self._counts()}
+        for switch in range(self.k * half):
             pod, place = divmod(switch, half)
             for port in range(half):
                 host = switch * half + port
@@ -91,17 +74,4 @@ class FatTree(Topology):
                 ends["edge_link"][switch * half + up] = (f"edge[{switch}]", f"aggregation[{pod * half + up}]")
                 up = (pod + port) % half
                 ends["core_link"][switch * half + up] = (f"aggregation[{switch}]", f"core[{place * half + up}]")
-        for tier in _TIERS:
-            yield from group_spans(name, tier, tier if getattr(self, tier) else "link", self._tier(tier), ends[tier])
-
-    def groups(self, name: str) -> dict[str, int]:
-        """Switches, hosts and the links of the three tiers."""
-        sizes = self._sizes() | dict.fromkeys(_TIERS, self.k**3 // 4)
-        return {f"{name}.{group}": size for group, size in sizes.items()}
-
-    def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
-        """The table with the defaults for links where it is silent."""
-        return self.written() | {"link": merged(defaults, table_of(self.link))}
-
-
-_TIERS: Final = ("host_link", "edge_link", "core_link")
+        return ends

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-from tightlink.scenario.links import Span
-from tightlink.scenario.table import merged
-from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, check_rate, group_spans, table_of
+from tightlink.scenario.topologies.base import GroupLink
+from tightlink.scenario.topologies.tiers import Tiers
 from tightlink.scenario.values import whole
 
 _MOST: Final = 1024
 _COUNT: Final = whole(1, _MOST, f"a whole number from 1 to {_MOST}")
 
 
-class LeafSpine(Topology):
+class LeafSpine(Tiers):
     """Leaf switches with as many hosts each, all of them linked to all spine switches.
 
     Nodes NAME.spine[i], NAME.leaf[i], NAME.host[i]; links NAME.host_link[i] (host[i] to its leaf) and
@@ -44,33 +42,14 @@ class LeafSpine(Topology):
     spine_link: GroupLink | None = None
     """What differs between leaves and spines."""
 
-    def _check(self) -> None:
-        for tier, count in self._counts().items():
-            key = "link" if getattr(self, tier) is None else tier
-            check_rate(self._tier(tier), key)
-            check_lists(self._tier(tier), count, key)
-
-    def _tier(self, tier: str) -> dict[str, Any]:
-        return merged(table_of(self.link), table_of(getattr(self, tier)))
+    def _sizes(self) -> dict[str, int]:
+        return {"spine": self.spines, "leaf": self.leaves, "host": self.leaves * self.hosts}
 
     def _counts(self) -> dict[str, int]:
         return {"host_link": self.leaves * self.hosts, "spine_link": self.leaves * self.spines}
 
-    def _sizes(self) -> dict[str, int]:
-        return {"spine": self.spines, "leaf": self.leaves, "host": self.leaves * self.hosts}
-
-    def nodes(self, name: str) -> Iterator[str]:
-        """Spine and leaf switches, then the hosts."""
-        for group, size in self._sizes().items():
-            for index in range(size):
-                yield f"{name}.{group}[{index}]"
-
-    def spans(self, name: str) -> Iterator[Span]:
-        """The links of the hosts, and those up from the leaves.
-
-        Among equal paths, the first links of the scenario win: each leaf has its links in another order, so that the
-        paths of different leaves lead over different spines.
-        """
+    def _ends(self) -> dict[str, dict[int, tuple[str, str]]]:
+        """Each leaf has its links in another order, so that the first paths of leaves lead over unlike spines."""
         ends: dict[str, dict[int, tuple[str, str]]] = {tier: {} for tier in self._counts()}
         for leaf in range(self.leaves):
             for host in range(leaf * self.hosts, (leaf + 1) * self.hosts):
@@ -78,13 +57,4 @@ class LeafSpine(Topology):
             for turn in range(self.spines):
                 spine = (leaf + turn) % self.spines
                 ends["spine_link"][leaf * self.spines + spine] = (f"leaf[{leaf}]", f"spine[{spine}]")
-        for tier, links in ends.items():
-            yield from group_spans(name, tier, tier if getattr(self, tier) else "link", self._tier(tier), links)
-
-    def groups(self, name: str) -> dict[str, int]:
-        """Switches, hosts and the links of both tiers."""
-        return {f"{name}.{group}": size for group, size in (self._sizes() | self._counts()).items()}
-
-    def filled(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
-        """The table with the defaults for links where it is silent."""
-        return self.written() | {"link": merged(defaults, table_of(self.link))}
+        return ends
