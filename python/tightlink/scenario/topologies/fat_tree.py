@@ -62,7 +62,7 @@ class FatTree(Tiers):
         return dict.fromkeys(("host_link", "edge_link", "core_link"), self.k**3 // 4)
 
     def _ends(self) -> dict[str, dict[int, tuple[str, str]]]:
-        """Each switch has its links in another order, so that the first paths to edge switches lead over unlike ones."""
+        """Each switch has its links in another order, so that first paths to edge switches lead over unlike ones."""
         half = self.k // 2
         ends: dict[str, dict[int, tuple[str, str]]] = {tier: {} for tier in self._counts()}
         for switch in range(self.k * half):
