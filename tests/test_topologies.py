@@ -126,7 +126,7 @@ def test_hosts_of_leaves_are_two_or_four_links_apart(leaves: int, spines: int, h
         taken = links_between(net, router, f"net.host[{one}]", f"net.host[{other}]")
         assert len(taken) == (2 if one // hosts == other // hosts else 4)
         used |= {name.removesuffix(".reverse") for name in taken if "spine" in name}
-    # Without a choice for each flow, every leaf has a spine of its own as far as these last.
+    # Without a choice for each flow, the leaves have different spines as far as these last.
     assert len(used) >= (min(leaves, spines) if leaves > 1 else 0)
 
 

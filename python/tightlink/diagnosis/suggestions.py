@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tightlink import units
 from tightlink.diagnosis import bounds
@@ -33,7 +33,7 @@ _FULL: Final = {
 #: A queue of so many BDP or fewer is not too long.
 _LONG: Final = 1.5
 #: A least timeout of so many round trips is worth a shorter one, in seconds at least so long (Vasudevan et al. 2009).
-LONG_TIMEOUT, SHORTEST_TIMEOUT_S = 10, 0.001
+_LONG_TIMEOUT, _SHORTEST_TIMEOUT_S = 10, 0.001
 #: Controls that reduce by the share of marks, and of which part of a BDP their threshold is at least.
 _SCALABLE: Final = frozenset({"dctcp", "prague"})
 _OF_DCTCP: Final = 7
@@ -64,6 +64,19 @@ _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
 
 
+#: A change in words, and as values by keys of the scenario.
+Tried: TypeAlias = "tuple[str, dict[str, Any]]"
+
+
+def shorter_timeout(group: str, least_s: float, rtt_s: float) -> Tried | None:
+    """A shorter least timeout of a traffic group, where that is many round trips as long as ``rtt_s``."""
+    wanted_s = max(_SHORTEST_TIMEOUT_S, rtt_s)
+    if least_s < _LONG_TIMEOUT * wanted_s:
+        return None
+    wanted = units.format_time(float(f"{wanted_s:.2g}"))
+    return f"a least timeout of {wanted}", {f"traffic.{group}.tcp.rto.min": wanted}
+
+
 def suggestions(
     row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, changed: Changed, *, alike: bool = True
 ) -> tuple[Suggestion, ...]:
@@ -91,10 +104,7 @@ def suggestions(
     return tuple(made)
 
 
-_Tried = tuple[str, dict[str, Any]]
-
-
-def _for_rate(path: Path, found: tuple[Cause, ...]) -> Iterator[_Tried]:
+def _for_rate(path: Path, found: tuple[Cause, ...]) -> Iterator[Tried]:
     """What would raise the rate: a change against the first cause that the scenario can change, while there is room."""
     worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
     busy, first = path.busiest.utilization, found[0].name if found else ""
@@ -110,18 +120,18 @@ def _key(path: Path, rest: str) -> str:
     return f"traffic.{path.spec['group']}.{rest}"
 
 
-def _open_window(path: Path, _: Cause) -> _Tried:
+def _open_window(path: Path, _: Cause) -> Tried:
     packets = f"{path.full_packets} packets"
     return f"a window of one BDP ({packets})", {_key(path, "tcp.window"): packets}
 
 
-def _lengthen_queue(path: Path, cause: Cause) -> _Tried:
+def _lengthen_queue(path: Path, cause: Cause) -> Tried:
     link = path.link(cause.where)
     text, packets = _one_bdp(link, path)
     return f"a plain {text}", {f"{link.key}.queue": packets}
 
 
-def _mark_later(path: Path, cause: Cause) -> _Tried:
+def _mark_later(path: Path, cause: Cause) -> Tried:
     """A threshold below what keeps the link busy: a seventh of the BDP for DCTCP (Alizadeh et al. 2010, eq. 13)."""
     link = path.link(cause.where)
     part = _OF_DCTCP if path.congestion in _SCALABLE else 1
@@ -132,18 +142,14 @@ def _mark_later(path: Path, cause: Cause) -> _Tried:
     return f"marks from {least} packets on ({which} BDP)", {f"{link.key}.queue.mark": f"{least} packets"}
 
 
-def _shorter_timeout(path: Path, _: Cause) -> _Tried | None:
+def _shorter_timeout(path: Path, _: Cause) -> Tried | None:
     """A least timeout that is no longer than some round trips with a full queue."""
-    least_s = (path.tcp or {})["rto"]["min_s"]
     queues = (link.queueing_p95_s or link.queueing_s for link in (*path.forward, *path.reverse))
-    wanted_s = max(SHORTEST_TIMEOUT_S, 2 * (path.base_rtt_s + sum(queues)))
-    if least_s < LONG_TIMEOUT * wanted_s:
-        return None
-    wanted = units.format_time(float(f"{wanted_s:.2g}"))
-    return f"a least timeout of {wanted}", {_key(path, "tcp.rto.min"): wanted}
+    rtts_s = 2 * (path.base_rtt_s + sum(queues))
+    return shorter_timeout(path.spec["group"], (path.tcp or {})["rto"]["min_s"], rtts_s)
 
 
-def _longer_queue(path: Path, cause: Cause) -> _Tried | None:
+def _longer_queue(path: Path, cause: Cause) -> Tried | None:
     link = path.link(cause.where)
     limit = link.limit_packets(path.packet_bytes)
     if limit is None or link.discipline in _MANAGED:
@@ -152,23 +158,23 @@ def _longer_queue(path: Path, cause: Cause) -> _Tried | None:
     return f"a longer queue ({packets})", {f"{link.key}.queue": packets}
 
 
-def _fair(link: Link) -> _Tried:
+def _fair(link: Link) -> Tried:
     return "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": {"kind": "fq-codel"}}
 
 
-def _ignore_losses(path: Path, _: Cause) -> _Tried | None:
+def _ignore_losses(path: Path, _: Cause) -> Tried | None:
     if path.tcp is None or path.congestion in DEAF:
         return None
     return "BBR (does not take each loss for congestion)", {_key(path, "tcp.congestion"): "bbr"}
 
 
-def _wait_for_late(path: Path, _: Cause) -> _Tried | None:
+def _wait_for_late(path: Path, _: Cause) -> Tried | None:
     if path.tcp is None or path.tcp["recovery"] == "rack":
         return None
     return "RACK (waits for late packets)", {_key(path, "tcp.recovery"): "rack"}
 
 
-def _begin_larger(path: Path, _: Cause) -> _Tried | None:
+def _begin_larger(path: Path, _: Cause) -> Tried | None:
     first = 0 if path.tcp is None else path.tcp["initial_window_packets"]
     # It comes at once: what the queue before the slowest link does not take is lost.
     takes = path.slowest.limit_packets(path.packet_bytes) or math.inf
@@ -178,24 +184,24 @@ def _begin_larger(path: Path, _: Cause) -> _Tried | None:
     return f"an initial window of {larger} packets", {_key(path, "tcp.initial_window"): f"{larger} packets"}
 
 
-def _lift_threshold(path: Path, _: Cause) -> _Tried | None:
+def _lift_threshold(path: Path, _: Cause) -> Tried | None:
     if path.tcp is None or not isinstance(path.tcp["initial_ssthresh_packets"], int | float):
         return None
     return "slow start without a threshold", {_key(path, "tcp.initial_ssthresh"): "unlimited"}
 
 
-def _take_part(path: Path, _: Cause) -> _Tried:
+def _take_part(path: Path, _: Cause) -> Tried:
     return "CUBIC", {_key(path, "tcp.congestion"): "cubic"}
 
 
-def _larger_packets(path: Path, _: Cause) -> _Tried | None:
+def _larger_packets(path: Path, _: Cause) -> Tried | None:
     if path.tcp is not None or path.packet_bytes >= _FULL_BYTES:
         return None
     text = f"larger packets ({_LARGEST_PAYLOAD} of payload), which cost as much each"
     return text, {_key(path, "udp.payload"): _LARGEST_PAYLOAD}
 
 
-_CHANGES: Final[dict[str, Callable[[Path, Cause], _Tried | None]]] = {
+_CHANGES: Final[dict[str, Callable[[Path, Cause], Tried | None]]] = {
     "receiver_window": _open_window,
     "small_queue": _lengthen_queue,
     "timeouts": lambda path, cause: _shorter_timeout(path, cause) or _longer_queue(path, cause),
@@ -213,7 +219,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause], _Tried | None]]] = {
 
 def _for_delay(
     row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, *, alike: bool
-) -> Iterator[_Tried]:
+) -> Iterator[Tried]:
     if delay.mean_s < max(_STANDING_S, _STANDING * delay.base_s):
         return
     link = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
@@ -227,7 +233,7 @@ def _for_delay(
         yield from _other_queues(link, path, fills=fills and alike)
 
 
-def _other_queues(link: Link, path: Path, *, fills: bool) -> Iterator[_Tried]:
+def _other_queues(link: Link, path: Path, *, fills: bool) -> Iterator[Tried]:
     """Queues that would add less delay than the plain one of a link; ``fills``: all that share it fill it alike."""
     limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
     if limit is not None and limit <= _BURST:

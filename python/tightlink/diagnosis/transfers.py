@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.diagnosis.answers import Cause, Diagnosis, Suggestion
 from tightlink.diagnosis.commands import Changed
-from tightlink.diagnosis.suggestions import LONG_TIMEOUT, SHORTEST_TIMEOUT_S
+from tightlink.diagnosis.suggestions import shorter_timeout
 from tightlink.diagnosis.traffic import cause_of, longest_wait
 from tightlink.diagnosis.words import ms, percent, sentence, small_percent, times
 from tightlink.lazy import pl
@@ -94,12 +94,9 @@ def _least_timeout_s(run: Run, row: Mapping[str, Any]) -> float:
 
 def _shorter_timeout(run: Run, row: Mapping[str, Any], changed: Changed) -> tuple[Suggestion, ...]:
     """A shorter timeout, where that is many round trips."""
-    least_s = max(SHORTEST_TIMEOUT_S, row["rtt_p95_s"] or 0.0)
-    if _least_timeout_s(run, row) < LONG_TIMEOUT * least_s:
-        return ()
-    changes = {f"traffic.{row['label']}.tcp.rto.min": units.format_time(float(f"{least_s:.2g}"))}
-    command = changed.command(changes)
-    return (Suggestion(f"a least timeout of {ms(least_s)}", command, changes),) if command else ()
+    tried = shorter_timeout(row["label"], _least_timeout_s(run, row), row["rtt_p95_s"] or 0.0)
+    command = changed.command(tried[1]) if tried else ""
+    return (Suggestion(tried[0], command, tried[1]),) if tried and command else ()
 
 
 def completed(row: Mapping[str, Any]) -> str:

@@ -26,6 +26,19 @@ _ROUNDING: Final = 1e-12
 _FIRST: Final = ("run", "replication", "seed", "status", "identity")
 
 
+def cell() -> pl.Expr:
+    """The cell of a run, of which names are CELL/REPLICATION."""
+    return pl.col("run").str.split("/").list.first()
+
+
+def without_copies(runs: pl.DataFrame, copies: Sequence[str]) -> pl.DataFrame:
+    """The runs with the first replication alone of cells whose replications are copies of one run.
+
+    Copies are no replications: they would make every difference significant.
+    """
+    return runs.filter((pl.col("replication") == 0) | ~cell().is_in(copies))
+
+
 def metric_names(runs: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """The columns of the table of runs that are metrics."""
     return [name for name in runs.columns if name not in {*_FIRST, *keys}]
@@ -56,7 +69,7 @@ def summary(runs: pl.DataFrame, keys: Sequence[str], copies: Sequence[str] = ())
     metrics = metric_names(runs, keys)
     done = pl.col("status") == "done"
     found = (
-        runs.with_columns(cell=pl.col("run").str.split("/").list.first())
+        runs.with_columns(cell=cell())
         .group_by("cell", maintain_order=True)
         .agg(
             *(pl.col(key).first() for key in keys if key in runs.columns),

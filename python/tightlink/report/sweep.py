@@ -49,6 +49,7 @@ class Found:
         self.metrics = main_metrics(known)
         self.groups = group_metrics(known, self.keys)
         """Columns of traffic groups, by metric and group."""
+        self._replications: dict[tuple[str, str], Replications] = {}
 
     @property
     def responses(self) -> list[str]:
@@ -86,7 +87,11 @@ class Found:
 
     def known(self, factor: str, response: str) -> Replications:
         """The means of a response at the levels of a factor, by replication."""
-        return by_replication(self._of(factor), factor, response) if response in self.runs.columns else {}
+        asked = (factor, response)
+        if asked not in self._replications:
+            there = response in self.runs.columns
+            self._replications[asked] = by_replication(self._of(factor), factor, response) if there else {}
+        return self._replications[asked]
 
     @cached_property
     def levels(self) -> dict[str, pl.DataFrame]:

@@ -9,7 +9,7 @@ from tightlink.analysis.effects.influence import influence
 from tightlink.analysis.effects.main import in_si, in_words, main_effects
 from tightlink.analysis.effects.two_level import two_level
 from tightlink.console import quantity
-from tightlink.experiment.summary import width_of
+from tightlink.experiment.summary import width_of, without_copies
 from tightlink.lazy import pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
@@ -156,9 +156,7 @@ def _told(levels: pl.DataFrame, name: str) -> str:
 
 def _what_matters(found: Found) -> Section | None:
     """In two-level designs: which factors move which responses, and how many each moves."""
-    # Copies of a run are no replications: they would make every difference significant.
-    copy = (pl.col("replication") > 0) & pl.col("run").str.split("/").list.first().is_in(found.copies)
-    done = found.runs.filter((pl.col("status") == "done") & ~copy)
+    done = without_copies(found.runs.filter(pl.col("status") == "done"), found.copies)
     if found.one_at_a_time or any(done[key].n_unique() > _TWO for key in found.varied):
         return None
     varied = [key for key in found.varied if done[key].n_unique() == _TWO]

@@ -14,7 +14,7 @@ pub const FINEST: Nanoseconds = 20_000_000;
 pub struct Bin {
     /// Bytes of packets with payload, IP headers included.
     pub bytes: u64,
-    /// Packets of which all had been captured before.
+    /// Packets of which all had been captured before, or that were lost before the capture.
     pub retransmitted: u64,
     /// The most that was sent beyond the last ACK; zero where nothing was sent.
     pub in_flight: u32,

@@ -165,7 +165,7 @@ impl Tcp {
             None => (&[][..], None, packet.sent(), None),
             Some(handle) => {
                 let options = ack_options.get(handle);
-                (options.blocks.as_slice(), options.counts, options.echo, options.window)
+                (options.blocks.as_slice(), options.counts, options.echo, options.told.map(|told| told.window))
             }
         };
         self.advertised = window.map_or(self.advertised, |packets| self.windows(packets));

@@ -160,7 +160,8 @@ impl CongestionControl for Connected {
         }
         // An ACK of marked packets alone lets nothing grow, and may end a round trip.
         if let Some(ack) = self.last {
-            self.tell(&mut window.clone(), &ack, ack.finds_in_use(window));
+            let mut copy = *window;
+            self.tell(&mut copy, &ack, ack.finds_in_use(window));
         }
         self.control.on_mark(window, loss)
     }

@@ -14,10 +14,8 @@ pub struct AckOptions {
     pub blocks: SackBlocks,
     /// What arrived by ECN field, where ACKs count bytes.
     pub counts: Option<EcnCounts>,
-    /// The receiver's window in packets beyond what it acknowledges, where that has changed.
-    pub window: Option<u32>,
-    /// The receiver asks for a segment by which it times how long ACKs take.
-    pub asks: bool,
+    /// The receiver's window, where that has changed or something is asked.
+    pub told: Option<Advertised>,
 }
 
 /// What a receiver tells of its window.
@@ -25,7 +23,7 @@ pub struct AckOptions {
 pub struct Advertised {
     /// The window in packets beyond what the ACK acknowledges.
     pub window: u32,
-    /// See [`AckOptions::asks`].
+    /// The receiver asks for a segment by which it times how long ACKs take.
     pub asks: bool,
 }
 
@@ -55,13 +53,7 @@ impl AckOptionSlab {
         if bytes == 0 && told.is_none() {
             return ack;
         }
-        let handle = self.put(AckOptions {
-            echo: ack.sent(),
-            blocks,
-            counts,
-            window: told.map(|told| told.window),
-            asks: told.is_some_and(|told| told.asks),
-        });
+        let handle = self.put(AckOptions { echo: ack.sent(), blocks, counts, told });
         ack.with_options(handle, bytes)
     }
 

@@ -24,6 +24,7 @@ from tightlink.analysis.measurements import LINE, MeasurementError
 from tightlink.errors import did_you_mean, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
+from tightlink.experiment.summary import without_copies
 from tightlink.lazy import Array, np, pl
 
 #: Columns that say which run it is: neither factors nor responses.
@@ -74,10 +75,8 @@ def read(
     if (Path(path) / MARKER).is_file():
         experiment = open_folder(path)
         factors = experiment.varied if factors is None else factors
-        # Copies of a run are no replications: they would make every difference significant.
-        copied = pl.col("run").str.split("/").list.first().is_in(experiment.description.get("copies", []))
         if "replication" in frame.columns:
-            frame = frame.filter((pl.col("replication") == 0) | ~copied)
+            frame = without_copies(frame, experiment.description.get("copies", []))
     with measurements.of_file(path):
         return designed(frame, factors=factors, responses=responses)
 

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from tightlink.analysis.effects.main import in_si
 from tightlink.experiment.precision import half_width
-from tightlink.experiment.summary import width_of
+from tightlink.experiment.summary import cell, width_of
 from tightlink.lazy import pl
 
 #: Levels of a geometric factor at least, and how far apart the first and the last.
@@ -70,19 +70,20 @@ def over_levels(runs: pl.DataFrame, key: str, metrics: Sequence[str], copies: Se
 
 def by_replication(runs: pl.DataFrame, key: str, metric: str) -> dict[Any, dict[int, float]]:
     """By level of a factor and replication, the mean over the combinations that have it, where none lacks one."""
-    there = _done(runs).filter(pl.col(metric).is_not_null() & pl.col(metric).cast(pl.Float64).is_not_nan())
-    found: dict[Any, dict[int, float]] = {level: {} for level in _done(runs)[key].unique(maintain_order=True)}
-    for level, own in found.items():
-        rows = there.filter(pl.col(key).eq_missing(level))
-        each = rows.group_by("replication").agg(pl.col(metric).mean(), pl.len()).sort("replication")
-        cells = rows[_CELL].n_unique()
-        own |= {int(number): float(mean) for number, mean, count in each.iter_rows() if count == cells}
+    done = _done(runs)
+    there = done.filter(pl.col(metric).is_not_null() & pl.col(metric).cast(pl.Float64).is_not_nan())
+    cells = dict(there.group_by(key).agg(pl.col(_CELL).n_unique()).iter_rows())
+    found: dict[Any, dict[int, float]] = {level: {} for level in done[key].unique(maintain_order=True)}
+    each = there.group_by(key, "replication").agg(pl.col(metric).mean(), pl.len()).sort("replication")
+    for level, number, mean, count in each.iter_rows():
+        if count == cells[level]:
+            found[level][number] = mean
     return found
 
 
 def _done(runs: pl.DataFrame) -> pl.DataFrame:
     done = runs.filter(pl.col("status") == "done") if "status" in runs.columns else runs
-    return done.with_columns(pl.col("run").str.split("/").list.first().alias(_CELL))
+    return done.with_columns(cell().alias(_CELL))
 
 
 def geometric(levels: Sequence[float]) -> bool:

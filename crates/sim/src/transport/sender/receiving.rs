@@ -15,9 +15,9 @@ impl Sender {
         if let (Some(counts), Some(counter)) = (options.counts, &mut self.marks.counter) {
             counter.read(counts);
         }
-        if let (Some(window), Some(window_use)) = (options.window, &mut self.window_use) {
-            window_use.told = Some(window as i32);
-            if options.asks {
+        if let (Some(told), Some(window_use)) = (options.told, &mut self.window_use) {
+            window_use.told = Some(told.window as i32);
+            if told.asks {
                 window_use.asked = Some(now);
             }
         }

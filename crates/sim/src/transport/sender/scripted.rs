@@ -7,7 +7,7 @@ use crate::events::{Entity, EventQueue, Key};
 use crate::packet::Packet;
 use crate::scenario::{Ecn, Profile, Recovery, SlowStartKind, TcpSpec};
 use crate::time::Time;
-use crate::transport::ack_options::{AckOptionSlab, AckOptions};
+use crate::transport::ack_options::{AckOptionSlab, AckOptions, Advertised};
 use crate::transport::connection::Connection;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sack::SackBlocks;
@@ -481,8 +481,10 @@ fn a_timeout_is_followed_by_slow_start_as_in_linux() {
 #[test]
 fn a_closed_window_lets_one_packet_out() {
     let mut script = Script::new(cubic(), SlowStartKind::ByteCounting, 0.1);
-    let told =
-        |window| AckOptions { echo: Time::ZERO, blocks: SackBlocks::default(), counts: None, window, asks: false };
+    let told = |window: Option<u32>| {
+        let told = window.map(|window| Advertised { window, asks: false });
+        AckOptions { echo: Time::ZERO, blocks: SackBlocks::default(), counts: None, told }
+    };
     script.run("open", &[Write(30), Count(10)]);
     script.sender.right_edge = 11;
     script.sender.read_options(&told(Some(0)), Time::ZERO);
