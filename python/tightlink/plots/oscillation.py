@@ -55,7 +55,7 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
 
 
 def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
-    """The spectrum, that of noise of first order, and what the highest peak of such noise stays below.
+    """The spectrum, that of noise without a period, and what the highest peak of such noise stays below.
 
     Args:
         found: What was tested.
@@ -77,7 +77,7 @@ def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
     frequency = spectrum["frequency_hz"].to_list()
     chance = f"{100 * found.level:g} %"
     ax.plot(frequency, spectrum["power"].to_list(), color=palette.SERIES[0], linewidth=0.7, label="spectrum")
-    ax.plot(frequency, spectrum["background"].to_list(), color=palette.SERIES[1], label="noise of first order")
+    ax.plot(frequency, spectrum["background"].to_list(), color=palette.SERIES[1], label="noise without a period")
     ax.plot(frequency, spectrum["threshold"].to_list(), color=palette.SERIES[1], linestyle="--",
             label=f"its peaks exceed this in {chance}")  # fmt: skip
     if found.significant:

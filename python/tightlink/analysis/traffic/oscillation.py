@@ -1,6 +1,6 @@
 """Oscillation: whether a window, a queue or losses go up and down with a period, how much, and how sure that is.
 
-A peak in the spectrum is held against noise of first order (see `red_noise`): p is the probability that the largest
+A peak in the spectrum is held against noise without a period (see `red_noise`): p is the probability that the largest
 of all peaks of such noise stands out as far. A series oscillates where p is small and what goes up and down is not a
 negligible part of the mean: FAST's windows in a large buffer have a period too, of some thousandths of a packet.
 """
@@ -53,7 +53,7 @@ class Oscillation:
     critical_ratio: float
     """What the largest ratio of noise exceeds with the probability of the test's level."""
     correlation: float
-    """Lag-one correlation, that of the noise."""
+    """Lag-one correlation."""
     p: float
     """Probability that noise has a ratio as large, at any frequency."""
     level: float
@@ -134,7 +134,7 @@ def oscillation(
                            series, _frame(nothing, nothing, nothing, math.nan))  # fmt: skip
     spectrum = Spectrum.of(values, interval_s)
     correlation, ratio = float(spectrum.correlation), float(spectrum.ratio.max())
-    noise = largest_ratios(correlation, count, simulations, _SEED)
+    noise = largest_ratios(int(spectrum.noise), count, simulations, _SEED)
     # As if the series itself were one more of noise: Davison and Hinkley, Bootstrap Methods, 1997, section 4.2.
     p = (1 + int((noise >= ratio).sum())) / (1 + simulations)
     critical = float(np.quantile(noise, 1 - level, method="higher"))

@@ -1,23 +1,27 @@
-"""Red noise: what a series would look like if it only remembered its last value, and what peaks its spectrum has.
+"""Noise without a period: what a series would look like if it only remembered, and what peaks its spectrum has.
 
-The null hypothesis of a test for oscillation is a process of first order, x(t) = ρ x(t − 1) + noise, with the lag-one
-correlation ρ and the variance of the series. Its spectrum falls from low to high frequencies without any peak, but
-each estimated power is random: the largest of thousands stands out from the spectrum by a factor of ten. How large the
-largest gets is found by simulation: series of the same length and correlation go through the same estimates, so that
-the number of frequencies, the removed trend and the error of ρ itself are counted.
+The null hypothesis of a test for oscillation is noise whose spectrum has no peak: it remembers over one or two times,
+as a queue and a mean over it do, x(t) = (ρ + σ) x(t − 1) − ρ σ x(t − 2) + noise, and white noise may be added, as
+measurements have it. Where ρ is below zero its spectrum rises instead of falling. Of some thousand such noises, the one
+is taken whose logarithm is next to that of the estimated powers (J. Geweke, S. Porter-Hudak: The Estimation and
+Application of Long Memory Time Series Models, Journal of Time Series Analysis 4(4), 1983): a peak, however high, hardly
+moves it.
 
-The background is that of M. R. Allen, L. A. Smith: Monte Carlo SSA, Journal of Climate 9(12), 1996, and of C. Torrence,
-G. P. Compo: A Practical Guide to Wavelet Analysis, Bulletin of the AMS 79(1), 1998, equation 16.
+Each estimated power is random: the largest of thousands stands out from the spectrum by a factor of ten. How large the
+largest gets is found by simulation: noise of the same spectrum and length goes through the same estimates, so that the
+number of frequencies, the removed trend and the error of what was fitted are counted (M. R. Allen, L. A. Smith: Monte
+Carlo SSA, Journal of Climate 9(12), 1996, with noise of first order).
 
 Example:
     >>> spectrum = Spectrum.of(np.sin(2 * np.pi * np.arange(400) / 16), interval_s=0.1)
     >>> float(spectrum.frequency_hz[spectrum.ratio.argmax()]), round(float(spectrum.ratio.max()))
-    (0.625, 187)
+    (0.625, 199)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from tightlink.lazy import Array, np
@@ -26,8 +30,88 @@ from tightlink.lazy import Array, np
 LEAST_CYCLES: Final = 3
 #: Numbers that are simulated at a time.
 _CHUNK: Final = 2_000_000
-#: A random walk has 1; its spectrum has no level.
-_REDDEST: Final = 0.9999
+#: Candidates: times over which noise remembers, from half an interval to the whole series;
+_TIMES: Final = 28
+#: a second time, as a share of the first;
+_SECOND: Final = (0.0, 0.03, 0.1, 0.25, 0.5, 1.0)
+#: correlations of noise that goes up and down from value to value;
+_BELOW_ZERO: Final = (-0.9, -0.75, -0.6, -0.45, -0.3, -0.15)
+#: and the share of white noise.
+_WHITE: Final = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.06, 0.1, 0.17, 0.25, 0.4, 0.55, 0.75, 0.95)
+#: So many of the lowest frequencies are fitted one by one, the others in as many groups as the second number says.
+_SINGLE: Final = 20
+_GROUPS: Final = 60
+#: Less power than this share of the largest is rounding.
+_NOTHING: Final = 1e-30
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The noises that a series of some length is compared with, a row each."""
+
+    count: int
+    """Of the series' values."""
+    first: Array
+    """Correlation ρ of the slower memory."""
+    second: Array
+    """Correlation σ of the faster one."""
+    white: Array
+    """Share of white noise in the power of all frequencies."""
+    size: Array
+    """Mean over all frequencies of the spectrum of the memory alone, as `_memory` gives it."""
+    groups: Array
+    """The first frequency of each group of neighbours."""
+    members: Array
+    """How many frequencies each group has."""
+    logarithm: Array
+    """Of the spectrum in each group, less its mean over all frequencies."""
+
+    @classmethod
+    @lru_cache(maxsize=8)
+    def of(cls, count: int) -> Candidates:
+        """Those for so many values."""
+        rows = [(rho, 0.0, 0.0) for rho in (0.0, *_BELOW_ZERO)]
+        for time in np.geomspace(0.5, count, _TIMES):
+            seconds = [float(np.exp(-1 / (share * time))) if share else 0.0 for share in _SECOND]
+            rows += [(float(np.exp(-1 / time)), second, white) for second in seconds for white in _WHITE]
+        first, second, white = np.array(rows).T
+        frequencies = _frequencies(count)
+        single = min(_SINGLE, len(frequencies))
+        groups = np.unique(np.concatenate([
+            np.arange(single), np.geomspace(single, len(frequencies), _GROUPS).astype(int)[:-1]
+        ]))  # fmt: skip
+        members = np.diff(groups, append=len(frequencies))
+        memory = _memory(first, second, np.add.reduceat(frequencies, groups) / members)
+        size = memory @ members / len(frequencies)
+        logarithm = np.log(white[:, None] + (1 - white[:, None]) * memory / size[:, None])
+        logarithm -= (logarithm @ members / len(frequencies))[:, None]
+        return cls(count, first, second, white, size, groups, members, logarithm)
+
+    def best(self, power: Array) -> Array:
+        """The row next to the powers at all frequencies, whatever the variance: least squares of the logarithms."""
+        logarithm = np.log(np.maximum(power, _NOTHING * power.max(axis=-1, keepdims=True)))
+        grouped: Array = np.add.reduceat(logarithm, self.groups.tolist(), axis=-1)
+        distance: Array = self.logarithm**2 @ self.members - 2 * (grouped @ self.logarithm.T)
+        best: Array = distance.argmin(axis=-1)
+        return best
+
+    def spectrum(self, row: Array, cycles: Array) -> Array:
+        """Of a row or of several, up to a factor, at frequencies in cycles per value."""
+        white, size = self.white[row][..., None], self.size[row][..., None]
+        spectrum: Array = white + (1 - white) * _memory(self.first[row], self.second[row], cycles) / size
+        return spectrum
+
+    def series(self, row: int, series: int, random: np.random.Generator) -> Array:
+        """Rows of such noise, cut from longer ones that come round to where they began."""
+        from scipy import fft
+
+        longer = fft.next_fast_len(2 * self.count, real=True)
+        cycles = np.arange(1, (longer + 1) // 2) / longer
+        waves = random.standard_normal((series, 2 * len(cycles))).view(complex)
+        waves *= np.sqrt(self.spectrum(np.array(row), cycles))
+        mean = np.zeros((series, 1))
+        noise: Array = fft.irfft(np.concatenate([mean, waves], axis=-1), longer, axis=-1)[:, : self.count]
+        return noise
 
 
 @dataclass(frozen=True)
@@ -39,7 +123,9 @@ class Spectrum:
     power: Array
     """Variance at each frequency."""
     background: Array
-    """The same for noise of the same correlation and variance."""
+    """The same for the noise."""
+    noise: Array
+    """The row of the noise in `Candidates`."""
     correlation: Array
     """Lag-one correlation of the series without its trend, corrected for bias."""
 
@@ -52,48 +138,47 @@ class Spectrum:
         tilt = np.arange(count) - (count - 1) / 2
         centred = values - values.mean(axis=-1, keepdims=True)
         centred -= (centred @ tilt / (tilt @ tilt))[..., None] * tilt
-        variance = np.mean(centred**2, axis=-1)
-        lagged = np.sum(centred[..., 1:] * centred[..., :-1], axis=-1) / (count * variance)
-        # The frequency at half the sampling rate has one degree of freedom instead of two.
-        bins = np.arange(1, (count + 1) // 2)
-        power = 2 * np.abs(fft.rfft(centred, axis=-1)[..., bins]) ** 2 / count**2
-        shape = _shape(lagged, bins / count)
-        background = shape * (power.sum(axis=-1) / shape.sum(axis=-1))[..., None]
+        lagged = np.mean(centred[..., 1:] * centred[..., :-1], axis=-1) * (1 - 1 / count)
+        cycles = _frequencies(count)
+        power = 2 * np.abs(fft.rfft(centred, axis=-1)[..., 1 : len(cycles) + 1]) ** 2 / count**2
+        candidates = Candidates.of(count)
+        noise = candidates.best(power)
+        # Series of simulated noise share a few rows: each is computed once.
+        rows, places = np.unique(noise, return_inverse=True)
+        shape = candidates.spectrum(rows, cycles)[places.reshape(noise.shape)]
+        background = shape * (power / shape).mean(axis=-1)[..., None]
         kept = slice(LEAST_CYCLES - 1, None)
         # M. G. Kendall: Note on Bias in the Estimation of Autocorrelation, Biometrika 41(3–4), 1954.
-        correlation = np.clip((count * lagged + 1) / (count - 4), -_REDDEST, _REDDEST)
-        frequency = bins[kept] / (count * interval_s)
-        return cls(frequency, power[..., kept], background[..., kept], correlation)
+        correlation = np.clip((count * lagged / np.mean(centred**2, axis=-1) + 1) / (count - 4), -1, 1)
+        return cls(cycles[kept] / interval_s, power[..., kept], background[..., kept], noise, correlation)
 
     @property
     def ratio(self) -> Array:
-        """Power over background: of noise, exponentially distributed with mean 1 as far as ρ is known."""
+        """Power over background: of noise, exponentially distributed with mean 1 as far as the noise is known."""
         return self.power / self.background
 
 
-def largest_ratios(correlation: float, count: int, simulations: int, seed: int) -> Array:
-    """The largest ratio of each of many series of noise, ascending."""
+def largest_ratios(noise: int, count: int, simulations: int, seed: int) -> Array:
+    """The largest ratio of each of many series of one noise of `Candidates`, ascending."""
     random = np.random.default_rng(seed)
     at_once = max(_CHUNK // count, 1)
     found = []
     for done in range(0, simulations, at_once):
-        noise = series(correlation, (min(at_once, simulations - done), count), random)
-        found.append(Spectrum.of(noise).ratio.max(axis=-1))
+        series = Candidates.of(count).series(noise, min(at_once, simulations - done), random)
+        found.append(Spectrum.of(series).ratio.max(axis=-1))
     return np.sort(np.concatenate(found))
 
 
-def series(correlation: float, shape: tuple[int, int], random: np.random.Generator) -> Array:
-    """Rows of noise of first order, with variance 1 from the first number on."""
-    from scipy import signal
-
-    steps = random.standard_normal(shape) * np.sqrt(1 - correlation**2)
-    steps[:, 0] /= np.sqrt(1 - correlation**2)
-    noise: Array = signal.lfilter([1.0], [1.0, -correlation], steps, axis=-1)
-    return noise
+def _frequencies(count: int) -> Array:
+    """In cycles per value; that at half the sampling rate has one degree of freedom instead of two, and is left out."""
+    frequencies: Array = np.arange(1, (count + 1) // 2) / count
+    return frequencies
 
 
-def _shape(correlation: Array, cycles: Array) -> Array:
-    """The spectrum of noise of first order, up to a factor; ``cycles`` are those per sample."""
-    rho = np.asarray(correlation)[..., None]
-    shape: Array = (1 - rho**2) / (1 + rho**2 - 2 * rho * np.cos(2 * np.pi * cycles))
-    return shape
+def _memory(first: Array, second: Array, cycles: Array) -> Array:
+    """The spectrum of noise that remembers, up to a factor, at frequencies in cycles per value."""
+    cosine = np.cos(2 * np.pi * cycles)
+    slower, faster = ((1 - one[..., None]) ** 2 / (1 + one[..., None] ** 2 - 2 * one[..., None] * cosine)
+                      for one in (first, second))  # fmt: skip
+    memory: Array = slower * faster
+    return memory
