@@ -204,12 +204,39 @@ def test_the_lag_between_two_links() -> None:
     assert lag(first, second, 0.1, longest_s=2.0).correlations.height == 41
 
 
-def test_series_that_are_correlated_with_themselves_go_together_no_more_than_by_chance() -> None:
+@pytest.mark.parametrize("correlation", [0.5, 0.9, 0.98, 1.0])
+def test_unrelated_series_go_together_as_often_as_the_level_says(correlation: float) -> None:
+    """Also random walks, whose every pair looks alike."""
     rng = np.random.default_rng(13)
-    found = [lag(_autoregressive(0.9, 1000, rng), _autoregressive(0.9, 1000, rng), 1.0) for _ in range(100)]
-    assert np.mean([each.together for each in found]) <= 0.05
+    slow = _autoregressive if correlation < 1 else lambda _, n, rng: rng.normal(size=n).cumsum()
+    found = [lag(*(slow(correlation, 300, rng) for _ in range(2)), 1.0) for _ in range(100)]
+    p = np.array([each.p for each in found])
+    assert stats.binom.sf((p <= 0.01).sum() - 1, 100, 0.01) > 1e-3
+    assert stats.binom.sf((p <= 0.05).sum() - 1, 100, 0.05) > 1e-3
+    # Nor is the test one that never fires.
+    assert 0.4 < p.mean() < 0.6
     # At one lag, 95 % of the time.
-    assert np.mean([abs(each.at_once) <= each.limit for each in found]) == pytest.approx(0.95, abs=0.06)
+    assert np.mean([abs(each.at_once) <= each.limit for each in found]) == pytest.approx(0.95, abs=0.07)
+
+
+def test_a_queue_follows_the_window_that_fills_it() -> None:
+    """Of a sawtooth, too, which is alike to any other of its period."""
+    scenario = tl.loads("""
+        duration = "60 s"
+        link.wire = { ends = ["a", "b"], rate = "8 Mbit/s", delay = "20 ms", queue = "30 packets" }
+        traffic.bulk = { kind = "bulk", flows = 2, from = "a", to = "b", start = { first = "0 s", every = "0.3 s" } }
+        observe.interval = "100 ms"
+        """)
+    series = tl.simulate(scenario).series.filter(pl.col("time_s") > 5)
+    window = series.filter(pl.col("metric") == "cwnd_packets").group_by("time_s", maintain_order=True)
+    queue = series.filter((pl.col("metric") == "queue_packets") & (pl.col("entity") == "wire"))["value"]
+    found = lag(window.agg(pl.col("value").sum())["value"].to_numpy(), queue.to_numpy(), 0.1)
+    assert found.together
+    assert abs(found.lag_s) <= 0.1
+    other = np.cumsum(np.random.default_rng(2).normal(size=len(queue)))
+    apart = lag(other, queue.to_numpy(), 0.1)
+    assert not apart.together
+    assert f"; 1 % of unrelated series that vary as these do reach {apart.critical:.2f}" in apart.sentence()
 
 
 def test_a_source_that_is_on_and_off_with_heavy_tails_is_bursty() -> None:
