@@ -104,7 +104,7 @@ def lag(first: Array, second: Array, interval_s: float, *, longest_s: float = ma
         chance.append(found.max(axis=-1))
         without.append(found[:, most])
     largest = np.concatenate(chance)
-    # As if the series themselves were one more pair by chance: Davison and Hinkley, Bootstrap Methods, 1997, section 4.2.
+    # As if the series were one more pair by chance: Davison and Hinkley, Bootstrap Methods, 1997, section 4.2.
     p = (1 + int((largest >= abs(across[place])).sum())) / (1 + SIMULATIONS)
     return Lag(
         n,
