@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -186,6 +188,56 @@ def test_other_code_is_another_run(base: tl.Scenario, tmp_path: Path) -> None:
         found.append(prepare(scenario).identity)
     sys.modules.pop("changing")
     assert found[0] == found[2] != found[1]
+
+
+def _fixed(packets: float) -> type[tl.CongestionControl]:
+    class Fixed(tl.CongestionControl):
+        def on_ack(self, _: tl.Ack) -> None:
+            self.cwnd = packets
+
+    return Fixed
+
+
+def test_the_class_that_is_given_is_the_one_that_runs(base: tl.Scenario, tmp_path: Path) -> None:
+    """Whatever else is called so: classes of a function, of other modules, of a cell that is run again."""
+    classes = [_fixed(packets) for packets in (2, 4, 8)]
+    scenarios = [base.set(KEY, each) for each in classes]
+    runs = [tl.simulate(each) for each in scenarios]
+    rates = [run.flows["goodput_bps"][0] for run in runs]
+    assert rates[1] == pytest.approx(2 * rates[0], rel=0.05)
+    assert rates[2] == pytest.approx(4 * rates[0], rel=0.05)
+    assert scenarios[0] != scenarios[1]
+    assert len({run.manifest["identity"] for run in runs}) == 3
+    assert tl.simulate(base.set(KEY, _fixed(2))).manifest["identity"] == runs[0].manifest["identity"]
+    # By name it is the last one that was defined.
+    assert tl.simulate(base.set(KEY, "fixed")).flows["goodput_bps"][0] == rates[0]
+    runs[0].save(tmp_path / "run")
+    with pytest.raises(tl.TightlinkError, match="the run there is of another scenario"):
+        runs[1].save(tmp_path / "run")
+    with pytest.raises(tl.ScenarioError, match="expected controls with names of their own"):
+        tl.sweep(base, {KEY: classes})
+
+
+def test_a_sweep_simulates_again_when_what_a_control_looks_up_changes(base: tl.Scenario, tmp_path: Path) -> None:
+    rates = []
+    for packets in (2, 4):
+        (tmp_path / "chosen_window.py").write_text(f"PACKETS = {packets}\n")
+        (tmp_path / "control.py").write_text(
+            "import sys\nsys.path.insert(0, __file__.rpartition('/')[0])\nimport tightlink as tl\n"
+            "from chosen_window import PACKETS\n"
+            "class Looked(tl.CongestionControl):\n    def on_ack(self, ack):\n        self.cwnd = PACKETS\n"
+        )
+        sys.modules.pop("chosen_window", None)
+        importlib.invalidate_caches()
+        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        assert control.load(tmp_path / "control.py") == ["looked"]
+        found = tl.sweep(base.set(KEY, "looked"), replications=2, output=tmp_path / "sweep")
+        rates.append(found.runs.collect()["goodput_bps"][0])
+    assert rates[1] == pytest.approx(2 * rates[0], rel=0.05)
+    (tmp_path / "other.py").write_text((tmp_path / "control.py").read_text())
+    with pytest.raises(tl.TightlinkError, match=r"other\.py: defines looked, as control does: expected a name of its"):
+        control.load(tmp_path / "other.py")
+    sys.path.remove(str(tmp_path))
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,11 +34,11 @@ import math
 import os
 import re
 import traceback
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from tightlink.control_code import code_of
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.files import run_python
 from tightlink.lazy import _core
@@ -51,7 +51,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 #: What the engine calls.
 _METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack")
 _CONTROLS: dict[str, type[CongestionControl]] = {}
-_DIGESTS: dict[type[CongestionControl], str] = {}
+_BY_DIGEST: dict[str, type[CongestionControl]] = {}
 
 
 class CongestionControl:
@@ -127,8 +127,8 @@ class CongestionControl:
 
 
 def find(name: str) -> type[CongestionControl] | None:
-    """The control of a name, if it is written in Python."""
-    return _CONTROLS.get(name)
+    """The control of a name, if it is written in Python: the one that was given, or the last that was called so."""
+    return name.control if isinstance(name, Given) else _CONTROLS.get(name)
 
 
 def names() -> list[str]:
@@ -143,27 +143,50 @@ def load(path: str | os.PathLike[str]) -> list[str]:
         TightlinkError: There is no such file, it fails, or it defines none.
     """
     file = Path(path)
+    before = dict(_CONTROLS)
     module = run_python(file, "with subclasses of tightlink.CongestionControl")
     found = [name for name, control in _CONTROLS.items() if control.__module__ == module.__name__]
     if not found:
         raise TightlinkError(f"{file}: defines no subclass of tightlink.CongestionControl")
+    for name in found:
+        other = before.get(name)
+        if other is not None and other.__module__ != module.__name__:
+            raise TightlinkError(f"{file}: defines {name}, as {other.__module__} does: expected a name of its own")
     return found
+
+
+def given(control: type[CongestionControl]) -> Given:
+    """The name of a control that was given as its class: it stays that class, whatever is called so later."""
+    name = Given(control.name)
+    name.control = control
+    return name
+
+
+class Given(str):  # noqa: SLOT000  # A str has no room for a slot with a value.
+    """The name of a control, and the class that is meant by it."""
+
+    control: type[CongestionControl]
+
+    def __eq__(self, other: object) -> bool:
+        same = not isinstance(other, Given) or other.control is self.control
+        return same and str.__eq__(self, other) is True
+
+    __hash__ = str.__hash__
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """In another process the class of that name is another."""
+        return str, (str(self),)
 
 
 def digest(control: type[CongestionControl]) -> str:
     """A digest of a control's code: runs of other code are other runs.
 
-    It is of the file in which the class is defined, as that may hold what the class calls. Where no file is known,
-    it is drawn at random: then no run is ever taken for one of an earlier program.
+    It is of the file in which the class is defined, and of the functions, numbers and modules that its methods reach:
+    a class made by a function is another for each value that it was made with.
     """
-    if control not in _DIGESTS:
-        try:
-            file = inspect.getsourcefile(control)
-            text = inspect.getsource(control).encode() if file is None else Path(file).read_bytes()
-        except (OSError, TypeError):
-            text = uuid.uuid4().bytes
-        _DIGESTS[control] = hashlib.sha256(text).hexdigest()[:16]
-    return _DIGESTS[control]
+    found = hashlib.sha256("\n".join(code_of(control)).encode()).hexdigest()[:16]
+    _BY_DIGEST[found] = control
+    return found
 
 
 def trouble(error: Exception) -> str:
@@ -176,9 +199,9 @@ def trouble(error: Exception) -> str:
     return f"{error}: {type(cause).__name__}: {cause}{where}"
 
 
-def make(name: str, options: Mapping[str, float]) -> CongestionControl:
+def make(digest: str, options: Mapping[str, float]) -> CongestionControl:
     """The control of a connection, for the engine."""
-    control = _CONTROLS.get(name)
+    control = _BY_DIGEST.get(digest)
     if control is None:
         raise LookupError("expected a control that is defined here: one written in Python runs where its class is")
     if all(getattr(control, method, None) is getattr(CongestionControl, method, None) for method in _METHODS):

@@ -98,7 +98,7 @@ impl Trouble {
     }
 }
 
-/// Makes controls by calling Python with a name and the options.
+/// Makes controls by calling Python with the digest of their code and the options.
 #[derive(Debug)]
 pub struct InPython {
     make: Py<PyAny>,
@@ -119,7 +119,7 @@ impl Maker for InPython {
             for (name, value) in &spec.options {
                 options.set_item(name, value)?;
             }
-            let object = self.make.call1(py, (&spec.kind, options))?;
+            let object = self.make.call1(py, (&spec.external, options))?;
             let wants_acks = object.bind(py).hasattr(intern!(py, "on_ack"))?;
             let wants_marks = object.bind(py).hasattr(intern!(py, "on_mark"))?;
             PyResult::Ok((object, wants_acks, wants_marks))

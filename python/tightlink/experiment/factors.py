@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
-from tightlink import units
+from tightlink import control, units
 from tightlink.errors import ScenarioError
 from tightlink.experiment.levels import KINDS, MOST_LEVELS, Interval, levels, split
 from tightlink.scenario import Scenario, parse_value
@@ -166,7 +166,7 @@ def _levels(names: tuple[str, ...], given: object) -> list[Level] | Interval:
 
 def _value(given: object) -> Any:
     """A value as a file has it, where Python has objects: tables, classes of congestion controls, numbers of NumPy."""
-    return given.name if is_control(given) else as_written(given)
+    return control.given(given) if is_control(given) else as_written(given)
 
 
 def _shown(level: Level) -> object:

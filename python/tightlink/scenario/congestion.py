@@ -98,8 +98,9 @@ def control_name(value: str | Mapping[str, object] | type[control.CongestionCont
     ('cubic', 'cubic')
     """
     if isinstance(value, Mapping):
-        return str(value.get("kind"))
-    return value if isinstance(value, str) else value.name
+        kind = value.get("kind")
+        return kind if isinstance(kind, str) else str(kind)
+    return value if isinstance(value, str) else control.given(value)
 
 
 def reads_marks(name: str) -> bool:

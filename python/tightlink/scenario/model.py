@@ -159,6 +159,10 @@ class Scenario(Table):
             data = override(data, key, value)
         return self.from_dict(data, file=self._file, changed=(*self._changed, *changes))
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Pydantic's way to write `set_all`: what is changed is checked as if it had been written so."""
+        return self.set_all(update) if update else super().model_copy(deep=deep)
+
     def explicit(self) -> Self:
         """The same scenario with every default of its profile filled in."""
         if self._explicit is None:

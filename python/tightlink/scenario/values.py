@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Final, TypeGuard, get_args
 
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
 
 from tightlink import units
-from tightlink.control import CongestionControl
+from tightlink.control import CongestionControl, Given, given
 from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.scenario.table import NAME, Table, key_of, wrong
 
@@ -311,20 +311,24 @@ def is_control(value: object) -> TypeGuard[type[CongestionControl]]:
     return isinstance(value, type) and issubclass(value, CongestionControl)
 
 
-def _check_congestion(value: object) -> str | dict[str, object]:
-    if isinstance(value, dict) and "kind" in value:
-        return value | {"kind": value["kind"].name} if is_control(value["kind"]) else value
-    if isinstance(value, str):
-        return value
+def _check_congestion(value: object, check: ValidatorFunctionWrapHandler) -> object:
     if is_control(value):
-        return value.name
+        # Past pydantic, which would keep the text and not the class.
+        return given(value)
+    if isinstance(value, Given):
+        return value
+    if isinstance(value, dict) and "kind" in value:
+        kind = given(value["kind"]) if is_control(value["kind"]) else value["kind"]
+        return check(value | {"kind": str(kind)}) | {"kind": kind} if isinstance(kind, Given) else check(value)
+    if isinstance(value, str):
+        return check(value)
     raise wrong("the name of a congestion control, or a table with its name as kind and its options", value=value)
 
 
 #: What it names, and its options, are checked when the scenario is resolved: the engine knows them.
 Congestion = Annotated[
     str | dict[str, str | float | bool] | type[CongestionControl],
-    BeforeValidator(_check_congestion),
+    WrapValidator(_check_congestion),
     WithJsonSchema(
         {"anyOf": [{"type": "string"}, {"type": "object", "required": ["kind"]}], "examples": ["reno", "cubic"]}
     ),

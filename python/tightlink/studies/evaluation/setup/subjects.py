@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from tightlink.control import CongestionControl
+from tightlink.control import given as named
 from tightlink.errors import ScenarioError
 from tightlink.experiment.levels import split
 from tightlink.scenario import parse_value
@@ -63,7 +64,7 @@ def subject(given: Given, kind: Kind = "control") -> Subject:
     Raises:
         ScenarioError: There is none of this name, no such option, or a value is wrong.
     """
-    given = given.name if isinstance(given, type) else given
+    given = named(given) if isinstance(given, type) else given
     table = _parsed(given, _KINDS[kind][2]) if isinstance(given, str) else dict(given)
     if "kind" not in table:
         expected = f'a name, or a table with a kind, such as {{ kind = "{_KINDS[kind][2].partition(":")[0]}" }}'
@@ -73,7 +74,7 @@ def subject(given: Given, kind: Kind = "control") -> Subject:
         Path(10, 100, queue=table).link()
     else:
         congestion_spec("congestion", table)
-    name = str(table["kind"])
+    name = table["kind"]
     # What has no options is named only, so that equal scenarios are written alike.
     bare = kind == "control" and not options
     return Subject(f"{name}:{options}" if options else name, name if bare else table)
@@ -97,7 +98,7 @@ def listed(text: str) -> list[str]:
 def _parsed(text: str, example: str) -> dict[str, Any]:
     """The table of NAME:option=value,…."""
     name, _, rest = text.partition(":")
-    table: dict[str, Any] = {"kind": name.strip()}
+    table: dict[str, Any] = {"kind": text if text == name.strip() else name.strip()}
     for part in split(rest) if rest.strip() else ():
         key, equals, value = part.partition("=")
         if not equals or not key.strip():
