@@ -420,6 +420,18 @@ mod tests {
         assert!((46..58).contains(&highest(Profile::Linux)));
     }
 
+    /// The receiver's window opens by what comes, and not by which ACKs are held back.
+    #[test]
+    fn the_window_opens_without_delayed_acks() {
+        let took_s = |delayed_ack_s| {
+            let spec = TcpSpec { delayed_ack_s, ..tcp("reno", Recovery::Rack) };
+            let mut ends = Ends::new(&spec, Profile::Linux, 3000);
+            ends.talk(|_, _| Outcome::Arrives);
+            ends.acks.last().map_or(f64::NAN, |last| last.0)
+        };
+        assert!(took_s(None) < 1.05 * took_s(Some(0.2)));
+    }
+
     #[test]
     fn an_idle_window_is_halved_for_each_timeout() {
         let mut usage = WindowUse::new(10.0);

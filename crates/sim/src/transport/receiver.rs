@@ -139,12 +139,15 @@ impl Receiver {
         let at_once = self.echo.looks() && self.see_signs(seq, Signs::of(packet));
         let (before, waiting) = (self.next, if self.ack_delay.is_some() { self.waiting() } else { 0 });
         let duplicate = self.take(seq, now.time);
+        if seq > 0 && self.ack_delay.is_some() {
+            self.take_as_linux(now.time, packet, waiting, duplicate);
+        }
         // In sequence, nothing missing behind it, not the SYN, and no ACK owed: wait for the next one
         // (RFC 5681 §4.2; ns-2's DelAck sink does the same).
         if let Some(delay_s) = self.delayed_ack_s {
             let in_sequence = seq + 1 == self.next && self.highest == Some(seq) && seq > 0;
             let hold_s = match &mut self.ack_delay {
-                Some(_) if seq > 0 => self.hold_as_linux(now.time, packet, waiting, in_sequence, (duplicate, at_once)),
+                Some(_) if seq > 0 => self.hold_as_linux(now.time, seq, in_sequence, duplicate || at_once),
                 _ => in_sequence.then_some(delay_s),
             };
             let hold_s = hold_s.map(|hold_s| hold_s.min(delay_s));
@@ -186,26 +189,25 @@ impl Receiver {
         }
     }
 
-    /// Profile `linux`: how long the ACK of a segment may wait, if it may. So many waited behind a hole before it.
-    fn hold_as_linux(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        waiting: u32,
-        in_sequence: bool,
-        (duplicate, at_once): (bool, bool),
-    ) -> Option<f64> {
+    /// Profile `linux`: a segment opens the window, whether or not its ACK may wait. So many waited behind a hole before it.
+    fn take_as_linux(&mut self, now: Time, packet: &Packet, waiting: u32, duplicate: bool) {
         let (next, highest) = (self.next, self.highest.unwrap_or_default());
-        let owed = i64::from(next) - 1 - self.last_ack_sent;
-        let compressible = self.sack && !self.early.is_empty() && !duplicate && !at_once;
-        let ack_delay = self.ack_delay.as_mut()?;
+        let Some(ack_delay) = self.ack_delay.as_mut() else { return };
         if duplicate {
             ack_delay.take_again();
         } else {
             ack_delay.take(now, packet, next, Beyond { spanned: (highest + 1).saturating_sub(next), waiting });
         }
+    }
+
+    /// Profile `linux`: how long the ACK of a segment may wait, if it may.
+    fn hold_as_linux(&mut self, now: Time, seq: u32, in_sequence: bool, tells: bool) -> Option<f64> {
+        let next = self.next;
+        let owed = i64::from(next) - 1 - self.last_ack_sent;
+        let compressible = self.sack && !self.early.is_empty() && !tells;
+        let ack_delay = self.ack_delay.as_mut()?;
         if in_sequence {
-            return ack_delay.hold(now, packet.seq());
+            return ack_delay.hold(now, seq);
         }
         let wait_s = compressible.then(|| ack_delay.compress(next, owed)).flatten();
         if wait_s.is_none() {

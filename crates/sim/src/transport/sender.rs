@@ -44,6 +44,8 @@ pub enum LastCut {
     Recovered,
     /// The retransmission timer.
     Timeout,
+    /// ns-2: a mark, whose window of data may have lost packets as well.
+    Mark,
 }
 
 /// What losses a sender mends, by its number in series.

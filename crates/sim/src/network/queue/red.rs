@@ -140,11 +140,13 @@ impl State {
 
     /// The probability that the average alone makes.
     fn probability(&self) -> f64 {
-        let RedSpec { min, max, gentle, .. } = self.spec;
+        let RedSpec { min, max, gentle, max_probability, .. } = self.spec;
         let p = self.max_probability;
         if self.average < max {
             p * (self.average - min) / (max - min)
         } else if gentle {
+            // ns-2 computes this slope once: what adapts the largest probability leaves it.
+            let p = if self.profile == Profile::Ns2 { max_probability } else { p };
             ((1.0 - p) * self.average / max + 2.0 * p - 1.0).min(1.0)
         } else {
             1.0

@@ -32,6 +32,8 @@ impl Sender {
         // RFC 6582 §3.2 step 1: only beyond what was outstanding at the last loss.
         if self.acked > self.recover || self.acked == 0 {
             self.fast_retransmit(env);
+        } else {
+            self.retransmit_behind_mark(env);
         }
     }
 
@@ -52,9 +54,10 @@ impl Sender {
     }
 
     /// RFC 6582 §3.2 step 3, partial ACK: send the next missing packet, take what was acknowledged
-    /// off the window and add one packet back; restart the timer for the first of them only.
+    /// off the window and add one packet back; restart the timer for the first of them only, but in Linux for each
+    /// (tcp_rearm_rto).
     fn newreno_partial_ack<N: Network>(&mut self, env: &mut Env<'_, N>, ack: i32) {
-        if !self.partial_seen {
+        if !self.partial_seen || env.linux() {
             self.partial_seen = true;
             self.arm_rto(env);
         }

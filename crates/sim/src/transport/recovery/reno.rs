@@ -50,10 +50,22 @@ impl Sender {
         let again = match self.last_cut {
             LastCut::DuplicateAcks => true,
             LastCut::None | LastCut::Recovered => !env.ns2(),
-            LastCut::Timeout => false,
+            LastCut::Timeout | LastCut::Mark => false,
         };
         if self.acked > self.recover || again || self.acked == 0 {
             self.fast_retransmit(env);
+        } else {
+            self.retransmit_behind_mark(env);
+        }
+    }
+
+    /// ns-2: a packet of a window that a mark has cut already is retransmitted, and the window stays.
+    pub(super) fn retransmit_behind_mark<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        if self.last_cut == LastCut::Mark {
+            self.last_cut = LastCut::DuplicateAcks;
+            self.arm_rto(env);
+            self.transmit(env, self.last_ack + 1);
+            self.inflation = DUPLICATE_ACKS;
         }
     }
 

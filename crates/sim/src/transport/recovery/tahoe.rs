@@ -21,7 +21,9 @@ impl Sender {
 
     fn tahoe_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
         // Not again for the same window of data: what it lost, this slow start already sends again.
-        if self.acked <= self.recover && self.acked != 0 {
+        // ns-2 begins one behind a mark, whose threshold stays.
+        let marked = self.last_cut == LastCut::Mark;
+        if self.acked <= self.recover && self.acked != 0 && !marked {
             return;
         }
         self.recover = self.highest;

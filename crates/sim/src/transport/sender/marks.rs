@@ -1,7 +1,7 @@
 //! What a congestion mark does to a sender (RFC 3168 §6.1.2): the window shrinks as after a loss, and nothing is
 //! retransmitted.
 
-use super::{Env, Sender};
+use super::{Env, LastCut, Sender};
 use crate::congestion::{Ack, Loss};
 use crate::scenario::Recovery;
 
@@ -45,7 +45,9 @@ impl Sender {
             env.linux() && env.connection.tcp.recovery == Recovery::Rack && !env.controls.is_scalable(self.control);
         // Linux looks for marks again once the reduction is over, whichever packets had them.
         let before = if proportionally { ack.through - 1 } else { ack.through - ack.delivered as i32 };
-        if !self.marks.is_news(before, ack.through) {
+        // ns-2 heeds every mark behind a timeout.
+        let after_timeout = env.ns2() && self.last_cut == LastCut::Timeout;
+        if !after_timeout && !self.marks.is_news(before, ack.through) {
             return;
         }
         let mut loss = self.loss(env);
@@ -56,6 +58,9 @@ impl Sender {
         let Some(window) = env.controls.on_mark(self.control, &self.window, &loss) else { return };
         self.set_threshold(env, window);
         self.marks.reduced(self.highest, true);
+        if env.ns2() && env.connection.tcp.recovery != Recovery::Sack {
+            (self.last_cut, self.recover) = (LastCut::Mark, self.highest);
+        }
         if proportionally {
             return self.rack_answer_mark();
         }

@@ -50,6 +50,11 @@ impl Sender {
                 self.sample_rtt(env, env.now.time.since(env.echo), ack);
             }
         }
+        if env.ns2() && env.told != 0 && !env.controls.counts_marks(self.control) {
+            // ns-2 looks for marks first, on every ACK.
+            let news = Ack { through: ack, ..self.news(env, self.acked) };
+            self.answer_mark(env, &news);
+        }
         if self.takes_notes && !env.connection.tcp.recovery.acknowledges_each() {
             self.count_marks_of_one(env, ack);
         }

@@ -141,7 +141,7 @@ impl Sender {
             if idle && let Some(window_use) = &self.window_use {
                 env.controls.on_silence(self.control, window_use.last_sent(), now);
             }
-            let signs = self.note_sending(seq, now, again);
+            let signs = self.note_sending(env, seq, again);
             if signs.capable {
                 let scalable = env.controls.is_scalable(self.control);
                 packet = if scalable { packet.scalable() } else { packet.capable() };
@@ -158,7 +158,8 @@ impl Sender {
 
     /// Has RACK and the use of the window hear of a packet that is sent. Returns what ECN has it say.
     #[cold]
-    fn note_sending(&mut self, seq: i32, now: Time, again: bool) -> Signs {
+    fn note_sending<N: Network>(&mut self, env: &Env<'_, N>, seq: i32, again: bool) -> Signs {
+        let now = env.now.time;
         if let Some(rack) = &mut self.rack {
             rack.flight.sent(seq, now);
             if again && let Some(undo) = &mut rack.undo {
@@ -173,8 +174,8 @@ impl Sender {
                 window_use.sent_new(&self.window, outstanding);
             }
         }
-        // RFC 3168 §6.1.5: only the first time.
-        if again { Signs::default() } else { self.marks.signs(seq) }
+        // RFC 3168 §6.1.5: only the first time. ns-2 makes no difference.
+        if again && !env.ns2() { Signs::default() } else { self.marks.signs(seq) }
     }
 
     /// Profile `linux`, before an ACK changes anything: a window that the application did not use shrinks. One that
