@@ -9,7 +9,17 @@ if {$case != "defaults"} {
     Queue/RED set maxthresh_ 15
     Queue/RED set q_weight_ 0.002
 }
-if {$case == "adaptive"} { Queue/RED set adaptive_ 1 }
+if {[string match adaptive* $case]} { Queue/RED set adaptive_ 1 }
+set flows 4
+if {$case == "adaptive-many"} { set flows 20 }
+set agents [dict create tahoe TCP reno TCP/Reno newreno TCP/Newreno sack TCP/Sack1]
+set recovery newreno
+if {[string match ecn-* $case]} {
+    set flows 2
+    set recovery [string range $case 4 end]
+    Queue/RED set setbit_ true
+    Agent/TCP set ecn_ 1
+}
 if {$case == "hard"} { Queue/RED set gentle_ false; Queue/RED set wait_ false; Queue/RED set use_mark_p_ false }
 set trace [open [lindex $argv 1] w]
 $ns trace-all $trace
@@ -29,12 +39,12 @@ if {$case == "udp"} {
     $cbr set rate_ 2.2Mb
     $ns at 0.1 "$cbr start"
 } else {
-    for {set flow 0} {$flow < 4} {incr flow} {
-        set agent [new Agent/TCP/Newreno]
+    for {set flow 0} {$flow < $flows} {incr flow} {
+        set agent [new Agent/[dict get $agents $recovery]]
         $agent set window_ 100
         $agent set fid_ $flow
         $ns attach-agent $sender $agent
-        set sink [new Agent/TCPSink]
+        set sink [new Agent/TCPSink[expr {$recovery == "sack" ? "/Sack1" : ""}]]
         $ns attach-agent $receiver $sink
         $ns connect $agent $sink
         set ftp [new Application/FTP]

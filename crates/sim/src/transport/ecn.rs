@@ -13,6 +13,8 @@ use crate::scenario::Ecn;
 pub struct Marks {
     /// Packets say that they may be marked.
     pub capable: bool,
+    /// ns-2: a mark came whose window cannot be cut, so that the next one backs off the timer, which stays so.
+    pub(super) backs_off: bool,
     /// The next new packet says that the window was reduced (CWR).
     tell: bool,
     /// The last reduction answered a mark, not a loss.
@@ -28,7 +30,7 @@ impl Marks {
     #[must_use]
     pub fn new(ecn: Ecn) -> Self {
         let counter = (ecn == Ecn::Accurate).then(Box::default);
-        Self { capable: ecn != Ecn::Off, tell: false, by_mark: false, through: -1, counter }
+        Self { capable: ecn != Ecn::Off, backs_off: false, tell: false, by_mark: false, through: -1, counter }
     }
 
     /// What packet `seq`, which is new, has to say. With accurate ECN nobody waits to hear of reduced windows.
@@ -67,6 +69,11 @@ impl Marks {
     /// The window was reduced when `highest` was the highest packet sent, for a mark or for a loss.
     pub fn reduced(&mut self, highest: i32, by_mark: bool) {
         (self.tell, self.by_mark, self.through) = (true, by_mark, highest);
+    }
+
+    /// The window was reduced, in the window of data that a reduction has answered.
+    pub fn tell(&mut self) {
+        self.tell = true;
     }
 
     /// Whether a mark that the ACK of `ack` after that of `before` tells of is news: one reduction in a window of data

@@ -56,10 +56,14 @@ impl Sender {
     }
 
     fn sack1_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        if self.acked <= self.recover && self.acked != 0 {
+        // The window of a mark is not cut twice, but what it lost is retransmitted.
+        let marked = self.acked <= self.recover && self.last_cut == LastCut::Mark;
+        if self.acked <= self.recover && self.acked != 0 && !marked {
             return;
         }
-        self.recover = self.highest;
+        if !marked {
+            self.recover = self.highest;
+        }
         let pipe = self.highest - self.acked - DUPLICATE_ACKS as i32;
         self.arm_rto(env);
         self.stop_timing();
@@ -69,7 +73,9 @@ impl Sender {
         board.pipe = pipe;
         board.retransmitted(missing);
         self.last_cut = LastCut::DuplicateAcks;
-        self.cut(env);
+        if !marked {
+            self.cut(env);
+        }
         self.transmit(env, self.last_ack + 1);
     }
 

@@ -22,13 +22,17 @@ impl Sender {
     fn tahoe_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
         // Not again for the same window of data: what it lost, this slow start already sends again.
         // ns-2 begins one behind a mark, whose threshold stays.
-        let marked = self.last_cut == LastCut::Mark;
+        let marked = self.acked <= self.recover && self.last_cut == LastCut::Mark;
         if self.acked <= self.recover && self.acked != 0 && !marked {
             return;
         }
-        self.recover = self.highest;
         self.last_cut = LastCut::DuplicateAcks;
-        self.cut(env);
+        if marked {
+            self.marks.tell();
+        } else {
+            self.recover = self.highest;
+            self.cut(env);
+        }
         self.window.cwnd = 1.0;
         self.arm_rto(env);
         self.next = self.acked + 1;

@@ -58,8 +58,12 @@ impl Sender {
         let Some(window) = env.controls.on_mark(self.control, &self.window, &loss) else { return };
         self.set_threshold(env, window);
         self.marks.reduced(self.highest, true);
-        if env.ns2() && env.connection.tcp.recovery != Recovery::Sack {
+        if env.ns2() {
             (self.last_cut, self.recover) = (LastCut::Mark, self.highest);
+            let again = std::mem::replace(&mut self.marks.backs_off, self.window.cwnd <= 1.0);
+            if again && self.marks.backs_off {
+                self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);
+            }
         }
         if proportionally {
             return self.rack_answer_mark();

@@ -122,7 +122,10 @@ impl Sender {
         if env.ns2() {
             // One packet per window is timed, from its sending to an ACK that covers it.
             if self.timing && ack >= self.timed_seq {
-                self.rtt.end_backoff(&env.connection.tcp.rto);
+                self.marks.backs_off &= env.told != 0;
+                if !self.marks.backs_off {
+                    self.rtt.end_backoff(&env.connection.tcp.rto);
+                }
                 self.timing = false;
                 let rtt = env.now.time.since(self.timed_at);
                 self.sample_rtt(env, rtt, ack);
