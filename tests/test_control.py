@@ -162,6 +162,8 @@ def test_a_break_of_the_user_stays_one(base: tl.Scenario) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         tl.simulate(base.set(KEY, Breaking))
+    part = tl.simulate(base.set(KEY, Breaking), part=True)
+    assert 0 < part.manifest["part_until_s"] < 10
 
 
 def test_what_is_no_control_is_told_at_its_definition() -> None:

@@ -29,6 +29,15 @@ traffic.ftp = { kind = "bulk", from = "a", to = "b", flows = 4, tcp.window = "10
 """
 
 
+def test_what_a_watcher_raises_ends_the_run() -> None:
+    def enough(progress: SimulationProgress) -> None:
+        raise TimeoutError(progress.share)
+
+    for part in (False, True):
+        with pytest.raises(TimeoutError):
+            tl.simulate(tl.loads(LONG).set("duration", "9000 s"), watch=enough, part=part)
+
+
 @pytest.mark.parametrize(
     ("progress", "line"),
     [

@@ -55,7 +55,7 @@ def simulate(  # noqa: PLR0913
             them; without it each flow at the host that sends its data.
         threads: Threads to use at most; without it, as many as there are processors that other programs leave. Of these
             as many are used as make the run faster (`manifest["timing"]["threads"]`); the tables do not depend on it.
-        watch: Told now and then how far the run is.
+        watch: Told now and then how far the run is. What it raises ends the run, and is raised.
         part: Whether a run that is interrupted by Ctrl-C returns what was measured until then, marked as a part,
             instead of raising KeyboardInterrupt.
 
@@ -97,11 +97,16 @@ def simulate(  # noqa: PLR0913
         pcap=None if pcap is None else str(_capture_file(pcap)),
         pcap_at=_places(prepared, pcap_at, captured=pcap is not None),
     )
-    duration = units.time(scenario.duration)
+    watcher = None if watch is None else _Watcher(watch, units.time(scenario.duration))
     try:
-        outcome = prepared.simulate(watched, threads=threads, watch=_watch(watch, duration), part=part)
+        outcome = prepared.simulate(watched, threads=threads, watch=watcher, part=part)
     except ScenarioError as error:
         raise error.located(scenario.file) from None
+    except KeyboardInterrupt:
+        if watcher is None or watcher.raised is None:
+            raise
+    if watcher is not None and watcher.raised is not None:
+        raise watcher.raised
     return Run(scenario, prepared.manifest(outcome), Simulated(outcome))
 
 
@@ -184,17 +189,21 @@ class SimulationProgress(Progress):
         return ", ".join(parts)
 
 
-def _watch(
-    watch: Callable[[SimulationProgress], None] | None, duration_s: float
-) -> Callable[[float, int | None, int | None], None] | None:
-    if watch is None:
-        return None
-    begin = time.monotonic()
+class _Watcher:
+    """Tells a function of the user's how far a run is, and ends the run with what it raises."""
 
-    def heard(simulated_s: float, packet_hops: int | None, sending: int | None) -> None:
-        watch(SimulationProgress(simulated_s, duration_s, packet_hops, sending, time.monotonic() - begin))
+    def __init__(self, watch: Callable[[SimulationProgress], None], duration_s: float) -> None:
+        self._watch, self._duration_s, self._begin = watch, duration_s, time.monotonic()
+        self.raised: Exception | None = None
 
-    return heard
+    def __call__(self, simulated_s: float, packet_hops: int | None, sending: int | None) -> None:
+        wall_s = time.monotonic() - self._begin
+        try:
+            self._watch(SimulationProgress(simulated_s, self._duration_s, packet_hops, sending, wall_s))
+        except Exception as error:
+            self.raised = error
+            # What ends the engine.
+            raise KeyboardInterrupt from error
 
 
 @dataclass(frozen=True)

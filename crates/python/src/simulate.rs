@@ -315,7 +315,11 @@ fn run_with<P: Probe>(
             return Ok(outcome);
         }
     }
-    if let Some((place, cause)) = trouble.take() {
+    // Ctrl-C while Python runs a control is raised there.
+    let broken = |cause: &PyErr| call.part && Python::attach(|py| cause.is_instance_of::<PyKeyboardInterrupt>(py));
+    if let Some((place, cause)) = trouble.take()
+        && !broken(&cause)
+    {
         return Err(Failure::Control(place, cause));
     }
     if !call.part {
