@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import Any
 
@@ -461,3 +462,33 @@ def scenarios(draw: st.DrawFn) -> tl.Scenario:
 def test_any_scenario_survives_the_way_through_toml(scenario: tl.Scenario) -> None:
     assert tl.loads(scenario.to_toml()) == scenario
     assert tl.loads(understood(scenario)).resolve() == scenario.resolve()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        (
+            "traffic.ftp.tcp.congestion",
+            {"kind": "vegas", "alpha": "8 packets"},
+            'congestion.alpha = "8 packets": expected at most beta, which is "4 packets"',
+        ),
+        (
+            "traffic.ftp.tcp.congestion",
+            {"kind": "bic", "max_increment": "0.1 packets"},
+            'max_increment = "0.1 packets": expected at least min_increment, which is 0.2',
+        ),
+        (
+            "link.wire.queue",
+            {"kind": "red", "limit": "20 packets", "min": "30 packets"},
+            'link.wire.queue.min = "30 packets": expected less than the limit, which is 20 packets',
+        ),
+    ],
+)
+def test_thresholds_that_are_never_reached(key: str, value: dict[str, str], said: str) -> None:
+    base = tl.loads("""
+        duration = "1 s"
+        link.wire = { ends = ["a", "b"], rate = "1 Mbit/s", delay = "1 ms" }
+        traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+        """)
+    with pytest.raises(tl.ScenarioError, match=re.escape(said)):
+        base.set(key, value).resolve()

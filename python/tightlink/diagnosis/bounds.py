@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from tightlink import units
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.paths import YIELDING, Path, Paths
@@ -93,15 +94,37 @@ def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float)
     """The receiver's window is smaller than what the path holds."""
     text = (
         f"the receiver's window of {window(path)} holds the rate at window / RTT: the path's BDP is "
-        f"{path.full_packets} packets ({rate(path.slowest.carries_bps(path.packet_bytes))} × {ms(path.base_rtt_s)})"
+        f"{amount(path.full_packets)} packets ({rate(path.slowest.carries_bps(path.packet_bytes))} × "
+        f"{ms(path.unfilled_rtt_s)}{_longer(path)})"
     )
     return Cause("receiver_window", share, "certain", "", text)
+
+
+def _longer(path: Path) -> str:
+    """What makes a round trip longer than the base RTT, other than the queue that a window fills."""
+    if path.unfilled_rtt_s == path.base_rtt_s:
+        return ""
+    tcp = path.tcp or {}
+    delayed, hosts = tcp.get("delayed_ack_s") or 0.0, tcp.get("processing_delay_s") or 0.0
+    beside = path.unfilled_rtt_s - path.base_rtt_s
+    back = max(path.reverse, key=lambda link: link.queueing_s)
+    if any(link.delay_changes for link in (*path.forward, *path.reverse)):
+        why = "with its changing delay"
+    elif back.queueing_s > beside / 2:
+        why = f"as ACKs wait at {back.name}"
+    elif hosts > beside / 2:
+        why = "as hosts take their time"
+    elif delayed > beside / 2 and path.window_packets == 1:
+        why = "as ACKs of single packets are delayed"
+    else:
+        return ""
+    return f", {why}"
 
 
 def window(path: Path) -> str:
     """The receiver's window as the scenario writes it, and in packets where it does not."""
     written = path.written_window
-    packets = f"{path.window_packets} packets"
+    packets = units.format_packets(path.window_packets or 0)
     return packets if written in {None, packets} else f"{written} ({packets})"
 
 

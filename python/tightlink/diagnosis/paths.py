@@ -40,6 +40,8 @@ DEAF: Final = frozenset({"bbr", "bbr3"})
 FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
 #: A traffic group with so much of what TCP carries over a link leaves next to nothing to others.
 _NEARLY_ALL: Final = 0.75
+#: A link that is busy for so much of the time has no room for more.
+_FULL: Final = 0.9
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
 
@@ -58,6 +60,8 @@ class Path:
     """The receiver's window as the scenario writes it."""
     unequal: Mapping[str, float] = field(default_factory=dict)
     """Links that flows with other base round trips share, with the longest of these in seconds."""
+    mean_rtt_s: float | None = None
+    """Of the flow in the run; nothing where nobody measured it."""
 
     def down(self, start_s: float, stop_s: float) -> tuple[float, Link]:
         """For how long of a time the link is down that is so for longest, there or back, and which it is."""
@@ -121,10 +125,22 @@ class Path:
         """Bandwidth-delay product of the slowest link and the base round trip, in full packets."""
         return self.base_rtt_s / self.slowest.interval_s(self.packet_bytes)
 
+    @cached_property
+    def unfilled_rtt_s(self) -> float:
+        """The round trip to fill: the base RTT, or what it was beside the queue of the busiest link, which had room.
+
+        That is longer where delays change, ACKs wait in queues or for each other, or hosts take their time.
+        """
+        if self.mean_rtt_s is None or self.busiest.utilization >= _FULL:
+            return self.base_rtt_s
+        beside = self.mean_rtt_s - self.busiest.queueing_s
+        return beside if beside > ALIKE * self.base_rtt_s else self.base_rtt_s
+
     @property
     def full_packets(self) -> int:
         """Whole packets that fill the path: the BDP rounded up, unless a fifth of a packet is missing."""
-        return max(1, math.ceil(self.bdp_packets - _ROUNDED))
+        bdp = self.bdp_packets * self.unfilled_rtt_s / self.base_rtt_s
+        return max(1, math.ceil(bdp - _ROUNDED))
 
     @property
     def window_packets(self) -> int | None:
@@ -155,6 +171,7 @@ class Paths:
         nodes = run.nodes.iter_rows(named=True) if "nodes" in run.tables else []
         self._nodes = {row["node"]: row for row in nodes}
         self._throughput = dict(run.flows.select("label", "throughput_bps").iter_rows())
+        self._rtt = dict(run.flows.select("label", "rtt_mean_s").iter_rows())
         self._most: dict[str, tuple[str, float] | None] = {}
         self._links: dict[int, Link] = {}
         self._flows: dict[str, Mapping[str, Any]] = {}
@@ -168,7 +185,7 @@ class Paths:
 
         Of packets that are sprayed over several it is the one with the busiest link.
         """
-        return replace(self._path(self._flows[label]), unequal=self._unequal)
+        return replace(self._path(self._flows[label]), unequal=self._unequal, mean_rtt_s=self._rtt.get(label))
 
     def _path(self, flow: Mapping[str, Any]) -> Path:
         forward, reverse = (max(self._side(flow, side), key=self._busy) for side in _SIDES)

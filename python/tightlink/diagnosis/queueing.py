@@ -19,6 +19,8 @@ _ABOVE: Final = 1.05
 _NOTHING_S: Final = 0.0001
 #: Of flows that share a queue, means that differ so far are all said.
 _UNLIKE: Final = 2.0
+#: A link whose packets are less than so many times as large as ACKs carries hardly anything else.
+_ACKS: Final = 2.0
 #: A second queue is named that adds so much of what the first does.
 _SECOND: Final = 0.3
 
@@ -64,10 +66,16 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
         where = f"the interface of {full.name}" if full.sends else f"the input ring of {full.name}"
         return Delay(full.name, mean, p95, base, is_tcp, f"{where} adds {ms(mean)}{upper} to {what}")
     second = next((link for link in others if waits[link.name] > _SECOND * waits[first.name]), None)
-    also = "" if second is None else f"; of it that of {second.name} {ms(waits[second.name])}"
-    also += f"; {wire} adds {ms(moves)} more" if wire else ""
+    also = f"; {wire} adds {ms(moves)} more" if wire else ""
     text = f"the queue of {first.name} ({_limit(first, path)}) adds {ms(mean)}{upper} to {what}{also}"
+    if second is not None:
+        parts = f"{_part(first, path, waits)} and {_part(second, path, waits)}"
+        text = f"queues add {ms(mean)}{upper} to {what}, {parts}{also}"
     return Delay(first.name, mean, p95, base, is_tcp, text)
+
+
+def _part(link: Link, path: Path, waits: Mapping[str, float]) -> str:
+    return f"that of {link.name} ({_limit(link, path)}) {ms(waits[link.name])}"
 
 
 def _parts(path: Path, there: float, back: float) -> dict[str, float]:
@@ -120,7 +128,7 @@ def _limit(link: Link, path: Path) -> str:
         return f"marks above {link.written('mark')}"
     if link.discipline in DISCIPLINES:
         return DISCIPLINES[link.discipline]
-    limit = link.limit_packets(path.packet_bytes)
+    limit = link.limit_packets(_size(link, path))
     if limit is None:
         return "without a limit"
     # Of datagrams, which may be of any size, nobody says bandwidth-delay products.
@@ -140,4 +148,11 @@ def bdp_packets(link: Link, path: Path) -> float:
     """
     base = path.base_rtt_s if path.tcp is not None else 2 * path.base_one_way_s
     longest = base + sum(max(0.0, each.adds_s) for each in (*path.forward, *path.reverse))
-    return longest / link.shortest_interval_s(path.packet_bytes)
+    return longest / link.shortest_interval_s(_size(link, path))
+
+
+def _size(link: Link, path: Path) -> int:
+    """Bytes of the packets that wait at a link: on the way back of ACKs, unless others' data come that way."""
+    returns = path.tcp is not None and link in path.reverse and link not in path.forward
+    ack = int((path.tcp or {}).get("ack_bytes", 0))
+    return ack if returns and link.mean_bytes < _ACKS * ack else path.packet_bytes

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from tightlink.errors import ScenarioError
 from tightlink.scenario import Scenario
 from tightlink.scenario.memory import check_fits, outline
-from tightlink.scenario.network import Layout, Network, check_marks
+from tightlink.scenario.network import Layout, Network, check_thresholds
 from tightlink.scenario.resolve import depends_on_others, relative
 
 #: Networks that are kept, the latest ones: keys of traffic change none.
@@ -134,7 +134,7 @@ def _is_right(explicit: Scenario, network: Network, tables: dict[str, Any]) -> b
     """Whether a scenario resolves of which no quantity depends on others."""
     try:
         check_fits(outline(explicit))
-        check_marks(network.wires.values(), tables["links"])
+        check_thresholds(network.wires.values(), tables["links"])
     except ScenarioError:
         return False
     return True

@@ -16,6 +16,21 @@ from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.lazy import _core
 
 _ANY: Final = sys.float_info.max
+#: Options of controls of which the first is at most the second.
+_ORDERED: Final = {
+    "bic": [("min_increment", "max_increment")],
+    "compound": [("gamma_least", "gamma")],
+    "fast-at": [
+        ("alpha_low", "alpha_middle"),
+        ("alpha_middle", "alpha_high"),
+        ("low_below", "middle_above"),
+        ("middle_below", "high_above"),
+        ("middle_above", "middle_below"),
+    ],
+    "highspeed": [("low_window", "high_window")],
+    "illinois": [("alpha_min", "alpha_max"), ("beta_min", "beta_max")],
+    "vegas": [("alpha", "beta")],
+}
 _NONE: Final[Mapping[str, Mapping[str, float]]] = {}
 
 
@@ -155,6 +170,12 @@ def congestion_spec(
     filled = {
         name: option.read(key, given[name]) if name in given else defaults[name] for name, option in known.items()
     }
+    for less, more in _ORDERED.get(kind, ()):
+        if filled[less] > filled[more]:
+            # The one that was given, as the other may be a default.
+            name, other, word = (less, more, "most") if less in given else (more, less, "least")
+            expected = f"at {word} {other}, which is {known[other].written(filled[other])}"
+            raise ScenarioError(expected, key=f"{key}.{name}", value=given.get(name, filled[name]))
     written = control.find(kind)
     if written is not None:
         return {"kind": kind, "external": control.digest(written), **filled}

@@ -14,7 +14,7 @@ from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, in_quotes, one_of
 from tightlink.scenario.changes import Changing
 from tightlink.scenario.delays import LeoDelay, least_delay
-from tightlink.scenario.disciplines import Threshold
+from tightlink.scenario.disciplines import Red, Threshold
 from tightlink.scenario.loss import loses_nothing, loss_spec
 from tightlink.scenario.outages import RandomOutages
 from tightlink.scenario.problems import below
@@ -276,10 +276,15 @@ class Network:
         return [_properties(hop) for hop in self.wires.values()]
 
 
-def check_marks(hops: Iterable[Hop], links: Iterable[dict[str, Any]]) -> None:
-    """Refuse thresholds of marks that lie above their queue's limit, which is in packets or bytes by now."""
+def check_thresholds(hops: Iterable[Hop], links: Iterable[dict[str, Any]]) -> None:
+    """Refuse thresholds that lie above their queue's limit, which is in packets or bytes by now."""
     for hop, link in zip(hops, links, strict=True):
         queue, limit = discipline(given(hop.wire.queue)), link["queue"]["limit"]
+        if isinstance(queue, Red) and queue.min is not None and isinstance(limit, dict):
+            least = {"bytes" if link["queue"]["in_bytes"] else "packets": link["queue"]["min"]}
+            if _reaches(least, limit):
+                expected = f"less than the limit, which is {queue.limit}: the average never reaches it"
+                raise ScenarioError(expected, key=f"{hop.key}.queue.min", value=queue.min)
         if isinstance(queue, Threshold) and isinstance(limit, dict) and _reaches(link["queue"]["mark"], limit):
             expected = f"less than the limit, which is {queue.limit}: what does not fit is dropped, not marked"
             raise ScenarioError(expected, key=f"{hop.key}.queue.mark", value=queue.mark)

@@ -16,7 +16,7 @@ from tightlink.scenario.beside_users import check_beside_users
 from tightlink.scenario.dscp import check_classes
 from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.memory import check_fits, outline
-from tightlink.scenario.network import Network, check_marks, given, limit_of
+from tightlink.scenario.network import Network, check_thresholds, given, limit_of
 from tightlink.scenario.nodes import processor_spec
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import PROFILES
@@ -49,7 +49,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     check_fits(outline(scenario))
     network = Network(scenario)
     tables = filled(relative(scenario, network))
-    check_marks(network.hops, tables["links"])
+    check_thresholds(network.hops, tables["links"])
     return tables
 
 
