@@ -277,7 +277,7 @@ def test_the_same_capture_again_is_there_already(tmp_path: Path, capsys: pytest.
     assert cli.main(["capture", str(file), "-o", folder]) == 0
     out = capsys.readouterr().out
     why, _, tables = out.partition("\n\n")
-    assert why.startswith("10.0.0.1:5000-10.0.0.2:80: likely losses keep the window small")
+    assert why.startswith("10.0.0.1:5000-10.0.0.2:80: likely nothing gets through 82 % of the time, 300 ms")
     assert tables.splitlines()[1].split()[:3] == ["10.0.0.1:5000-10.0.0.2:80", "tcp", "complete"]
     assert cli.main(["capture", str(file), "-o", folder]) == 0
     assert cli.main(["capture", str(file), "-o", folder, "--interval", "10 ms"]) == console.WRONG

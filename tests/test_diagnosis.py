@@ -33,6 +33,7 @@ UNKNOWN: Final = {
     "window_max_bytes": 65535, "rtt_min_s": 0.02, "rtt_median_s": 0.02, "rtt_mean_s": 0.02, "rtt_p95_s": 0.02,
     "initial_rtt_s": 0.02, "mss_bytes": 1448, "options": "sack", "goodput_bps": 1e6, "start_s": 0.0, "stop_s": 11.6,
     "label": "a-b", "rtt_samples": 500, "idle_s": 0.0, "idle_beyond_rtt_s": 0.0, "window_limited_s": 0.0,
+    "duplicate_acks": 0, "delivered_bytes": 1_448_000,
 }  # fmt: skip
 
 
@@ -291,10 +292,131 @@ def test_there_must_be_such_a_flow() -> None:
             "queues on the path add 30 ms (median; 50 ms at p95) to the handshake's RTT of 20 ms",
         ),
         (
-            {"rtt_min_s": 1e-5, "rtt_echoed_median_s": 0.021, "fast_retransmissions": 4, "goodput_bps": 12e6},
+            {
+                "rtt_min_s": 1e-5,
+                "rtt_echoed_median_s": 0.021,
+                "packets_retransmitted": 4,
+                "lost_segments": 4,
+                "goodput_bps": 12e6,
+            },
             "losses",
             "0.4 % of the segments",
         ),
+        # Segments that others overtook are no losses, whatever tshark calls what fills their gaps.
+        (
+            {"rtt_min_s": 1e-5, "lost_segments": 90, "fast_retransmissions": 90},
+            "unknown",
+            "90 gaps in what was captured, most of packets that others overtook",
+        ),
+        # What had arrived already was retransmitted in vain, or is a copy that the path made.
+        (
+            {"rtt_min_s": 1e-5, "packets_retransmitted": 40, "retransmissions": 40},
+            "unknown",
+            "40 segments retransmitted in vain, or duplicated by the path",
+        ),
+        # Many losses are many at either end.
+        ({"rtt_min_s": 1e-5, "packets_retransmitted": 70, "lost_segments": 50}, "losses", "7 % of the segments"),
+        # The largest window may be that of the SYN.
+        ({"rtt_min_s": 1e-5}, "unknown", "whether later windows were smaller is not in the tables"),
+        # A SYN that was answered late: round trips of data are much shorter, and one is as long as the handshake.
+        (
+            {"initial_rtt_s": 0.22, "rtt_max_s": 0.22, "rtt_min_s": 0.04, "rtt_mean_s": 0.0405, "rtt_p95_s": 0.04},
+            "application",
+            "add nothing to 95 % of the round trips, of which the shortest is 40 ms",
+        ),
+        # Timestamps that come back at once say so, too.
+        ({"initial_rtt_s": 0.22, "rtt_echoed_median_s": 9e-5}, "application", "a shortest RTT of 20 ms"),
+        # More in flight than its window is impossible: the handshake is no round trip of the path.
+        (
+            {"initial_rtt_s": 0.22, "rtt_max_s": 0.5, "goodput_bps": 3.8e6, "window_max_bytes": 60_000},
+            "application",
+            "a shortest RTT of 20 ms",
+        ),
+        # In the middle of the path: of its 50 ms, all round trips lack 30.
+        (
+            {
+                "initial_rtt_s": 0.05,
+                "rtt_max_s": 0.02,
+                "idle_s": 6.0,
+                "goodput_bps": 9.2e6,
+                "in_flight_max_bytes": 64_000,
+            },
+            "receiver_window",
+            "captured between both ends: of the path's shortest RTT of 50 ms, 30 ms are on the sender's side",
+        ),
+        # Nothing in flight for 5 s after its last segment, until the other end resets.
+        (
+            {"state": "reset", "idle_s": 9.0, "after_s": 9.0, "packets_sent": 1001, "to": "10.0.0.2"},
+            "application",
+            "add 0 ms to a shortest RTT of 20 ms; the connection was reset by 10.0.0.2",
+        ),
+        (
+            {"stalled_s": 5.8, "longest_stall_s": 4.0, "idle_s": 0.0},
+            "outage",
+            "nothing gets through 50 % of the time, 4 s at a stretch",
+        ),
+        # A receiver sees the same stall as a pause.
+        (
+            {"rtt_min_s": 1e-5, "stalled_s": 5.8, "longest_stall_s": 0.4, "idle_s": 6.0, "idle_beyond_rtt_s": 5.9},
+            "timeouts",
+            "until something is retransmitted after a timeout",
+        ),
+        (
+            {"stalled_s": 1.5, "longest_stall_s": 0.4},
+            "application",
+            "nothing gets through 13 % of the time",
+        ),
+        # SYNs that were lost are no losses of data.
+        (
+            {"syns_retransmitted": 2, "handshake_s": 3.0, "packets_retransmitted": 2, "data_packets": 100},
+            "application",
+            "the handshake took about 3 s, 26 % of the time, for 2 SYNs were retransmitted",
+        ),
+        (
+            {"syns_retransmitted": 1, "handshake_s": 9.0, "packets_retransmitted": 1, "data_packets": 100},
+            "handshake",
+            "for a SYN was retransmitted",
+        ),
+        # A mirror port: each packet twice.
+        (
+            {
+                "packets_sent": 1004,
+                "packets_retransmitted": 502,
+                "duplicate_acks": 250,
+                "delivered_bytes": 724_000,
+            },
+            "application",
+            "each packet was captured twice",
+        ),
+        # No segment of full size is acknowledged.
+        (
+            {
+                "packets_retransmitted": 5,
+                "delivered_bytes": 37,
+                "in_flight_max_bytes": 1448,
+                "from": "10.0.0.1",
+            },
+            "path_mtu",
+            "the path's MTU is smaller",
+        ),
+        (
+            {"rtt_min_s": 1e-5, "data_packets": 1, "payload_bytes": 37, "lost_segments": 1, "goodput_bps": 1e3},
+            "unknown",
+            "what it sent before its end never came",
+        ),
+        # Of a window of which the scale is not known nothing is excluded, or said to be unscaled.
+        (
+            {"mss_bytes": None, "options": "", "window_full": 9, "in_flight_max_bytes": 65_000, "goodput_bps": 26e6},
+            "receiver_window",
+            "options of the SYN were not captured, and the window may be a multiple of that",
+        ),
+        (
+            {"state": "partial", "window_max_bytes": 468, "in_flight_max_bytes": 350_000},
+            "unknown",
+            "the receiver's window, whose scale was not captured",
+        ),
+        # A few long round trips lift the mean, and nothing else.
+        ({"rtt_mean_s": 0.0203, "rtt_p95_s": 0.0202}, "application", "add under 0.2 ms to 95 % of the round trips"),
         # Four of 1000 allow 19 segments in flight, and no more of an application's few.
         (
             {"packets_retransmitted": 4, "goodput_bps": 12e6, "in_flight_max_bytes": 90_000},
@@ -333,6 +455,30 @@ def test_what_a_capture_tells(changed: dict[str, Any], cause: str, said: str) ->
     ((diagnosis),) = of_captured([{**UNKNOWN, **changed}])
     assert diagnosis.causes[0].name == cause, diagnosis.sentence
     assert said in diagnosis.sentence
+
+
+@pytest.mark.parametrize(
+    ("label", "transport", "said"),
+    [
+        ("a:5000-b:53", "udp", "the application sets the rate of datagrams"),
+        ("a:50000-b:443", "udp", "datagrams, likely of QUIC"),
+        ("a:5555-b:4789", "udp", "packets of a tunnel, into which is not looked"),
+        ("a-b", "gre", "packets of a tunnel"),
+        ("a-b", "icmp", "ICMP messages, such as pings or errors"),
+        ("fe80::1-ff02::16", "icmpv6", "ICMPv6 messages, such as neighbour discovery"),
+    ],
+)
+def test_what_flows_without_connections_carry(label: str, transport: str, said: str) -> None:
+    (diagnosis,) = of_captured([{"label": label, "transport": transport, "from": "a", "to": "b"}])
+    assert said in diagnosis.sentence
+    assert all(cause.name in CAUSES for cause in diagnosis.causes)
+
+
+def test_errors_that_reached_the_sender_are_told() -> None:
+    hole = {"packets_retransmitted": 5, "delivered_bytes": 0, "in_flight_max_bytes": 1448, "from": "a", "to": "b"}
+    error = {"label": "r-a", "transport": "icmp", "from": "r", "to": "a"}
+    first, _ = of_captured([{**UNKNOWN, **hole}, error])
+    assert "r sent the sender ICMP messages, which may say so (fragmentation needed)" in first.sentence
 
 
 def test_a_measurement_that_nobody_accounted_for() -> None:

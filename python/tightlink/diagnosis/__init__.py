@@ -54,6 +54,7 @@ CAUSES: Final = {
     "handshake": "the connection is not established yet",
     "last_ack": "all is sent, and the last ACK is awaited",
     "slow_receiver": "the application at the receiver reads too slowly",
+    "path_mtu": "segments of full size do not get through",
     "not_connected": "the connection was refused, or nobody answered",
     "unknown": "cannot be told from this source",
 }
@@ -105,11 +106,18 @@ def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:
 
 def _diagnoses(run: Run, rows: list[dict[str, Any]], command: Typed | None) -> list[Diagnosis]:
     if "connections" in run.tables:
+        from tightlink.diagnosis import over_time
         from tightlink.diagnosis.captured import of_captured
 
         details = {row["flow"]: row for row in run.table("connections").iter_rows(named=True)}
-        ranked = sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))
-        return of_captured([{**details.get(row["flow"], {}), **_known(row)} for row in ranked])
+        # The longest round trip is that of connections: it has the SYN, also where that was retransmitted.
+        ranked = [
+            {**known, **_known(row), "rtt_max_s": known.get("rtt_max_s")}
+            for row in sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))
+            for known in (details.get(row["flow"], {}),)
+        ]
+        told = over_time.told(run.series, ranked) if "series" in run.tables else {}
+        return of_captured([{**row, **told.get(row["label"], {})} for row in ranked])
     if run.source == "trace":
         return []
     from tightlink.diagnosis.accounted import Accounted

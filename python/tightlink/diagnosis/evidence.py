@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tightlink.diagnosis.vantage import path_rtt_s, place
+
 #: Half of the round trips that are so many times the shortest say that a queue stands, or one in twenty.
 _STANDS, _STANDS_P95 = 1.5, 2.0
 #: Delayed ACKs come so much later, in seconds: less than Linux' least, and what RFC 9293 §3.8.6.3 allows.
@@ -23,8 +25,6 @@ _ALLOWED: Final = (0.5, 2.0)
 _FILLED, FILLED_MEAN = 0.9, 0.7
 #: More than so many times a window is in flight only if it is a multiple of what its header says.
 _SCALED: Final = 1.1
-#: A round trip of data so much shorter than the handshake is the receiver's own delay.
-_RECEIVERS: Final = 0.25
 #: Linux' and RFC 6928's initial window, in segments.
 INITIAL_WINDOW: Final = 10
 #: CUBIC's window, in segments, is this times (RTT / p)^0.75, if that is more than Reno's (RFC 9438 §5.1).
@@ -33,17 +33,12 @@ _CUBIC, _CUBIC_POWER = 1.054, 0.75
 _MATHIS: Final = 1.5
 _DEFAULT_SEGMENT: Final = 1460
 _BITS: Final = 8
-#: States of connections that carried nothing.
-NEVER: Final = frozenset({"refused", "unanswered"})
-
-
-def is_at_receiver(row: Mapping[str, Any]) -> bool:
-    """Whether the capture was taken at the receiver."""
-    whole, shortest = row["initial_rtt_s"], row["rtt_min_s"]
-    if row["state"] in NEVER or not whole or not row["acks"]:
-        return False
-    # ACKs at the instant of what they acknowledge are no round trips.
-    return shortest is None or bool(shortest < _RECEIVERS * whole)
+#: Of the packets of each direction so many are copies, if a capture has each packet twice; and of fewer it is chance.
+_COPIES, _COPIES_LEAST = (0.45, 0.55), 10
+#: Of gaps, so many that others overtook are most.
+_OVERTAKEN: Final = 0.5
+#: Retransmissions of segments of full size that say that none gets through.
+_FULL_SIZE: Final = 3
 
 
 def lasts_s(row: Mapping[str, Any]) -> float:
@@ -52,9 +47,9 @@ def lasts_s(row: Mapping[str, Any]) -> float:
 
 
 def share(row: Mapping[str, Any], column: str) -> float:
-    """The share of a flow's time that a column of seconds says."""
+    """The share of a flow's time that a column of seconds says; none where it is not known."""
     lasts = lasts_s(row)
-    return min(1.0, row[column] / lasts) if lasts > 0 else 0.0
+    return min(1.0, row.get(column, 0.0) / lasts) if lasts > 0 else 0.0
 
 
 def idle(row: Mapping[str, Any]) -> float:
@@ -81,7 +76,7 @@ def has_queue(row: Mapping[str, Any]) -> bool:
 def has_echoed_queue(row: Mapping[str, Any]) -> bool:
     """At the receiver: whether half of its timestamps take so long to come back that a queue stands."""
     few = row["payload_bytes"] < segment_bytes(row) * INITIAL_WINDOW
-    return not few and bool((row.get("rtt_echoed_median_s") or 0.0) > _STANDS * row["initial_rtt_s"])
+    return not few and bool((row.get("rtt_echoed_median_s") or 0.0) > _STANDS * path_rtt_s(row))
 
 
 def _is_filled(row: Mapping[str, Any]) -> bool:
@@ -121,8 +116,8 @@ def reno_window(lost: float) -> float:
 
 
 def scale_is_known(row: Mapping[str, Any]) -> bool:
-    """Whether windows are what they seem, and no multiple of it."""
-    return row["state"] != "partial" or "window scale" in row["options"]
+    """Whether windows are what they seem, and no multiple of it: whether options of the SYN were captured."""
+    return "window scale" in row["options"] or (row["state"] != "partial" and row["mss_bytes"] is not None)
 
 
 def fills_window(row: Mapping[str, Any]) -> bool:
@@ -140,8 +135,67 @@ def lost_share(row: Mapping[str, Any]) -> float:
 
     One of a few with pauses, as in a connection that only controls others, says nothing of the path.
     """
-    vain = row["spurious_retransmissions"] or 0
-    again = max((row["packets_retransmitted"] or 0) - vain, row["retransmissions"] + row["fast_retransmissions"])
+    vain = retransmitted_in_vain(row)
+    again = max((row["packets_retransmitted"] or 0) - vain, 0)
+    if not row["initial_rtt_s"]:
+        # What was overtaken and what was lost before the capture is told apart by the handshake's round trip.
+        again = max(again, row["retransmissions"] + row["fast_retransmissions"])
+    again = max(0, again - int(row.get("syns_retransmitted", 0)))
     if again == 1 and row["data_packets"] < _FEW and idle(row) > _PAUSES:
         return 0.0
     return again / row["data_packets"] if row["data_packets"] else 0.0
+
+
+def retransmitted_in_vain(row: Mapping[str, Any]) -> int:
+    """Segments retransmitted that had arrived: at the receiver all, where none was missing."""
+    vain = row["spurious_retransmissions"] or 0
+    if place(row) == "receiver" and not row["lost_segments"]:
+        vain = max(vain, (row["packets_retransmitted"] or 0) - int(row.get("syns_retransmitted", 0)))
+    return int(vain)
+
+
+def gaps_are_overtaken(row: Mapping[str, Any]) -> bool:
+    """Whether most gaps in what was captured are of segments that others overtook, rather than lost."""
+    gaps, late = row["lost_segments"] + row["acked_unseen"], row.get("packets_retransmitted") or 0
+    filled = (row.get("out_of_order") or 0) + row["fast_retransmissions"] + row["retransmissions"]
+    return bool(filled > _OVERTAKEN * gaps and late < (1 - _OVERTAKEN) * gaps)
+
+
+def has_open_gap(row: Mapping[str, Any]) -> bool:
+    """Whether segments are missing, none came later, and the capture itself is not known to lack any."""
+    filled = (row.get("out_of_order") or 0) + row["fast_retransmissions"] + row["retransmissions"]
+    return bool(row["lost_segments"] and not filled and not row["packets_retransmitted"] and not row["acked_unseen"])
+
+
+def no_full_segment_arrives(row: Mapping[str, Any]) -> bool:
+    """Whether segments of full size were retransmitted, and not one was acknowledged."""
+    full = _FILLED * segment_bytes(row)
+    again = (row["packets_retransmitted"] or 0) - int(row.get("syns_retransmitted", 0))
+    return bool(again >= _FULL_SIZE and row["in_flight_max_bytes"] >= full and row.get("delivered_bytes", full) < full)
+
+
+def has_copies(row: Mapping[str, Any]) -> bool:
+    """Whether each packet was captured twice, as mirror ports and captures of two interfaces do.
+
+    Half of the segments are then retransmitted, half of the ACKs are duplicates, and half of the payload is new.
+    """
+    sent, acks = row.get("packets_sent") or 0, row["acks"]
+    if min(sent, acks) < _COPIES_LEAST or not row["payload_bytes"]:
+        return False
+    shares = (
+        (row["packets_retransmitted"] or 0) / sent,
+        row["duplicate_acks"] / acks,
+        row["delivered_bytes"] / row["payload_bytes"],
+    )
+    return all(_COPIES[0] <= share <= _COPIES[1] for share in shares)
+
+
+def without_copies(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of which each packet was captured twice, as if it had been once."""
+    halves = ("packets_sent", "data_packets", "payload_bytes", "acks")
+    again = max(0, row["packets_retransmitted"] - row["packets_sent"] // 2)
+    classes = dict.fromkeys(("fast_retransmissions", "spurious_retransmissions", "syns_retransmitted"), 0)
+    return {**row, **{name: row[name] // 2 for name in halves}, **classes} | {
+        "packets_retransmitted": again,
+        "retransmissions": again,
+    }

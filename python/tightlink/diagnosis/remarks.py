@@ -1,0 +1,92 @@
+"""What is said of a captured flow behind its causes: gaps, where it was captured, how it began and ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tightlink.diagnosis import evidence
+from tightlink.diagnosis.vantage import NEVER, path_rtt_s
+from tightlink.diagnosis.words import ms, percent
+
+#: A share of its time in which a receiver's window had no room: from here on it is a cause, and no remark.
+_SELDOM: Final = 0.1
+#: From here on a slow handshake is a cause, and no remark.
+_MOSTLY: Final = 0.5
+
+
+def remarks(row: Mapping[str, Any], captured: Mapping[str, Any], *, copies: bool) -> Iterator[str]:
+    """Remarks on a flow: ``row`` as its sender saw it, and as it was ``captured``."""
+    if row["zero_windows"] and evidence.at_window(row) < _SELDOM:
+        yield f"its receiver {closed(row)}, {percent(evidence.at_window(row))} of the time"
+    if copies:
+        yield (
+            "each packet was captured twice, as mirror ports and captures of two interfaces do: tables count both, the "
+            "second one as retransmitted"
+        )
+    if row.get("handshake_s") and evidence.share(row, "handshake_s") < _MOSTLY:
+        yield handshake(row)
+    yield from _of_gaps(row)
+    yield from _of_place(row, captured)
+    yield from _of_vain(row)
+    if row["state"] == "reset":
+        yield f"the connection was reset{_by(row)}"
+
+
+def closed(row: Mapping[str, Any]) -> str:
+    """How often the receiver closed its window."""
+    times = "once" if row["zero_windows"] == 1 else f"{row['zero_windows']} times"
+    return f"closed its window {times}"
+
+
+def handshake(row: Mapping[str, Any]) -> str:
+    """How long a handshake took of which SYNs were retransmitted."""
+    count = int(row["syns_retransmitted"])
+    syns = "a SYN was" if count == 1 else f"{count} SYNs were"
+    took, share = ms(row["handshake_s"]), percent(evidence.share(row, "handshake_s"))
+    return f"the handshake took about {took}, {share} of the time, for {syns} retransmitted"
+
+
+def _of_gaps(row: Mapping[str, Any]) -> Iterator[str]:
+    missing = row["lost_segments"] + row["acked_unseen"]
+    if not missing:
+        return
+    gaps = "1 gap" if missing == 1 else f"{missing} gaps"
+    behind = ", or by the capture itself" if row["acked_unseen"] else ""
+    yield (
+        f"{gaps} in what was captured, most of packets that others overtook: the path reorders packets"
+        if evidence.gaps_are_overtaken(row)
+        else f"{gaps} in what was captured: lost before the capture point{behind}"
+    )
+
+
+def _of_place(row: Mapping[str, Any], captured: Mapping[str, Any]) -> Iterator[str]:
+    if not row["rtt_samples"] or row["state"] in NEVER:
+        return
+    whole = path_rtt_s(captured)
+    if row["place"] == "receiver":
+        own = "captured at the receiver, so that its RTTs are the receiver's own delay"
+        yield f"{own}; the path's shortest is at most {ms(whole)}"
+    elif row["place"] == "between":
+        before = ms(whole - captured["rtt_min_s"])
+        yield (
+            f"captured between both ends: of the path's shortest RTT of {ms(whole)}, {before} are on the sender's side "
+            "of the capture point, and not in the RTTs of the tables"
+        )
+
+
+def _of_vain(row: Mapping[str, Any]) -> Iterator[str]:
+    vain = evidence.retransmitted_in_vain(row)
+    if vain <= max((row["packets_retransmitted"] or 0) - vain, 0):
+        return
+    again = "1 segment" if vain == 1 else f"{vain} segments"
+    if row["place"] == "receiver":
+        yield f"{again} retransmitted in vain, or duplicated by the path"
+    else:
+        yield f"{again} retransmitted in vain: the sender's timer is too short, or packets overtake others"
+
+
+def _by(row: Mapping[str, Any]) -> str:
+    """Who reset a connection, if that is sure: the other end, if all that this end sent beside data was a SYN."""
+    own = (row.get("packets_sent") or 0) - row["data_packets"] - int(row.get("syns_retransmitted", 0))
+    return f" by {row['to']}" if own == 1 and row.get("to") else ""

@@ -1,0 +1,95 @@
+"""What is said of captures made by code: lost SYNs, outages, resets, copies, and captures in the middle of a path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import captures
+import tightlink as tl
+from captures import ACK, FIN, RST, SYN
+
+_MS: Final = 10**6
+_SEGMENT: Final = 1000
+_OPTIONS: Final = bytes.fromhex("020405b40103030001010402")
+_ENDS: Final = ("10.0.0.1", "10.0.0.2")
+_PORTS: Final = (5000, 80)
+
+
+def _packet(time_ms: float, flags: int, seq: int, ack: int, payload: int = 0, *, back: bool = False) -> captures.Timed:
+    ends, ports = (_ENDS[::-1], _PORTS[::-1]) if back else (_ENDS, _PORTS)
+    segment = captures.tcp(ports, seq, ack, flags, 60_000, payload, _OPTIONS if flags & SYN else b"")
+    return int(time_ms * _MS), captures.ethernet(captures.ipv4(*ends, captures.TCP, segment))
+
+
+def _flow(
+    begin_ms: float = 0.0, *, before_ms: float = 0.0, behind_ms: float = 40.0, rounds: int = 20
+) -> list[captures.Timed]:
+    """Ten segments in each round trip, of which a part is before the capture point and a part behind it."""
+    whole = before_ms + behind_ms
+    found = [
+        _packet(begin_ms, SYN, 0, 0),
+        _packet(begin_ms + behind_ms, SYN | ACK, 0, 1, back=True),
+        _packet(begin_ms + whole, ACK, 1, 1),
+    ]
+    for place in range(rounds * 10):
+        time = begin_ms + whole + 0.1 + place // 10 * (whole + 3) + place % 10 * 0.1
+        reached = 1 + (place + 1) * _SEGMENT
+        found.append(_packet(time, ACK, reached - _SEGMENT, 1, _SEGMENT))
+        found.append(_packet(time + behind_ms, ACK, 1, reached, back=True))
+    return sorted(found)
+
+
+def _sentence(tmp_path: Path, frames: list[captures.Timed]) -> str:
+    file = tmp_path / "flow.pcap"
+    file.write_bytes(captures.pcap(sorted(frames)))
+    return tl.capture(file).why().diagnoses[0].sentence
+
+
+def test_lost_syns_are_a_slow_handshake(tmp_path: Path) -> None:
+    found = _sentence(tmp_path, [_packet(0, SYN, 0, 0), *_flow(1000, rounds=10)])
+    assert "likely" not in found.partition(";")[0]
+    assert "the handshake took about 1.04 s" in found
+    assert "a SYN was retransmitted" in found
+    assert "losses" not in found
+
+
+def test_an_answer_that_comes_late_is_no_capture_at_the_receiver(tmp_path: Path) -> None:
+    first, *others = _flow(180)
+    found = _sentence(tmp_path, [(0, first[1]), *others])
+    assert "receiver" not in found
+    assert "a shortest RTT of 40 ms" in found or "of which the shortest is 40 ms" in found
+
+
+def test_a_reset_after_the_end_is_no_time_of_the_flow(tmp_path: Path) -> None:
+    found = _sentence(tmp_path, [*_flow(), _packet(6000, RST | ACK, 1, 1 + 200 * _SEGMENT, back=True)])
+    assert "has nothing to send" not in found
+    assert "the connection was reset by 10.0.0.2" in found
+
+
+def test_an_outage_is_told_at_both_ends(tmp_path: Path) -> None:
+    """At the sender retransmissions follow each other; at the receiver the first packet is one, for its ACK was lost."""
+    last, reached = 20 * 43.1, 1 + 200 * _SEGMENT
+    again = _packet(last + 3200, ACK, reached, 1, _SEGMENT)
+    after = [again, _packet(last + 3240, ACK, 1, reached + _SEGMENT, back=True)]
+    tries = [_packet(last + time, ACK, reached, 1, _SEGMENT) for time in (45, 250, 650, 1450)]
+    assert "nothing gets through 78 % of the time, 3.2 s" in _sentence(tmp_path, [*_flow(), *tries, *after])
+    known = _flow(before_ms=40, behind_ms=0.01)
+    late = known[-1][0] / _MS + 3200
+    lost = [_packet(late, ACK, reached - _SEGMENT, 1, _SEGMENT), _packet(late + 0.01, ACK, 1, reached, back=True)]
+    found = _sentence(tmp_path, [*known, *lost])
+    assert "nothing gets through 78 % of the time, 3.1" in found
+    assert "has nothing to send" not in found
+
+
+def test_a_capture_in_the_middle_has_the_round_trip_of_both_sides(tmp_path: Path) -> None:
+    found = _sentence(tmp_path, _flow(before_ms=30, behind_ms=20))
+    assert "has nothing to send" not in found
+    assert "of the path's shortest RTT of 50 ms, 30 ms are on the sender's side of the capture point" in found
+
+
+def test_copies_of_a_mirror_port_are_no_losses(tmp_path: Path) -> None:
+    once = [*_flow(), _packet(2000, FIN | ACK, 1 + 200 * _SEGMENT, 1)]
+    found = _sentence(tmp_path, [*once, *((time + 5000, frame) for time, frame in once)])
+    assert "losses" not in found
+    assert "each packet was captured twice" in found
