@@ -13,6 +13,7 @@ import tightlink as tl
 from tightlink import cli
 from tightlink.analysis.compare.comparison import compare
 from tightlink.analysis.path import residuals
+from tightlink.reduce import jain
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import CAPTURE, MEASUREMENT, Framed, Run
 
@@ -104,6 +105,33 @@ def test_names_that_differ_are_paired_by_hand(base: Run) -> None:
         compare(captured, base, pairs={label: "ftp"})
     with pytest.raises(tl.TightlinkError, match=r"the first has ftp\[1\], too"):
         compare(base, base, pairs={"ftp[0]": "ftp[1]"})
+
+
+def test_captures_are_paired_by_services(base: Run) -> None:
+    """Clients take other ports; the first connection, which controls the others, carries next to nothing."""
+
+    def captured(client: int, control: int) -> Run:
+        labels = [f"10.0.0.1:{client + place}-10.0.0.2:5201" for place in (3, 1, 2)]
+        flows = base.flows.head(3).with_columns(
+            label=pl.Series(labels), start_s=pl.Series([0.0, 0.2, 0.1]), bytes_sent=pl.Series([control, 10**6, 10**6])
+        )
+        series = pl.DataFrame({"time_s": [1.0], "entity": labels[:1], "metric": ["rtt_s"], "value": [0.1]})
+        manifest = {"source": CAPTURE, "identity": "x", "warnings": []}
+        return Run(None, manifest, Framed({"flows": flows, "series": series}))
+
+    found = compare(captured(40_000, 700), captured(50_000, 700))
+    names = [f"10.0.0.1:*-10.0.0.2:5201{number}" for number in ("", " #2", " #3")]
+    assert found.of("flows", "start_s").select("entity", "first", "second").rows() == [
+        (names[0], 0.0, 0.0), (names[2], 0.2, 0.2), (names[1], 0.1, 0.1)
+    ]  # fmt: skip
+    assert found.alone.is_empty()
+    assert found.values.filter(table="series")["entity"].to_list() == names[:1]
+    control = base.flows["goodput_bps"].head(3)
+    fair = found.summary.filter(metric="jain").row(0, named=True)["first"]
+    assert fair == pytest.approx(jain(control[1:].to_list()))
+    by_hand = {"10.0.0.1:40003-10.0.0.2:5201": "10.0.0.1:50001-10.0.0.2:5201"}
+    kept = compare(captured(40_000, 700), captured(50_000, 700), pairs=by_hand).of("flows", "start_s")
+    assert kept.select("entity", "first", "second").rows()[0] == ("10.0.0.1:50001-10.0.0.2:5201", 0.0, 0.2)
 
 
 def test_series_are_compared_over_the_time_that_both_have(base: Run) -> None:

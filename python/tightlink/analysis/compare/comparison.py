@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tightlink.analysis.compare.captured import same_service
 from tightlink.analysis.compare.pairs import SIDES, common, means, paired, samples, totals, unpivoted
 from tightlink.analysis.compare.summary import nothing, summary
 from tightlink.analysis.path.residuals import Agreement, agreement
@@ -159,7 +160,12 @@ def _of_runs(first: Run, second: Run, pairs: Mapping[str, str], names: tuple[str
     tables.append((samples(first), samples(second)))
     for name, other in pairs.items():
         _check_pair(name, other, tables)
-    renamed = [(one.with_columns(pl.col("entity").replace(pairs)), other) for one, other in tables]
+    services = _services(runs, tables[0], pairs)
+    names_of = ({**services[0], **pairs}, services[1])
+    renamed = [
+        tuple(side.with_columns(pl.col("entity").replace(names)) for side, names in zip(both, names_of, strict=True))
+        for both in tables
+    ]
     parts = [paired(name, *sides) for name, sides in zip(_NAMED, renamed, strict=False)]
     series = common(*renamed[-1])
     parts.append(paired("series", *map(means, series)))
@@ -185,6 +191,18 @@ def _of_runs(first: Run, second: Run, pairs: Mapping[str, str], names: tuple[str
         summary(first, second, judged=not by_chance),
         (*said, *_warnings(runs, values)),
     )
+
+
+def _services(
+    runs: tuple[Run, Run], flows: tuple[pl.DataFrame, ...], pairs: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Names under which flows of two captures are the same service, other than those that are paired by hand."""
+    if any(run.source != CAPTURE for run in runs):
+        return {}, {}
+    began = [dict(side.filter(pl.col("metric") == "start_s").select("entity", "value").iter_rows()) for side in flows]
+    paired = {*pairs, *pairs.values()}
+    first, second = ({name: at for name, at in side.items() if name not in paired} for side in began)
+    return same_service(first, second)
 
 
 def _check_pair(name: str, other: str, tables: Sequence[tuple[pl.DataFrame, ...]]) -> None:

@@ -21,13 +21,15 @@ from typing import Final, TypeAlias
 from tightlink.experiment.metrics import competing
 from tightlink.lazy import pl
 from tightlink.reduce import jain, largest
-from tightlink.run import Run
+from tightlink.run import CAPTURE, Run
 
 #: Metric, whose it is, and both values.
 _Row: TypeAlias = "tuple[str, str, float | None, float | None]"
 
 #: A relative change up to here is none: another seed may make as much.
 _SAME: Final = 0.01
+#: Flows of a capture with a smaller share of its bytes do not compete.
+_NEGLIGIBLE: Final = 0.01
 #: What is better if there is more of it; all else is better if there is less.
 _MORE_IS_BETTER: Final = frozenset({"goodput_bps", "jain"})
 #: The delay that is compared: the first of these that both runs have, with whose it is.
@@ -93,7 +95,7 @@ def _of_flows(first: Run, second: Run) -> Iterator[_Row]:
     if delay is not None:
         yield delay, _DELAYS[delay], _delay(sides[0], delay), _delay(sides[1], delay)
     yield "loss", "all flows", _loss(sides[0]), _loss(sides[1])
-    yield "jain", "flows that compete", _fairness(sides[0]), _fairness(sides[1])
+    yield "jain", "flows that compete", _fairness(_large(first)), _fairness(_large(second))
 
 
 def _known(frame: pl.DataFrame, column: str) -> bool:
@@ -116,6 +118,13 @@ def _delay(frame: pl.DataFrame, column: str) -> float | None:
 def _loss(frame: pl.DataFrame) -> float | None:
     sent, dropped = (_sum(frame, name) for name in ("packets_sent", "packets_dropped"))
     return dropped / sent if sent and dropped is not None else None
+
+
+def _large(run: Run) -> pl.DataFrame:
+    """The flows of a run; of a capture those that carry some share of it: the others control them, or answer."""
+    if run.source != CAPTURE:
+        return run.flows
+    return run.flows.filter(pl.col("bytes_sent") >= _NEGLIGIBLE * pl.col("bytes_sent").sum())
 
 
 def _fairness(frame: pl.DataFrame) -> float | None:
