@@ -344,7 +344,31 @@ def test_there_must_be_such_a_flow() -> None:
             "receiver_window",
             "captured between both ends: of the path's shortest RTT of 50 ms, 30 ms are on the sender's side",
         ),
-        # Nothing in flight for 5 s after its last segment, until the other end resets.
+        # With queues: one behind the capture point, which no receiver has; and one before it, which timestamps tell.
+        (
+            {
+                "initial_rtt_s": 0.05,
+                "rtt_max_s": 0.4,
+                "rtt_min_s": 0.004,
+                "rtt_median_s": 0.18,
+                "rtt_prompt_p95_s": 0.2,
+                "in_flight_max_bytes": 60_000,
+            },
+            "saturated_link",
+            "46 ms are on the sender's side",
+        ),
+        (
+            {"initial_rtt_s": 0.05, "rtt_max_s": 0.4, "rtt_echoed_median_s": 0.19, "goodput_bps": 2e6},
+            "saturated_link",
+            "30 ms are on the sender's side",
+        ),
+        # Three duplicate ACKs ask for each of what was lost behind the capture point.
+        (
+            {"rtt_min_s": 1e-5, "packets_retransmitted": 40, "retransmissions": 40, "duplicate_acks": 300},
+            "losses",
+            "4 % of the segments",
+        ),
+        # Nothing in flight for 9 s after its last segment, until the other end resets.
         (
             {"state": "reset", "idle_s": 9.0, "after_s": 9.0, "packets_sent": 1001, "to": "10.0.0.2"},
             "application",

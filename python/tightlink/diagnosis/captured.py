@@ -74,9 +74,11 @@ def _of_the_path(row: Mapping[str, Any]) -> dict[str, Any]:
     if own["place"] != "between":
         return own
     before = path_rtt_s(row) - row["rtt_min_s"]
-    for name in ("rtt_min_s", "rtt_median_s", "rtt_mean_s", "rtt_p95_s", "rtt_prompt_p95_s"):
+    waited = max(before, row["rtt_echoed_median_s"]) if evidence.has_echoed_queue(row) else before
+    own["rtt_min_s"] = row["rtt_min_s"] + before
+    for name in ("rtt_median_s", "rtt_mean_s", "rtt_p95_s", "rtt_prompt_p95_s"):
         if row.get(name) is not None:
-            own[name] = row[name] + before
+            own[name] = row[name] + waited
     own["idle_s"] = own["idle_beyond_rtt_s"]
     on_its_way = (row["goodput_bps"] or 0.0) * own["rtt_mean_s"] / _BITS
     own["in_flight_max_bytes"] = max(row["in_flight_max_bytes"], int(on_its_way))

@@ -37,6 +37,8 @@ _BITS: Final = 8
 _COPIES, _COPIES_LEAST = (0.45, 0.55), 10
 #: Of gaps, so many that others overtook are most.
 _OVERTAKEN: Final = 0.5
+#: So many duplicate ACKs for each segment retransmitted ask for it: it was lost behind the capture point.
+_ASKED: Final = 2
 #: Retransmissions of segments of full size that say that none gets through.
 _FULL_SIZE: Final = 3
 
@@ -74,7 +76,7 @@ def has_queue(row: Mapping[str, Any]) -> bool:
 
 
 def has_echoed_queue(row: Mapping[str, Any]) -> bool:
-    """At the receiver: whether half of its timestamps take so long to come back that a queue stands."""
+    """Whether half of the receiver's timestamps take so long to come back that a queue stands before the capture."""
     few = row["payload_bytes"] < segment_bytes(row) * INITIAL_WINDOW
     return not few and bool((row.get("rtt_echoed_median_s") or 0.0) > _STANDS * path_rtt_s(row))
 
@@ -147,9 +149,10 @@ def lost_share(row: Mapping[str, Any]) -> float:
 
 
 def retransmitted_in_vain(row: Mapping[str, Any]) -> int:
-    """Segments retransmitted that had arrived: at the receiver all, where none was missing."""
+    """Segments retransmitted that had arrived: at the receiver all, where none was missing and no ACKs ask for them."""
     vain = row["spurious_retransmissions"] or 0
-    if place(row) == "receiver" and not row["lost_segments"]:
+    asked = row["duplicate_acks"] >= _ASKED * (row["packets_retransmitted"] or 0)
+    if place(row) == "receiver" and not row["lost_segments"] and not asked:
         vain = max(vain, (row["packets_retransmitted"] or 0) - int(row.get("syns_retransmitted", 0)))
     return int(vain)
 

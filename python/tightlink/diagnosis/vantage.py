@@ -18,8 +18,10 @@ NEVER: Final = frozenset({"refused", "unanswered"})
 _RECEIVERS, _SENDERS = 0.25, 0.75
 #: A round trip as long as the handshake, within 2 %, is the SYN's.
 _EQUAL: Final = 0.02
-#: Both sides of the path add up to the handshake, so nearly.
-_SUM: Final = 0.2
+#: Of round trips that are longer than so much of the handshake, the rest may be the answer of a server that is busy.
+_SHORT: Final = 0.6
+#: Of fewer round trips one in twenty is chance.
+_MANY_SAMPLES: Final = 20
 #: More in flight than the receiver's window allows, by so much, is impossible: the handshake was longer than the path.
 _POSSIBLE: Final = 1.1
 _BITS: Final = 8
@@ -27,51 +29,41 @@ _BITS: Final = 8
 
 def place(row: Mapping[str, Any]) -> Place:
     """Where the capture was taken, seen from a flow."""
-    return _placed(row)[0]
+    whole = row["initial_rtt_s"]
+    if row["state"] in NEVER or not whole or not row["acks"]:
+        return "sender"
+    shortest, before = row["rtt_min_s"] or 0.0, _before_s(row)
+    behind = shortest / (shortest + before) if shortest or before else 0.0
+    if behind > _SENDERS:
+        return "sender"
+    # ACKs that wait for nothing come at once from a receiver: where they do not, a queue is behind the capture point.
+    many = row["rtt_samples"] >= _MANY_SAMPLES
+    queued = many and (row.get("rtt_prompt_p95_s") or 0.0) > _RECEIVERS * whole
+    return "receiver" if behind < _RECEIVERS and not queued else "between"
 
 
 def path_rtt_s(row: Mapping[str, Any]) -> float:
-    """The path's shortest round trip: of a capture that was not taken at the sender."""
-    return _placed(row)[1]
+    """The path's shortest round trip, both sides of the capture point added."""
+    return float((row["rtt_min_s"] or 0.0) + _before_s(row))
 
 
-def _placed(row: Mapping[str, Any]) -> tuple[Place, float]:
-    whole, shortest = row["initial_rtt_s"], row["rtt_min_s"]
-    if row["state"] in NEVER or not whole or not row["acks"]:
-        return "sender", whole or 0.0
-    echoed = row.get("rtt_echoed_median_s")
-    # A slow handshake shows in timestamps, which come back sooner.
-    path = echoed if echoed is not None and (shortest or 0.0) + echoed < _SENDERS * whole else None
-    if shortest is None:
-        # ACKs at the instant of what they acknowledge are no round trips.
-        return "receiver", whole if path is None else path
-    if path is not None:
-        behind = shortest / (shortest + path)
-        found: Place = "sender" if behind > _SENDERS else "receiver" if behind < _RECEIVERS else "between"
-        return found, shortest + path
-    before = _before_s(row, whole, shortest)
-    if before is not None and before >= _RECEIVERS * (before + shortest):
-        behind = shortest / (before + shortest)
-        return ("receiver", whole) if behind < _RECEIVERS else ("between", before + shortest)
-    if before is None and shortest < _RECEIVERS * whole:
-        window = row["window_max_bytes"]
-        impossible = window and (row["goodput_bps"] or 0.0) * whole / _BITS > _POSSIBLE * window
-        return ("sender", shortest) if impossible else ("receiver", whole)
-    return "sender", shortest
+def _before_s(row: Mapping[str, Any]) -> float:
+    """The shortest round trip of the sender's side of the capture point; none where that is not known.
 
-
-def _before_s(row: Mapping[str, Any], whole: float, shortest: float) -> float | None:
-    """The part of the handshake on the sender's side; nothing where it cannot be known.
-
-    What is left of it behind the capture point, the SYN's round trip, is one of the samples: the longest one at most.
+    It is what is left of the handshake beside the SYN's round trip, which is one of the samples: the longest at most.
     """
-    longest, echoed = row.get("rtt_max_s"), row.get("rtt_echoed_median_s")
-    if longest is None:
-        return None
-    if longest <= (1 - _RECEIVERS) * whole:
-        return float(whole - longest)
-    if abs(longest - whole) <= _EQUAL * whole and shortest > abs(longest - whole):
-        return float(whole - longest)
-    if echoed is not None and abs(shortest + echoed - whole) <= _SUM * whole:
-        return float(whole - shortest)
-    return None
+    whole, shortest, longest = row["initial_rtt_s"] or 0.0, row["rtt_min_s"] or 0.0, row.get("rtt_max_s")
+    echoed, window = row.get("rtt_echoed_median_s"), row["window_max_bytes"]
+    rest = max(0.0, whole - shortest)
+    if echoed is not None and shortest + echoed < _SENDERS * whole:
+        # The handshake was slow: timestamps come back sooner.
+        return float(echoed)
+    if row["rtt_min_s"] is None or (longest is not None and longest <= (1 - _RECEIVERS) * whole):
+        return rest
+    if echoed is not None and echoed >= _RECEIVERS * whole and shortest < _SHORT * whole:
+        return rest
+    if longest is not None and abs(longest - whole) <= _EQUAL * whole and shortest > abs(longest - whole):
+        # The handshake was slow: a round trip as long is the SYN's.
+        return 0.0
+    impossible = window and (row["goodput_bps"] or 0.0) * whole / _BITS > _POSSIBLE * window
+    return rest if shortest < _RECEIVERS * whole and not impossible else 0.0
