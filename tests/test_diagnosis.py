@@ -362,6 +362,12 @@ def test_there_must_be_such_a_flow() -> None:
             "saturated_link",
             "30 ms are on the sender's side",
         ),
+        # At the receiver segments behind a gap are acknowledged late, and most of the others at once.
+        (
+            {"rtt_min_s": 1e-5, "rtt_median_s": 2e-5, "rtt_max_s": 0.4, "rtt_prompt_p95_s": 0.03},
+            "unknown",
+            "captured at the receiver",
+        ),
         # Three duplicate ACKs ask for each of what was lost behind the capture point.
         (
             {"rtt_min_s": 1e-5, "packets_retransmitted": 40, "retransmissions": 40, "duplicate_acks": 300},

@@ -136,7 +136,7 @@ def _stalls(row: Mapping[str, Any]) -> Cause:
     name = "outage" if longest >= _OUTAGE_S else "timeouts"
     text = (
         f"nothing gets through {percent(share)} of the time, {ms(longest)} at a stretch, until something is "
-        "retransmitted after a timeout: an outage of the path, or many losses at once"
+        "retransmitted after a timeout: an outage of the path, or losses that only a timeout repairs"
     )
     return Cause(name, None, "likely", "", text)
 

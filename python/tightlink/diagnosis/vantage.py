@@ -36,9 +36,10 @@ def place(row: Mapping[str, Any]) -> Place:
     behind = shortest / (shortest + before) if shortest or before else 0.0
     if behind > _SENDERS:
         return "sender"
-    # ACKs that wait for nothing come at once from a receiver: where they do not, a queue is behind the capture point.
-    many = row["rtt_samples"] >= _MANY_SAMPLES
-    queued = many and (row.get("rtt_prompt_p95_s") or 0.0) > _RECEIVERS * whole
+    # ACKs that wait neither for another segment nor for what is missing come at once from a receiver.
+    whole_stream = not row["lost_segments"] and row["rtt_samples"] >= _MANY_SAMPLES
+    soon = min(row["rtt_median_s"] or 0.0, row.get("rtt_prompt_p95_s") or 0.0)
+    queued = whole_stream and soon > _RECEIVERS * whole
     return "receiver" if behind < _RECEIVERS and not queued else "between"
 
 
