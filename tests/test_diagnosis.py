@@ -432,7 +432,7 @@ def test_there_must_be_such_a_flow() -> None:
         (
             {"rtt_min_s": 1e-5, "data_packets": 1, "payload_bytes": 37, "lost_segments": 1, "goodput_bps": 1e3},
             "unknown",
-            "what it sent before its end never came",
+            "segments that it sent before its end never came",
         ),
         # Of a window of which the scale is not known nothing is excluded, or said to be unscaled.
         (

@@ -196,8 +196,8 @@ def _at_receiver(row: Mapping[str, Any]) -> Cause:
         return Cause("receiver_window", None, "likely", "", f"{_of_window(row)} at the path's {ms(whole)}")
     if evidence.has_open_gap(row):
         text = (
-            "what bounds the rate cannot be told: what it sent before its end never came, as where the path's MTU is "
-            "smaller than they are"
+            "what bounds the rate cannot be told: segments that it sent before its end never came, as where the path's "
+            "MTU is smaller than they are"
         )
         return Cause("unknown", None, "cannot be told", "", text)
     lost = evidence.lost_share(row)

@@ -165,7 +165,9 @@ def gaps_are_overtaken(row: Mapping[str, Any]) -> bool:
 
 
 def has_open_gap(row: Mapping[str, Any]) -> bool:
-    """Whether segments are missing, none came later, and the capture itself is not known to lack any."""
+    """Whether segments of a connection that ended never came, and the capture itself is not known to lack any."""
+    if row["state"] not in {"complete", "reset"}:
+        return False
     filled = (row.get("out_of_order") or 0) + row["fast_retransmissions"] + row["retransmissions"]
     return bool(row["lost_segments"] and not filled and not row["packets_retransmitted"] and not row["acked_unseen"])
 

@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from tightlink.diagnosis.vantage import place
 from tightlink.lazy import pl
 
 #: A stall is at least so long, in seconds, as Linux' least retransmission timeout; and so many round trips.
 _STALL_S, _STALL_RTTS = 0.2, 4.0
 #: A silence that a timeout ends is followed by an interval of which at least so much is retransmitted.
 _AGAIN: Final = 0.25
+#: In longer intervals, in seconds, what is lost after a silence is retransmitted in the same one.
+_CLOSE_S: Final = 0.5
 #: More packets in an interval are no single segment that a timeout retransmits.
 _TIMED_OUT: Final = 2
 _BITS: Final = 8
@@ -53,9 +56,9 @@ def _told(  # noqa: PLR0917
 ) -> dict[str, float]:
     width = min(after - before for before, after in pairwise(times))
     found = {"after_s": times[-1] - row["stop_s"] if times[-1] - width > row["stop_s"] else 0.0}
-    first = next((place for place, reached in enumerate(sent) if reached), len(sent))
+    first = next((at for at, reached in enumerate(sent) if reached), len(sent))
     # Before its data a flow sends SYNs; each is in another interval.
-    syns = [place for place in range(first) if rates[place]]
+    syns = [at for at in range(first) if rates[at]]
     retransmitted = min(len(syns) - 1, int(row["packets_retransmitted"] or 0))
     if retransmitted > 0:
         found["syns_retransmitted"] = retransmitted
@@ -64,27 +67,30 @@ def _told(  # noqa: PLR0917
     round_trip = max(row.get(name) or 0.0 for name in ("initial_rtt_s", "rtt_p50_s", "rtt_echoed_median_s"))
     least = max(_STALL_S, _STALL_RTTS * round_trip)
     packets = [rate * width / _BITS / segment for rate in rates]
+    # A sender that is seen itself is silent as it has nothing to send; a probe of it is no timeout.
+    of_silence = place(row) != "sender" and not row["keep_alives"] and width <= _CLOSE_S
     stalls = []
     begin, kind, timed_out = 0, "", False
-    for place in range(max(first, 1), len(times) + 1):
-        now = _kind(place, packets, sent, acked) if place < len(times) else ""
+    for at in range(max(first, 1), len(times) + 1):
+        now = _kind(at, packets, sent, acked) if at < len(times) else ""
         if now != kind:
             # What follows the last packet that was sent is no wait of the sender.
-            end = times[place - 1] if place < len(times) else min(times[-1], row["stop_s"])
+            end = times[at - 1] if at < len(times) else min(times[-1], row["stop_s"])
             lasted = end - times[begin] + width
-            ended = place < len(times) and again[place] >= max(1.0, _AGAIN * packets[place])
-            if kind and lasted >= least and (ended or (kind == "stuck" and timed_out)):
+            ended = at < len(times) and again[at] >= max(1.0, _AGAIN * packets[at])
+            told_apart = (ended or timed_out) if kind == "stuck" else (ended and of_silence)
+            if kind and lasted >= least and told_apart:
                 stalls.append(lasted)
-            begin, kind, timed_out = place, now, False
-        timed_out = timed_out or (place < len(times) and bool(again[place]))
+            begin, kind, timed_out = at, now, False
+        timed_out = timed_out or (at < len(times) and bool(again[at]))
     if stalls:
         found["stalled_s"] = sum(stalls)
         found["longest_stall_s"] = max(stalls)
     return found
 
 
-def _kind(place: int, packets: Sequence[float], sent: Sequence[float], acked: Sequence[float]) -> str:
+def _kind(at: int, packets: Sequence[float], sent: Sequence[float], acked: Sequence[float]) -> str:
     """Whether an interval has no progress: nothing is acknowledged of what is in flight, or nothing is sent."""
-    if acked[place] == acked[place - 1] and sent[place] > acked[place]:
-        return "stuck" if packets[place] <= _TIMED_OUT else ""
-    return "" if packets[place] else "silent"
+    if acked[at] == acked[at - 1] and sent[at] > acked[at]:
+        return "stuck" if packets[at] <= _TIMED_OUT else ""
+    return "" if packets[at] else "silent"
