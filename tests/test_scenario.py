@@ -474,8 +474,8 @@ def test_any_scenario_survives_the_way_through_toml(scenario: tl.Scenario) -> No
         ),
         (
             "traffic.ftp.tcp.congestion",
-            {"kind": "bic", "max_increment": "0.1 packets"},
-            'max_increment = "0.1 packets": expected at least min_increment, which is 0.2',
+            {"kind": "bic", "max_increment": "1 packet", "min_increment": 2.0},
+            "min_increment = 2.0: expected at most max_increment, which is",
         ),
         (
             "link.wire.queue",
