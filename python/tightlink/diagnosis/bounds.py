@@ -9,7 +9,7 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.links import Link, Processor
-from tightlink.diagnosis.paths import YIELDING, Path, Paths
+from tightlink.diagnosis.paths import STRICT, YIELDING, Path, Paths
 from tightlink.diagnosis.words import ALIKE, amount, between, lost_percent, ms, named, percent, rate
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
@@ -40,6 +40,8 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
         text = f"{path.congestion} yields to the other flows: {saturated(row, link)}"
         return Cause("control", share, "likely", link.name, text)
     text = saturated(row, link, len(paths.users.get(link.name, ())), paths.takes_most(link.name))
+    if link.discipline == STRICT and gave_way(row, path, link, paths):
+        text += ", and higher classes go first"
     if window_fills(row, path) and (path.window_packets or 0) > _MORE * path.full_packets:
         text += f", and a window of {window(path)} is more than the path holds"
     return Cause("saturated_link", share, "certain", link.name, text)

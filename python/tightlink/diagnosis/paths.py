@@ -38,6 +38,8 @@ YIELDING: Final = frozenset({"ledbat", "ledbat++"})
 DEAF: Final = frozenset({"bbr", "bbr3"})
 #: Queues that give flows turns.
 FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
+#: The queue whose classes go one before the other.
+STRICT: Final = "strict"
 #: A traffic group with so much of what TCP carries over a link leaves next to nothing to others.
 _NEARLY_ALL: Final = 0.75
 #: A link that is busy for so much of the time has no room for more.

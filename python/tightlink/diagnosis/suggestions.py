@@ -12,7 +12,7 @@ from tightlink.diagnosis import bounds
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import DEAF, FAIR, Path
+from tightlink.diagnosis.paths import DEAF, FAIR, STRICT, Path
 from tightlink.diagnosis.queueing import bdp_packets
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289), and a quarter of the base delay.
@@ -87,7 +87,9 @@ def suggestions(
     """
     made: list[Suggestion] = []
     for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay, alike=alike)
-    unfair = not alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in FAIR
+    # Whoever puts classes in an order wants some to wait.
+    chosen = (*FAIR, STRICT)
+    unfair = not alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in chosen
     # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now.
     if unfair and max(path.base_rtt_s, path.busiest.queueing_s) >= _STANDING_S:
         for_rate = itertools.chain([_fair(path.busiest)], for_rate)
@@ -229,7 +231,7 @@ def _for_delay(
     if fills and bounds.window_fills(row, path):
         yield _open_window(path, found[0])
         return
-    if link.discipline not in _MANAGED and link.utilization >= _BUSY:
+    if link.discipline not in {*_MANAGED, STRICT} and link.utilization >= _BUSY:
         yield from _other_queues(link, path, fills=fills and alike)
 
 
