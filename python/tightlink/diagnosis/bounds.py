@@ -114,7 +114,7 @@ def _longer(path: Path) -> str:
         why = "with its changing delay"
     elif back.queueing_s > beside / 2:
         why = f"as ACKs wait at {back.name}"
-    elif hosts > beside / 2:
+    elif hosts >= beside / 2:
         why = "as hosts take their time"
     elif delayed > beside / 2 and path.window_packets == 1:
         why = "as ACKs of single packets are delayed"

@@ -44,6 +44,7 @@ STRICT: Final = "strict"
 _NEARLY_ALL: Final = 0.75
 #: A link that is busy for so much of the time has no room for more.
 _FULL: Final = 0.9
+_BITS: Final = 8
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
 
@@ -187,7 +188,15 @@ class Paths:
 
         Of packets that are sprayed over several it is the one with the busiest link.
         """
-        return replace(self._path(self._flows[label]), unequal=self._unequal, mean_rtt_s=self._rtt.get(label))
+        path = self._path(self._flows[label])
+        return replace(path, unequal=self._unequal, mean_rtt_s=self._mean_rtt_s(label, path))
+
+    def _mean_rtt_s(self, label: str, path: Path) -> float | None:
+        """The mean round trip; with what hosts take before a packet is stamped, which is seen in a window's rate alone."""
+        mean, throughput = self._rtt.get(label), self._throughput.get(label)
+        if mean is None or not throughput or not (path.tcp or {}).get("processing_delay_s"):
+            return mean
+        return max(mean, _BITS * path.packet_bytes * (path.window_packets or 0) / throughput)
 
     def _path(self, flow: Mapping[str, Any]) -> Path:
         forward, reverse = (max(self._side(flow, side), key=self._busy) for side in _SIDES)
