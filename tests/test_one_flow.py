@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,13 @@ def test_response_functions() -> None:
     assert theory.pftk(0.001, rtt_s=0.1, rto_s=0.2, window=20) == 20
     assert theory.pftk(0.1, rtt_s=0.1, rto_s=0.2) < theory.mathis(0.1) / 1.5
     assert theory.pftk(0.01, rtt_s=0.1, rto_s=0.2, per_ack=2) < theory.pftk(0.01, rtt_s=0.1, rto_s=0.2)
+    for loss in (0, -0.1, 1.1, math.nan):
+        with pytest.raises(tl.TightlinkError, match=r"loss = .*: expected a number above 0, up to 1"):
+            theory.mathis(loss)
+        with pytest.raises(tl.TightlinkError, match=r"loss = .*: expected a number above 0, up to 1"):
+            theory.pftk(loss, rtt_s=0.1, rto_s=0.2)
+    with pytest.raises(tl.TightlinkError, match="rtt_s = 0: expected a number above zero"):
+        theory.pftk(0.1, rtt_s=0, rto_s=0.2)
 
 
 def test_random_loss_is_near_theory(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import spikes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -80,6 +81,34 @@ def test_what_burstiness_cannot_be_told_of() -> None:
         burstiness(np.ones(100), 1.0)
     with pytest.raises(tl.TightlinkError, match="do not vary"):
         burstiness(np.ones(1000), 1.0)
+
+
+_ANALYSES: dict[str, Callable[..., object]] = {
+    "hurst": lambda values, _: tl.analyze.hurst(values),
+    "burstiness": tl.analyze.burstiness,
+    "cycles": lambda values, interval_s: tl.analyze.cycles(values, 3600 * interval_s),
+    "spikes": tl.analyze.spikes,
+    "oscillation": tl.analyze.oscillation,
+    "cross_correlation": lambda values, interval_s: tl.analyze.cross_correlation(values, values, interval_s),
+    "interarrivals": lambda values, _: tl.analyze.interarrivals(values),
+    "tail": lambda values, _: tl.analyze.tail(values),
+}
+
+
+@pytest.mark.parametrize("name", _ANALYSES)
+def test_values_that_are_none_are_refused_in_a_sentence(name: str) -> None:
+    good = np.random.default_rng(2).poisson(50, 1024).tolist()
+    for bad in ([], [*good, np.nan], [*good, np.inf], [*good, None], ["a"] * 1024, [good, good]):
+        with pytest.raises(tl.TightlinkError, match="expected"):
+            _ANALYSES[name](bad, 1.0)
+    if name not in {"hurst", "interarrivals", "tail"}:
+        for interval_s in (0, -0.1, np.nan, np.inf):
+            with pytest.raises(tl.TightlinkError, match=r"interval_s = .*: expected a number above zero"):
+                _ANALYSES[name](good, interval_s)
+    if name not in {"spikes", "oscillation"}:
+        # These two say of constants that there is none.
+        with pytest.raises(tl.TightlinkError, match=r"not vary|at one time|all alike"):
+            _ANALYSES[name]([7.0] * 1024, 1.0)
 
 
 def test_poisson_arrivals_pass_in_95_of_100_cases() -> None:

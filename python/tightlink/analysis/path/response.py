@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from tightlink.errors import TightlinkError
+
 #: Mathis et al. 1997, with an ACK for every packet, √(3/2), and for every second one, √(3/4).
 C_EVERY: Final = math.sqrt(3 / 2)
 C_DELAYED: Final = math.sqrt(3 / 4)
@@ -20,10 +22,15 @@ def mathis(loss: float, c: float = C_EVERY) -> float:
         loss: p, the share of packets lost.
         c: `C_EVERY` or `C_DELAYED`.
 
+    Raises:
+        TightlinkError: The loss is no share above zero, or the constant is not above zero.
+
     Example:
         >>> round(tl.analyze.mathis(0.01), 3)
         12.247
     """
+    _check_loss(loss)
+    _check("c", c, c > 0, "above zero")
     return c / math.sqrt(loss)
 
 
@@ -40,14 +47,30 @@ def pftk(loss: float, *, rtt_s: float, rto_s: float, per_ack: int = 1, window: f
         per_ack: b, packets acknowledged by an ACK.
         window: The receiver's window, in packets.
 
+    Raises:
+        TightlinkError: The loss is no share above zero, or another value is not above zero (``rto_s`` may be zero).
+
     Example:
         >>> round(tl.analyze.pftk(0.01, rtt_s=0.1, rto_s=0.2), 3)
         11.718
     """
+    _check_loss(loss)
+    for name, value in {"rtt_s": rtt_s, "per_ack": per_ack, "window": window}.items():
+        _check(name, value, value > 0, "above zero")
+    _check("rto_s", rto_s, rto_s >= 0, "that is not negative")
     b, p = per_ack, loss
     avoidance = rtt_s * math.sqrt(2 * b * p / 3)
     timeouts = rto_s * min(1, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p * p)
     return min(window, rtt_s / (avoidance + timeouts))
+
+
+def _check_loss(loss: float) -> None:
+    _check("loss", loss, 0 < loss <= 1, "above 0, up to 1: without losses they do not limit a flow")
+
+
+def _check(name: str, value: float, right: bool, expected: str) -> None:  # noqa: FBT001
+    if not right:
+        raise TightlinkError(f"{name} = {value!r}: expected a number {expected}")
 
 
 def fitted_c(losses: list[float], packets: list[float]) -> float:

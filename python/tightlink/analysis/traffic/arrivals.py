@@ -11,8 +11,9 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink.analysis.traffic.values import numbers
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np, pl
+from tightlink.lazy import Array, ArrayLike, np, pl
 
 LEAST_ARRIVALS: Final = 50
 #: What the statistic exceeds with probability 2.5 %, of exponential times with unknown mean (Stephens 1974).
@@ -71,7 +72,7 @@ class Arrivals:
         return f"not a Poisson process: of {rate}, {' and '.join(why)}; {tests}"
 
 
-def interarrivals(times_s: Array) -> Arrivals:
+def interarrivals(times_s: ArrayLike) -> Arrivals:
     """Test whether arrivals can be a Poisson process.
 
     Args:
@@ -85,7 +86,7 @@ def interarrivals(times_s: Array) -> Arrivals:
         >>> print(tl.analyze.interarrivals(times).sentence())
         like a Poisson process of 100.5 arrivals/s: A² = 0.34 (critical 1.606), correlation of neighbours -0.01
     """
-    times = np.sort(np.asarray(times_s, dtype=float))
+    times = np.sort(numbers(times_s))
     if len(times) < LEAST_ARRIVALS:
         raise TightlinkError(f"{len(times)} arrivals: expected at least {LEAST_ARRIVALS}")
     if not np.isfinite(times).all():

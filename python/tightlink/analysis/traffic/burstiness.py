@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.analysis.estimates import Estimate
+from tightlink.analysis.traffic.values import at_intervals
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np, pl
 
@@ -81,7 +82,7 @@ class Burstiness:
         return f"no bursts beyond chance at long time scales: {found}; {spread}"
 
 
-def burstiness(values: Array, interval_s: float) -> Burstiness:
+def burstiness(values: ArrayLike, interval_s: float) -> Burstiness:
     """Look at the variance of a series at all time scales.
 
     Args:
@@ -89,7 +90,7 @@ def burstiness(values: Array, interval_s: float) -> Burstiness:
         interval_s: Its length, in seconds.
 
     Raises:
-        TightlinkError: There are too few values, or they do not vary.
+        TightlinkError: There are too few values, some that are not finite, or they do not vary.
 
     Example:
         >>> counts = np.random.default_rng(1).poisson(100, 10_000)
@@ -97,9 +98,7 @@ def burstiness(values: Array, interval_s: float) -> Burstiness:
         >>> print(found.sentence().partition(";")[0])
         no bursts beyond chance at long time scales: H = 0.50 (0.45 to 0.55
     """
-    values = np.asarray(values, dtype=float)
-    if len(values) < LEAST_VALUES:
-        raise TightlinkError(f"{len(values)} values: expected at least {LEAST_VALUES}")
+    values = at_intervals(values, interval_s, least=LEAST_VALUES)
     mean = float(values.mean())
     if np.ptp(values) == 0 or mean == 0:
         raise TightlinkError("the values do not vary, or are zero on average")
@@ -124,13 +123,20 @@ def hurst(values: ArrayLike, power: float = _LOW) -> Estimate:
         values: What was sent in each of equal intervals, such as packets or bytes.
         power: Of n values, the lowest n^power frequencies count.
 
+    Raises:
+        TightlinkError: There are too few values, some that are not finite, or they do not vary.
+
     Example:
         >>> round(tl.analyze.hurst(np.random.default_rng(1).normal(size=10_000)).value, 1)
         0.5
     """
     from scipy.optimize import minimize_scalar
 
-    values = np.asarray(values, dtype=float)
+    if not 0 < power < 1:
+        raise TightlinkError(f"power = {power!r}: expected a number between 0 and 1")
+    values = at_intervals(values, least=LEAST_VALUES)
+    if np.ptp(values) == 0:
+        raise TightlinkError("the values do not vary")
     n = len(values)
     count = int(n**power)
     spectrum = np.abs(np.fft.rfft(values - values.mean())[1 : count + 1]) ** 2

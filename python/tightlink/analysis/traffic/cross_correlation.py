@@ -12,8 +12,9 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink.analysis.traffic.values import at_intervals, numbers, positive
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np, pl
+from tightlink.lazy import Array, ArrayLike, np, pl
 
 LEAST_VALUES: Final = 64
 #: Below this probability a correlation is not chance.
@@ -67,7 +68,7 @@ class Lag:
         return f"{follows} follows {leads} by {abs(self.lag_s):.4g} s: {said}"
 
 
-def lag(first: Array, second: Array, interval_s: float, *, longest_s: float = math.inf) -> Lag:
+def lag(first: ArrayLike, second: ArrayLike, interval_s: float, *, longest_s: float = math.inf) -> Lag:
     """Look for the lag between two series.
 
     Args:
@@ -77,7 +78,7 @@ def lag(first: Array, second: Array, interval_s: float, *, longest_s: float = ma
         longest_s: The longest lag to look at; at most a quarter of the series.
 
     Raises:
-        TightlinkError: They differ in length, are too short, or one does not vary.
+        TightlinkError: They differ in length, are too short, have a value that is not finite, or one does not vary.
 
     Example:
         >>> first = np.random.default_rng(1).normal(size=1000)
@@ -86,10 +87,12 @@ def lag(first: Array, second: Array, interval_s: float, *, longest_s: float = ma
         >>> print(found.sentence())
         the second follows the first by 0.7 s: correlation 0.69, p = 0.001
     """
-    x, y = (np.asarray(values, dtype=float) for values in (first, second))
+    positive("longest_s", longest_s, endless=True)
+    x, y = numbers(first), numbers(second)
     n = len(x)
     if len(y) != n or n < LEAST_VALUES:
         raise TightlinkError(f"{n} and {len(y)} values: expected as many, and at least {LEAST_VALUES}")
+    x, y = (at_intervals(values, interval_s, least=LEAST_VALUES) for values in (x, y))
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         raise TightlinkError("one of the two does not vary")
     most = max(1, min(int(n * _LONGEST), int(min(longest_s / interval_s, n))))

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink.analysis.traffic.values import at_intervals
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np, stats
+from tightlink.lazy import Array, ArrayLike, np, stats
 
 _DAY_S: Final = 86_400.0
 #: In seconds, by name, as Smith 2009 has them (section 2).
@@ -65,7 +66,7 @@ class Cycle:
 
 
 def cycles(
-    values: Array,
+    values: ArrayLike,
     interval_s: float,
     *,
     begin_s: float = 0.0,
@@ -81,7 +82,7 @@ def cycles(
             values, are left out.
 
     Raises:
-        TightlinkError: No period can be looked for, or the values do not vary.
+        TightlinkError: No period can be looked for, a value is not finite, or they do not vary.
 
     Example:
         >>> hours = np.arange(4 * 7 * 24)
@@ -90,7 +91,7 @@ def cycles(
         >>> [(each.name, round(each.relative_amplitude, 2), round(each.peak_s / 3600)) for each in found if each.there]
         [('day', 0.2, 14)]
     """
-    values = np.asarray(values, dtype=float)
+    values = at_intervals(values, interval_s, least=_TIMES * _LEAST_VALUES)
     n = len(values)
     possible = {
         name: period
@@ -103,7 +104,7 @@ def cycles(
             f"{lasts:.3g} days at intervals of {interval_s:g} s: expected two periods at least of one of "
             f"{', '.join(periods)}, with {_LEAST_VALUES} values each"
         )
-    if n == 0 or np.ptp(values) == 0:
+    if np.ptp(values) == 0:
         raise TightlinkError("the values do not vary")
     times = begin_s + interval_s * np.arange(n)
     angles = [2 * np.pi * times / period for period in possible.values()]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.analysis.traffic.red_noise import Spectrum, largest_ratios
-from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np, pl
+from tightlink.analysis.traffic.values import at_intervals
+from tightlink.lazy import Array, ArrayLike, np, pl
 
 #: From here on an amplitude counts: this share of the mean.
 LEAST_AMPLITUDE: Final = 0.1
@@ -92,7 +92,7 @@ class Oscillation:
 
 
 def oscillation(
-    values: Array,
+    values: ArrayLike,
     interval_s: float,
     *,
     begin_s: float = 0.0,
@@ -123,9 +123,7 @@ def oscillation(
         >>> tl.analyze.oscillation(30 + noise, interval_s=0.05).oscillates
         False
     """
-    values = np.asarray(values, dtype=float)
-    if len(values) < LEAST_VALUES or not np.isfinite(values).all():
-        raise TightlinkError(f"{len(values)} values: expected at least {LEAST_VALUES}, all of them finite")
+    values = at_intervals(values, interval_s, least=LEAST_VALUES)
     count, mean = len(values), float(values.mean())
     series = pl.DataFrame({"time_s": begin_s + interval_s * np.arange(count), "value": values})
     if np.ptp(values) <= _CONSTANT * np.abs(values).max():

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tightlink.analysis.estimates import Estimate
+from tightlink.analysis.traffic.values import numbers
 from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np, pl
+from tightlink.lazy import Array, ArrayLike, np, pl
 
 LEAST_SIZES: Final = 100
 #: The tail has at least so many values.
@@ -68,7 +69,7 @@ class Tail:
         return f"the tail falls as {fall}, heavier than an exponential one; {elephants}"
 
 
-def tail(sizes: Array) -> Tail:
+def tail(sizes: ArrayLike) -> Tail:
     """Look at the tail of sizes, such as bytes of flows.
 
     Args:
@@ -82,7 +83,7 @@ def tail(sizes: Array) -> Tail:
         >>> print(tl.analyze.tail(sizes).sentence().partition(";")[0])
         the tail falls as x^-1.21 (1.18 to 1.24) above 1,000, heavier than an exponential one
     """
-    x = np.sort(np.asarray(sizes, dtype=float))
+    x = np.sort(numbers(sizes))
     if not np.isfinite(x).all() or (len(x) and x[0] < 0):
         raise TightlinkError("a size is missing or negative: expected a number for every flow")
     x = x[x > 0]

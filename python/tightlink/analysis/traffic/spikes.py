@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tightlink.errors import TightlinkError
-from tightlink.lazy import Array, np, pl
+from tightlink.analysis.traffic.values import at_intervals
+from tightlink.lazy import ArrayLike, np, pl
 
 #: Standard deviations above what is usual, if values around it were normal.
 THRESHOLD: Final = 6.0
@@ -49,7 +49,7 @@ class Spikes:
         return f"{count}: {time} of the time, {volume} of the volume above what is usual{ending}"
 
 
-def spikes(values: Array, interval_s: float, *, begin_s: float = 0.0, threshold: float = THRESHOLD) -> Spikes:
+def spikes(values: ArrayLike, interval_s: float, *, begin_s: float = 0.0, threshold: float = THRESHOLD) -> Spikes:
     """Find the spikes of a series.
 
     Args:
@@ -59,7 +59,7 @@ def spikes(values: Array, interval_s: float, *, begin_s: float = 0.0, threshold:
         threshold: How far above what is usual a spike begins, in standard deviations.
 
     Raises:
-        TightlinkError: There are too few values.
+        TightlinkError: There are too few values, or some that are not finite.
 
     Example:
         >>> counts = np.random.default_rng(1).poisson(100, 1000).astype(float)
@@ -72,10 +72,8 @@ def spikes(values: Array, interval_s: float, *, begin_s: float = 0.0, threshold:
     """
     from scipy.ndimage import median_filter
 
-    values = np.asarray(values, dtype=float)
+    values = at_intervals(values, interval_s, least=LEAST_VALUES)
     n = len(values)
-    if n < LEAST_VALUES:
-        raise TightlinkError(f"{n} values: expected at least {LEAST_VALUES}")
     width = max(_LEAST_SURROUNDINGS, int(n * _SURROUNDINGS)) // 2 * 2 + 1
     usual = median_filter(values, size=width, mode="reflect")
     spread = _NORMAL * median_filter(np.abs(values - usual), size=width, mode="reflect")
