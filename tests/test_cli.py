@@ -106,6 +106,8 @@ def test_traces(file: Path, tmp_path: Path) -> None:
         (["--set", "nonsense"], "expected key=value"),
         (["--seed", "-4"], "--seed"),
         (["--seed", "x"], "seed"),
+        (["--seed", "1.5"], '--seed = "1.5": expected a whole number'),
+        (["--threads", "1.9"], '--threads = "1.9": expected a whole number'),
         (["--threads", "0"], "threads = 0: expected a whole number from 1 to 1024"),
         (["--nonsense"], "--nonsense"),
     ],
@@ -287,6 +289,18 @@ def test_a_closed_pipe_is_no_error(file: Path) -> None:
     process = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (process.returncode, process.stderr) == (console.FAILED, "")
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_command_without_a_standard_output_does_its_work(closed: str, file: Path, tmp_path: Path) -> None:
+    number = 1 if closed == "stdout" else 2
+    words = [sys.executable, "-m", "tightlink", "run", str(file), "-o", str(tmp_path / "run")]
+    script = f"import os, sys; os.close({number}); os.execv(sys.executable, {words!r})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert (done.stdout != "") == (closed == "stderr")
+    assert "bug" not in done.stderr
+    assert tl.open_run(tmp_path / "run").flows.height == 1
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

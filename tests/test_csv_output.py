@@ -58,6 +58,8 @@ def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
     goodput = json.loads(said("run", short, "--json")[1])["flows"][0]["goodput_bps"]
     asked = said("query", folder, "select label, goodput_bps from flows join links on true limit 1", "--json")
     assert json.loads(asked[1]) == [{"label": "ftp", "goodput_bps": goodput}]
+    none = said("query", folder, "select 'nan'::double as a, [1, 'inf'::double] as b", "--json")[1]
+    assert json.loads(none) == [{"a": None, "b": [1.0, None]}]
     assert said("query", folder, "select 1 as one", "--csv")[1] == "one\n1\n"
     for statement, expected in (
         ("select * from packets", "tightlink: this run has no table packets: simulate with trace=True, or --trace"),
@@ -66,6 +68,7 @@ def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
             "select * from sequences",
             "Table with name sequences does not exist! There are flows, links and nodes.\n",
         ),
+        ("", 'run: "": expected a statement, such as "from flows"'),
         ("select packets from flows", 'Referenced column "packets" not found'),
     ):
         code, out, err = said("query", folder, statement)

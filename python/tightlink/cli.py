@@ -6,9 +6,9 @@ a warning must be read before the result is trusted.
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, get_args
 
-from cyclopts import App, Group, Parameter
+from cyclopts import App, ArgumentCollection, CoercionError, Group, Parameter
 
 import tightlink
 from tightlink.commands.completion import completion_of
@@ -87,6 +87,22 @@ def default_text(default: object) -> str | None:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
+def whole_numbers(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Refuse fractions where whole numbers belong, as Python does; Cyclopts would round them."""
+    for argument in arguments:
+        if int in {argument.hint, *get_args(argument.hint)}:
+            for token in argument.tokens:
+                if _fraction(token.value):
+                    raise CoercionError(token=token, target_type=int, argument=argument)
+
+
+def _fraction(text: str) -> bool:
+    try:
+        return "." in text and not float(text).is_integer()
+    except ValueError:
+        return False
+
+
 app = App(
     name="tightlink",
     help="A laboratory for traffic at the bottleneck: what a network does when a link, a router or a "
@@ -97,6 +113,7 @@ app = App(
     help_formatter=HelpFormatter(),
     default_parameter=Parameter(show_default=default_text),
     suppress_keyboard_interrupt=False,
+    config=whole_numbers,
     result_action="return_value",
 )
 

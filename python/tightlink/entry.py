@@ -21,6 +21,7 @@ _SAID: Final = b"tightlink: interrupted; nothing was written\n"
 
 def main() -> int:
     """Load the command, run it, and return its exit code."""
+    _open_what_is_closed()
     # Where a shell has it ignored, as of a job in the background, it stays so.
     interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if interruptible:
@@ -52,6 +53,15 @@ def main() -> int:
         # All is said and written: what is left is to end.
         if interruptible:
             signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
+
+
+def _open_what_is_closed() -> None:
+    """Discard what nobody reads (``>&-``): else the next file that is opened would take the place of the output."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # It stays open until the process ends.
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
 
 
 def _end_at_once(_number: int = signal.SIGINT, _frame: FrameType | None = None) -> None:

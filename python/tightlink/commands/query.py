@@ -5,12 +5,13 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import JsonOf
 from tightlink.commands.sweep import shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table
 from tightlink.diagnosis.words import listed
-from tightlink.errors import TightlinkError
+from tightlink.errors import TightlinkError, show
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import RUNS, holds_experiment
 from tightlink.run import Run, holds_run, open_run
@@ -42,6 +43,8 @@ def query(
     connection = _of_runs(folder, words) if run is None else _of_run(folder, run, words)
     try:
         found = connection.execute(statement)
+        if found is None:
+            raise TightlinkError(f'{folder}: {show(statement)}: expected a statement, such as "from flows"')
         header = [column[0] for column in found.description or []]
         rows = found.fetchall() if header else []
     except duckdb.Error as error:
@@ -49,7 +52,7 @@ def query(
             _check_there(run, words)
         raise TightlinkError(f"{folder}: {_said(connection, error, statement)}") from None
     if json_:
-        print_json([dict(zip(header, row, strict=True)) for row in rows], default=str)
+        print_json(plain([dict(zip(header, row, strict=True)) for row in rows]), default=str)
     elif header:
         print_table(header, [[shown(value) for value in row] for row in rows], as_is=True)
 
