@@ -95,6 +95,11 @@ def test_a_run_that_fails_takes_no_other_with_it(tasks: list[Task], tmp_path: Pa
     assert (told[-1].done, told[-1].failed) == (4, 1)
 
 
+def test_two_tasks_of_one_name_are_refused(tasks: list[Task], tmp_path: Path) -> None:
+    with pytest.raises(tl.TightlinkError, match=r"^task 'a': expected a name for each task that no other one has$"):
+        execute([Task("a", tasks[0].scenario), Task("a", tasks[1].scenario)], Store(tmp_path))
+
+
 def test_equal_scenarios_are_simulated_once(tasks: list[Task], tmp_path: Path) -> None:
     store = Store(tmp_path)
     runs = execute([tasks[0], Task("again", tasks[0].scenario, trace=True)], store, jobs=2)

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -206,7 +207,11 @@ def test_one_failed_run(file: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "2 of 4 runs failed; the others are finished and kept" in said
     assert 'traffic.ftp.to = "nowhere": expected the name of a node' in said
     assert f"tightlink run --replay {out} 2/0" in said
+    vary_both = {"traffic.ftp.to": ["receiver", "nowhere"], QUEUE: ["5 packets", "20 packets"]}
+    with pytest.warns(tl.TightlinkWarning, match="2 of 4 runs failed; the others are finished and kept"):
+        assert tl.sweep(tl.load(file), vary_both, output=out).warnings
     found = experiment.open(out)
+    assert found.warnings[0].startswith("2 of 4 runs failed")
     assert found.runs.collect()["status"].to_list() == ["done", "done", "failed", "failed"]
     assert list(found.failures) == ["2/0", "3/0"]
     assert found.scenario("2/0").written()["traffic"]["ftp"]["to"] == "nowhere"
@@ -347,9 +352,36 @@ def test_enough_replications(noisy: Path, tmp_path: Path, capsys: pytest.Capture
     capsys.readouterr()
     capped = [*command, "--max-replications", "5", "-o", str(out)]
     assert cli.main(capped) == 3
-    assert "1 of 2 combinations did not get to goodput_bps ± 2 % within 5 replications: " in capsys.readouterr().err
+    missed = "1 of 2 combinations did not get to goodput_bps ± 2 % within 5 replications: "
+    assert missed in capsys.readouterr().err
+    varied: dict[str, object] = {QUEUE: ["5 packets", "20 packets"]}
+    with pytest.warns(tl.TightlinkWarning, match=missed):
+        found = tl.sweep(tl.load(noisy), varied, precision="goodput_bps=2 %", max_replications=5, output=out)
+    assert found.warnings[0].startswith(missed)
     assert cli.main([*command[:-4], "--precision", "goodput=2 %", "-o", str(tmp_path / "other")]) == 2
     assert "did you mean goodput_bps" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"design_seed": 3}, "design_seed = 3: expected nothing here: only design latin-hypercube has it"),
+        ({"max_replications": 7}, "max_replications = 7: expected nothing here: only a precision has it"),
+    ],
+)
+def test_settings_without_effect_are_refused(
+    settings: dict[str, Any], sentence: str, noisy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(tl.ScenarioError, match=f"^{sentence}$"):
+        tl.sweep(tl.load(noisy), {QUEUE: ["5 packets", "20 packets"]}, **settings)
+    ((name, value),) = settings.items()
+    words = ["--vary", f"{QUEUE}=5 packets,20 packets", f"--{name.replace('_', '-')}", str(value), "-o", str(tmp_path)]
+    assert cli.main(["sweep", str(noisy), *words]) == 2
+    assert sentence in capsys.readouterr().err
+    table = tmp_path / "design.csv"
+    table.write_text(f"{QUEUE}\n5 packets\n20 packets\n")
+    with pytest.raises(tl.ScenarioError, match="expected nothing here"):
+        tl.sweep(tl.load(noisy), design=str(table), **settings)
 
 
 def test_intervals_cover_what_they_should() -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tightlink.capture import capture
     from tightlink.control import CongestionControl
     from tightlink.diagnosis import Why
-    from tightlink.errors import ScenarioError, TightlinkError
+    from tightlink.errors import ScenarioError, TightlinkError, TightlinkWarning
     from tightlink.experiment import sweep
     from tightlink.experiment.execute import Task
     from tightlink.experiment.folder import Experiment
@@ -161,6 +161,7 @@ __all__ = [
     "Threshold",
     "TierLink",
     "TightlinkError",
+    "TightlinkWarning",
     "Transfers",
     "Udp",
     "UniformJitter",
@@ -195,6 +196,7 @@ _PLACES: Final = {
     "StudyResult": "studies.result",
     "Task": "experiment.execute",
     "TightlinkError": "errors",
+    "TightlinkWarning": "errors",
     "Why": "diagnosis",
     "capture": "capture",
     "compare": "analysis.compare.comparison",

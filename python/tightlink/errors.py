@@ -36,6 +36,10 @@ class TightlinkError(Exception):
     """Anything that Tightlink refuses to do; its text is one sentence for the user."""
 
 
+class TightlinkWarning(UserWarning):
+    """What must be read before results are trusted, and does not end what was begun."""
+
+
 class ScenarioError(TightlinkError):
     """A scenario, or an option that changes it, that cannot be understood or simulated.
 

@@ -14,9 +14,8 @@ from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set  # cyclopts evaluates them
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import CAUTION, FAILED, print_json, print_table, print_text, quantity, say, watching
+from tightlink.console import FAILED, print_json, print_table, print_text, quantity, say, warned, watching
 from tightlink.errors import TightlinkError
-from tightlink.experiment.campaign import failed
 from tightlink.experiment.engines import engine
 from tightlink.experiment.estimate import of_runs
 from tightlink.experiment.factors import Factor, value_at
@@ -33,7 +32,6 @@ from tightlink.progress import duration
 from tightlink.report.sweep import Found, copied, write_sweep
 from tightlink.scenario import parse_option
 
-_MOST_SHOWN: Final = 20
 #: Traffic groups up to which each has a column.
 _MOST_GROUPS: Final = 3
 _MOST_ALIASES: Final = 20
@@ -195,22 +193,11 @@ def _cell(metric: str, value: float | None, half_width: float | None) -> str:
 
 
 def _warned(experiment: Experiment, plan: Plan) -> int:
-    code = 0
-    unsettled = experiment.description.get("not_precise", [])
-    if unsettled:
-        cells = ", ".join(unsettled[:_MOST_SHOWN]) + (", …" if len(unsettled) > _MOST_SHOWN else "")
-        say(
-            f"warning: {len(unsettled)} of {len(plan.cells)} combinations did not get to {plan.precision} "
-            f"within {plan.settings.max_replications} replications: {cells}"
-        )
-        code = CAUTION
+    code = warned(experiment.warnings)
     if copies := experiment.description["copies"]:
         say(copied(copies, len(plan.cells)))
-    failures = {name: entry["error"] for name, entry in experiment.failures.items()}
-    if failures:
-        say(failed(failures, len(plan.cells) * plan.replications))
-        name = next(iter(failures))
-        say(f"to see one alone: tightlink run --replay {experiment.folder} {name}")
+    if failures := experiment.failures:
+        say(f"to see one alone: tightlink run --replay {experiment.folder} {next(iter(failures))}")
         code = FAILED
     return code
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from warnings import warn
 
+from tightlink.errors import TightlinkWarning
 from tightlink.experiment.factors import Factor
 from tightlink.experiment.folder import Experiment
 from tightlink.experiment.plan import Plan
@@ -40,9 +42,9 @@ def sweep(  # noqa: PLR0913
     design: str = "full",
     resolution: int | None = None,
     runs: int | None = None,
-    design_seed: int = 1,
+    design_seed: int | None = None,
     precision: str | None = None,
-    max_replications: int = 100,
+    max_replications: int | None = None,
     max_runs: int = 100_000,
     output: str | os.PathLike[str] | None = None,
     jobs: int = 1,
@@ -61,10 +63,10 @@ def sweep(  # noqa: PLR0913
             of a CSV file.
         resolution: Resolution of a fractional design.
         runs: Combinations of a Latin hypercube; the most of a fractional design.
-        design_seed: Seed of the choice that a Latin hypercube makes.
+        design_seed: Seed of the choice that a Latin hypercube makes (default 1).
         precision: Metric and half width of its 95 % confidence interval, such as "goodput_bps=5 %", to replicate until
             it is met.
-        max_replications: Replications of a combination at most where a precision is asked for.
+        max_replications: Replications of a combination at most where a precision is asked for (default 100).
         max_runs: Runs that there may be; what would make more is refused before it begins.
         output: Folder for the results, in which an interrupted sweep continues; without it, a temporary one that goes
             when Python ends.
@@ -75,6 +77,9 @@ def sweep(  # noqa: PLR0913
     Raises:
         ScenarioError: A factor hits nothing, a level is wrong, or a design does not suit.
         TightlinkError: The folder holds something else.
+
+    Warns:
+        TightlinkWarning: A combination missed its precision, or runs failed (`Experiment.warnings`).
 
     Example:
         >>> import tightlink as tl
@@ -88,7 +93,10 @@ def sweep(  # noqa: PLR0913
         "replications": replications, "design": design, "resolution": resolution, "runs": runs,
         "design_seed": design_seed, "precision": precision, "max_replications": max_replications, "max_runs": max_runs,
     }  # fmt: skip
-    return run(Plan.of(scenario, vary, **settings), output, jobs=jobs, cluster=cluster, watch=watch)
+    found = run(Plan.of(scenario, vary, **settings), output, jobs=jobs, cluster=cluster, watch=watch)
+    for text in found.warnings:
+        warn(text, TightlinkWarning, stacklevel=2)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -58,8 +58,8 @@ class Options:
     """Of a fractional design: single effects are told apart from products of fewer than this minus one."""
     runs: int | None = None
     """Combinations of a Latin hypercube; the most that a fractional design may have."""
-    seed: int = 1
-    """Of the choice that a Latin hypercube makes."""
+    seed: int | None = None
+    """Of the choice that a Latin hypercube makes (default 1)."""
     replicated: bool = False
     """Whether a full design may be without a factor: there are several runs of its one combination."""
     check: Callable[[int], None] = lambda _: None
@@ -77,24 +77,30 @@ def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = 
     Raises:
         ScenarioError: The kind does not exist, or does not suit the factors.
     """
-    if kind.endswith(CSV):
-        return _read(Path(kind), factors)
-    if kind not in KINDS:
+    from_file = kind.endswith(CSV)
+    if not from_file and kind not in KINDS:
         expected = f"{one_of(KINDS)}, or a file such as design.csv"
         raise ScenarioError(expected, key="design", value=kind, suggestion=closest(kind, KINDS))
     chosen = options or Options()
+    _refuse_without_effect(kind, chosen)
+    if from_file:
+        return _read(Path(kind), factors)
     if not factors and not (kind == FULL and chosen.replicated):
         instead = ", or replications" if kind == FULL else ""
         raise ScenarioError(f"at least one factor, such as traffic.bulk.flows=1..20{instead}", key="--vary")
     _refuse_repeated(factors)
+    return KINDS[kind](kind, tuple(factors), chosen)
+
+
+def _refuse_without_effect(kind: str, options: Options) -> None:
     for name, value, users in (
-        ("resolution", chosen.resolution, ("fractional",)),
-        ("runs", chosen.runs, ("fractional", "latin-hypercube")),
+        ("resolution", options.resolution, ("fractional",)),
+        ("runs", options.runs, ("fractional", "latin-hypercube")),
+        ("design_seed", options.seed, ("latin-hypercube",)),
     ):
         if value is not None and kind not in users:
             message = f"nothing here: only design {' and '.join(users)} has it"
             raise ScenarioError(message, key=name, value=value)
-    return KINDS[kind](kind, tuple(factors), chosen)
 
 
 def _full(kind: str, factors: tuple[Factor, ...], options: Options) -> Design:
@@ -138,7 +144,7 @@ def _latin_hypercube(kind: str, factors: tuple[Factor, ...], options: Options) -
     if options.runs is None or options.runs < 1:
         raise ScenarioError("how many combinations to choose, at least 1", key="runs", value=options.runs)
     options.check(options.runs)
-    shares = pydoe.lhs(len(factors), samples=options.runs, seed=options.seed).tolist()
+    shares = pydoe.lhs(len(factors), samples=options.runs, seed=1 if options.seed is None else options.seed).tolist()
     rows = tuple(tuple(_at(factor, share) for factor, share in zip(factors, row, strict=True)) for row in shares)
     return Design(kind, factors, rows)
 

@@ -17,6 +17,7 @@ Example:
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -64,8 +65,10 @@ def execute(
         The runs by the names of their tasks, in the order of the tasks.
 
     Raises:
-        TightlinkError: Some runs failed; all others were finished and kept.
+        TightlinkError: Two tasks have one name, or some runs failed; all others were finished and kept.
     """
+    if repeated := [name for name, count in Counter(task.name for task in tasks).items() if count > 1]:
+        raise TightlinkError(f"task {repeated[0]!r}: expected a name for each task that no other one has")
     with closing(engine(jobs, cluster)) as on:
         found = dict(execute_each(tasks, store, on, watch))
     failures = {name: run.error for name, run in found.items() if isinstance(run, Failed)}

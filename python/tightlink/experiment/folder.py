@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, without_checksum
 from tightlink.errors import TightlinkError, closest
+from tightlink.experiment.campaign import failed
 from tightlink.experiment.grid import grid
+from tightlink.experiment.precision import missed
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import marker_of, opened, table_of
 from tightlink.experiment.summary import summary as over_replications
@@ -129,6 +131,19 @@ class Experiment:
         """
         self._check_sweep("combinations")
         return over_replications(self.runs.collect(), self.varied, self.description.get("copies", ()))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What must be read before the results are trusted: combinations that missed their precision, failed runs."""
+        runs = self.runs.select("run").collect()["run"]
+        found = []
+        if cells := self.description.get("not_precise"):
+            total = runs.str.split("/").list.first().n_unique()
+            precision, most = self.description["precision"], self.description.get("max_replications")
+            found.append(missed(cells, total, precision, most))
+        if failures := self.failures:
+            found.append(failed({name: entry["error"] for name, entry in failures.items()}, runs.len()))
+        return found
 
     def report(self, path: str | os.PathLike[str], *, with_lab: bool = False) -> Path:
         """Write a sweep's report, one HTML file that opens offline, and return where it is.

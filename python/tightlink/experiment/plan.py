@@ -31,7 +31,7 @@ from tightlink.experiment.cells import Cell, cells
 from tightlink.experiment.designs import Design
 from tightlink.experiment.execute import Task
 from tightlink.experiment.factors import Factor
-from tightlink.experiment.precision import FEWEST, Precision
+from tightlink.experiment.precision import FEWEST, MOST_REPLICATIONS, Precision
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.scenario import Scenario, load
 from tightlink.scenario.table import plain
@@ -55,12 +55,12 @@ class Settings:
     """Resolution of a fractional design."""
     runs: int | None = None
     """Combinations of a Latin hypercube; the most of a fractional design."""
-    design_seed: int = 1
-    """Seed of the choice that a Latin hypercube makes."""
+    design_seed: int | None = None
+    """Seed of the choice that a Latin hypercube makes (default 1)."""
     precision: str | None = None
     """Metric and half width of its confidence interval, such as "goodput_bps=5 %", to replicate until it is met."""
-    max_replications: int = 100
-    """Replications of a cell at most where a precision is asked for."""
+    max_replications: int | None = None
+    """Replications of a cell at most where a precision is asked for (default 100)."""
     max_runs: int = MOST_RUNS
     """Runs that there may be; what would make more is refused before it begins."""
 
@@ -80,6 +80,10 @@ class Settings:
             text = getattr(self, name)
             if text is not None and not isinstance(text, str):
                 raise ScenarioError("text", key=name, value=text)
+        if self.max_replications is not None and self.precision is None:
+            raise ScenarioError(
+                "nothing here: only a precision has it", key="max_replications", value=self.max_replications
+            )
 
 
 class Plan:
@@ -89,7 +93,9 @@ class Plan:
         self.scenario = scenario
         self.settings = settings
         self.precision = (
-            None if settings.precision is None else Precision.parse(settings.precision, settings.max_replications)
+            None
+            if settings.precision is None
+            else Precision.parse(settings.precision, settings.max_replications or MOST_REPLICATIONS)
         )
         first = 1 if self.precision is None else min(FEWEST, self.precision.most)
         self.replications = settings.replications or first

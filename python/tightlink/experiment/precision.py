@@ -26,6 +26,10 @@ from tightlink.errors import ScenarioError
 CONFIDENCE: Final = 0.95
 #: With fewer, the first guess of the spread is too rough to stop at.
 FEWEST: Final = 5
+#: Replications of a cell at most, where nothing else is said.
+MOST_REPLICATIONS: Final = 100
+#: Cells that a sentence names.
+_MOST_SHOWN: Final = 20
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,11 @@ class Precision:
     half_width: float
     relative: bool
     """Whether that is a share of the mean, rather than in the metric's unit."""
-    most: int = 100
+    most: int = MOST_REPLICATIONS
     """Replications of a cell at most."""
 
     @classmethod
-    def parse(cls, text: str, most: int = 100) -> Precision:
+    def parse(cls, text: str, most: int = MOST_REPLICATIONS) -> Precision:
         """A precision as it stands in ``--precision``: ``metric=5 %``, or ``metric=NUMBER`` in the metric's unit.
 
         Raises:
@@ -79,6 +83,17 @@ class Precision:
     def __str__(self) -> str:
         width = f"{100 * self.half_width:g} %" if self.relative else f"{self.half_width:g}"
         return f"{self.metric} ± {width}"
+
+
+def missed(cells: Sequence[str], total: int, precision: str, most: int | None) -> str:
+    """What to say of cells that did not get to a precision.
+
+    >>> missed(["0", "2"], 3, "goodput_bps ± 2 %", 5)
+    '2 of 3 combinations did not get to goodput_bps ± 2 % within 5 replications: 0, 2'
+    """
+    within = "" if most is None else f" within {most} replications"
+    named = ", ".join(cells[:_MOST_SHOWN]) + (", …" if len(cells) > _MOST_SHOWN else "")
+    return f"{len(cells)} of {total} combinations did not get to {precision}{within}: {named}"
 
 
 def half_width(values: Sequence[float]) -> float:

@@ -206,6 +206,7 @@ class _Sweep:
             "notes": list(plan.design.notes),
             "aliases": [list(group) for group in plan.design.aliases],
             "precision": None if plan.precision is None else str(plan.precision),
+            "max_replications": None if plan.precision is None else plan.precision.most,
             "not_precise": self._unsettled,
             "copies": self._copies(),
         }
