@@ -89,7 +89,7 @@ REFUSED: list[tuple[str, dict[str, object], str]] = [
 def test_what_has_no_effect_or_no_bounds_is_refused(text: str, changes: dict[str, object], message: str) -> None:
     with pytest.raises(tl.ScenarioError) as caught:
         tl.simulate(tl.loads(text, set=changes))
-    assert caught.value.located(None).sentence().removeprefix("--set: ").startswith(message)
+    assert caught.value.located(None).sentence().removeprefix("set: ").startswith(message)
 
 
 @pytest.mark.parametrize(

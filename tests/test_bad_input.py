@@ -215,7 +215,7 @@ def test_changes(key: str, value: object, sentence: str | None) -> None:
         tl.loads(BASE, file="base.toml", set={key: value}).resolve()
     message = str(caught.value)
     assert sentence in message
-    assert message.startswith("--set: ")
+    assert message.startswith("set: ")
     assert "\n" not in message
 
 

@@ -45,6 +45,9 @@ def test_numbers_of_numpy_are_numbers(scenario: tl.Scenario, count: Any) -> None
 class Halving(tl.CongestionControl):
     """A control that is a level."""
 
+    def on_loss(self, loss: tl.Loss) -> float:
+        return loss.in_use / 2
+
 
 @pytest.mark.parametrize(
     ("key", "levels", "stored"),
@@ -148,6 +151,21 @@ def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Sce
         (lambda: untyped.simulate({"duration": "1 s"}), "not dict; tl.Scenario.from_dict makes one"),
         (lambda: untyped.simulate(tl.network("dsl"), threads="2"), "threads = '2': expected a whole number"),
         (lambda: untyped.simulate(tl.network("dsl"), trace="x.tr"), "trace = 'x.tr': expected True or False; tr and pcap"),
+        (lambda: tl.simulate(tl.network("dsl"), seed=-1), "^seed = -1: expected a whole number from 0"),
+        (lambda: tl.network("dsl").set("x", 1), "^set: x: unknown key"),
+        (lambda: tl.sweep(tl.network("dsl"), replications=1), "^vary: expected .*, or 2 replications at least$"),
+        (lambda: tl.sweep(tl.network("dsl"), {"x": [1, 2]}), "^vary: x: unknown key"),
+        (lambda: tl.sweep(tl.network("dsl"), {"seed": [1, 2]}, precision="x"), '^precision = "x": expected metric=SHARE'),
+        (lambda: tl.sweep(tl.network("dsl"), {"seed": [1, 2]}, output=""), '^output = "": expected the name of a folder'),
+        (lambda: untyped.sweep(tl.network("dsl"), {"seed": [1, 2]}, jobs="2"), '^jobs = "2": expected a whole number'),
+        (lambda: untyped.sweep(tl.network("dsl"), {"seed": [1, 2]}, jobs=1.5), "^jobs = 1.5: expected a whole number"),
+        (lambda: untyped.sweep(tl.network("dsl"), {"seed": [1, 2]}, watch=5), "^watch = 5: expected a function"),
+        (lambda: untyped.simulate(tl.network("dsl"), watch=5), "^watch = 5: expected a function"),
+        (lambda: untyped.capture("x.pcap", watch=5), "^watch = 5: expected a function"),
+        (lambda: tl.Tcp(congestion=tl.CongestionControl), "^Tcp: congestion = .*: expected the name of a congestion"),
+        (lambda: untyped.loads(b"seed = 1"), "^expected text, not bytes"),
+        (lambda: tl.capture("no.pcap"), "^no.pcap: cannot be read: no such file or directory"),
+        (lambda: tl.simulate(tl.network("dsl").set("duration", "0.1 s")).report("x.pdf"), "^x.pdf: .* ends in .html"),
         (lambda: untyped.compare(tl.loads('duration = "1 s"'), "a"), "expected a run, .* of one, not Scenario"),
         (lambda: untyped.evaluate("bbr"), r"expected a list, such as \['bbr'\]"),
         (lambda: tl.plots.save(tl.plots.line(pl.DataFrame({"a": [1], "b": [1]}), "a", "b"), "x", "b.pdf"), "an ending"),

@@ -187,8 +187,8 @@ def test_a_button_with_the_kind_of_a_queue_moves_the_slider_of_queues(one_flow: 
 @pytest.mark.parametrize(
     ("button", "sentence"),
     [
-        ("{set:}", '--text: "": expected key=value'),
-        ("{set: link.botleneck.rate=1Mbps}", '--text: link.botleneck.rate: there is no link "botleneck"'),
+        ("{set:}", 'text: "": expected key=value'),
+        ("{set: link.botleneck.rate=1Mbps}", 'text: link.botleneck.rate: there is no link "botleneck"'),
     ],
 )
 def test_a_button_that_sets_nothing_is_one_sentence(button: str, sentence: str, one_flow: str) -> None:
@@ -233,7 +233,7 @@ def test_templates_of_toml_are_the_scenario(one_flow: str) -> None:
         ("--slider link.botleneck.rate=1Mbps,2Mbps", '--slider: link.botleneck.rate: there is no link "botleneck"'),
         (
             "--slider 'observe.interval=1 s,2 s'",
-            "expected a key that has one value in the scenario (--set gives it one)",
+            "expected a key that has one value in the scenario, as set gives it",
         ),
         ("--slider traffic.fttp.flows=1..4", '--slider: traffic.fttp.flows: there is no traffic "fttp"'),
         (

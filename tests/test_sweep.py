@@ -147,7 +147,7 @@ def test_a_scenario_with_many_seeds(noisy: Path, tmp_path: Path, capsys: pytest.
     assert found.runs.collect()["goodput_bps"].n_unique() > 1
     assert cli.main(["sweep", str(noisy), "-o", str(tmp_path / "other")]) == 2
     assert (
-        "--vary: expected at least one factor, such as traffic.bulk.flows=1..20, or replications"
+        "--vary: expected at least one factor, such as traffic.bulk.flows=1..20, or 2 replications at least"
         in capsys.readouterr().err
     )
 
@@ -192,9 +192,7 @@ def test_a_folder_of_something_else(
 
 
 def test_controls_are_checked_before_anything_runs(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        tl.ScenarioError, match=r'^--vary: traffic.ftp.tcp.congestion = "bbrr": .* did you mean "bbr"\?$'
-    ):
+    with pytest.raises(tl.ScenarioError, match=r'^vary: traffic.ftp.tcp.congestion = "bbrr": .* did you mean "bbr"\?$'):
         tl.sweep(tl.load(file), {"traffic.ftp.tcp.congestion": ["reno", "bbrr"]}, output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

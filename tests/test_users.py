@@ -265,7 +265,7 @@ def test_what_is_wrong_with_users(key: str, value: object, sentence: str | None)
     with pytest.raises(tl.ScenarioError) as caught:
         scenario.set(WEB + key, value).resolve()
     message = str(caught.value)
-    assert message.startswith(f"--set: {WEB}{key.partition('.')[0]}") or "unknown key" in message
+    assert message.startswith(f"set: {WEB}{key.partition('.')[0]}") or "unknown key" in message
     assert sentence in message
     assert "\n" not in message
 

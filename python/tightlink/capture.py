@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink import __version__, units
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError, UnreadableError
 from tightlink.lazy import _core, pl
-from tightlink.progress import Progress
+from tightlink.progress import Progress, check_watch
 from tightlink.run import CAPTURE, TRACE, Framed, Run
 from tightlink.run.tables import framed
 
@@ -69,8 +69,8 @@ def capture(  # noqa: PLR0913
         The run, with the tables that a capture knows; it has no scenario.
 
     Raises:
-        OSError: The file cannot be read.
-        TightlinkError: It is neither, or damaged before its first packet.
+        TightlinkError: The file cannot be read (then it is an OSError, too), is neither, or is damaged before its first
+            packet.
         ScenarioError: The interval or the rate is not above zero, or fewer than two connections are to be listed;
             or no packet is what ``only`` says.
 
@@ -89,6 +89,7 @@ def capture(  # noqa: PLR0913
         >>> run.manifest["began"]
         '1970-01-01T00:00:01.500000000Z'
     """
+    check_watch(watch)
     asked = _Asked(_interval_ns(interval), _rate_bps(rate), _connections(connections), packets, only)
     limits = None if asked.connections is None else (asked.connections // 2, asked.connections)
     begin = time.monotonic()
@@ -108,7 +109,7 @@ def capture(  # noqa: PLR0913
         expected = 'an address, a port or a flow, such as "10.0.0.1", ":443" or "10.0.0.1:5000-10.0.0.2:80"'
         raise ScenarioError(expected, key="only", value=only) from None
     except OSError as error:
-        raise OSError(error.errno, os.strerror(error.errno or 0), _name(path)) from None
+        raise UnreadableError(error.errno, os.strerror(error.errno or 0), _name(path)) from None
     wall_s = time.monotonic() - begin
     facts = json.loads(found.manifest())
     frames = {name: framed(name, found.table(name)) for name in found.tables}

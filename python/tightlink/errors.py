@@ -36,8 +36,34 @@ class TightlinkError(Exception):
     """Anything that Tightlink refuses to do; its text is one sentence for the user."""
 
 
+class UnreadableError(TightlinkError, OSError):
+    """A file that the system cannot read, with the arguments of Python's own error, which this is, too.
+
+    >>> str(UnreadableError(2, "No such file or directory", "trace.pcap"))
+    'trace.pcap: cannot be read: no such file or directory'
+    """
+
+    def __str__(self) -> str:
+        return f"{self.filename}: cannot be read: {str(self.strerror).lower()}"
+
+
 class TightlinkWarning(UserWarning):
     """What must be read before results are trusted, and does not end what was begun."""
+
+
+class Argument(str):
+    """The place of a value that stands in no file: an argument of a function, of which the command has an option.
+
+    >>> Argument("design_seed"), Argument("design_seed").option
+    ('design_seed', '--design-seed')
+    """
+
+    __slots__ = ()
+
+    @property
+    def option(self) -> str:
+        """How the command calls it."""
+        return f"--{self.replace('_', '-')}"
 
 
 class ScenarioError(TightlinkError):
@@ -48,7 +74,7 @@ class ScenarioError(TightlinkError):
             ``statement`` is true).
         key: Full dotted path of the key, such as ``link.bottleneck.rate``.
         value: What was found there, or `ABSENT`.
-        file: Name of the file, or of the option, that the value came from.
+        file: Name of the file that the value came from, or the `Argument`.
         suggestion: What the user probably meant, as it would be written.
         statement: Whether ``expected`` stands by itself instead of following "expected".
     """
@@ -93,6 +119,15 @@ class ScenarioError(TightlinkError):
         for error in (self, *self.others):
             if error.file is None:
                 error.file = file
+        return self
+
+    def of_command(self) -> ScenarioError:
+        """The same error with the command's options in place of arguments."""
+        for error in (self, *self.others):
+            if isinstance(error.file, Argument):
+                error.file = error.file.option
+            if isinstance(error.key, Argument):
+                error.key = error.key.option
         return self
 
 

@@ -30,6 +30,16 @@ def check_new(file: Path | None) -> None:
         check_writable(file.parent)
 
 
+def check_page(file: Path) -> None:
+    """Refuse a name that no browser opens as a page, which a report is.
+
+    Raises:
+        TightlinkError: It does not end in .html.
+    """
+    if file.suffix.lower() not in {".html", ".htm"}:
+        raise TightlinkError(f"{file}: expected a name that ends in .html: a report is a page, which a browser prints")
+
+
 def check_writable(folder: Path) -> None:
     """Refuse a folder that can neither be made nor written to.
 

@@ -15,6 +15,8 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+from tightlink.errors import TightlinkError
+
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 #: An estimate that is so much shorter is taken at once: nobody minds to be told of less.
@@ -43,6 +45,16 @@ class Progress:
 
 #: Told now and then how far something is; what it raises ends that.
 Watch = Callable[[Progress], None]
+
+
+def check_watch(watch: object) -> None:
+    """Refuse what cannot be told how far something is.
+
+    Raises:
+        TightlinkError: It is no function.
+    """
+    if watch is not None and not callable(watch):
+        raise TightlinkError(f"watch = {watch!r}: expected a function of one argument, which is told how far it is")
 
 
 def shown(progress: Progress, left_s: float | None = None) -> str:

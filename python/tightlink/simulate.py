@@ -15,7 +15,7 @@ from tightlink import control, units
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import _core
-from tightlink.progress import Progress
+from tightlink.progress import Progress, check_watch
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario import Scenario
 from tightlink.scenario.beside_users import check_trace
@@ -82,8 +82,9 @@ def simulate(  # noqa: PLR0913
     """
     check_scenario(scenario)
     if seed is not None:
-        scenario = scenario.set("seed", seed)
+        scenario = _with_seed(scenario, seed)
     check_threads(threads)
+    check_watch(watch)
     if not isinstance(trace, bool):
         raise TightlinkError(f"trace = {trace!r}: expected True or False; tr and pcap name files to write")
     if trace or tr is not None or pcap is not None:
@@ -108,6 +109,15 @@ def simulate(  # noqa: PLR0913
     if watcher is not None and watcher.raised is not None:
         raise watcher.raised
     return Run(scenario, prepared.manifest(outcome), Simulated(outcome))
+
+
+def _with_seed(scenario: Scenario, seed: int) -> Scenario:
+    try:
+        return scenario.set("seed", seed)
+    except ScenarioError as error:
+        # It is an argument by itself, not one of those to be set.
+        error.file = ""
+        raise
 
 
 def check_scenario(scenario: object) -> None:
@@ -322,7 +332,7 @@ def _check_fragments(prepared: Prepared) -> None:
             continue
         if udp["payload_bytes"] > _MOST_CUT_BYTES:
             raise ScenarioError(
-                f"at most {_MOST_CUT_BYTES} B for --pcap where a link has an MTU, here of {smallest} B: in a capture "
+                f"at most {_MOST_CUT_BYTES} B for a capture where a link has an MTU, here of {smallest} B: there "
                 "fragments have IP headers, and with one a datagram has at most 65535 B",
                 key=f"traffic.{flow['group']}.udp.payload",
                 value=f"{udp['payload_bytes']} B",

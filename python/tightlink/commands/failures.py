@@ -14,7 +14,7 @@ from cyclopts import CycloptsError
 import tightlink
 from tightlink.commands.misunderstood import misunderstood
 from tightlink.console import FAILED, WRONG
-from tightlink.errors import TightlinkError, not_installed
+from tightlink.errors import ScenarioError, TightlinkError, not_installed
 
 #: Environment variable that asks for the traceback of what ends a command.
 TRACEBACK: Final = "TIGHTLINK_TRACEBACK"
@@ -41,7 +41,7 @@ def explained(error: BaseException) -> tuple[str, int]:
         case CycloptsError():
             return misunderstood(error), WRONG
         case TightlinkError():
-            return str(error), WRONG
+            return str(error.of_command() if isinstance(error, ScenarioError) else error), WRONG
         case ModuleNotFoundError(name=str(name)) if not name.startswith("tightlink"):
             return not_installed(error), WRONG
         case MemoryError():

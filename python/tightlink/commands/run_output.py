@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from tightlink.console import print_rows, print_text, say
 from tightlink.diagnosis.completions import of_groups, with_completions
-from tightlink.errors import TightlinkError
-from tightlink.files import check_new
+from tightlink.files import check_new, check_page
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
 from tightlink.run import Run
@@ -126,10 +125,8 @@ def check_shown(report: Path | None, plot: Path | None) -> None:
         TightlinkError: One is there already, cannot be written, or has an ending that no figure has.
     """
     check_new(report)
-    if report is not None and report.suffix.lower() not in {".html", ".htm"}:
-        raise TightlinkError(
-            f"--report: {report}: expected a name that ends in .html: a report is a page, which a browser prints"
-        )
+    if report is not None:
+        check_page(report)
     check_new(plot)
     if plot is not None:
         from tightlink.plots.style import check_format

@@ -27,7 +27,7 @@ def validate(
             scenario = load(file, set=changes)
             resolved = scenario.resolve()
         except ScenarioError as error:
-            say(str(error))
+            say(str(error.of_command()))
             code = WRONG
             continue
         counts = [several(len(resolved[part]), part.removesuffix("s")) for part in ("nodes", "links", "flows")]

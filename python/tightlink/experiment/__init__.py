@@ -19,6 +19,7 @@ from tightlink.experiment.folder import Experiment
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.running import run
+from tightlink.progress import check_watch
 from tightlink.scenario import Scenario
 from tightlink.simulate import check_scenario
 
@@ -89,6 +90,7 @@ def sweep(  # noqa: PLR0913
         [('0/0', 44.0), ('1/0', 409.0)]
     """
     check_scenario(scenario)
+    check_watch(watch)
     settings = {
         "replications": replications, "design": design, "resolution": resolution, "runs": runs,
         "design_seed": design_seed, "precision": precision, "max_replications": max_replications, "max_runs": max_runs,

@@ -9,7 +9,7 @@ Example:
     [{'link.access.queue': '5 packets'}, {'link.access.queue': '20 packets'}]
     >>> cells(base, designs.make([Factor.parse("link.access.rate=5 packets,20 packets")]))
     Traceback (most recent call last):
-    tightlink.errors.ScenarioError: --vary: link.access.rate = "5 packets": expected a rate such as "2 Mbit/s" \
+    tightlink.errors.ScenarioError: vary: link.access.rate = "5 packets": expected a rate such as "2 Mbit/s" \
 or a packet rate such as "20 packets/ms"; did you mean "5 packets/s"?
 """
 
@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.errors import ScenarioError
+from tightlink.errors import Argument, ScenarioError
 from tightlink.experiment.designs import CSV, ONE_AT_A_TIME, Design
 from tightlink.experiment.factors import Factor, same, value_at
 from tightlink.scenario import Scenario
@@ -94,7 +94,7 @@ def _check_controls(listed: Sequence[Cell]) -> None:
             try:
                 congestion_spec(key, value)
             except ScenarioError as error:
-                raise error.located("--set") from None
+                raise error.located(Argument("set")) from None
 
 
 @contextmanager
@@ -104,8 +104,8 @@ def _of_factors(design: Design) -> Iterator[None]:
         yield
     except ScenarioError as error:
         for problem in (error, *error.others):
-            if problem.file == "--set":
-                problem.file = design.kind if design.kind.endswith(CSV) else "--vary"
+            if isinstance(problem.file, Argument):
+                problem.file = design.kind if design.kind.endswith(CSV) else Argument("vary")
         raise
 
 

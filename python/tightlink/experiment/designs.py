@@ -22,7 +22,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import Argument, ScenarioError, closest, one_of
 from tightlink.experiment.factors import Factor, Level, value_at
 from tightlink.experiment.fractional import LOWEST, fewest_runs, fraction
 from tightlink.scenario import Scenario, parse_value
@@ -86,8 +86,8 @@ def make(factors: Sequence[Factor], kind: str = FULL, options: Options | None = 
     if from_file:
         return _read(Path(kind), factors)
     if not factors and not (kind == FULL and chosen.replicated):
-        instead = ", or replications" if kind == FULL else ""
-        raise ScenarioError(f"at least one factor, such as traffic.bulk.flows=1..20{instead}", key="--vary")
+        instead = ", or 2 replications at least" if kind == FULL else ""
+        raise ScenarioError(f"at least one factor, such as traffic.bulk.flows=1..20{instead}", key=Argument("vary"))
     _refuse_repeated(factors)
     return KINDS[kind](kind, tuple(factors), chosen)
 

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from tightlink import control, units
-from tightlink.errors import ScenarioError
+from tightlink.errors import Argument, ScenarioError
 from tightlink.experiment.levels import KINDS, MOST_LEVELS, Interval, levels, split
 from tightlink.scenario import Scenario, parse_value
 from tightlink.scenario.table import as_written
@@ -57,7 +57,7 @@ class Factor:
         """
         key, equals, value = text.partition("=")
         if not equals or not key.strip() or not value.strip():
-            raise ScenarioError(_EXAMPLE, value=text, file="--vary")
+            raise ScenarioError(_EXAMPLE, value=text, file=Argument("vary"))
         only: dict[str, Any] = {}
         if match := _ONLY.fullmatch(value):
             value, only = match[1], {match[2]: [parse_value(match[3].strip())]}

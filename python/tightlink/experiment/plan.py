@@ -25,7 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.errors import ScenarioError, TightlinkError, in_quotes, one_of
+from tightlink.errors import Argument, ScenarioError, TightlinkError, in_quotes, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.cells import Cell, cells
 from tightlink.experiment.designs import Design
@@ -107,7 +107,7 @@ class Plan:
             for factor in self.design.factors:
                 if "seed" in factor.keys:
                     message = "no factor seed beside replications, which are runs with other seeds"
-                    raise ScenarioError(message, key="seed", file="--vary")
+                    raise ScenarioError(message, key="seed", file=Argument("vary"))
 
     def _check(self, combinations: int) -> None:
         times = f" of {counted(self.replications)} replications" if self.replications > 1 else ""

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink.checksums import DamagedError, write_json
-from tightlink.errors import TightlinkError
+from tightlink.errors import Argument, ScenarioError, TightlinkError
 from tightlink.experiment.campaign import KEPT
 from tightlink.experiment.stored import marker_of
 from tightlink.files import check_empty, lock, of_file, remove_leftovers
@@ -50,6 +50,8 @@ _TEMPORARY: Final[set[Path]] = set()
 def place_of(output: str | os.PathLike[str] | None) -> Path:
     """The folder for results; without one, a temporary one that goes when Python ends."""
     if output is not None:
+        if not os.fspath(output):
+            raise ScenarioError("the name of a folder", key=Argument("output"), value=output)
         return Path(output)
     folder = Path(tempfile.mkdtemp(prefix="tightlink-"))
     _TEMPORARY.add(folder)

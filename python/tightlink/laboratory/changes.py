@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from typing import Any, Final, TypeAlias
 
-from tightlink.errors import ScenarioError
+from tightlink.errors import Argument, ScenarioError
 from tightlink.laboratory.resolved import Change, OtherLinksError, Resolved
 from tightlink.laboratory.sliders import Slider
 from tightlink.scenario import Scenario
@@ -146,7 +146,7 @@ class Document:
             positions = {index: choose.randrange(len(slider.values)) for index, slider in enumerate(self.sliders)}
             if self._is_wrong(positions):
                 keys = ", ".join(slider.key for slider in self.sliders)
-                raise ScenarioError(f"sliders that depend on each other only in pairs: {keys}", file="--slider")
+                raise ScenarioError(f"sliders that depend on each other only in pairs: {keys}", file=Argument("slider"))
 
     def _ends(self, index: int) -> list[int]:
         """Positions at which it shows whether sliders depend on each other."""
@@ -184,7 +184,7 @@ class Document:
             keys = " and ".join(self.sliders[index].key for index in joined)
             raise ScenarioError(
                 f"at most {_MOST_COMBINATIONS} combinations of {keys}, which depend on each other, not {combinations}",
-                file="--slider",
+                file=Argument("slider"),
             )
         self.together = [of for of in self.together if of not in {first, second}]
         self.together.append(joined)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import tightlink
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import Argument, ScenarioError, TightlinkError
 from tightlink.files import write_text
 from tightlink.laboratory.changes import Document
 from tightlink.laboratory.chosen import bottleneck, chosen, prepared
@@ -174,7 +174,7 @@ def _sliders(
             try:
                 made.append(Slider.of(key, [value], base))
             except ScenarioError as error:
-                error.file = "--text"
+                error.file = Argument("text")
                 raise
         elif made[number].place(value) is None:
             made[number] = Slider.of(made[number].key, [*made[number].values, value], base)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.errors import ScenarioError
+from tightlink.errors import Argument, ScenarioError
 from tightlink.experiment.factors import Factor, same, value_at
 from tightlink.experiment.levels import KINDS
 from tightlink.scenario import Scenario
@@ -59,7 +59,9 @@ class Slider:
             place = next((index for index, value in enumerate(values) if same(value, own)), 0)
         found.insert(place, own)
         if len(found) > _MOST_POSITIONS:
-            raise ScenarioError(f"at most {_MOST_POSITIONS} values, not {len(found)}", value=key, file="--slider")
+            raise ScenarioError(
+                f"at most {_MOST_POSITIONS} values, not {len(found)}", value=key, file=Argument("slider")
+            )
         return cls(key, tuple(found), place)
 
     @classmethod
@@ -72,9 +74,9 @@ class Slider:
         try:
             factor = Factor.parse(text)
         except ScenarioError as error:
-            raise ScenarioError(error.expected, key=error.key, value=error.value, file="--slider") from None
+            raise ScenarioError(error.expected, key=error.key, value=error.value, file=Argument("slider")) from None
         if len(factor.keys) > 1 or factor.only:
-            raise ScenarioError("one key and its values", value=text, file="--slider")
+            raise ScenarioError("one key and its values", value=text, file=Argument("slider"))
         if factor.interval is None:
             return cls.of(factor.keys[0], [level[0] for level in factor.levels], scenario)
         shares = [position / (_POSITIONS - 1) for position in range(_POSITIONS)]
@@ -108,10 +110,12 @@ def _counted(key: str, values: Sequence[Any], scenario: Scenario) -> int:
         # Its own sentence where there is no such key.
         scenario.set(key, values[0] if values and not is_count else 1).explicit()
     except ScenarioError as error:
-        error.file = "--slider"
+        error.file = Argument("slider")
         raise
     if not is_count:
-        raise ScenarioError("a key that has one value in the scenario (--set gives it one)", value=key, file="--slider")
+        raise ScenarioError(
+            "a key that has one value in the scenario, as set gives it", value=key, file=Argument("slider")
+        )
     return 1
 
 

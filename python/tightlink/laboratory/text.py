@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from tightlink.errors import ScenarioError
+from tightlink.errors import Argument, ScenarioError
 from tightlink.scenario import parse_option
 
 _SET: Final = re.compile(r"\{set:((?:[^{}\n]|\{[^{}\n]*\})*)\}")
@@ -59,4 +59,4 @@ def _parsed(text: str) -> list[tuple[str, object]]:
     try:
         return [parse_option(part) for part in text.split("&")]
     except ScenarioError as error:
-        raise ScenarioError(error.expected, value=text.strip(), file="--text") from None
+        raise ScenarioError(error.expected, value=text.strip(), file=Argument("text")) from None

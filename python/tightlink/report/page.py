@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from tightlink.errors import TightlinkError
 from tightlink.experiment.claims import Claim
-from tightlink.files import write_text
+from tightlink.files import check_page, write_text
 from tightlink.laboratory.embedded import Offer, embedded
 from tightlink.lazy import _core
 from tightlink.plots import paper
@@ -82,6 +82,7 @@ def write(  # noqa: PLR0913
     import jinja2
 
     target = Path(path)
+    check_page(target)
     _refuse_others(target)
     data = specs.Data()
     shown = None if picture is None else _block(picture, data)

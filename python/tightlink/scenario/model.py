@@ -119,7 +119,7 @@ class Scenario(Table):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The keys that were changed since, by ``--set`` or by `set`."""
+        """The keys that were changed since, by `set` or the command's ``--set``."""
         return tuple(dict.fromkeys(self._changed))
 
     def set(self, key: str, value: object) -> Self:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import Argument, ScenarioError, closest, one_of
 from tightlink.scenario.networks import networks
 from tightlink.scenario.table import Table, merged
 from tightlink.scenario.toml import DEEPEST, parse
@@ -36,7 +36,7 @@ def parse_option(text: str) -> tuple[str, object]:
     """
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise ScenarioError('key=value, such as link.bottleneck.rate="20 Mbit/s"', value=text, file="--set")
+        raise ScenarioError('key=value, such as link.bottleneck.rate="20 Mbit/s"', value=text, file=Argument("set"))
     return key.strip(), parse_value(value.strip())
 
 
@@ -62,7 +62,7 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     """
     steps = _steps(path, list(data.get("node", {})))
     if len(steps) > DEEPEST:
-        raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file="--set")
+        raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file=Argument("set"))
     first, index = steps[0]
     if first not in _NAMED and (meant := _below_named(data, path, first)):
         raise _error(path, "unknown key", meant)
@@ -169,10 +169,10 @@ def _steps(path: str, nodes: list[str]) -> list[tuple[str, str | None]]:
     for part in path.split("."):
         match = _STEP.fullmatch(part)
         if match is None:
-            raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file="--set")
+            raise ScenarioError("a dotted key, such as link.bottleneck.rate", value=path, file=Argument("set"))
         steps.append((match[1], match[2]))
     return steps
 
 
 def _error(path: str, statement: str, suggestion: str | None = None) -> ScenarioError:
-    return ScenarioError(statement, key=path, file="--set", suggestion=suggestion, statement=True)
+    return ScenarioError(statement, key=path, file=Argument("set"), suggestion=suggestion, statement=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink.errors import ABSENT, ScenarioError, in_quotes, one_of, show
+from tightlink.errors import ABSENT, Argument, ScenarioError, in_quotes, one_of, show
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -41,7 +41,7 @@ def scenario_error(
         error: What pydantic found.
         example: What may be written at a place.
         file: Where the scenario came from.
-        changed: Keys that were overridden: problems below them are of ``--set``, not of the file.
+        changed: Keys that were overridden: problems below them are of ``set``, not of the file.
     """
     details = error.errors(include_url=False)[:_MOST_PROBLEMS]
     problems = [_problem(problem, example) for problem in details]
@@ -55,7 +55,7 @@ def placed(error: ScenarioError, file: str | None, changed: Collection[str] = ()
         key = problem.key
         over = key is not None and any(_touches(key, other) for other in changed)
         if problem.file is None:
-            problem.file = "--set" if over else file
+            problem.file = Argument("set") if over else file
     return error
 
 

@@ -83,6 +83,8 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         ScenarioError: The text is not TOML; the error says at which line and column.
     """
+    if not isinstance(text, str):
+        raise ScenarioError(f"expected text, not {type(text).__name__}", statement=True)
     # Long keys take tomllib more than a minute, and deep tables all that walks through them.
     if any(_is_long_key(piece) for piece in _BETWEEN_KEYS.split(text)):
         raise too_deep()

@@ -308,7 +308,7 @@ Ecn = Annotated[
 
 def is_control(value: object) -> TypeGuard[type[CongestionControl]]:
     """Whether a value is a class of a congestion control, which stands for its name."""
-    return isinstance(value, type) and issubclass(value, CongestionControl)
+    return isinstance(value, type) and issubclass(value, CongestionControl) and value is not CongestionControl
 
 
 def _check_congestion(value: object, check: ValidatorFunctionWrapHandler) -> object:

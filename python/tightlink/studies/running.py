@@ -50,7 +50,7 @@ from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import Workplace, occupied
 from tightlink.files import errors_of
 from tightlink.laboratory.embedded import Offer
-from tightlink.progress import duration
+from tightlink.progress import check_watch, duration
 from tightlink.studies import named
 from tightlink.studies.live import measure_all
 from tightlink.studies.result import StudyResult
@@ -99,6 +99,7 @@ def study(  # noqa: PLR0913
         ...     tl.study(example, folder).table["verdict"].to_list()
         ['holds', 'holds']
     """
+    check_watch(watch)
     asked = named(what).with_options(options or {})
     folder = Path("results") / (asked.folder or asked.name) if output is None else Path(output)
     tell = progress or (lambda _: None)
