@@ -345,6 +345,8 @@ def test_broken_toml_is_told_with_what_is_probably_meant(text: str, meant: str) 
 def test_samples_are_taken_within_the_run() -> None:
     with pytest.raises(tl.ScenarioError, match=r'observe\.interval = "2 s": expected at most the duration, 1 s'):
         tl.network("dsl").set_all({"duration": "1 s", "observe.interval": "2 s"})
+    series = tl.simulate(tl.network("dsl").set_all({"duration": "1 s", "observe.interval": "250 ms"})).series
+    assert series["time_s"].unique().sort().to_list() == [0.25, 0.5, 0.75]
 
 
 def test_python_objects_name_themselves() -> None:

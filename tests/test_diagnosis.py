@@ -601,6 +601,34 @@ def test_a_suggestion_replaces_what_was_typed(
     assert first["command"].startswith(kept)
 
 
+def test_a_run_that_is_there_already_is_told_of_as_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("case.toml").write_text(BLOAT["scenario"], encoding="utf-8")
+    said = []
+    for _ in range(2):
+        assert cli.main(["run", "case.toml", "--set", "duration=3 s", "-o", "out"]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert "a sweep" in said[0]
+
+
+def test_a_flow_of_which_nothing_arrived_has_no_delay() -> None:
+    late = """
+    duration = "2 s"
+    link.wire = { ends = ["a", "b"], rate = "5 Mbit/s", delay = "10 ms", queue = "20 packets" }
+    traffic.early = { kind = "bulk", from = "a", to = "b" }
+    traffic.late = { kind = "bulk", from = "a", to = "b", start = "1.9999 s" }
+    """
+    run = tl.simulate(tl.loads(late))
+    assert run.flows["queueing_delay_mean_s"].is_null().to_list() == [False, True]
+    (told,) = run.why("late").diagnoses
+    assert (told.delay, told.suggestions) == (None, ())
+    assert "queue" not in told.sentence
+    assert run.why("early").delay is not None
+
+
 def test_it_is_said_whose_bdp_it_is() -> None:
     """Where round trips differ, that of the longest path is what a queue of "1 BDP" has."""
     unlike = """

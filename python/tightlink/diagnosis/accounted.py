@@ -112,11 +112,13 @@ class Accounted:
         # Who has nearly all of it would get less.
         equal = most is None or all(self._paths.group(flow.label) == most[0] for flow in flows)
         alike = equal and not self._paths.are_unlike(path.busiest.name)
-        help_ = suggestions(row, path, mean, queues, self._changed, alike=alike)
+        # Of packets of which none has arrived nobody knows the delay, though others wait on their path.
+        told = None if all(flow.row.get("packets_delivered") == 0 for flow in flows) else queues
+        help_ = suggestions(row, path, mean, told or replace(queues, mean_s=0.0), self._changed, alike=alike)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
         others = [disagreement(row, kernel), _outage(middle)]
-        answer = done + _answer(mean, queues, help_, others, always=_is_always_full(mean[0], middle))
-        return Diagnosis(tuple(flow.label for flow in flows), mean, queues, help_, answer, kernel)
+        answer = done + _answer(mean, told, help_, others, always=_is_always_full(mean[0], middle))
+        return Diagnosis(tuple(flow.label for flow in flows), mean, told, help_, answer, kernel)
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def _is_always_full(cause: Cause, flow: _Flow) -> bool:
 
 
 def _answer(
-    found: Sequence[Cause], queues: Delay, help_: Sequence[Suggestion], others: Sequence[str], *, always: bool
+    found: Sequence[Cause], queues: Delay | None, help_: Sequence[Suggestion], others: Sequence[str], *, always: bool
 ) -> str:
     """Both answers and the suggestions in words."""
     first, *second = _said(found)
@@ -194,7 +196,7 @@ def _answer(
         text = f"for {percent(share)} of the time {text}"
     if second:
         text += f", for {percent(second[0].share or 0.0)} {_short(second[0])}"
-    words = [text, *filter(None, others), sentence(queues.text)]
+    words = [text, *filter(None, others), *([] if queues is None else [sentence(queues.text)])]
     if help_:
         # The others are in `suggestions`.
         words.append(f"Try {listed([each.text for each in help_[:_TRIED]], 'or')}")

@@ -84,7 +84,7 @@ class Changed:
         if not self._in_file():
             return f"tl.sweep(run.scenario, {{{key!r}: {list(levels)!r}}})"
         begin = self._begin({key: None})
-        if not begin.startswith(f"{_RUN} {self._file()}"):
+        if " --replay " in begin:
             # A run that was typed by its name in a sweep's folder has no file that could be swept.
             return ""
         return f"{begin.replace(' run ', ' sweep ', 1)} {option(key, ','.join(levels), by='--vary')}"
