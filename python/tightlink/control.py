@@ -52,6 +52,8 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack")
 _CONTROLS: dict[str, type[CongestionControl]] = {}
 _BY_DIGEST: dict[str, type[CongestionControl]] = {}
+#: Modules of the files that were loaded: two of these may not define one name, of which the last would be taken.
+_LOADED: set[str] = set()
 
 
 class CongestionControl:
@@ -150,8 +152,9 @@ def load(path: str | os.PathLike[str]) -> list[str]:
         raise TightlinkError(f"{file}: defines no subclass of tightlink.CongestionControl")
     for name in found:
         other = before.get(name)
-        if other is not None and other.__module__ != module.__name__:
+        if other is not None and other.__module__ in _LOADED - {module.__name__}:
             raise TightlinkError(f"{file}: defines {name}, as {other.__module__} does: expected a name of its own")
+    _LOADED.add(module.__name__)
     return found
 
 
