@@ -400,6 +400,13 @@ def test_the_summary_of_cells(noisy: Path) -> None:
     assert cells["goodput_half_width_bps"][1] == pytest.approx(half_width(values))
 
 
+def test_flows_of_one_group_are_not_grouped(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take as long as all else that a sweep does with a small run."""
+    run = tl.simulate(tl.load(file))
+    monkeypatch.delattr(pl.DataFrame, "group_by")
+    assert metrics(run)["goodput_bps"] == run.flows["goodput_bps"][0]
+
+
 def test_no_place_for_jobs(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["sweep", str(file), "--vary", f"{WINDOW}=2 packets,4 packets", "-o", str(tmp_path / "out"), "-j", "0"]
     assert cli.main(command) == 2

@@ -176,9 +176,10 @@ def _of_flows(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
 
 def _by_group(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
     """Metrics of each traffic group, where there are several."""
-    parts = list(flows.group_by(pl.col("label").str.replace(_MEMBER, ""), maintain_order=True))
-    if not 1 < len(parts) <= MOST_GROUPS:
+    # Counted first: to make the groups takes polars as long as all else of a small run.
+    if not 1 < len({re.sub(_MEMBER, "", label, count=1) for label in flows["label"].to_list()}) <= MOST_GROUPS:
         return {}
+    parts = list(flows.group_by(pl.col("label").str.replace(_MEMBER, ""), maintain_order=True))
     whole = float(flows["goodput_bps"].sum())
     values: dict[str, float] = {}
     for (group,), part in parts:
@@ -211,7 +212,8 @@ def competing(flows: pl.DataFrame) -> pl.DataFrame:
     """
     if _BY_APPLICATION not in flows.columns:
         return flows
-    return flows.filter(pl.col(_BY_APPLICATION).fill_null(0.0) <= _MOSTLY)
+    limited = flows[_BY_APPLICATION].fill_null(0.0) > _MOSTLY
+    return flows.filter(~limited) if limited.any() else flows
 
 
 def _jain(flows: pl.DataFrame, *, each: bool) -> float:
