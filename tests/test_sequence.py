@@ -65,7 +65,9 @@ def test_a_run_without_packets_says_how_to_get_them(tmp_path: Path, capsys: pyte
     run = tl.simulate(tl.loads(scenario + 'traffic.ftp = { kind = "bulk", from = "a", to = "b" }'))
     folder = run.save(tmp_path / "run")
     assert main(["report", str(folder), "--sequence", "ftp"]) == 2
-    assert "--sequence ftp: the run has no packets: run it again with --trace" in capsys.readouterr().err
+    assert '--sequence = "ftp": the run has no packets: run it again with --trace' in capsys.readouterr().err
+    with pytest.raises(tl.TightlinkError, match=r'^sequence = "ftq": there is no such flow'):
+        run.report(tmp_path / "of.html", sequence="ftq")
     assert main(["report", str(folder), "--sequence", "ftq"]) == 2
     assert "there is no such flow: expected ftp; did you mean ftp?" in capsys.readouterr().err
     assert not (folder / "report.html").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from tightlink.errors import TightlinkError, did_you_mean, one_of
+from tightlink.errors import Argument, ScenarioError, did_you_mean, one_of
 from tightlink.lazy import pl
 from tightlink.numbers import grouped
 from tightlink.report import charts
@@ -32,7 +32,7 @@ def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
     number = _number(run, flow)
     if "packets" not in run.tables:
         again = "capture it again with --packets" if run.source == CAPTURE else "run it again with --trace"
-        raise TightlinkError(f"--sequence {flow}: the run has no packets: {again}")
+        raise _wrong(flow, f"the run has no packets: {again}")
     found = (_captured if run.source == CAPTURE else _traced)(run, number)
     begin_s, end_s = between_s
     if begin_s is not None:
@@ -41,7 +41,7 @@ def section(run: Run, flow: str, between_s: Between = (None, None)) -> Section:
         found = found.filter(pl.col("time_s") <= end_s)
     if found.is_empty():
         when = "" if between_s == (None, None) else " between --from and --to"
-        raise TightlinkError(f"--sequence {flow}: none of its packets is in the table packets{when}")
+        raise _wrong(flow, f"none of its packets is in the table packets{when}")
     counts = {kind: found.filter(pl.col("kind") == kind).height for kind in (_SENT, _AGAIN, _LOST, _ACKED)}
     said = [f"{grouped(counts[_SENT])} packets sent for the first time, {grouped(counts[_AGAIN])} retransmitted"]
     if run.source != CAPTURE:
@@ -58,7 +58,11 @@ def _number(run: Run, flow: str) -> int:
     if flow in names:
         return int(run.flows["flow"][names.index(flow)])
     listed = one_of(names) if len(names) <= _MOST_NAMED else f"one of {len(names)} flows, such as {names[0]}"
-    raise TightlinkError(f"--sequence {flow}: there is no such flow: expected {listed}{did_you_mean(flow, names)}")
+    raise _wrong(flow, f"there is no such flow: expected {listed}{did_you_mean(flow, names)}")
+
+
+def _wrong(flow: str, said: str) -> ScenarioError:
+    return ScenarioError(said, key=Argument("sequence"), value=flow, statement=True)
 
 
 def _traced(run: Run, number: int) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from tightlink.errors import ScenarioError, TightlinkError, closest
+from tightlink.errors import Argument, ScenarioError, TightlinkError, closest
 from tightlink.experiment import claims as claimed
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.execute import Task
@@ -156,7 +156,7 @@ class Study:
                 expected = f"no such option: study {self.name} has " + (
                     ", ".join(f"--{each}" for each in known) if known else "none"
                 )
-                raise ScenarioError(expected, key=f"--{name}", value=value, suggestion=closest(name, known))
+                raise ScenarioError(expected, key=Argument(name), value=value, suggestion=closest(name, known))
         return self if self.adapt is None else self.adapt(options)
 
     def measured(self) -> Sequence[Measurement]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from tightlink import units
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import Argument, ScenarioError, closest, one_of
 from tightlink.studies.congestion_control import setup
 from tightlink.studies.congestion_control.setup import Chosen
 from tightlink.studies.congestion_control.setup.experiment import Size
@@ -51,7 +51,7 @@ def _stored(options: Mapping[str, str], names: tuple[str, ...]) -> Chosen:
     for option in _SIZES:
         if option in options:
             expected = "to be left out beside --evidence stored, which has its own size"
-            raise ScenarioError(expected, key=f"--{option}", value=options[option])
+            raise ScenarioError(expected, key=Argument(option), value=options[option])
     there = [name for name in setup.HEAVIER if setup.file_of(name).exists() and (not names or name in names)]
     own = setup.chosen(names or setup.CHOSEN)
     return setup.at_heavier_sizes(own, dict.fromkeys(there, setup.DEFAULT), stored=True)
@@ -80,7 +80,7 @@ def _part(option: str, text: str, expected: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         part = Fraction(0)
     if not 0 < part <= 1:
-        raise ScenarioError(expected, key=f"--{option}", value=text)
+        raise ScenarioError(expected, key=Argument(option), value=text)
     return part
 
 
@@ -88,10 +88,10 @@ def _duration(text: str) -> str:
     try:
         seconds = units.time(text)
     except ScenarioError as error:
-        raise ScenarioError('a time, such as "25 min"', key="--duration", value=text) from error
+        raise ScenarioError('a time, such as "25 min"', key=Argument("duration"), value=text) from error
     if seconds < _SHORTEST_S:
         raise ScenarioError(
-            f'at least "{_SHORTEST_S} s", of which three periods are a fifth each', key="--duration", value=text
+            f'at least "{_SHORTEST_S} s", of which three periods are a fifth each', key=Argument("duration"), value=text
         )
     return text
 
@@ -105,4 +105,4 @@ def _names(text: str, known: Collection[str]) -> tuple[str, ...]:
 
 def _known(name: str, known: Collection[str], option: str) -> None:
     if name not in known:
-        raise ScenarioError(one_of(known), key=f"--{option}", value=name, suggestion=closest(name, known))
+        raise ScenarioError(one_of(known), key=Argument(option), value=name, suggestion=closest(name, known))

@@ -25,7 +25,7 @@ from typing import Any, Final, Literal
 import polars as pl
 
 from tightlink import units
-from tightlink.errors import ScenarioError
+from tightlink.errors import Argument, ScenarioError
 from tightlink.experiment.execute import Task
 from tightlink.experiment.fractional import Fraction as Design
 from tightlink.experiment.fractional import fraction, of_signs
@@ -189,14 +189,14 @@ class Experiment:
         least, most = Fraction(1, int(self.scale * fewest)), min(Fraction(1), 1 / self.scale)
         if not least <= size.scale <= most:
             expected = f"from {least}, one source for each access router, to {most} for experiment {self.name}"
-            raise ScenarioError(expected, key="--scale", value=str(size.scale))
+            raise ScenarioError(expected, key=Argument("scale"), value=str(size.scale))
         if size.scale == 1:
             return
         for row in self.conditions.drop("condition").iter_rows(named=True):
             chosen = {name: self.factors[name][sign > 0] for name, sign in row.items()}
             turned = FourTier.model_validate(self.base | chosen | self._sized(size)).turned_levels()
             if turned is not None:
-                raise ScenarioError(f"{turned} (experiment {self.name})", key="--scale", value=str(size.scale))
+                raise ScenarioError(f"{turned} (experiment {self.name})", key=Argument("scale"), value=str(size.scale))
 
     def distortion(self, size: Size) -> str | None:
         """What a scale makes of its network, with all factors low, in two sentences; nothing at the scale 1."""
