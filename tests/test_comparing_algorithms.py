@@ -155,6 +155,16 @@ def test_shares() -> None:
         )
     with pytest.raises(MeasurementError, match="what is available must be above zero"):
         shares(_competing(), algorithm="tcp", own="own_pps", standard="standard_pps", available=0.0)
+    for available in (math.nan, math.inf):
+        with pytest.raises(MeasurementError, match=r"available = .*: expected a number above zero"):
+            shares(_competing(), algorithm="tcp", own="own_pps", standard="standard_pps", available=available)
+
+
+def test_fairness_of_columns_that_hold_no_numbers() -> None:
+    points = pl.DataFrame({"algorithm": ["bbr"], "own": [None], "standard": [1.0]})
+    assert fairness(points).select("ratio", "ahead", "behind").rows() == [(None, 0, 0)]
+    with pytest.raises(MeasurementError, match="own: expected a column of numbers"):
+        fairness(points.with_columns(own=pl.lit("a")))
 
 
 def test_fairness() -> None:

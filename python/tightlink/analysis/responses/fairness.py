@@ -7,6 +7,7 @@ alternative along and standard TCP up. On the diagonal both get the same; below 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -63,6 +64,8 @@ def shares(runs: pl.DataFrame, *, algorithm: str, own: str, standard: str, avail
 def _available(runs: pl.DataFrame, own: str, available: str | float) -> pl.Series:
     """What was available in each run, in the unit of the throughputs."""
     if not isinstance(available, str):
+        if not math.isfinite(available):
+            raise MeasurementError(f"available = {available:g}: expected a number above zero")
         return pl.Series([float(available)] * runs.height, dtype=pl.Float64)
     present(runs, [available])
     if runs[available].dtype != pl.String:
@@ -118,6 +121,9 @@ def fairness(points: pl.DataFrame) -> pl.DataFrame:
         [('scalable', 2.309401076758503, 2, 0), ('compound', 1.0, 0, 0)]
     """
     own, standard = points.columns[-2:]
+    numbers(points, [own, standard])
+    # A column of which nothing is known has no type of numbers.
+    points = points.with_columns(pl.col(own, standard).cast(pl.Float64))
     ratio = pl.col(own) / pl.col(standard)
     both = (pl.col(own) > 0) & (pl.col(standard) > 0)
     found = points.group_by("algorithm", maintain_order=True).agg(
