@@ -195,8 +195,8 @@ class Paths:
         """The mean round trip, with what hosts take before a packet is stamped: a window's rate alone tells of that."""
         mean, throughput = self._rtt.get(label), self._throughput.get(label)
         if mean is None or not throughput or not (path.tcp or {}).get("processing_delay_s"):
-            return None if mean is None else float(mean)
-        return max(float(mean), _BITS * path.packet_bytes * (path.window_packets or 0) / throughput)
+            return mean
+        return float(max(mean, _BITS * path.packet_bytes * (path.window_packets or 0) / throughput))
 
     def _path(self, flow: Mapping[str, Any]) -> Path:
         forward, reverse = (max(self._side(flow, side), key=self._busy) for side in _SIDES)
