@@ -492,3 +492,20 @@ def test_thresholds_that_are_never_reached(key: str, value: dict[str, str], said
         """)
     with pytest.raises(tl.ScenarioError, match=re.escape(said)):
         base.set(key, value).resolve()
+
+
+def test_intervals_are_drawn_or_not() -> None:
+    base = tl.loads("""
+        duration = "20 s"
+        link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "1 ms", queue = "unlimited" }
+        traffic.calls = { kind = "cbr", from = "a", to = "b", rate = "5 Mbit/s", random = "exponential" }
+        """)
+    constant = base.set("traffic.calls.random", None)
+    assert constant.resolve() == base.set_all({"traffic.calls.random": False}).resolve()
+    waits = [tl.simulate(each).links["queueing_delay_mean_s"][0] for each in (constant, base)]
+    assert waits[0] == 0
+    # M/D/1 at half the rate: half of what a packet takes.
+    took = 8 * tl.simulate(base).links["bytes_out"][0] / tl.simulate(base).links["packets_out"][0] / 10e6
+    assert waits[1] == pytest.approx(took / 2, rel=0.1)
+    with pytest.raises(tl.ScenarioError, match='random = "poisson": expected true, false or "exponential"'):
+        base.set("traffic.calls.random", "poisson")

@@ -26,7 +26,7 @@ pub use links::{FramingSpec, LinkSpec, QueueLimit};
 pub use loss::{LossModel, LossSpec};
 pub use observe::{ObserveFlows, ObserveSpec, PeriodSpec};
 pub use spraying::{PathShare, SprayingSpec};
-pub use traffic::{Duration, Pace, TrafficSpec, VideoSpec};
+pub use traffic::{Duration, Intervals, Pace, TrafficSpec, VideoSpec};
 pub use transfers::{SizeClass, TransfersSpec};
 pub use transport::{Ecn, Ect, Recovery, RtoSpec, SlowStartKind, TcpSpec, TransportSpec, UdpSpec};
 pub use users::{

@@ -91,7 +91,7 @@ def _traffic(key: str, flow: Flow, transport: dict[str, Any]) -> dict[str, Any]:
             }
         case Cbr():
             # Two ways to write one scenario must not be two runs.
-            random = {"random": True} if flow.random else {}
+            random = {"random": flow.random} if flow.random else {}
             return {"kind": "cbr", "pace": _pace(key, flow, transport), **random}
         case OnOff():
             times = {side: _times(flow, getattr(flow, side)) for side in ("on", "off")}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, StrictBool
+from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema
 
 from tightlink.scenario.dscp import Dscp
 from tightlink.scenario.endpoints import Endpoint, LinkName
@@ -160,13 +160,28 @@ class _Paced(Mixed):
         return "tcp" if self.tcp is not None else "udp"
 
 
+def _check_drawn(value: object) -> object:
+    if isinstance(value, bool) or value == EXPONENTIAL:
+        return value
+    raise wrong(f'true, false or "{EXPONENTIAL}"', value=value, suggestion=f'"{EXPONENTIAL}"')
+
+
+#: Intervals of a Poisson process.
+EXPONENTIAL: Final = "exponential"
+Drawn = Annotated[
+    bool | str,
+    BeforeValidator(_check_drawn),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": [EXPONENTIAL]}], "examples": [True, EXPONENTIAL]}),
+]
+
+
 class Cbr(_Paced):
     """Constant bit rate: one packet at a constant interval."""
 
     kind: Literal["cbr"] = "cbr"
-    random: StrictBool = False
-    """Whether each interval is drawn, uniformly from half of it to one and a half, as by ns-2's ``random_``: several
-    sources, or one beside TCP, are not in step then."""
+    random: Drawn = False
+    """Whether each interval is drawn: true, uniformly from half of it to one and a half, as by ns-2's ``random_``, so
+    that several sources, or one beside TCP, are not in step; or "exponential": packets come as a Poisson process."""
 
 
 class OnOff(_Paced):

@@ -16,9 +16,9 @@ use tightlink_sim::network::queue::strict::StrictSpec;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record, Trace};
 use tightlink_sim::scenario::{
-    AggregatingSpec, ArqSpec, CourseSpec, FlowSpec, FramingSpec, JitterDistribution, JitterSpec, LinkSpec, LossModel,
-    LossSpec, NodeSpec, ObserveSpec, OutageSpec, OutageTimes, Pace, Profile, QueueLimit, RateSpec, ReorderSpec,
-    Scenario, ShaperSpec, TraceSpec, TrafficSpec, TransportSpec, UdpSpec,
+    AggregatingSpec, ArqSpec, CourseSpec, FlowSpec, FramingSpec, Intervals, JitterDistribution, JitterSpec, LinkSpec,
+    LossModel, LossSpec, NodeSpec, ObserveSpec, OutageSpec, OutageTimes, Pace, Profile, QueueLimit, RateSpec,
+    ReorderSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::tables::{self, Column, Table};
 use tightlink_sim::time::Time;
@@ -289,7 +289,7 @@ pub fn constant(index: usize, (from, to): (usize, usize), size: u32, interval_s:
         reverse_path: None,
         spraying: None,
         dscp: 0,
-        traffic: TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: false },
+        traffic: TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: Intervals::Constant },
         transport: TransportSpec::Udp(UdpSpec {
             payload_bytes: size,
             header_bytes: 0,

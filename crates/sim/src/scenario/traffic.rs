@@ -17,10 +17,10 @@ pub enum TrafficSpec {
     Cbr {
         /// From packet to packet.
         pace: Pace,
-        /// Whether each interval is drawn, uniformly from half of it to one and a half (ns-2's `random_`). Where it is not the
-        /// key is not there, so that scenarios are what they were before there was one.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        random: bool,
+        /// Whether each interval is drawn, and from what. Where it is not the key is not there, so that scenarios are what they
+        /// were before there was one.
+        #[serde(default, skip_serializing_if = "Intervals::are_constant")]
+        random: Intervals,
     },
     /// Constant bit rate during random on-times, silence during random off-times.
     OnOff {
@@ -33,6 +33,59 @@ pub enum TrafficSpec {
     },
     /// Frames of a coded video.
     Video(VideoSpec),
+}
+
+/// How intervals vary around their mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Form", into = "Form")]
+pub enum Intervals {
+    /// They do not.
+    #[default]
+    Constant,
+    /// Drawn uniformly from half of it to one and a half (ns-2's `random_`).
+    Uniform,
+    /// Drawn from an exponential distribution: packets come as a Poisson process.
+    Exponential,
+}
+
+impl Intervals {
+    fn are_constant(&self) -> bool {
+        *self == Self::Constant
+    }
+}
+
+/// The same as it is written: a truth value or a word.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Form {
+    Uniform(bool),
+    Named(Distribution),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Distribution {
+    Exponential,
+}
+
+impl From<Form> for Intervals {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Uniform(false) => Self::Constant,
+            Form::Uniform(true) => Self::Uniform,
+            Form::Named(Distribution::Exponential) => Self::Exponential,
+        }
+    }
+}
+
+impl From<Intervals> for Form {
+    fn from(intervals: Intervals) -> Self {
+        match intervals {
+            Intervals::Constant => Self::Uniform(false),
+            Intervals::Uniform => Self::Uniform(true),
+            Intervals::Exponential => Self::Named(Distribution::Exponential),
+        }
+    }
 }
 
 /// How fast packets follow each other.

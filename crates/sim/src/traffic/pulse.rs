@@ -1,7 +1,7 @@
 //! Sources with a clock: constant bit rate, the same in random bursts, video.
 
 use crate::random::Stream;
-use crate::scenario::{Duration, FlowSpec, Pace, TrafficSpec, TransportSpec};
+use crate::scenario::{Duration, FlowSpec, Intervals, Pace, TrafficSpec, TransportSpec};
 use crate::time::Time;
 use crate::traffic::video::Video;
 
@@ -10,8 +10,10 @@ use crate::traffic::video::Video;
 pub enum Pulse {
     /// At a constant pace.
     Constant(Pace),
-    /// At a pace of which each interval is drawn around it (ns-2's CBR with `random_`).
-    Random(Pace, Box<Stream>),
+    /// At a pace of which each interval is drawn uniformly around it (ns-2's CBR with `random_`).
+    Uniform(Pace, Box<Stream>),
+    /// At a pace that is the mean of exponential intervals.
+    Poisson(Pace, Box<Stream>),
     /// At a constant pace during on-times.
     OnOff(Box<OnOff>),
     /// Frame by frame.
@@ -36,9 +38,13 @@ impl Pulse {
         let (group, index) = (&flow.group, flow.index);
         match flow.traffic {
             TrafficSpec::Bulk { .. } | TrafficSpec::Saturate {} => None,
-            TrafficSpec::Cbr { pace, random: false } => Some(Self::Constant(pace)),
-            TrafficSpec::Cbr { pace, random: true } => {
-                Some(Self::Random(pace, Box::new(Stream::new(seed, group, index, "intervals"))))
+            TrafficSpec::Cbr { pace, random } => {
+                let intervals = || Box::new(Stream::new(seed, group, index, "intervals"));
+                Some(match random {
+                    Intervals::Constant => Self::Constant(pace),
+                    Intervals::Uniform => Self::Uniform(pace, intervals()),
+                    Intervals::Exponential => Self::Poisson(pace, intervals()),
+                })
             }
             TrafficSpec::OnOff { pace, on, off } => Some(Self::OnOff(Box::new(OnOff {
                 pace,
@@ -59,7 +65,7 @@ impl Pulse {
     /// The source starts at `now`, with a packet.
     pub fn start(&mut self, now: Time) {
         match self {
-            Self::Constant(_) | Self::Random(..) => {}
+            Self::Constant(_) | Self::Uniform(..) | Self::Poisson(..) => {}
             Self::OnOff(source) => source.on_until = now + source.on_lengths.duration(source.on),
             Self::Video(source) => source.start(now),
         }
@@ -69,7 +75,10 @@ impl Pulse {
     pub fn pause_s(&mut self, now: Time, bytes: u32) -> f64 {
         match self {
             Self::Constant(pace) => pace.interval_s(bytes),
-            Self::Random(pace, intervals) => pace.interval_s(bytes) * (0.5 + intervals.uniform()),
+            Self::Uniform(pace, intervals) => pace.interval_s(bytes) * (0.5 + intervals.uniform()),
+            Self::Poisson(pace, intervals) => {
+                intervals.duration(Duration::Exponential { mean_s: pace.interval_s(bytes) })
+            }
             Self::OnOff(source) => source.pause_s(now, bytes),
             Self::Video(source) => source.pause_s(now),
         }
@@ -80,7 +89,7 @@ impl Pulse {
     pub fn random_draws(&self) -> u64 {
         match self {
             Self::Constant(_) => 0,
-            Self::Random(_, intervals) => intervals.draws(),
+            Self::Uniform(_, intervals) | Self::Poisson(_, intervals) => intervals.draws(),
             Self::OnOff(source) => source.on_lengths.draws() + source.off_lengths.draws(),
             Self::Video(source) => source.random_draws(),
         }
@@ -127,12 +136,24 @@ mod tests {
     #[test]
     fn random_intervals_are_uniform_around_the_constant_one() {
         let intervals = Box::new(Stream::new(1, "test", 0, "intervals"));
-        let mut pulse = Pulse::Random(Pace::IntervalS(0.02), intervals);
+        let mut pulse = Pulse::Uniform(Pace::IntervalS(0.02), intervals);
         let drawn: Vec<f64> = (0..10_000).map(|_| pulse.pause_s(Time::ZERO, 1000)).collect();
         assert!(drawn.iter().all(|interval_s| (0.01..0.03).contains(interval_s)));
         let mean_s = drawn.iter().sum::<f64>() / 1e4;
         // Four standard deviations of the mean of so many.
         assert!((mean_s - 0.02).abs() < 4.0 * 0.02 / 12.0_f64.sqrt() / 100.0, "{mean_s}");
         assert_eq!(pulse.random_draws(), 10_000);
+    }
+
+    /// A Poisson process: intervals have their mean as deviation, and a share of 1/e is longer.
+    #[test]
+    fn exponential_intervals_are_those_of_a_poisson_process() {
+        let mut pulse = Pulse::Poisson(Pace::RateBps(400_000.0), Box::new(Stream::new(1, "test", 0, "intervals")));
+        let drawn: Vec<f64> = (0..10_000).map(|_| pulse.pause_s(Time::ZERO, 1000)).collect();
+        let mean_s = drawn.iter().sum::<f64>() / 1e4;
+        assert!((mean_s - 0.02).abs() < 4.0 * 0.02 / 100.0, "{mean_s}");
+        let longer = drawn.iter().filter(|interval_s| **interval_s > 0.02).count() as f64 / 1e4;
+        // Four standard deviations of a share of so many.
+        assert!((longer - libm::exp(-1.0)).abs() < 4.0 * 0.005, "{longer}");
     }
 }

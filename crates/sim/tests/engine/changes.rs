@@ -8,8 +8,8 @@ use tightlink_sim::network::queue::QueueSpec;
 use tightlink_sim::network::queue::strict::StrictSpec;
 use tightlink_sim::probe::trace::Event;
 use tightlink_sim::scenario::{
-    AggregatingSpec, ArqSpec, CourseSpec, JitterDistribution, JitterSpec, OutageSpec, OutageTimes, Pace, Profile,
-    RateSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec,
+    AggregatingSpec, ArqSpec, CourseSpec, Intervals, JitterDistribution, JitterSpec, OutageSpec, OutageTimes, Pace,
+    Profile, RateSpec, Scenario, ShaperSpec, TraceSpec, TrafficSpec,
 };
 use tightlink_sim::tables::Column;
 
@@ -18,7 +18,7 @@ fn datagrams(rate: RateSpec, interval_s: f64) -> Scenario {
     let mut scenario = scenario(Profile::Rfc, 4.0, 2);
     scenario.links = wire("wire", (0, 1), 1e6, 0.01, packets(50)).to_vec();
     scenario.links[0].rate = Some(rate);
-    let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: false };
+    let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: Intervals::Constant };
     scenario.flows = vec![flow(&scenario, "udp", 0, (0, 1), traffic, udp(500))];
     scenario
 }

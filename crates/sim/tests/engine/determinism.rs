@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tightlink_sim::Scenario;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record};
-use tightlink_sim::scenario::{Duration, FlowSpec, Pace, Profile, TrafficSpec};
+use tightlink_sim::scenario::{Duration, FlowSpec, Intervals, Pace, Profile, TrafficSpec};
 
 fn runs_twice_alike(scenario: &Scenario) -> Result<(), TestCaseError> {
     prop_assert_eq!(run(scenario).text(), run(scenario).text());
@@ -141,7 +141,7 @@ fn draws_are_counted() {
         "cbr",
         0,
         (0, 1),
-        TrafficSpec::Cbr { pace: Pace::IntervalS(0.5), random: false },
+        TrafficSpec::Cbr { pace: Pace::IntervalS(0.5), random: Intervals::Constant },
         udp(500),
     ));
     let tables = run(&scenario);

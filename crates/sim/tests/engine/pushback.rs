@@ -5,7 +5,9 @@ use tightlink_sim::Scenario;
 use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::Event;
-use tightlink_sim::scenario::{Duration, FlowSpec, Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{
+    Duration, FlowSpec, Intervals, Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec,
+};
 
 fn count(scenario: &Scenario, name: &str) -> i64 {
     integers(&run(scenario).flows, name)[0]
@@ -42,7 +44,8 @@ fn packets_wait_for_a_processor_as_queueing_theory_says() {
 
 #[test]
 fn a_router_forwards_what_its_processor_can_and_says_where_it_drops() {
-    let mut scenario = routed(TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 4096.0), random: false }, 16.0);
+    let mut scenario =
+        routed(TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 4096.0), random: Intervals::Constant }, 16.0);
     let mut spec = processor(1.0 / 1024.0, 75);
     spec.output_ring = true;
     scenario.nodes[1].processor = Some(spec);
@@ -136,7 +139,7 @@ fn a_saturating_source_stops_when_it_is_told_to_and_wakes_the_others() {
 #[test]
 fn a_source_that_keeps_its_clock_is_refused_by_the_socket() {
     let mut scenario = saturating(Some(1.0 / 512.0), 1);
-    scenario.flows[0].traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 1024.0), random: false };
+    scenario.flows[0].traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 1024.0), random: Intervals::Constant };
     let (tables, records) = trace(&scenario);
     let flow = |name| integers(&tables.flows, name)[0];
     assert_eq!(flow("packets_sent"), 16 * 1024);

@@ -18,7 +18,9 @@ use tightlink_sim::network::wire::Wire;
 use tightlink_sim::packet::{Kind, Packet};
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::Event;
-use tightlink_sim::scenario::{FramingSpec, Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{
+    FramingSpec, Intervals, Pace, Profile, QueueLimit, Recovery, TrafficSpec, TransportSpec,
+};
 use tightlink_sim::time::Time;
 
 const SITE: Site<'static> = Site {
@@ -315,7 +317,7 @@ fn fq_codel_shares_and_spares_the_sparse() {
         scenario.links[0].queue = queue.unwrap_or_else(|| scenario.links[0].queue.clone());
         // 8 Mbit/s, 3 Mbit/s in smaller packets, and 40 kbit/s.
         for (index, (bytes, interval_s)) in [(1000, 0.001), (750, 0.002), (100, 0.02013)].into_iter().enumerate() {
-            let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: false };
+            let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: Intervals::Constant };
             let mut flow = flow(&scenario, "udp", index as u32, (0, 1), traffic, udp(bytes));
             // When the first packets of the others, which are new then, too, have gone.
             flow.start_s = if index == 2 { 1.0 } else { 0.0 };
@@ -349,7 +351,7 @@ fn fq_codel_drops_from_the_fattest_queue() {
     scenario.links = vec![link("wire", (0, 1), 1e6, 0.0, packets(10))];
     scenario.links[0].queue = spec;
     for (index, interval_s) in [0.002, 0.05].into_iter().enumerate() {
-        let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: false };
+        let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(interval_s), random: Intervals::Constant };
         scenario.flows.push(flow(&scenario, "udp", index as u32, (0, 1), traffic, udp(1000)));
     }
     let tables = run(&scenario);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tightlink_sim::probe::Totals;
 use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::scenario::{
-    Duration, Pace, Profile, QueueLimit, Scenario, SizeShare, TrafficSpec, TransportSpec, UdpSpec,
+    Duration, Intervals, Pace, Profile, QueueLimit, Scenario, SizeShare, TrafficSpec, TransportSpec, UdpSpec,
 };
 use tightlink_sim::{ScenarioError, Simulation};
 
@@ -49,7 +49,7 @@ proptest! {
     ) {
         let share = 1.0 / sizes.len() as f64;
         let sizes: Vec<_> = sizes.into_iter().map(|bytes| (bytes, share)).collect();
-        let scenario = source(TrafficSpec::Cbr { pace: Pace::RateBps(rate_bps), random: false }, mixed(&sizes), seed);
+        let scenario = source(TrafficSpec::Cbr { pace: Pace::RateBps(rate_bps), random: Intervals::Constant }, mixed(&sizes), seed);
         let sent = departures(&scenario);
         prop_assert_eq!(sent[0].0, 0.0);
         let mut bytes = 0;
@@ -69,7 +69,7 @@ proptest! {
     ) {
         let whole = f64::from(sizes.iter().map(|size| size.1).sum::<u32>());
         let sizes: Vec<_> = sizes.iter().map(|&(bytes, weight)| (bytes, f64::from(weight) / whole)).collect();
-        let mut scenario = source(TrafficSpec::Cbr { pace: Pace::RateBps(2e6), random: false }, mixed(&sizes), seed);
+        let mut scenario = source(TrafficSpec::Cbr { pace: Pace::RateBps(2e6), random: Intervals::Constant }, mixed(&sizes), seed);
         scenario.links = wire("wire", (0, 1), 1e6, 0.001, packets(limit)).to_vec();
         let (tables, records) = trace(&scenario);
         let bytes = |event: Event| records.iter().filter(|record| record.event == event).map(|record| i64::from(record.size)).sum::<i64>();
@@ -84,8 +84,11 @@ proptest! {
 fn an_interval_is_kept_and_sizes_have_their_shares() {
     const PACKETS: usize = 16 * 4096;
     let modes = [(40, 0.5), (576, 0.25), (1500, 0.25)];
-    let sent =
-        departures(&source(TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 4096.0), random: false }, mixed(&modes), 1));
+    let sent = departures(&source(
+        TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 4096.0), random: Intervals::Constant },
+        mixed(&modes),
+        1,
+    ));
     assert_eq!(sent.len(), PACKETS);
     assert!(sent.iter().zip(0..).all(|(packet, index)| packet.0 == f64::from(index) / 4096.0));
     for (bytes, share) in modes {
@@ -106,7 +109,8 @@ fn sizes_have_a_random_stream_of_their_own() {
     assert_eq!(times(mixed(&[(40, 0.5), (1500, 0.5)])), times(udp(1472)));
     // One more is drawn than packets are sent, and with one size for all, nothing.
     let draws = |transport| {
-        let scenario = source(TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 64.0), random: false }, transport, 3);
+        let scenario =
+            source(TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 64.0), random: Intervals::Constant }, transport, 3);
         let mut simulation = Simulation::new(&scenario, Totals).expect("a scenario");
         simulation.run(|_| false).expect("not interrupted");
         simulation.random_draws()

@@ -6,7 +6,7 @@ use crate::engine::common::{
 use tightlink_sim::Scenario;
 use tightlink_sim::probe::Totals;
 use tightlink_sim::scenario::{
-    FlowSpec, Pace, PathShare, Profile, Recovery, SprayingSpec, TcpSpec, TrafficSpec, TransportSpec,
+    FlowSpec, Intervals, Pace, PathShare, Profile, Recovery, SprayingSpec, TcpSpec, TrafficSpec, TransportSpec,
 };
 
 /// From node 0 to node 1 by routers 2, 3, …, one for each delay in seconds, with these shares; links are in pairs, of which the
@@ -35,7 +35,7 @@ fn sprayed(flow: FlowSpec, shares: &[f64]) -> FlowSpec {
 fn each_path_has_its_share() {
     const SHARES: [f64; 3] = [0.5, 0.375, 0.125];
     let mut scenario = routes(&[0.001; 3], 10.0);
-    let each_millisecond = TrafficSpec::Cbr { pace: Pace::IntervalS(0.001), random: false };
+    let each_millisecond = TrafficSpec::Cbr { pace: Pace::IntervalS(0.001), random: Intervals::Constant };
     let datagrams = flow(&scenario, "udp", 0, (0, 1), each_millisecond, udp(100));
     scenario.flows.push(sprayed(datagrams, &SHARES));
     let tables = run(&scenario);

@@ -8,7 +8,7 @@ use tightlink_sim::packet::Kind;
 use tightlink_sim::probe::DropReason;
 use tightlink_sim::probe::trace::{Event, Record};
 use tightlink_sim::scenario::{
-    CourseSpec, Duration, Pace, Profile, QueueLimit, RateSpec, Recovery, TrafficSpec, TransportSpec,
+    CourseSpec, Intervals, Pace, Profile, QueueLimit, RateSpec, Recovery, TrafficSpec, TransportSpec,
 };
 use tightlink_sim::tables::{Column, Table};
 
@@ -22,12 +22,8 @@ fn poisson(rho: f64, seed: u64) -> Scenario {
     let mut scenario = scenario(Profile::Rfc, 400.0, 2);
     scenario.seed = seed;
     scenario.links = wire("wire", (0, 1), 1e6, 0.01, QueueLimit::Unlimited).to_vec();
-    // On-times end right behind their first packet, so that the off-times are the intervals.
-    let traffic = TrafficSpec::OnOff {
-        pace: Pace::IntervalS(1.0),
-        on: Duration::Exponential { mean_s: 1e-12 },
-        off: Duration::Exponential { mean_s: 1.0 / (1000.0 * rho) },
-    };
+    let pace = Pace::IntervalS(1.0 / (1000.0 * rho));
+    let traffic = TrafficSpec::Cbr { pace, random: Intervals::Exponential };
     scenario.flows = vec![flow(&scenario, "poisson", 0, (0, 1), traffic, udp(125))];
     scenario
 }
@@ -154,7 +150,7 @@ fn a_saturated_link_limited_in_packets_carries_its_packets() {
     let mut scenario = scenario(Profile::Rfc, 8.0, 2);
     scenario.links = wire("wire", (0, 1), 12_000.0 * 128.0, 0.0, packets(10)).to_vec();
     scenario.links[0].rate_pps = Some(128.0);
-    let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 128.0), random: false };
+    let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / 128.0), random: Intervals::Constant };
     scenario.flows = [(0, 40), (1, 1460)]
         .map(|(index, size)| flow(&scenario, "udp", index, (0, 1), traffic.clone(), udp(size)))
         .to_vec();
@@ -234,7 +230,7 @@ fn a_saturated_link_carries_its_rate() {
             "udp",
             0,
             (0, 1),
-            TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / per_s), random: false },
+            TrafficSpec::Cbr { pace: Pace::IntervalS(1.0 / per_s), random: Intervals::Constant },
             udp(1000),
         )];
         let tables = run(&scenario);

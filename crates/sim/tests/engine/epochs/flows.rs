@@ -11,7 +11,7 @@ use tightlink_sim::epochs::{EpochSimulation, Work};
 use tightlink_sim::network::meter::{Average, MeterSpec};
 use tightlink_sim::network::processor::ProcessorSpec;
 use tightlink_sim::probe::Sampled;
-use tightlink_sim::scenario::{Pace, Profile, Recovery, TrafficSpec, TransportSpec};
+use tightlink_sim::scenario::{Intervals, Pace, Profile, Recovery, TrafficSpec, TransportSpec};
 use tightlink_sim::{Scenario, ScenarioError, Simulation, tables, warnings};
 
 /// Threads and the longest epochs, in seconds.
@@ -76,7 +76,7 @@ fn router_with_processor() -> Scenario {
     scenario.nodes[1].processor =
         Some(ProcessorSpec { interrupt_s: 1e-6, output_ring: true, meter: Some(meter), ..processor(187e-6, 75) });
     scenario.nodes[3].processor = Some(ProcessorSpec { receive: true, ..processor(150e-6, 2) });
-    let probe = TrafficSpec::Cbr { pace: Pace::IntervalS(0.15e-3), random: false };
+    let probe = TrafficSpec::Cbr { pace: Pace::IntervalS(0.15e-3), random: Intervals::Constant };
     scenario.flows.push(flow(&scenario, "probe", 0, (0, 3), probe, udp(65)));
     let bulk = TransportSpec::Tcp(tcp(Profile::Rfc, Recovery::Sack));
     scenario.flows.push(flow(&scenario, "bulk", 0, (4, 5), TrafficSpec::Bulk { bytes: None }, bulk));

@@ -4,7 +4,7 @@ use super::{site, users};
 use crate::engine::common::{flow, packets, processor, scenario, udp, wire};
 use tightlink_sim::Scenario;
 use tightlink_sim::epochs::{EpochSimulation, Estimate, Work};
-use tightlink_sim::scenario::{Pace, Profile, TrafficSpec};
+use tightlink_sim::scenario::{Intervals, Pace, Profile, TrafficSpec};
 
 /// Two routers with as many users behind each, with a link of so many seconds between them.
 fn two_sites(sources: u32, delay_s: f64) -> Scenario {
@@ -57,7 +57,7 @@ fn flows_share_a_processor_as_they_share_a_link() {
         scenario.links.extend(wire("in", (0, 1), 1e9, 5e-3, packets(1000)));
         scenario.links.extend(wire("out", (1, 2), rate_bps, 5e-3, packets(1000)));
         for index in 0..2 {
-            let often = TrafficSpec::Cbr { pace: Pace::IntervalS(1e-5), random: false };
+            let often = TrafficSpec::Cbr { pace: Pace::IntervalS(1e-5), random: Intervals::Constant };
             scenario.flows.push(flow(&scenario, "often", index, (0, 2), often, udp(1000)));
         }
         if let Some(node) = processor_at {
@@ -88,7 +88,7 @@ fn what_needs_one_thread_is_said() {
         "one",
         0,
         (0, 1),
-        TrafficSpec::Cbr { pace: Pace::IntervalS(1e-3), random: false },
+        TrafficSpec::Cbr { pace: Pace::IntervalS(1e-3), random: Intervals::Constant },
         udp(1000),
     ));
     assert!(Estimate::new(&scenario, 2).is_ok());

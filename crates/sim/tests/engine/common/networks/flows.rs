@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use tightlink_sim::scenario::{
-    Duration, FlowSpec, Pace, Recovery, Scenario, SizeShare, SlowStartKind, TrafficSpec, TransportSpec, UdpSpec,
+    Duration, FlowSpec, Intervals, Pace, Recovery, Scenario, SizeShare, SlowStartKind, TrafficSpec, TransportSpec,
+    UdpSpec,
 };
 
 use super::Grid;
@@ -95,7 +96,7 @@ pub(super) fn udp_flow(grid: Grid, scenario: &Scenario, index: u32, source: &Sou
         Pace::IntervalS(seconds(source.interval))
     };
     let traffic = match source.bursts {
-        None => TrafficSpec::Cbr { pace, random: false },
+        None => TrafficSpec::Cbr { pace, random: Intervals::Constant },
         Some((on, off)) => TrafficSpec::OnOff {
             pace,
             on: Duration::Exponential { mean_s: seconds(on) },
