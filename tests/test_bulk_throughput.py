@@ -135,7 +135,8 @@ def test_daresburys_claims(grid: pl.DataFrame) -> None:
         "daresbury.optimum": True,
         "daresbury.maxima": True,
         "daresbury.flat-beyond": False,
-        "daresbury.best-window": True,
+        # Where windows never limit none alone is the best.
+        "daresbury.best-window": None,
         "daresbury.smaller-windows": False,
     }
     # Four flows are above 70 % and need not be: the document says both.
@@ -168,6 +169,7 @@ def test_the_window_of_the_bdp_may_be_as_good_as_smaller_ones() -> None:
         "packets_sent": [10, 10, 12], "packets_dropped": [0, 0, 2],
     })  # fmt: skip
     assert grids.is_best(line, 175)
+    assert grids.equal_to_best(line) == [88, 175]
     assert grids.short_of_best(line, 350) == pytest.approx(0.25)
     # The window that never limits is one point with the best.
     assert grids.beyond_best(line)["window_packets"].to_list() == [350]
@@ -209,6 +211,22 @@ def test_what_was_measured_and_never_published_stays_open() -> None:
     found = [each.judged({}) for each in STUDY.table().statements if not each.observed]
     assert [claim.id for claim in found] == ["summary.small-windows"]
     assert all(claim.holds is None and claim.reason for claim in found)
+
+
+def test_a_maximum_that_fewer_than_seven_flows_reach_too_is_open() -> None:
+    def judged(few_bps: float) -> bool | None:
+        cells = [(flows, window, few_bps if flows < 7 else 9e6) for flows in (1, 7) for window in (44, 175)]
+        grid = pl.DataFrame(cells, schema=["flows", "window_packets", "goodput_bps"], orient="row")
+        found = grids._summary({place.name: grid.with_columns(goodput_share=pl.lit(0.9)) for place in paths.SITES})
+        return alternatives.judged(found)["summary.seven-flows"].holds
+
+    assert [judged(8e6), judged(9e6), judged(9.1e6)] == [True, None, False]
+
+
+def test_identical_is_equal_in_every_cell() -> None:
+    cells = pl.DataFrame({"equal": [True, False], "difference": [0.0, 1e-4], "lossless": [True, False]})
+    claims = alternatives.judged({"recoveries": {"lbnl.sack-newreno": cells}})
+    assert claims["lbnl.sack-newreno"].holds is False
 
 
 def test_lbnls_claims(runs: Mapping[str, Run]) -> None:

@@ -137,9 +137,16 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
         hits += [is_best(part, nearest_window(place.bdp_packets)) for _, part in few]
         shared += [is_best(part, nearest_window(place.bdp_packets / flows)) for flows, part in few]
     ahead = [fewer_ahead(grids[place.name]) for place in paths.SITES]
+    at = ", ".join(f"{place.name} {best(grids[place.name])['flows']}" for place in paths.SITES)
+    tied = (
+        "Fewer flows carry exactly as much on a path, so that the maximum is reached with 7 flows and more, and does not "
+        f"take them. Fewest flows at the maximum: {at}."
+    )
     return each | {
         "summary.paths": len(ahead),
-        "summary.seven_enough": sum(more <= 0 for more in ahead),
+        "summary.seven_enough": sum(more < 0 for more in ahead),
+        "summary.seven_open": tied if max(ahead) == 0 else "",
+        "summary.maximum_flows": at,
         "summary.few_lines": len(hits),
         "summary.best_at_bdp": sum(hits),
         "summary.best_at_shared_bdp": sum(shared),
@@ -196,13 +203,18 @@ def nearest_window(packets: float) -> int:
     return min(paths.WINDOWS, key=lambda window: abs(window - packets))
 
 
-def is_best(part: pl.DataFrame, window: int) -> bool:
-    """Whether no window of a line carries more than this one, compared exactly.
+def equal_to_best(part: pl.DataFrame) -> list[int]:
+    """The windows of a line that carry most, compared exactly.
 
     A window that never limits carries what larger ones do: all of them are the best.
     """
-    own = part.filter(pl.col("window_packets") == window)["goodput_bps"]
-    return bool(round(float(own[0])) == round(best(part)["goodput_bps"]))
+    goodput = pl.col("goodput_bps").round()
+    return part.filter(goodput == goodput.max())["window_packets"].sort().to_list()
+
+
+def is_best(part: pl.DataFrame, window: int) -> bool:
+    """Whether no window of a line carries more than this one."""
+    return window in equal_to_best(part)
 
 
 def mean_rank_correlation(grid: pl.DataFrame, x: str, y: str, *, line: str) -> tuple[float, int]:
@@ -282,36 +294,52 @@ def windows(grid: pl.DataFrame) -> dict[str, object]:
     """The best windows in kB and those nearest to BDP and BDP / flows; and where the best one grows with flows."""
     found = best_windows(grid)
     few = {flows: part for flows, part in lines(grid) if flows <= FEW}
+    bdp = {flows: nearest_window(paths.DARESBURY.bdp_packets) for flows in few}
+    shared = {flows: nearest_window(paths.DARESBURY.bdp_packets / flows) for flows in few}
     more = {flows: window for flows, window in found.items() if flows >= FEW}
-    packets = paths.DARESBURY.bdp_packets
-    rising = [
-        flows for flows, before, after in zip([*more][1:], more.values(), [*more.values()][1:], strict=False)
-        if after > before
-    ]  # fmt: skip
+    rising = [(after, more[before]) for before, after in pairwise(more) if more[after] > more[before]]
     return {
         "few_lines": len(few),
-        "best_windows_to_4_kb": ", ".join(_kilobytes(best(part)["window_packets"] for part in few.values())),
-        "best_at_bdp": sum(is_best(part, nearest_window(packets)) for part in few.values()),
-        "best_at_shared_bdp": sum(is_best(part, nearest_window(packets / flows)) for flows, part in few.items()),
-        "short_at_bdp": max(short_of_best(part, nearest_window(packets)) for part in few.values()),
+        **_places("best_at_bdp", "best_only_at_bdp", "best_tied", few, bdp),
+        **_places("best_at_shared_bdp", "best_only_at_shared_bdp", "best_shared_tied", few, shared),
+        "short_at_bdp": max(short_of_best(part, bdp[flows]) for flows, part in few.items()),
         "best_windows_from_4_kb": " ".join(_kilobytes(more.values())),
         "best_windows_shrink": not rising,
-        **(_first_rise(grid, rising[0]) if rising else {}),
+        **(_rise(grid, *rising[0]) if rising else {}),
     }
 
 
-def _first_rise(grid: pl.DataFrame, flows: int) -> dict[str, Any]:
-    """The best and the second cell of a number of flows."""
-    part = grid.filter(pl.col("flows") == flows).sort("goodput_bps", descending=True)
-    first, second = part.row(0, named=True), part.row(1, named=True)
+def _places(
+    best_at: str, best_only_at: str, tied: str, few: Mapping[int, pl.DataFrame], windows: Mapping[int, int]
+) -> dict[str, object]:
+    """Of how many lines these windows are the best, and alone; and why neither is told where they are not alone."""
+    own = {flows: is_best(part, windows[flows]) for flows, part in few.items()}
+    alone = {flows: own[flows] and len(equal_to_best(part)) == 1 for flows, part in few.items()}
+    equal = "; ".join(
+        f"{flows} flow{'' if flows == 1 else 's'}: {', '.join(_kilobytes(equal_to_best(part)))} kB"
+        for flows, part in few.items()
+    )
+    told = all(alone.values()) or not all(own.values())
+    why = (
+        ""
+        if told
+        else f"Windows that never limit carry the same, so that none alone is the best. Equally good: {equal}."
+    )
+    return {best_at: sum(own.values()), best_only_at: sum(alone.values()), tied: why}
+
+
+def _rise(grid: pl.DataFrame, flows: int, limit: int) -> dict[str, Any]:
+    """The best cell of a number of flows, and the best whose window is not above that of fewer flows."""
+    part = grid.filter(pl.col("flows") == flows)
+    first, allowed = best(part), best(part.filter(pl.col("window_packets") <= limit))
     return {
         "rise.flows": flows,
         "rise.kb": paths.KILOBYTES[first["window_packets"]],
-        "rise.second_kb": paths.KILOBYTES[second["window_packets"]],
+        "rise.allowed_kb": paths.KILOBYTES[allowed["window_packets"]],
         "rise.bps": first["goodput_bps"],
-        "rise.second_bps": second["goodput_bps"],
+        "rise.allowed_bps": allowed["goodput_bps"],
         "rise.loss": first["loss"],
-        "rise.second_loss": second["loss"],
+        "rise.allowed_loss": allowed["loss"],
     }
 
 

@@ -266,19 +266,15 @@ def _of_unknowns(found: Sequence[Explained]) -> Parts:
     digits = dict.fromkeys([*first.misses, "mean miss"], ".3f") | {"AIC": ".1f", "traffic %": ".0f"}
     named = {
         "explained": dict(enumerate(found)),
-        "chosen_pair": _named(first),
+        "chosen_pair": first.words,
         "nearest": nearest,
-        "nearest_pair": _named(nearest),
+        "nearest_pair": nearest.words,
         "beside": next(each for each in found if each.unknown.cross == CROSS),
     }
     return named, {
         "unknown": [residuals.scatter(CALTECH, first.points), residuals.over_windows(CALTECH, first.points)],
         "pairs": Table(pl.DataFrame(rows), formats=digits),
     }
-
-
-def _named(each: Explained) -> str:
-    return f"{each.unknown.bandwidth_bps / 1e6:g} Mbit/s with {percent(each.unknown.cross)} of others' traffic"
 
 
 def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, object]) -> Parts:
