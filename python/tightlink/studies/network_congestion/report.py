@@ -46,7 +46,9 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
     best = observed["growth"].filter(pl.col("rule").is_in(list(growth.RULES))).sort("gain").row(-1, named=True)
     names = {
-        "failed": sum(claim.holds is False for claim in claims.values()),
+        "failed": sum(claim.holds is False for claim in claims.values() if claim.origin != "ours"),
+        "own": sum(claim.holds is False for claim in claims.values() if claim.origin == "ours"),
+        "width_exponents": observed["size.width_exponents"],
         "far": 100 * max(abs(one.onset.critical.value - 1) for one in observed["graphs"].values()),
         "widths": ", ".join(f"{one.width.value:.2f}" for one in observed["rounding"].in_time.values()),
         "longer": claims["limits.bits-queues"].observed,

@@ -139,8 +139,8 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
     ahead = [fewer_ahead(grids[place.name]) for place in paths.SITES]
     at = ", ".join(f"{place.name} {best(grids[place.name])['flows']}" for place in paths.SITES)
     tied = (
-        "Fewer flows carry exactly as much on a path, so that the maximum is reached with 7 flows and more, and does not "
-        f"take them. Fewest flows at the maximum: {at}."
+        "Fewer flows carry exactly as much on a path, so that the maximum is reached with 7 flows and more, and does "
+        f"not take them. Fewest flows at the maximum: {at}."
     )
     return each | {
         "summary.paths": len(ahead),

@@ -42,7 +42,6 @@ from tightlink.studies.bulk_throughput.setup.pings import BYTES, PACKETS, SIZE
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
-from tightlink.studies.words import percent
 
 _STANDS: Final = {"measured": "Linux, measured", "synthetic": "beside unknown traffic"}
 _VERDICTS: Final = {True: "holds", False: "does not", None: "open"}

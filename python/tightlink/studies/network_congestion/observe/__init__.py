@@ -17,7 +17,7 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     graphs, near, limited = load.order_parameter_read(runs), rounding.Rounding(runs), load.Limited(runs)
     sizes, balanced = load.packet_sizes_read(runs), networks.balanced_table(runs)
     invariants, grown, simulated = networks.invariants_table(runs), networks.growth_table(), networks.simulated(runs)
-    correlations = networks.correlations(invariants)
+    correlations, families = networks.correlations(invariants), networks.families(invariants)
     return {
         "setup": vars(growth) | vars(cases),
         **load.order_parameter_values(graphs.values()),
@@ -29,7 +29,9 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
         "rounding": near,
         "limited": limited,
         "invariants": invariants,
-        "families": networks.families(invariants),
+        "families": families,
+        **networks.tolerant(families),
+        "sized": load.agreeing(near.in_size),
         "correlations": correlations,
         "sizes": sizes,
         "waiting": {name: one.waiting(load.BELOW) for name, one in sizes.items()},

@@ -111,14 +111,21 @@ def _sizes(table: pl.DataFrame) -> dict[str, object]:
     slope, error = exponent(ring.with_columns(pl.col("nodes") + 1), "critical")
     families = table.filter(pl.col("width") > 0).group_by("family", maintain_order=True)
     found = {str(family): exponent(part, "width") for (family,), part in families if part.height >= _FEWEST_SIZES}
+    exponents = ", ".join(f"{family} {slope:+.2f} ± {error:.2f}" for family, (slope, error) in found.items())
+    sharpened = sum(slope + error < 0 for slope, error in found.values())
+    not_sharpened = [str(family) for family, (slope, error) in found.items() if slope - error >= 0]
+    undecided = (
+        f"Exponents of n of the width of the onset, with 95 % intervals: {exponents}; a phase transition's is −1/ν, "
+        f"negative. They exclude that on: {', '.join(not_sharpened) or 'none'}; on the others sizes do not tell. The "
+        "document says that congestion can perhaps be seen so on networks."
+    )
     return {
         "size.ring_exponent": slope,
         "size.ring_exponent_error": error,
         "size.families": len(found),
-        "size.sharpened_families": sum(slope + error < 0 for slope, error in found.values()),
-        "size.width_exponents": ", ".join(
-            f"{family} {slope:+.2f} ± {error:.2f}" for family, (slope, error) in found.items()
-        ),
+        "size.sharpened_families": sharpened,
+        "size.open": "" if len(found) in {sharpened, len(not_sharpened)} else undecided,
+        "size.width_exponents": exponents,
     }
 
 
