@@ -89,8 +89,8 @@ def tolerant(found: pl.DataFrame) -> dict[str, str]:
         most = max(of[other]["load_per_s"] for other in ("lattice", "tree") if other in of)
         why = (
             f"Two standard errors tell means apart: λc is {load:.0f} ± {error:.0f} packets/s over graphs of the "
-            f"family, and {most:.0f} on lattices. With equal paths sharing it would be {of[family]['even_per_s']:.0f} and "
-            f"{of['lattice']['even_per_s']:.0f}."
+            f"family, and {most:.0f} on lattices. With equal paths sharing it would be {of[family]['even_per_s']:.0f} "
+            f"and {of['lattice']['even_per_s']:.0f}."
         )
         each[f"tolerant.{family}.open"] = why if abs(load - most) <= 2 * error else ""
     return each

@@ -56,7 +56,8 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     of_six = {law.title: law.fit(laws.ALL).aicc for law in laws.LAWS}
     governs, titles = found.of_grid.governs, {law.name: law.title for law in laws.LAWS}
     names = {
-        "failed": sum(claim.holds is False for claim in claims.values()),
+        "failed": sum(claim.holds is False for claim in claims.values() if claim.origin == "document"),
+        "own": sum(claim.holds is False for claim in claims.values() if claim.origin == "ours"),
         "costs": vars(costs) | vars(laws),
         "network": vars(document) | vars(video),
         "short": found.probes(SHORTEST),
