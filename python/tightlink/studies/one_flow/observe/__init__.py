@@ -12,6 +12,7 @@ from tightlink.studies.one_flow.observe import cases, competing
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to values and tables, by name; ``response`` has loss and packets a round trip, means over seeds."""
     tcp, udp = (cases.measured_cases(runs, transport) for transport in ("tcp", "udp"))
-    mean, beside = competing.means(competing.points(runs)), competing.tables(runs)
-    values = cases.values(tcp, udp, runs) | competing.response_values(mean, runs) | competing.values(beside, runs)
+    points, beside = competing.points(runs), competing.tables(runs)
+    values = cases.values(tcp, udp, runs) | competing.response_values(points, runs) | competing.values(beside, runs)
+    mean = competing.means(points)
     return values | {"tcp": tcp, "udp": udp, "response": mean, "competing": beside, "runs": runs}
