@@ -33,7 +33,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
     found = observed["found"]
     names = {
-        "failed": sum(claim.holds is False for claim in claims.values()),
+        "failed": sum(claim.holds is False for claim in claims.values() if claim.origin == "document"),
         "here": {claim.id: claim.observed_text for claim in claims.values()},
         "drained": observed["perturbed"].filter(pl.col("drained_s").is_not_null()).sort("payload_bytes"),
     }
