@@ -55,12 +55,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_claims_are_these_and_say_why_they_fail(claims: dict[str, dict[str, Any]]) -> None:
     assert set(claims) == CLAIMS
-    assert all(claim["reason"] for claim in claims.values() if claim["holds"] is False)
+    assert all(claim["reason"] for claim in claims.values() if claim["holds"] is not True)
+    # Any share is reached by choice of the queue, which the document does not give.
+    assert [name for name, claim in claims.items() if claim["holds"] is None] == ["252.89"]
+    said = {name for name, claim in claims.items() if claim["origin"] == "document"}
+    assert said == {"252.89", "dublin.less", "dublin.clean", "dublin.replacements"}
 
 
 def test_phases_queue_and_rest_points_hold_at_small_scale(claims: dict[str, dict[str, Any]]) -> None:
     for name in CLAIMS:
-        if name.startswith(("phases.", "252.", "fast.", "vegas.", "bbr", "codel.", "pie.")):
+        if name != "252.89" and name.startswith(("phases.", "252.", "fast.", "vegas.", "bbr", "codel.", "pie.")):
             assert claims[name]["holds"] is True, claims[name]
     assert claims["dublin.less"]["holds"] is True
 
