@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
+from math import inf, sqrt
 from statistics import fmean, geometric_mean
 from typing import Any, Final
 
 import polars as pl
 
-from tightlink.reduce import largest, mean_of
+from tightlink.lazy import np, stats
+from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.l4s import setup
 from tightlink.studies.l4s.setup import LINK, PACKET_BYTES, SETTLED_S
+from tightlink.studies.words import ms
 
 _EQUATION_10: Final = setup.PRAGUE / (setup.COUPLING * setup.RENO)
+#: A quantile is off by this share of itself and of a sixteenth of the delay of the empty path (docs/limitations.md).
+_QUANTILE: Final = 0.008
+#: Means of so long tell how far the ratio of rates may be off.
+_BATCH_S: Final = 10.0
 
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to values and tables, by name."""
     pairs = setup.PAIRS.table(runs, _pair)
     cubic = pairs.filter(pl.col("classic") == "cubic")
-    marking = setup.SINGLE.table(runs, lambda run, rate_mbit, rtt_ms: _pair(run, "cubic", rate_mbit, rtt_ms))
+    marking = setup.SINGLE.table(runs, _pair)
     single, pie = (marking.filter(pl.col("queue") == queue).drop("queue") for queue in ("codel", "pie"))
     several = setup.MANY.table(runs, _many)
     overload = setup.OVERLOAD.table(runs, _overload)
@@ -34,8 +40,8 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
         },
         "delay": {rate: _worst(part) for (rate,), part in cubic.group_by("rate_mbit")},
         "grid": {
-            "classic_mean_s": mean_of(cubic["classic_mean_s"]),
-            "classic_p99_s": mean_of(cubic["classic_p99_s"]),
+            "classic_mean": _range(cubic, "classic_mean_s"),
+            "classic_p99": _range(cubic, "classic_p99_s"),
             "prague_dropped": cubic["prague_dropped"].sum(),
             "utilization": cubic["utilization"].min(),
         },
@@ -100,22 +106,51 @@ def expected_ratio(classic: str, rtt_ms: float) -> float:
     return _EQUATION_10 * there / max(rtt_s, setup.REFERENCE_RTT_S)
 
 
-def _pair(run: Run, classic: str, rate_mbit: float, rtt_ms: float) -> dict[str, Any]:
+def _pair(run: Run, rate_mbit: float, rtt_ms: float) -> dict[str, Any]:
     """One flow of each kind: rates and windows after the beginning, delays, drops and marks of the whole run."""
     prague, other = _flow(run, "prague"), _flow(run, "classic")
+    low, high = _ratio_interval(run)
     return {
         "ratio": _ratio(run, "prague", "classic"),
-        "formula": expected_ratio(classic, rtt_ms),
+        "ratio_low": low,
+        "ratio_high": high,
         "window_ratio": _ratio(run, "prague", "classic", "cwnd_packets"),
         "utilization": _mean(run, LINK, "utilization"),
         # Above 1 ms on slow links the RFC allows two packets (§1.4).
         "two_packets_s": 2 * 8 * PACKET_BYTES / (rate_mbit * 1e6),
         **{f"{name}_{what}_s": flow[f"queueing_delay_{what}_s"] for name, flow in
            (("prague", prague), ("classic", other)) for what in ("mean", "p99")},
+        "prague_p99_error_s": _quantile_error_s(prague["queueing_delay_p99_s"], rtt_ms),
         "coupled": _coupled(run),
         "prague_dropped": prague["packets_dropped"],
         "marks_per_rtt": prague["packets_marked"] / setup.DURATION_S * prague["rtt_mean_s"],
     }  # fmt: skip
+
+
+def _ratio_interval(run: Run) -> tuple[float, float]:
+    """The interval of 95 % of the ratio of rates, from the ratios of batches after the beginning."""
+    rates = run.series.filter((pl.col("metric") == "goodput_bps") & (pl.col("time_s") > SETTLED_S))
+    batch = ((pl.col("time_s") - SETTLED_S) / _BATCH_S).ceil()
+    wide = rates.group_by(batch, "entity", maintain_order=True).agg(pl.col("value").mean())
+    both = wide.pivot("entity", index="time_s", values="value").drop_nulls()
+    logs = np.log((both["prague"] / both["classic"]).to_numpy())
+    if logs.size < 2:
+        return 0.0, inf
+    reach = stats.t.ppf(0.975, logs.size - 1) * logs.std(ddof=1) / sqrt(logs.size)
+    return float(np.exp(logs.mean() - reach)), float(np.exp(logs.mean() + reach))
+
+
+def _quantile_error_s(delay_s: float, rtt_ms: float) -> float:
+    """How far a quantile of queueing delays may be off.
+
+    >>> round(_quantile_error_s(0.002, 20) * 1e6)
+    21
+    """
+    return _QUANTILE * (delay_s + rtt_ms / 2e3 / 16)
+
+
+def _undecided(delay_s: float, error_s: float) -> str:
+    return f"{ms(delay_s, 3)} at the 99th percentile, which is good to {ms(error_s, 3)}: that leaves both possible."
 
 
 def _coupled(run: Run) -> float:
@@ -131,29 +166,50 @@ def _off(ratio: float) -> float:
 
 
 def _over_rates(part: pl.DataFrame) -> dict[str, Any]:
-    """Of one round trip: how far rates are from equal, and from the formula, at worst."""
-    ratios, formula = part["ratio"].to_list(), part["formula"][0]
+    """Of one round trip: how far rates are from equal, at worst, at most and surely."""
+    worst = max(part.iter_rows(named=True), key=lambda row: _off(row["ratio"]))
+    ends = part.select("ratio_low", "ratio_high").rows()
     return {
         "ratios": [f"{ratio:.2f}" for ratio in part.sort("rate_mbit")["ratio"]],
-        "coupled": [f"{coupled:.2f}" for coupled in part.sort("rate_mbit")["coupled"]],
-        "off": max(map(_off, ratios)),
-        "formula": formula,
-        "off_formula": max(_off(ratio / formula) for ratio in ratios),
+        "off": _off(worst["ratio"]),
+        "off_most": max(max(1 / low if low else inf, high) for low, high in ends),
+        "off_surely": max(max(low, 1 / high) for low, high in ends),
+        "undecided": (
+            f"The rate of Prague over that of CUBIC is {worst['ratio']:.3f} at {worst['rate_mbit']} Mbit/s, "
+            f"{worst['ratio_low']:.3f} to {worst['ratio_high']:.3f} by the means of {_BATCH_S:.0f} s: that leaves both "
+            "possible. At the other rates it is within the factor."
+        ),
         "window_ratio": geometric_mean(part["window_ratio"].to_list()),
         "marks_per_rtt": fmean(part["marks_per_rtt"].to_list()),
     }
 
 
-def _worst(part: pl.DataFrame) -> dict[str, float]:
-    """Of one rate: the longest delays of L4S packets, and what two packets take."""
+def _worst(part: pl.DataFrame) -> dict[str, Any]:
+    """Of one rate: the longest delays of L4S packets, how far their percentile may be off, and two packets."""
     columns = ("prague_mean_s", "prague_p99_s", "two_packets_s")
-    return {column: largest(part[column]) for column in columns}
+    error = part.sort("prague_p99_s").row(-1, named=True)["prague_p99_error_s"]
+    found = {column: largest(part[column]) for column in columns}
+    return found | {"error_s": error, "undecided": _undecided(found["prague_p99_s"], error)}
 
 
-def _step(run: Run) -> dict[str, float]:
+def _range(cubic: pl.DataFrame, column: str) -> dict[str, Any]:
+    """Of delays: the least and the most of all places, by rate in words, and their mean."""
+    by_rate = [
+        f"{part[column].min() * 1e3:.1f} to {part[column].max() * 1e3:.1f} ms at {rate} Mbit/s"
+        for (rate,), part in cubic.group_by("rate_mbit", maintain_order=True)
+    ]
+    return {
+        "least": smallest(cubic[column]), "most": largest(cubic[column]), "mean": mean_of(cubic[column]),
+        "by_rate": ", ".join(by_rate),
+    }  # fmt: skip
+
+
+def _step(run: Run) -> dict[str, Any]:
     """While more flows are there: delays of both queues, and rates of the two kinds, after ten seconds."""
     l4s = [_flow(run, label) for label in ("prague", "prague-joining")]
-    found = {what: max(flow[f"queueing_delay_{what}_s"] for flow in l4s) for what in ("mean", "p99")}
+    found: dict[str, Any] = {what: max(flow[f"queueing_delay_{what}_s"] for flow in l4s) for what in ("mean", "p99")}
+    found["error_s"] = _quantile_error_s(found["p99"], setup.RTT_MS)
+    found["undecided"] = _undecided(found["p99"], found["error_s"])
     late = (setup.JOIN_S + 10, setup.LEAVE_S)
     found["newcomers"] = _ratio(run, "prague-joining", "prague", "goodput_bps", *late)
     queue = run.series.filter((pl.col("entity") == LINK) & (pl.col("metric") == "queueing_delay_s"))
