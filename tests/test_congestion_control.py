@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from tightlink import _core
+from tightlink.analysis.responses.ranks import ranks
 from tightlink.cli import main
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.claims import load
@@ -26,7 +27,7 @@ from tightlink.simulate import simulate
 from tightlink.studies import congestion_control
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control import options
-from tightlink.studies.congestion_control.observe import costs, one_link, sensitivity
+from tightlink.studies.congestion_control.observe import costs, mixed, one_link, sensitivity
 from tightlink.studies.congestion_control.observe.evidence import as_stored, gather, rows, stored
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.observe.readings import Readings
@@ -185,6 +186,10 @@ def test_claims_of_every_experiment(claims: dict[str, Claim]) -> None:
     # What is not varied, or known to be another way, is open.
     assert claims["sensitivity.Y9.X2"].holds is None
     assert claims["sensitivity.Y2.X4"].holds is None
+    # Nor are a topology and durations that are not the document's, or an amplitude that it does not give.
+    assert claims["sensitivity.transmitting.X4"].holds is None
+    assert claims["sensitivity.without-effect.X19"].holds is None
+    assert claims["oscillation.rapidly"].holds is None
     assert claims["mixture.standard-loses"].origin == "ours"
     # Four conditions give no interval, so that nothing can turn.
     assert (claims["choices.verdicts"].holds, claims["choices.verdicts"].observed) == (True, 0)
@@ -358,6 +363,19 @@ def test_a_cluster_is_not_faster_than_the_longest_run() -> None:
     )
     found = costs.on_cluster(table, (16, 64)).row(0, named=True)
     assert (found["hours on 16 cores"], found["hours on 64 cores"], found["gigabytes_a_worker"]) == (5.0, 2.0, 2.0)
+
+
+def test_places_by_ranks_that_are_alike_decide_nothing() -> None:
+    def open_(values: list[list[float]]) -> str:
+        rows = [
+            (str(cell), name, value) for cell, row in enumerate(values) for name, value in zip("abc", row, strict=True)
+        ]
+        table = pl.DataFrame(rows, schema=["condition", "algorithm", "value"], orient="row")
+        table = table.with_columns(response=pl.lit("file"))
+        return mixed._alike(ranks(table, condition="condition", algorithm="algorithm"), "what they get")
+
+    assert not open_([[1.0, 2.0, 3.0]] * 8)
+    assert "cannot be told apart" in open_([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0], [2.0, 3.0, 1.0]])
 
 
 def test_medians_have_an_interval_by_the_sign_test() -> None:

@@ -118,7 +118,12 @@ def _verdicts_in_words(claims: Mapping[str, Claim]) -> dict[str, object]:
     against = Counter(claim.id.partition(".")[0] for claim in said if claim.holds is False)
     where = listed([f"{count} of {name}" for name, count in against.most_common()]) if against else "none"
     verdicts = [claim.holds for claim in said]
-    return {"said": len(said), "held": verdicts.count(True), "open": verdicts.count(None), "contradicted": where}
+    # A design that was run at two sizes, and an experiment that was run again, ask the same twice.
+    statements = len({(claim.statement, claim.source) for claim in said})
+    return {
+        "said": len(said), "statements": statements, "held": verdicts.count(True), "open": verdicts.count(None),
+        "contradicted": where,
+    }  # fmt: skip
 
 
 def _names(found: Evidence | None) -> dict[str, object]:

@@ -58,6 +58,11 @@ class Mixed:
         own = self.of_file(file).filter(pl.col("own") > 0, pl.col("standard") > 0)
         return own.select("condition", "algorithm", gain=pl.col("own") / pl.col("standard"))
 
+    def over_web(self, file: str) -> Array:
+        """What a file gains over what Web objects do, of each condition and control that has both."""
+        both = self.gains(file).join(self.gains(FILES[0]), on=["condition", "algorithm"], suffix="_web")
+        return (both["gain"] / both["gain_web"]).to_numpy()
+
     @cached_property
     def halves(self) -> tuple[list[int], list[int]]:
         """The conditions of the half with less loss, and those of the half with more, over all controls."""
@@ -129,14 +134,19 @@ class Mixed:
         return (float(np.exp(gains.mean())) if gains.size else 1.0), gains.size
 
 
+def _alike(ranked: Ranks, words: str) -> str:
+    """Why places by these ranks decide nothing; empty where they do."""
+    told = f"The ranks of {words} cannot be told apart by Friedman's test, p = {ranked.p:.2g}."
+    return "" if ranked.p < _TOLD_APART else told
+
+
 def values(one: Mixed) -> dict[str, object]:
     """What claims compare, by name."""
     standard, own = (ranked.summary["algorithm"].to_list() for ranked in (one.standard_ranks, one.own_ranks))
-    p = one.standard_ranks.p
-    alike = f"The ranks of what standard TCP gets cannot be told apart by Friedman's test, p = {p:.2g}."
     found: dict[str, object] = {
         "controls": len(own),
-        "fair.open": "" if p < _TOLD_APART else alike,
+        "fair.open": _alike(one.standard_ranks, "what standard TCP gets"),
+        "own.open": _alike(one.own_ranks, "what their own transfers get"),
         "fairest": ", ".join(standard[:_NAMED]),
         "unfairest": ", ".join(standard[-_NAMED:]),
         **{f"{name}.fair_place": place for place, name in enumerate(standard, start=1)},
@@ -147,6 +157,7 @@ def values(one: Mixed) -> dict[str, object]:
         few = f"{many} conditions and controls had three such transfers of both kinds: run it longer, or larger."
         found[f"gain.{file}"] = gain
         found[f"gain.{file}.few"] = few if many < _FEWEST else ""
+        found |= of_ratios(f"gained.{file}", one.over_web(file))
     calm, congested = (
         one.gains(FILES[0]).filter(pl.col("algorithm") == "highspeed", pl.col("condition").is_in(half))
         for half in one.halves
@@ -253,4 +264,9 @@ class Mixture:
 def mixture_values(one: Mixture) -> dict[str, object]:
     """What claims compare, by name."""
     last = one.ranks.summary["algorithm"].to_list()[-_NAMED:]
-    return {"mixture.last": ", ".join(last), "mixture.standard-last": STANDARD in last, "mixture.p": one.ranks.p}
+    return {
+        "mixture.last": ", ".join(last),
+        "mixture.standard-last": STANDARD in last,
+        "mixture.open": _alike(one.ranks, "what they get"),
+        "mixture.p": one.ranks.p,
+    }
