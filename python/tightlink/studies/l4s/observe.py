@@ -195,7 +195,7 @@ def _worst(part: pl.DataFrame) -> dict[str, Any]:
 def _range(cubic: pl.DataFrame, column: str) -> dict[str, Any]:
     """Of delays: the least and the most of all places, by rate in words, and their mean."""
     by_rate = [
-        f"{part[column].min() * 1e3:.1f} to {part[column].max() * 1e3:.1f} ms at {rate} Mbit/s"
+        f"{smallest(part[column]) * 1e3:.1f} to {largest(part[column]) * 1e3:.1f} ms at {rate} Mbit/s"
         for (rate,), part in cubic.group_by("rate_mbit", maintain_order=True)
     ]
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -91,7 +91,7 @@ class Measured:
     @property
     def tolerance(self) -> float:
         """How far λc may be from the theory's, in packets/s."""
-        return reach(*astuple(self.critical), self.case.critical.load, STEP * self.case.critical.load)
+        return reach(self.critical, self.case.critical.load, STEP * self.case.critical.load)
 
     @property
     def first_full(self) -> str:
@@ -102,22 +102,25 @@ class Measured:
     @property
     def rise_tolerance(self) -> float:
         """How far the rise may be from the critical load: by its interval, or by the rounding where that is more."""
-        return reach(*astuple(self.rise), 1.0, ROUNDED)
+        return reach(self.rise, 1.0, ROUNDED)
 
 
-def reach(value: float, low: float, high: float, expected: float, least: float) -> float:
+def reach(found: Estimate, expected: float, least: float) -> float:
     """How far a value may be from another: by its interval, on that side, or by the least that can be told.
 
-    >>> round(reach(0.96, 0.94, 1.01, 1.0, 0.02), 3), reach(0.96, 0.94, 0.97, 1.0, 0.02)
+    >>> round(reach(Estimate(0.96, 0.94, 1.01), 1.0, 0.02), 3), reach(Estimate(0.96, 0.94, 0.97), 1.0, 0.02)
     (0.05, 0.02)
     """
-    return max(least, high - value if value < expected else value - low)
+    return max(least, found.high - found.value if found.value < expected else found.value - found.low)
 
 
 def agreeing(found: pl.DataFrame) -> pl.DataFrame:
     """Critical loads beside the theory's: how far ``apart``, as a share of it, and whether their intervals reach it."""
     rows = found.select("critical", "low", "high", "theory").iter_rows()
-    agrees = [abs(own[0] - own[3]) <= reach(*own, STEP * own[3]) for own in rows]
+    agrees = [
+        abs(value - theory) <= reach(Estimate(value, low, high), theory, STEP * theory)
+        for value, low, high, theory in rows
+    ]
     return found.with_columns(apart=pl.col("critical") / pl.col("theory") - 1, agrees=pl.Series(agrees))
 
 
