@@ -216,7 +216,7 @@ def test_the_class_that_is_given_is_the_one_that_runs(base: tl.Scenario, tmp_pat
     runs[0].save(tmp_path / "run")
     with pytest.raises(tl.TightlinkError, match="the run there is of another scenario"):
         runs[1].save(tmp_path / "run")
-    with pytest.raises(tl.ScenarioError, match="expected controls with names of their own"):
+    with pytest.raises(tl.ScenarioError, match="expected controls of different names"):
         tl.sweep(base, {KEY: classes})
 
 
@@ -237,7 +237,7 @@ def test_a_sweep_simulates_again_when_what_a_control_looks_up_changes(base: tl.S
         rates.append(found.runs.collect()["goodput_bps"][0])
     assert rates[1] == pytest.approx(2 * rates[0], rel=0.05)
     (tmp_path / "other.py").write_text((tmp_path / "control.py").read_text())
-    with pytest.raises(tl.TightlinkError, match=r"other\.py: defines looked, as control does: expected a name of its"):
+    with pytest.raises(tl.TightlinkError, match=r"other\.py: defines looked, as control does: expected another name"):
         control.load(tmp_path / "other.py")
     sys.path.remove(str(tmp_path))
 

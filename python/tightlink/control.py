@@ -153,7 +153,7 @@ def load(path: str | os.PathLike[str]) -> list[str]:
     for name in found:
         other = before.get(name)
         if other is not None and other.__module__ in _LOADED - {module.__name__}:
-            raise TightlinkError(f"{file}: defines {name}, as {other.__module__} does: expected a name of its own")
+            raise TightlinkError(f"{file}: defines {name}, as {other.__module__} does: expected another name")
     _LOADED.add(module.__name__)
     return found
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import sys
 import types
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-#: Not followed: it has a version, and changes with it.
+#: Not followed: Tightlink has a version of its engine, and Python's own modules do the same on all machines.
 _OWN: Final = __name__.partition(".")[0]
+_KNOWN: Final = {_OWN, *sys.stdlib_module_names}
 _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -40,7 +42,8 @@ def _lines(value: Any, seen: set[int]) -> Iterator[str]:
     elif isinstance(value, type):
         yield from _class(value, seen)
     elif isinstance(value, types.ModuleType):
-        yield f"module {value.__name__} {_file(getattr(value, '__file__', None))}"
+        known = value.__name__.partition(".")[0] in _KNOWN
+        yield f"module {value.__name__} {None if known else _file(getattr(value, '__file__', None))}"
     elif isinstance(value, list | tuple | set | frozenset):
         for item in sorted(value, key=repr) if isinstance(value, set | frozenset) else value:
             yield from _lines(item, seen)
@@ -55,7 +58,7 @@ def _lines(value: Any, seen: set[int]) -> Iterator[str]:
 
 
 def _class(value: type, seen: set[int]) -> Iterator[str]:
-    if value.__module__.partition(".")[0] in {_OWN, "builtins"}:
+    if value.__module__.partition(".")[0] in _KNOWN:
         yield f"class {value.__module__}.{value.__qualname__}"
         return
     yield f"class {value.__qualname__}"
@@ -79,7 +82,7 @@ def _function(value: Any, seen: set[int]) -> Iterator[str]:
             yield from _lines(part, seen)
         return
     function = getattr(value, "__func__", value)
-    if function.__module__ is not None and function.__module__.partition(".")[0] == _OWN:
+    if function.__module__ is not None and function.__module__.partition(".")[0] in _KNOWN:
         yield f"function {function.__module__}.{function.__qualname__}"
         return
     yield f"function {function.__qualname__} {_file(function.__code__.co_filename)}"

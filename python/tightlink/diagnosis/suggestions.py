@@ -47,6 +47,7 @@ _SHORTEST: Final = 4
 _BUSY: Final = 0.8
 #: CAKE is told this share of a link's rate, so that its queue is the one that stands.
 _SHAPED: Final = 0.98
+_TARGET_PACKETS: Final = 1.5
 #: Kinds of rates that do not change at random.
 _FORESEEN: Final = ("schedule", "table")
 #: A queue that is suggested takes the burst of an initial window (RFC 6928).
@@ -242,7 +243,9 @@ def _other_queues(link: Link, path: Path, *, fills: bool) -> Iterator[Tried]:
         return
     codel = {"kind": "codel", "limit": link.written() or "unlimited"}
     if link.mean_bytes < _SMALL * path.packet_bytes and path.tcp is not None:
-        yield "CAKE with its ACK filter", {f"{link.key}.queue": _cake(link)}
+        # Its queue stands at its target, which on a slow link is as long as one and a half full packets take.
+        if link.queueing_s > _TARGET_PACKETS * link.service_s(_FULL_BYTES):
+            yield "CAKE with its ACK filter", {f"{link.key}.queue": _cake(link)}
     elif not fills:
         yield _fair(link)
     elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):

@@ -76,7 +76,7 @@ def cells(base: Scenario, design: Design) -> list[Cell]:
             with _of_factors(design):
                 found[text] = Cell(len(found), levels, base.set_all(levels))
         elif found[text].values != levels:
-            expected = "controls with names of their own, as class attribute: name = …; or one control with an option"
+            expected = "controls of different names (class attribute name), or one control with an option"
             raise ScenarioError(expected, key=", ".join(levels), value=[*levels.values()])
     listed = list(found.values())
     # What takes the whole scenario to see is found here if it is the same everywhere, and else with its run.
