@@ -59,9 +59,14 @@ impl Sender {
         }
     }
 
-    /// ns-2: a packet of a window that a mark has cut already is retransmitted, and the window stays.
+    /// ns-2: whether what is missing now is of a window that a mark has cut already, which is not cut again.
+    pub(super) fn is_behind_mark(&self) -> bool {
+        self.acked <= self.recover && self.last_cut == LastCut::Mark
+    }
+
+    /// ns-2: the first missing packet of such a window is retransmitted.
     pub(super) fn retransmit_behind_mark<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        if self.last_cut == LastCut::Mark {
+        if self.is_behind_mark() {
             self.last_cut = LastCut::DuplicateAcks;
             self.arm_rto(env);
             self.transmit(env, self.last_ack + 1);

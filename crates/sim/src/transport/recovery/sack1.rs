@@ -57,12 +57,9 @@ impl Sender {
 
     fn sack1_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
         // The window of a mark is not cut twice, but what it lost is retransmitted.
-        let marked = self.acked <= self.recover && self.last_cut == LastCut::Mark;
+        let marked = self.is_behind_mark();
         if self.acked <= self.recover && self.acked != 0 && !marked {
             return;
-        }
-        if !marked {
-            self.recover = self.highest;
         }
         let pipe = self.highest - self.acked - DUPLICATE_ACKS as i32;
         self.arm_rto(env);
@@ -74,6 +71,7 @@ impl Sender {
         board.retransmitted(missing);
         self.last_cut = LastCut::DuplicateAcks;
         if !marked {
+            self.recover = self.highest;
             self.cut(env);
         }
         self.transmit(env, self.last_ack + 1);

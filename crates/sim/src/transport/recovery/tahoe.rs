@@ -22,7 +22,7 @@ impl Sender {
     fn tahoe_loss<N: Network>(&mut self, env: &mut Env<'_, N>) {
         // Not again for the same window of data: what it lost, this slow start already sends again.
         // ns-2 begins one behind a mark, whose threshold stays.
-        let marked = self.acked <= self.recover && self.last_cut == LastCut::Mark;
+        let marked = self.is_behind_mark();
         if self.acked <= self.recover && self.acked != 0 && !marked {
             return;
         }
