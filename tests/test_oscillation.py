@@ -55,7 +55,7 @@ def _measured(correlation: float, shape: tuple[int, int]) -> Any:
 
 
 def _second_order(_: float, shape: tuple[int, int]) -> Any:
-    """What a mean with a memory of its own shows of noise that has one."""
+    """What a mean with a memory shows of noise that has one, too."""
     rows, count = shape
     steps = np.random.default_rng(19).standard_normal((rows, count + 200))
     return signal.lfilter([1.0], np.convolve([1, -0.9], [1, -0.7]), steps, axis=-1)[:, 200:]

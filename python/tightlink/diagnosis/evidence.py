@@ -142,7 +142,7 @@ def lost_share(row: Mapping[str, Any]) -> float:
     if not row["initial_rtt_s"]:
         # What was overtaken and what was lost before the capture is told apart by the handshake's round trip.
         again = max(again, row["retransmissions"] + row["fast_retransmissions"])
-    again = max(0, again - int(row.get("syns_retransmitted", 0)))
+    again = max(0, again - _syns(row))
     if again == 1 and row["data_packets"] < _FEW and idle(row) > _PAUSES:
         return 0.0
     return again / row["data_packets"] if row["data_packets"] else 0.0
@@ -153,29 +153,39 @@ def retransmitted_in_vain(row: Mapping[str, Any]) -> int:
     vain = row["spurious_retransmissions"] or 0
     asked = row["duplicate_acks"] >= _ASKED * (row["packets_retransmitted"] or 0)
     if place(row) == "receiver" and not row["lost_segments"] and not asked:
-        vain = max(vain, (row["packets_retransmitted"] or 0) - int(row.get("syns_retransmitted", 0)))
+        vain = max(vain, (row["packets_retransmitted"] or 0) - _syns(row))
     return int(vain)
 
 
 def gaps_are_overtaken(row: Mapping[str, Any]) -> bool:
     """Whether most gaps in what was captured are of segments that others overtook, rather than lost."""
     gaps, late = row["lost_segments"] + row["acked_unseen"], row.get("packets_retransmitted") or 0
-    filled = (row.get("out_of_order") or 0) + row["fast_retransmissions"] + row["retransmissions"]
-    return bool(filled > _OVERTAKEN * gaps and late < (1 - _OVERTAKEN) * gaps)
+    return bool(_filled(row) > _OVERTAKEN * gaps and late < (1 - _OVERTAKEN) * gaps)
 
 
 def has_open_gap(row: Mapping[str, Any]) -> bool:
     """Whether segments of a connection that ended never came, and the capture itself is not known to lack any."""
     if row["state"] not in {"complete", "reset"}:
         return False
-    filled = (row.get("out_of_order") or 0) + row["fast_retransmissions"] + row["retransmissions"]
-    return bool(row["lost_segments"] and not filled and not row["packets_retransmitted"] and not row["acked_unseen"])
+    return bool(
+        row["lost_segments"] and not _filled(row) and not row["packets_retransmitted"] and not row["acked_unseen"]
+    )
+
+
+def _filled(row: Mapping[str, Any]) -> int:
+    """Segments that came behind later ones, which fill gaps."""
+    return int((row.get("out_of_order") or 0) + row["fast_retransmissions"] + row["retransmissions"])
+
+
+def _syns(row: Mapping[str, Any]) -> int:
+    """SYNs among what was retransmitted."""
+    return int(row.get("syns_retransmitted", 0))
 
 
 def no_full_segment_arrives(row: Mapping[str, Any]) -> bool:
     """Whether segments of full size were retransmitted, and not one was acknowledged."""
     full = _FILLED * segment_bytes(row)
-    again = (row["packets_retransmitted"] or 0) - int(row.get("syns_retransmitted", 0))
+    again = (row["packets_retransmitted"] or 0) - _syns(row)
     return bool(again >= _FULL_SIZE and row["in_flight_max_bytes"] >= full and row.get("delivered_bytes", full) < full)
 
 

@@ -69,12 +69,12 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
     also = f"; {wire} adds {ms(moves)} more" if wire else ""
     text = f"the queue of {first.name} ({_limit(first, path)}) adds {ms(mean)}{upper} to {what}{also}"
     if second is not None:
-        parts = f"{_part(first, path, waits)} and {_part(second, path, waits)}"
+        parts = f"{_its_part(first, path, waits)} and {_its_part(second, path, waits)}"
         text = f"queues add {ms(mean)}{upper} to {what}, {parts}{also}"
     return Delay(first.name, mean, p95, base, is_tcp, text)
 
 
-def _part(link: Link, path: Path, waits: Mapping[str, float]) -> str:
+def _its_part(link: Link, path: Path, waits: Mapping[str, float]) -> str:
     return f"that of {link.name} ({_limit(link, path)}) {ms(waits[link.name])}"
 
 

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink.analysis.traffic.by_chance import p_value, portions
 from tightlink.analysis.traffic.values import at_intervals, numbers, positive
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Array, ArrayLike, np, pl
@@ -26,8 +27,6 @@ _LONGEST: Final = 1 / 4
 _CONFIDENCE: Final = 0.95
 #: Of the random phases: the same series have the same p.
 _SEED: Final = 1
-#: Numbers that are simulated at a time.
-_CHUNK: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -101,14 +100,11 @@ def lag(first: ArrayLike, second: ArrayLike, interval_s: float, *, longest_s: fl
     place = int(np.abs(across).argmax())
     chance, without = [], []
     random = np.random.default_rng(_SEED)
-    at_once = max(_CHUNK // n, 1)
-    for done in range(0, SIMULATIONS, at_once):
-        found = np.abs(_correlation(_unrelated(x, min(at_once, SIMULATIONS - done), random), y, most))
+    for series in portions(SIMULATIONS, n):
+        found = np.abs(_correlation(_unrelated(x, series, random), y, most))
         chance.append(found.max(axis=-1))
         without.append(found[:, most])
     largest = np.concatenate(chance)
-    # As if the series were one more pair by chance: Davison and Hinkley, Bootstrap Methods, 1997, section 4.2.
-    p = (1 + int((largest >= abs(across[place])).sum())) / (1 + SIMULATIONS)
     return Lag(
         n,
         interval_s,
@@ -116,7 +112,7 @@ def lag(first: ArrayLike, second: ArrayLike, interval_s: float, *, longest_s: fl
         float(across[place]),
         float(across[most]),
         float(np.quantile(np.concatenate(without), _CONFIDENCE)),
-        p,
+        p_value(abs(across[place]), largest),
         float(np.quantile(largest, 1 - LEVEL, method="higher")),
         pl.DataFrame({"lag_s": lags * interval_s, "correlation": across}),
     )

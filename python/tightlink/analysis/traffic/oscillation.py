@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink.analysis.traffic.by_chance import p_value
 from tightlink.analysis.traffic.red_noise import Spectrum, largest_ratios
 from tightlink.analysis.traffic.values import at_intervals
 from tightlink.lazy import Array, ArrayLike, np, pl
@@ -133,8 +134,7 @@ def oscillation(
     spectrum = Spectrum.of(values, interval_s)
     correlation, ratio = float(spectrum.correlation), float(spectrum.ratio.max())
     noise = largest_ratios(int(spectrum.noise), count, simulations, _SEED)
-    # As if the series itself were one more of noise: Davison and Hinkley, Bootstrap Methods, 1997, section 4.2.
-    p = (1 + int((noise >= ratio).sum())) / (1 + simulations)
+    p = p_value(ratio, noise)
     critical = float(np.quantile(noise, 1 - level, method="higher"))
     period = 1 / float(spectrum.frequency_hz[_peak(spectrum, critical)])
     amplitude = _amplitude(spectrum, 1 / period)

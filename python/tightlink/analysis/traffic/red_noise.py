@@ -24,12 +24,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from tightlink.analysis.traffic.by_chance import portions
 from tightlink.lazy import Array, np
 
 #: What has come and gone fewer times than this is a trend.
 LEAST_CYCLES: Final = 3
-#: Numbers that are simulated at a time.
-_CHUNK: Final = 2_000_000
 #: Candidates: times over which noise remembers, from half an interval to the whole series;
 _TIMES: Final = 28
 #: a second time, as a share of the first;
@@ -161,10 +160,9 @@ class Spectrum:
 def largest_ratios(noise: int, count: int, simulations: int, seed: int) -> Array:
     """The largest ratio of each of many series of one noise of `Candidates`, ascending."""
     random = np.random.default_rng(seed)
-    at_once = max(_CHUNK // count, 1)
     found = []
-    for done in range(0, simulations, at_once):
-        series = Candidates.of(count).series(noise, min(at_once, simulations - done), random)
+    for rows in portions(simulations, count):
+        series = Candidates.of(count).series(noise, rows, random)
         found.append(Spectrum.of(series).ratio.max(axis=-1))
     return np.sort(np.concatenate(found))
 
