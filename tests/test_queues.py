@@ -87,7 +87,11 @@ def test_red_follows_its_link() -> None:
 
 @pytest.mark.parametrize("kind", [name for name, _ in _core.queues()])
 def test_every_queue_can_be_written_and_read_again(kind: str) -> None:
-    needed: dict[str, dict[str, object]] = {"threshold": {"mark": "20 packets"}, "strict": {"order": ["CS0"]}}
+    needed: dict[str, dict[str, object]] = {
+        "threshold": {"mark": "20 packets"},
+        "policer": {"rate": "9.5 Mbit/s", "burst": "30 kB"},
+        "strict": {"order": ["CS0"]},
+    }
     scenario = with_queue({"kind": kind, "limit": "100 packets"} | needed.get(kind, {}))
     assert tl.loads(scenario.to_toml()).resolve() == scenario.resolve()
     links = tl.simulate(scenario).links

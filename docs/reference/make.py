@@ -49,6 +49,7 @@ KEYS: Final = {
     "threshold": "Threshold",
     "red": "Red",
     "pie": "Pie",
+    "policer": "Policer",
     "rem": "Rem",
     "codel": "Codel",
     "fq-codel": "FqCodel",
@@ -146,7 +147,7 @@ _WORDS: Final = ("nothing", "none", "without end", "no series", "the duration", 
 _SECTIONS: Final = {
     "Reverse": "reverse",
     **dict.fromkeys(
-        ("DropTail", "Threshold", "Red", "Pie", "Rem", *(kind.__name__ for kind in HELD.values())), "queues"
+        ("DropTail", "Threshold", "Policer", "Red", "Pie", "Rem", *(kind.__name__ for kind in HELD.values())), "queues"
     ),
     "Framing": "framing",
     **dict.fromkeys(

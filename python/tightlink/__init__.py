@@ -128,6 +128,7 @@ __all__ = [
     "Patience",
     "Pie",
     "Place",
+    "Policer",
     "Processor",
     "RandomOutages",
     "RandomWalk",

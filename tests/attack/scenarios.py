@@ -86,9 +86,12 @@ def _count(chance: Random) -> object:
 
 
 def _queue(chance: Random) -> object:
-    kind = chance.choice(["drop-tail", "threshold", "red", "pie", "rem", *(kind for kind in HELD if kind != "strict")])
-    mark: dict[str, object] = {"mark": _LIMIT(chance)} if kind == "threshold" else {}
-    return {"kind": kind, "limit": _LIMIT(chance)} | mark
+    kind = chance.choice(["drop-tail", "threshold", "policer", "red", "pie", "rem", *(kind for kind in HELD if kind != "strict")])
+    needed: dict[str, dict[str, object]] = {
+        "threshold": {"mark": _LIMIT(chance)},
+        "policer": {"rate": _RATE(chance), "burst": _SIZE(chance)},
+    }
+    return {"kind": kind, "limit": _LIMIT(chance)} | needed.get(kind, {})
 
 
 def _control(chance: Random) -> object:

@@ -42,6 +42,7 @@ CAUSES: Final = {
     "random_loss": "losses on a wire keep the congestion window below the path's BDP",
     "reordering": "packets that overtake each other are taken for lost",
     "small_queue": "a queue below the BDP loses packets, and the link idles after each loss",
+    "policer": "a policer drops what exceeds its rate",
     "early_drops": "an active queue management drops before the window reaches the path's BDP",
     "losses": "losses keep the window small; a capture does not tell of which kind",
     "recovery": "the window is recovering from losses at a queue that is long enough",

@@ -55,12 +55,15 @@ def saturated(row: Mapping[str, Any], link: Link, flows: int = 1, most: tuple[st
     whole = lasts(row, link)
     shaped = link.shaped_bps < math.inf
     facts = [rate(link.shaped_bps)] if shaped else []
-    facts += [f"{percent(link.utilization)} busy"] if whole else []
+    facts += [f"{percent(link.utilization)} {'used' if link.polices else 'busy'}"] if whole else []
     facts += [f"shared by {flows} flows"] if flows > 1 else []
     facts += [f"{most[0]} gets {percent(most[1])}"] if most else []
     said = f" ({', '.join(facts)})" if facts else ""
+    while_sent = "" if whole else " while data is sent"
+    if link.polices:
+        return f"the policer of link {link.name} lets no more through{while_sent}{said}"
     who = f"{'the shaper of ' if shaped else ''}link {link.name}"
-    return f"{who} is saturated{'' if whole else ' while data is sent'}{said}"
+    return f"{who} is saturated{while_sent}{said}"
 
 
 def lasts(row: Mapping[str, Any], link: Link) -> bool:

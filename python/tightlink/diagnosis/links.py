@@ -28,20 +28,26 @@ class Link:
 
     @property
     def utilization(self) -> float:
-        """Share of the time in which its transmitter was busy; at least the share of what its shaper lets through."""
+        """Share of the time in which its transmitter was busy; at least the share of what its shaper, or policer, lets
+        through."""
         sent = _BITS * (self.totals.get("bytes_out") or 0)
         return max(self.totals.get("utilization") or 0.0, min(1.0, sent / (self.shaped_bps * self.duration_s)))
 
     @property
     def shaped_bps(self) -> float:
-        """Rate of its shaper, where that is below the line's; infinite where none is."""
+        """Rate of its shaper or policer, where that is below the line's; infinite where none is."""
         rate = self.spec.get("shaper", self.spec["queue"]).get("rate_bps") or math.inf
         return float(rate) if rate < (self.spec["rate_bps"] or 0.0) else math.inf
 
     @property
     def shaped_by_cake(self) -> bool:
         """Whether its queue shapes, of whose waits for tokens the transmitter knows nothing."""
-        return "shaper" not in self.spec and self.shaped_bps < math.inf
+        return "shaper" not in self.spec and self.shaped_bps < math.inf and not self.polices
+
+    @property
+    def polices(self) -> bool:
+        """Whether it drops what exceeds a rate below the line's, rather than let it wait."""
+        return self.discipline == "policer" and self.shaped_bps < math.inf
 
     @property
     def delay_changes(self) -> bool:

@@ -25,6 +25,7 @@ _WORTH: Final = 0.1
 _FULL: Final = {
     "small_queue": 0.9,
     "timeouts": 0.8,
+    "policer": 0.9,
     "early_drops": 0.8,
     "congestion_marks": 0.8,
     "random_loss": 0.8,
@@ -134,6 +135,14 @@ def _lengthen_queue(path: Path, cause: Cause) -> Tried:
     return f"a plain {text}", {f"{link.key}.queue": packets}
 
 
+def _shape(path: Path, cause: Cause) -> Tried:
+    link = path.link(cause.where)
+    text, packets = _one_bdp(link, path)
+    spec = link.spec["queue"]
+    shaper = {"rate": units.format_rate(spec["rate_bps"]), "burst": units.format_size(spec["burst_bytes"])}
+    return f"a shaper of that rate and a {text}", {f"{link.key}.queue": packets, f"{link.key}.shaper": shaper}
+
+
 def _mark_later(path: Path, cause: Cause) -> Tried:
     """A threshold below what keeps the link busy: a seventh of the BDP for DCTCP (Alizadeh et al. 2010, eq. 13)."""
     link = path.link(cause.where)
@@ -209,6 +218,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause], Tried | None]]] = {
     "small_queue": _lengthen_queue,
     "timeouts": lambda path, cause: _shorter_timeout(path, cause) or _longer_queue(path, cause),
     "early_drops": _lengthen_queue,
+    "policer": _shape,
     "congestion_marks": _mark_later,
     "random_loss": _ignore_losses,
     "reordering": _wait_for_late,
@@ -267,7 +277,9 @@ def _cake(link: Link) -> dict[str, str]:
 
 def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, ...]] | None:
     """What a sweep would show of the first suggestion that chooses a queue or a control: text, key, levels."""
-    for key, value in [item for each in made for item in each.changes.items()]:
+    # Without the shaper in front of it, another length of its queue would be that of another link.
+    alone = [each for each in made if not any(key.endswith(".shaper") for key in each.changes)]
+    for key, value in [item for each in alone for item in each.changes.items()]:
         if key.endswith(".tcp.congestion"):
             return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *_CONTROLS)))
         if key.endswith(".queue.mark"):

@@ -14,7 +14,7 @@ from tightlink.diagnosis.answers import Cause, Certainty
 from tightlink.diagnosis.bounds import busy_processor, gave_way, lasts, network, router, saturated
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import FAIR, Path, Paths
-from tightlink.diagnosis.words import ALIKE, amount, between, lost_percent, ms, percent, small_percent
+from tightlink.diagnosis.words import ALIKE, amount, between, lost_percent, ms, percent, rate, small_percent
 
 #: Controls that take delay for congestion, and controls that send at a rate that they have measured.
 _BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
@@ -171,6 +171,11 @@ def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     if on_wire:
         return _on_wire(row, path, wire, share, certainty)
     flows = len(paths.users.get(queue.name, ())) or 1
+    if queue.polices:
+        shared = f", shared by {flows} flows" if flows > 1 else ""
+        used = f"; {percent(queue.utilization)} of its rate is used" if lasts(row, queue) else ""
+        text = f"the policer of {queue.name} ({rate(queue.shaped_bps)}{shared}) drops {lost} of the packets{timeouts}"
+        return Cause("policer", share, certainty, queue.name, text + used)
     if queue.discipline in DISCIPLINES and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
         kind = DISCIPLINES[queue.discipline]
         text = (

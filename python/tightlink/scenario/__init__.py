@@ -19,7 +19,7 @@ from tightlink.scenario.delays import (
     ParetoJitter,
     UniformJitter,
 )
-from tightlink.scenario.disciplines import DropTail, Pie, Red, Rem, Threshold
+from tightlink.scenario.disciplines import DropTail, Pie, Policer, Red, Rem, Threshold
 from tightlink.scenario.four_tier import PARAMETERS, Distribution, FourTier, LargerFile
 from tightlink.scenario.held_disciplines import (
     Cake,
@@ -149,6 +149,7 @@ __all__ = [
     "Patience",
     "Pie",
     "Place",
+    "Policer",
     "Processor",
     "Profile",
     "RandomOutages",

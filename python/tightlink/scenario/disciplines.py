@@ -21,6 +21,7 @@ from tightlink.scenario.values import (
     Fraction,
     Period,
     QueueLimit,
+    Rate,
     RingLimit,
     Size,
     in_si,
@@ -93,6 +94,20 @@ class Threshold(Discipline):
         """The options as the engine reads them."""
         count, in_bytes = _amount(self.mark)
         return {"mark": {"bytes" if in_bytes else "packets": int(count)}}
+
+
+class Policer(Discipline):
+    """First in, first out, of what a token bucket lets through; what comes when it has too few tokens is dropped.
+
+    Unlike a shaper (`shaper` of a link, `rate` of CAKE) it lets nothing wait.
+    """
+
+    kind: Literal["policer"] = "policer"
+    """Queue discipline."""
+    rate: Rate
+    """Rate at which tokens come, for the bytes of packets without framing."""
+    burst: Size
+    """Tokens that the bucket holds, which is full at first."""
 
 
 class Red(Discipline):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import BeforeValidator, Field, WrapValidator
 
 from tightlink.errors import closest
-from tightlink.scenario.disciplines import Discipline, DropTail, Pie, Red, Rem, Threshold
+from tightlink.scenario.disciplines import Discipline, DropTail, Pie, Policer, Red, Rem, Threshold
 from tightlink.scenario.forms import Forms, by_kind
 from tightlink.scenario.held_disciplines import Cake, Cobalt, Codel, Drr, DualPi2, FqCobalt, FqCodel, FqPie, Strict
 from tightlink.scenario.table import wrong
@@ -28,6 +28,7 @@ _Queue = (
     QueueLimit
     | DropTail
     | Threshold
+    | Policer
     | Red
     | Pie
     | Rem

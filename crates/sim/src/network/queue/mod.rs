@@ -28,6 +28,7 @@ pub mod fq_cobalt;
 pub mod fq_codel;
 pub mod fq_pie;
 pub mod pie;
+pub mod policer;
 pub mod red;
 pub mod rem;
 pub mod strict;
@@ -297,10 +298,14 @@ macro_rules! queues {
                 }
             }
 
-            /// Whether it may lose whatever comes at one instant, though it has room: by a probability that is one.
+            /// Whether it may lose whatever comes at one instant, though it has room: by a probability that is one, or for
+            /// want of tokens.
             #[must_use]
             pub fn may_lose_all(&self) -> bool {
-                matches!(self, Self::Red(_) | Self::Pie(_) | Self::Rem(_) | Self::FqPie(_) | Self::DualPi2(_))
+                matches!(
+                    self,
+                    Self::Policer(_) | Self::Red(_) | Self::Pie(_) | Self::Rem(_) | Self::FqPie(_) | Self::DualPi2(_)
+                )
             }
         }
 
@@ -436,6 +441,7 @@ queues! {
     on arrival:
         "drop-tail" => drop_tail::DropTail,
         "threshold" => threshold::Threshold,
+        "policer" => policer::Policer,
         "red" => red::Red,
         "pie" => pie::Pie,
         "rem" => rem::Rem;

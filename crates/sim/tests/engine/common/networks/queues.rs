@@ -9,6 +9,7 @@ use tightlink_sim::network::queue::dualpi2::{DualPi2Spec, Overload, Scheduler};
 use tightlink_sim::network::queue::fq_codel::FqCodelSpec;
 use tightlink_sim::network::queue::fq_pie::FqPieSpec;
 use tightlink_sim::network::queue::pie::PieSpec;
+use tightlink_sim::network::queue::policer::PolicerSpec;
 use tightlink_sim::network::queue::red::{AdaptiveSpec, RedSpec};
 use tightlink_sim::network::queue::rem::RemSpec;
 use tightlink_sim::network::queue::strict::StrictSpec;
@@ -142,13 +143,18 @@ fn threshold(limit: QueueLimit, step: u32) -> QueueSpec {
     QueueSpec::Threshold(ThresholdSpec { limit, mark: QueueLimit::Packets(step % 5) })
 }
 
+fn policer(limit: QueueLimit, step: u32) -> QueueSpec {
+    let rate_bps = DECIMAL.rate_bps * f64::from(1 + step % 3);
+    QueueSpec::Policer(PolicerSpec { limit, rate_bps, burst_bytes: u64::from(DECIMAL.bytes * (1 + step % 20)) })
+}
+
 /// Queues that look at nothing but their length.
 pub const BY_LENGTH: [OtherQueue; 2] = [red, threshold];
 /// Queues that decide when the line is free.
 pub const AT_DEPARTURE: [OtherQueue; 9] = [codel, fq_codel, fq_pie, cobalt, fq_cobalt, cake, dualpi2, drr, strict];
 /// All but drop-tail.
-pub const ALL_OTHERS: [OtherQueue; 13] =
-    [codel, fq_codel, fq_pie, cobalt, fq_cobalt, cake, dualpi2, drr, strict, red, pie, rem, threshold];
+pub const ALL_OTHERS: [OtherQueue; 14] =
+    [codel, fq_codel, fq_pie, cobalt, fq_cobalt, cake, dualpi2, drr, strict, red, pie, rem, threshold, policer];
 
 /// The same networks with other queues than drop-tail at some links.
 pub fn with_queues(
