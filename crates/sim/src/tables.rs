@@ -115,6 +115,8 @@ pub trait Finished {
 struct FlowTotals<'a> {
     start_s: f64,
     stop_s: f64,
+    /// When the last of it arrived, if that is later: queues empty when nothing more is sent.
+    arrived_s: f64,
     packets_sent: u64,
     packets_delivered: u64,
     packets_dropped: u64,
@@ -171,6 +173,7 @@ impl<'a> FlowTotals<'a> {
                 totals.bytes_sent = sent.bytes_sent;
                 totals.bytes_delivered = received.bytes;
                 totals.payload_delivered = connection.payload_through(receiver.in_order());
+                totals.arrived_s = received.advanced.seconds();
                 totals.limited_by = sender.limit_shares(Time::new(totals.stop_s));
             }
             Ends::Udp { source, sink } => {
@@ -180,6 +183,7 @@ impl<'a> FlowTotals<'a> {
                 totals.bytes_sent = source.bytes_sent;
                 totals.bytes_delivered = sink.bytes_delivered;
                 totals.payload_delivered = sink.payload_delivered;
+                totals.arrived_s = sink.arrived.seconds();
                 totals.datagram_flows = 1;
                 let playout = sink.playout.settled();
                 totals.loss_runs = playout.loss_runs;
@@ -214,6 +218,7 @@ impl<'a> FlowTotals<'a> {
         }
         self.start_s = self.start_s.min(other.start_s);
         self.stop_s = self.stop_s.max(other.stop_s);
+        self.arrived_s = self.arrived_s.max(other.arrived_s);
         self.packets_sent += other.packets_sent;
         self.packets_delivered += other.packets_delivered;
         self.packets_dropped += other.packets_dropped;
@@ -247,7 +252,7 @@ impl<'a> FlowTotals<'a> {
     }
 
     fn rate_bps(&self, bytes: u64) -> f64 {
-        let seconds = self.stop_s - self.start_s;
+        let seconds = self.stop_s.max(self.arrived_s) - self.start_s;
         if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
     }
 }

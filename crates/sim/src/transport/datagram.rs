@@ -112,6 +112,8 @@ pub struct DatagramFlow {
     pub bytes_delivered: u64,
     /// Payload of the datagrams that arrived whole, in bytes.
     pub payload_delivered: u64,
+    /// When the last packet arrived.
+    pub arrived: Time,
     /// Losses in a row and jitter.
     pub playout: Playout,
     /// Of a video, its frames.
@@ -139,6 +141,7 @@ impl DatagramFlow {
             packets_marked: 0,
             bytes_delivered: 0,
             payload_delivered: 0,
+            arrived: Time::ZERO,
             playout: Playout::default(),
             frames: None,
         }
@@ -282,6 +285,7 @@ impl DatagramFlow {
         self.packets_delivered += 1;
         self.packets_marked += u64::from(packet.is_marked());
         self.bytes_delivered += u64::from(packet.size());
+        self.arrived = now.time;
         let transit_s = now.time.since(packet.sent());
         network.note_one_way_delay(self.flow, transit_s);
         if self.frames.is_some() || self.fragments.count == 1 {

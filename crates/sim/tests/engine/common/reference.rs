@@ -82,6 +82,7 @@ struct Flow {
     arrived: HashMap<u64, usize>,
     payload_delivered: u64,
     latencies_s: Vec<f64>,
+    arrived_s: f64,
 }
 
 /// The reference simulator.
@@ -371,6 +372,7 @@ impl<'a> Reference<'a> {
         flow.packets_delivered += 1;
         flow.bytes_delivered += u64::from(packet.size);
         flow.latencies_s.push(now.time.seconds() - packet.sent_s);
+        flow.arrived_s = now.time.seconds();
         let arrived = flow.arrived.entry(packet.seq).or_default();
         *arrived += 1;
         let udp = udp(&self.scenario.flows[packet.flow]);
@@ -441,7 +443,7 @@ impl<'a> Reference<'a> {
         let float = |value: fn(&Flow) -> f64| Column::Float(self.flows.iter().map(value).collect());
         let rate = |bytes: fn(&Flow) -> u64| {
             let rates = self.flows.iter().zip(&self.scenario.flows).map(|(flow, spec)| {
-                let seconds = spec.stop_s.min(self.scenario.duration_s) - spec.start_s;
+                let seconds = spec.stop_s.min(self.scenario.duration_s).max(flow.arrived_s) - spec.start_s;
                 bytes(flow) as f64 * 8.0 / seconds
             });
             Column::Float(rates.collect())
