@@ -3,14 +3,15 @@
 //!
 //! From Linux 6.18, by its names: `tcp_select_initial_window`, `tcp_grow_window`, `tcp_rcv_space_adjust` and
 //! `tcp_rcvbuf_grow`. The application is taken to read at once. A window smaller than the kernel's largest was asked
-//! for by an application: it is advertised from the start, and does not grow.
+//! for by an application: it is advertised from the start, and does not grow. For a larger one the largest buffer was
+//! raised.
 
 use crate::time::{EQUAL_S, Time, ticks};
 use crate::transport::ack_options::Advertised;
 
 /// A connection begins with a buffer of this size, of which half is window: tcp_rmem[1].
 const FIRST_BUFFER_BYTES: f64 = 131_072.0;
-/// The largest buffer: tcp_rmem[2]. Half of it is what profile `linux` has for a window.
+/// The largest buffer by default: tcp_rmem[2]. Half of it is what profile `linux` has for a window.
 const LARGEST_BUFFER_BYTES: f64 = 6_291_456.0;
 /// What a frame of up to 1600 B takes of a buffer: skb->truesize.
 const FRAME_BYTES: f64 = 2304.0;
@@ -49,6 +50,8 @@ pub struct ReceiveWindow {
     window: f64,
     /// What it may grow to: window_clamp.
     clamp: f64,
+    /// The most that this may grow to.
+    largest: f64,
     /// What waits behind a hole leaves it no room to grow.
     full: bool,
     /// What was advertised ends so many bytes from the start: rcv_wup + rcv_wnd.
@@ -80,12 +83,18 @@ impl ReceiveWindow {
         let payload = f64::from(payload_bytes);
         let share = (payload / FRAME_BYTES).min(MOST_WINDOW);
         let asked_for = (most + 1.0) * payload <= LARGEST_BUFFER_BYTES / 2.0;
+        let raised = most * payload > LARGEST_BUFFER_BYTES * share;
         let window = (FIRST_BUFFER_BYTES / 2.0 / payload).floor().max(1.0) * payload;
         Self {
             payload_bytes: payload,
             share: if asked_for { 0.0 } else { share },
             window,
             clamp: if asked_for { 0.0 } else { FIRST_BUFFER_BYTES * share },
+            largest: match (asked_for, raised) {
+                (true, _) => 0.0,
+                (_, true) => most * payload,
+                _ => LARGEST_BUFFER_BYTES * share,
+            },
             full: false,
             right_edge: (!asked_for).then_some(0),
             told: 0,
@@ -232,7 +241,7 @@ impl ReceiveWindow {
     }
 
     fn widen(&mut self, wanted: f64) {
-        self.clamp = self.clamp.max(wanted.min(LARGEST_BUFFER_BYTES * self.share));
+        self.clamp = self.clamp.max(wanted.min(self.largest));
     }
 }
 
