@@ -199,7 +199,7 @@ impl Sender {
             rtt: RttEstimator::new(&tcp.rto, connection.profile, phase_s),
             rto: Timer::default(),
             control,
-            slow_start: SlowStart::new(tcp.slow_start, tcp.max_ssthresh_packets),
+            slow_start: SlowStart::new(tcp.slow_start, tcp.pacing, tcp.max_ssthresh_packets),
             takes_notes: tcp.ecn != Ecn::Off || tcp.recovery == Recovery::Rack || connection.profile == Profile::Linux,
             window_use: (connection.profile == Profile::Linux)
                 .then(|| Box::new(WindowUse::new(tcp.initial_window_packets))),

@@ -1,6 +1,6 @@
 //! HyStart (S. Ha, I. Rhee: Taming the elephants: New TCP slow start, Computer Networks 55, 2011), as Linux's
 //! CUBIC has it since: slow start ends when the ACKs of a round have come without a pause for half of the smallest
-//! round trip, or when the round trip has become longer.
+//! round trip, or all of it where pacing spreads them over half, or when the round trip has become longer.
 
 use crate::congestion::{Ack, Window};
 use crate::time::Time;
@@ -22,6 +22,8 @@ const DELAY_BOUNDS_S: [f64; 2] = [0.004, 0.016];
 /// The state of HyStart.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
+    /// The sender paces: at twice a window in a round trip its ACKs come for half of it, however long the path is.
+    paced: bool,
     /// The round ends when more than this packet is acknowledged.
     last: i32,
     begin: Time,
@@ -35,17 +37,16 @@ pub struct HyStart {
     found: bool,
 }
 
-impl Default for HyStart {
-    fn default() -> Self {
-        let (begin, train, endless_s) = (Time::ZERO, Time::ZERO, f64::INFINITY);
-        Self { last: -1, begin, train, base_s: endless_s, least_s: endless_s, samples: 0, found: false }
-    }
-}
-
 impl HyStart {
+    /// In the first round of a sender that paces, or does not.
+    pub(super) fn new(paced: bool) -> Self {
+        let (begin, train, endless_s) = (Time::ZERO, Time::ZERO, f64::INFINITY);
+        Self { paced, last: -1, begin, train, base_s: endless_s, least_s: endless_s, samples: 0, found: false }
+    }
+
     /// Begins anew, in a round that ends behind packet `highest`.
-    pub(super) fn after_timeout(highest: i32) -> Self {
-        Self { last: highest, ..Self::default() }
+    pub(super) fn after_timeout(&self, highest: i32) -> Self {
+        Self { last: highest, ..Self::new(self.paced) }
     }
 
     /// Takes in an ACK of slow start. True if the path is full, once.
@@ -68,7 +69,8 @@ impl HyStart {
         if ack.now.since(self.train) <= TRAIN_GAP_S {
             self.train = ack.now;
             let bursts_s = (BURSTS * ack.rtt_s / (2.0 * window.cwnd)).min(MOST_OF_BURSTS_S);
-            if ack.now.since(self.begin) > f64::midpoint(self.base_s, bursts_s) {
+            let longest_s = self.base_s + bursts_s;
+            if ack.now.since(self.begin) > if self.paced { longest_s } else { longest_s / 2.0 } {
                 return true;
             }
         }
@@ -104,10 +106,10 @@ mod tests {
             let acks = (0..20).map(|place| Ack { through: first + place, highest: first + 20, ..ack(rtt_s) });
             acks.filter(|ack| state.finds_limit(&window, ack)).count()
         };
-        let mut state = HyStart::default();
+        let mut state = HyStart::new(false);
         let found = [(0.1, 0), (0.12, 30), (0.2, 60)].map(|(rtt_s, first)| of_a_round(&mut state, rtt_s, first));
         assert_eq!(found, [0, 1, 0]);
-        state = HyStart::after_timeout(80);
+        state = state.after_timeout(80);
         assert_eq!([(0.12, 81), (0.14, 111)].map(|(rtt_s, first)| of_a_round(&mut state, rtt_s, first)), [0, 1]);
     }
 

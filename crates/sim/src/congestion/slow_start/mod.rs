@@ -38,13 +38,14 @@ enum Kind {
 }
 
 impl SlowStart {
-    /// The slow start that a scenario asks for, with the limit of one that has a limit; none is the standard one.
+    /// The slow start that a scenario asks for, of a sender that paces or does not, with the limit of one that has a limit;
+    /// none is the standard one.
     #[must_use]
-    pub fn new(kind: SlowStartKind, max_ssthresh: Option<f64>) -> Option<Box<Self>> {
+    pub fn new(kind: SlowStartKind, paced: bool, max_ssthresh: Option<f64>) -> Option<Box<Self>> {
         let kind = match kind {
             SlowStartKind::Standard => return None,
             SlowStartKind::ByteCounting => Kind::ByteCounting,
-            SlowStartKind::HyStart => Kind::HyStart(HyStart::default()),
+            SlowStartKind::HyStart => Kind::HyStart(HyStart::new(paced)),
             SlowStartKind::HyStartPlusPlus => Kind::HyStartPlusPlus(HyStartPlusPlus::default()),
             SlowStartKind::Search => Kind::Search(Search::default()),
             SlowStartKind::Rapid => Kind::Rapid(Rapid::default()),
@@ -102,7 +103,7 @@ impl SlowStart {
     /// The retransmission timer expired: HyStart looks for the limit again, from behind the highest packet sent.
     pub fn timeout(&mut self, highest: i32) {
         if let Kind::HyStart(state) = &mut self.kind {
-            *state = HyStart::after_timeout(highest);
+            *state = state.after_timeout(highest);
         }
     }
 
@@ -138,7 +139,7 @@ pub(super) mod tests {
         rounds: usize,
         rtt_s: impl Fn(usize) -> f64,
     ) -> (usize, f64) {
-        let mut slow_start = SlowStart::new(kind, Some(100.0)).expect("not the standard one");
+        let mut slow_start = SlowStart::new(kind, false, Some(100.0)).expect("not the standard one");
         let mut window = Window { cwnd: 16.0, ssthresh: f64::MAX };
         let (mut through, mut start_s) = (0, 0.0);
         for round in 0..rounds {

@@ -98,7 +98,7 @@ mod tests {
     /// round trips before shows it when it has passed, less what the threshold leaves.
     #[test]
     fn a_constant_rate_ends_slow_start() {
-        let mut slow_start = SlowStart::new(Search, None).expect("not the standard one");
+        let mut slow_start = SlowStart::new(Search, false, None).expect("not the standard one");
         let mut window = Window { cwnd: 12.5, ssthresh: f64::MAX };
         let mut through = 0;
         let mut acknowledge = |window: &mut Window, now_s: f64, rtt_s: f64| {
