@@ -9,10 +9,11 @@
 
 use std::collections::HashMap;
 
+use crate::network::queue::QueueSpec;
 use crate::network::topology::Paths;
 use crate::network::wire::Wire;
 use crate::packet::Packet;
-use crate::scenario::{Scenario, TransportSpec};
+use crate::scenario::{LinkSpec, Scenario, TransportSpec};
 use crate::time::Time;
 
 /// A hop that was busy for this share of a round trip was busy throughout: what the flow does not use is too little to
@@ -51,6 +52,12 @@ pub struct Full {
 /// At a position where nothing is looked at.
 const NONE: u32 = u32::MAX;
 
+/// Whether a link may carry less than its rate says.
+fn may_be_slower(link: &LinkSpec) -> bool {
+    let shapes = matches!(&link.queue, QueueSpec::Cake(cake) if cake.rate_bps.is_some());
+    shapes || link.shaper.is_some() || link.rate.is_some() || link.outages.is_some() || link.arq.is_some()
+}
+
 /// The stops of a flow's path; of several paths, each once.
 fn stops(paths: &Paths, flow: u32, reverse: bool) -> Vec<u32> {
     let mut stops: Vec<u32> = paths.each(flow, reverse).flatten().collect();
@@ -86,6 +93,7 @@ impl Saturation {
                 if let Some(link) = scenario.links.get(stop as usize)
                     && users[stop as usize] == 1
                     && Some(stop) != slowest
+                    && !may_be_slower(link)
                 {
                     // With flow control, packets join the gate before the link.
                     for stop in before.filter(|_| link.flow_control).into_iter().chain([stop]) {

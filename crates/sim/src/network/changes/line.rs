@@ -35,6 +35,8 @@ pub struct Line {
     /// What is there when it goes down is lost.
     flushes: bool,
     shaper: Option<Shaper>,
+    /// Of the packet that has left last: how long it waited for tokens on the line, and how long its own take to come.
+    tokens_s: (f64, f64),
     /// The work that was asked for and will be done.
     granted: f64,
 }
@@ -50,6 +52,7 @@ impl Line {
             outages: spec.outages.as_ref().map(|outages| Outages::new(&outages.times, stream())),
             flushes: spec.outages.as_ref().is_some_and(|outages| outages.flush),
             shaper: spec.shaper.map(Shaper::new),
+            tokens_s: (0.0, 0.0),
             granted: 0.0,
         }
     }
@@ -90,8 +93,12 @@ impl Line {
         if self.flushes && start_s >= outage.from_s {
             return End::Flushed(start_s);
         }
-        let shaped_s =
-            self.shaper.as_mut().map_or(start_s, |shaper| shaper.begin(start_s, self.wire.frame_bytes(size)));
+        let mut shaped_s = start_s;
+        if let Some(shaper) = &mut self.shaper {
+            let bytes = self.wire.frame_bytes(size);
+            shaped_s = shaper.begin(start_s, bytes);
+            self.tokens_s = (shaped_s - start_s, shaper.tokens_s(bytes));
+        }
         let at_s = self.capacity.begin(now_s, shaped_s);
         self.serve(at_s, size, outage)
     }
@@ -123,6 +130,14 @@ impl Line {
             self.capacity.resume(at_s);
             outage = self.outage(at_s);
         }
+    }
+
+    /// For how long the packet that has left last, after `took_s`, used it up: where tokens are scarce, as long as they take to
+    /// come, though it may have left in a burst.
+    #[inline]
+    pub fn used_s(&self, took_s: f64) -> f64 {
+        let (waited_s, come_s) = self.tokens_s;
+        (took_s - waited_s).max(come_s)
     }
 
     /// Work that could be done from `from_s` on and before `until_s`, neither of which falls from call to call.

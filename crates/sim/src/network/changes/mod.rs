@@ -35,7 +35,7 @@ pub struct Changes {
     arq: Option<Arq>,
     /// The packet that was granted last is lost on the line.
     lost: bool,
-    /// Time that was spent transmitting what was admitted, in seconds.
+    /// Time that was spent transmitting what was admitted, or that its tokens take to come, in seconds.
     busy_s: f64,
     account: Option<Account>,
     estimate: Option<Estimate>,
@@ -86,7 +86,7 @@ impl Changes {
         let (end, retransmitted_s) = self.transmit(now_s, start_s, size);
         let departure_s = end.at_s().max(start_s.next_up());
         let delivery_s = self.propagation.delivery_s(departure_s, retransmitted_s);
-        self.busy_s += departure_s - start_s;
+        self.busy_s += self.line.used_s(departure_s - start_s);
         (departure_s, delivery_s)
     }
 
@@ -103,7 +103,7 @@ impl Changes {
             let delivery_s = self.propagation.delivery_s(end.at_s(), retransmitted_s);
             ((end.at_s() + begins_s).max(start_s.next_up()), delivery_s + begins_s)
         };
-        self.busy_s += departure_s - start_s;
+        self.busy_s += self.line.used_s(departure_s - start_s);
         (departure_s, delivery_s)
     }
 
@@ -148,7 +148,7 @@ impl Changes {
         self.lost
     }
 
-    /// Time that was spent transmitting what was admitted, in seconds.
+    /// Time that was spent transmitting what was admitted, or that its tokens take to come, in seconds.
     #[must_use]
     pub fn busy_s(&self) -> f64 {
         self.busy_s

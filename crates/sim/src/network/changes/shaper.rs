@@ -20,6 +20,11 @@ impl Shaper {
         Self { bytes_per_s: spec.rate_bps / 8.0, burst_bytes, tokens: burst_bytes, at_s: 0.0 }
     }
 
+    /// How long the tokens of a packet of `bytes` bytes take to come, in seconds.
+    pub fn tokens_s(&self, bytes: u32) -> f64 {
+        f64::from(bytes) / self.bytes_per_s
+    }
+
     /// When a packet of `bytes` bytes goes that is first in line from `start_s` on.
     pub fn begin(&mut self, start_s: f64, bytes: u32) -> f64 {
         let needed = f64::from(bytes).min(self.burst_bytes);
