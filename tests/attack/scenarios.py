@@ -86,7 +86,9 @@ def _count(chance: Random) -> object:
 
 
 def _queue(chance: Random) -> object:
-    kind = chance.choice(["drop-tail", "threshold", "policer", "red", "pie", "rem", *(kind for kind in HELD if kind != "strict")])
+    kind = chance.choice(
+        ["drop-tail", "threshold", "policer", "red", "pie", "rem", *(kind for kind in HELD if kind != "strict")]
+    )
     needed: dict[str, dict[str, object]] = {
         "threshold": {"mark": _LIMIT(chance)},
         "policer": {"rate": _RATE(chance), "burst": _SIZE(chance)},

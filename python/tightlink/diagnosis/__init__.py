@@ -34,6 +34,7 @@ __all__ = ["CAUSES", "Cause", "Delay", "Diagnosis", "Suggestion", "Why", "percen
 CAUSES: Final = {
     "saturated_link": "a link of the path is always busy",
     "router_packet_rate": "a router's processor forwards no more packets per second",
+    "ack_path": "the link by which ACKs return is always busy",
     "receiver_window": "the receiver's window is smaller than what the path holds",
     "application": "there is nothing more to send",
     "sender_packet_rate": "the sender's interface takes no more packets per second",
@@ -43,7 +44,7 @@ CAUSES: Final = {
     "reordering": "packets that overtake each other are taken for lost",
     "small_queue": "a queue below the BDP loses packets, and the link idles after each loss",
     "policer": "a policer drops what exceeds its rate",
-    "early_drops": "an active queue management drops before the window reaches the path's BDP",
+    "early_drops": "what an active queue management drops leaves the window below the path's BDP",
     "losses": "losses keep the window small; a capture does not tell of which kind",
     "recovery": "the window is recovering from losses at a queue that is long enough",
     "timeouts": "after losses at a queue, nothing is sent until retransmission timeouts",

@@ -15,7 +15,7 @@ from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.paths import Path, Paths
 from tightlink.diagnosis.queueing import delay, is_little, together
-from tightlink.diagnosis.suggestions import suggestions
+from tightlink.diagnosis.suggestions import Others, suggestions
 from tightlink.diagnosis.transfers import took
 from tightlink.diagnosis.words import ALIKE, family, listed, ms, named, percent, sentence
 
@@ -87,10 +87,14 @@ class Accounted:
             every = sorted(itertools.chain(*members), key=lambda flow: flow.row["flow"])
             full = [flow.path.busiest for flow in every] if name == "saturated_link" else []
             busy = {link.name: link.utilization for link in full}
+            shared = {
+                link.name: len(self._paths.sharing(link.name, flow.row))
+                for link, flow in zip(full, every, strict=False)
+            }
             if len(busy) < _MANY_LINKS:
                 yield from ((flows, "") for flows in members)
                 continue
-            said = saturated_links(busy, [len(self._paths.users.get(link, ())) for link in busy])
+            said = saturated_links(busy, list(shared.values()))
             yield [flow.at(named(busy), said) for flow in every], named(busy)
 
     def _flow(self, row: Mapping[str, Any]) -> _Flow:
@@ -110,14 +114,18 @@ class Accounted:
         queues = together([flow.delay for flow in flows], middle.delay, links)
         most = self._paths.takes_most(path.busiest.name)
         # Who has nearly all of it would get less.
-        equal = most is None or all(self._paths.group(flow.label) == most[0] for flow in flows)
+        equal = most is None or all(self._paths.is_of(flow.label, most[0]) for flow in flows)
         alike = equal and not self._paths.are_unlike(path.busiest.name)
         # Of packets of which none has arrived nobody knows the delay, though others wait on their path.
         told = None if all(flow.row.get("packets_delivered") == 0 for flow in flows) else queues
-        help_ = suggestions(row, path, mean, told or replace(queues, mean_s=0.0), self._changed, alike=alike)
+        controls = [
+            self._paths.control(label) for label in self._paths.sharing(queues.where, row) if label != row["label"]
+        ]
+        others = Others(controls, alike)
+        help_ = suggestions(row, path, mean, told or replace(queues, mean_s=0.0), changed=self._changed, others=others)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
-        others = [disagreement(row, kernel), _outage(middle)]
-        answer = done + _answer(mean, told, help_, others, always=_is_always_full(mean[0], middle))
+        more = [disagreement(row, kernel), _outage(middle)]
+        answer = done + _answer(mean, told, help_, more, always=_is_always_full(mean[0], middle))
         return Diagnosis(tuple(flow.label for flow in flows), mean, told, help_, answer, kernel)
 
 
@@ -149,7 +157,8 @@ def _alike(flow: _Flow) -> tuple[Any, ...]:
     sent, lost = flow.row["packets_sent"] or 0, flow.row["packets_dropped"] or 0
     loses = path.tcp is None and lost > LOSES * sent
     down = next((cause.where for cause in _said(flow.causes) if cause.name == "outage"), "")
-    return first.name, first.where, down, window, size, control, path.tcp is None, loses
+    ends = bool(path.spec["traffic"].get("bytes"))
+    return first.name, first.where, down, window, size, control, path.tcp is None, loses, ends
 
 
 def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[Cause, ...]:

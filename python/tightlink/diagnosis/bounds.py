@@ -9,8 +9,9 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.links import Link, Processor
+from tightlink.diagnosis.paths import ALIKE as ALIKE_RTT
 from tightlink.diagnosis.paths import STRICT, YIELDING, Path, Paths
-from tightlink.diagnosis.words import ALIKE, amount, between, lost_percent, ms, named, percent, rate
+from tightlink.diagnosis.words import amount, between, lost_percent, ms, named, percent, rate
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
 SATURATED: Final = 0.95
@@ -18,9 +19,6 @@ SATURATED: Final = 0.95
 _WHOLE: Final = 0.75
 #: A share of lost packets from which on they say that a queue or a ring is full.
 LOSES: Final = 0.005
-#: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
-_MUCH: Final = 0.5
-_LOSES_MUCH: Final = 0.2
 #: A flow that has so much of its window in flight on average is held by it.
 _FILLED: Final = 0.8
 #: A window that is so many times what the path holds makes a queue.
@@ -39,9 +37,15 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     if path.congestion in YIELDING and gave_way(row, path, link, paths):
         text = f"{path.congestion} yields to the other flows: {saturated(row, link)}"
         return Cause("control", share, "likely", link.name, text)
-    text = saturated(row, link, len(paths.users.get(link.name, ())), paths.takes_most(link.name))
+    text = saturated(row, link, len(paths.sharing(link.name, row)), paths.takes_most(link.name))
     if link.discipline == STRICT and gave_way(row, path, link, paths):
         text += ", and higher classes go first"
+    if window_fills(row, path) and len(paths.sharing(link.name, row)) > 1 and gave_way(row, path, link, paths):
+        text = (
+            f"the receiver's window of {window(path)} holds the rate at window / RTT, {rate(row['throughput_bps'])}, "
+            f"less than its part of the {'shaper of ' if link.shapes else ''}link {link.name}, which others fill"
+        )
+        return Cause("receiver_window", share, "likely", link.name, text)
     if window_fills(row, path) and (path.window_packets or 0) > _MORE * path.full_packets:
         text += f", and a window of {window(path)} is more than the path holds"
     return Cause("saturated_link", share, "certain", link.name, text)
@@ -68,7 +72,7 @@ def saturated(row: Mapping[str, Any], link: Link, flows: int = 1, most: tuple[st
 
 def lasts(row: Mapping[str, Any], link: Link) -> bool:
     """Whether a flow lasts so long that how busy a link was in all of the run says something of it."""
-    return _lasted(row) > _WHOLE * link.duration_s
+    return lasted(row) > _WHOLE * link.duration_s
 
 
 def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:
@@ -97,33 +101,19 @@ def router(row: Mapping[str, Any], path: Path, full: Processor, share: float) ->
 
 def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
     """The receiver's window is smaller than what the path holds."""
+    longer = f", {path.longer}" if path.longer else ""
+    waits = ", and ACKs of single packets are delayed" if path.window_packets == 1 and _acks_late(path) else ""
     text = (
         f"the receiver's window of {window(path)} holds the rate at window / RTT: the path's BDP is "
         f"{amount(path.full_packets)} packets ({rate(path.slowest.carries_bps(path.packet_bytes))} × "
-        f"{ms(path.unfilled_rtt_s)}{_longer(path)})"
+        f"{ms(path.unfilled_rtt_s)}{longer}){waits}"
     )
     return Cause("receiver_window", share, "certain", "", text)
 
 
-def _longer(path: Path) -> str:
-    """What makes a round trip longer than the base RTT, other than the queue that a window fills."""
-    if path.unfilled_rtt_s == path.base_rtt_s:
-        return ""
-    tcp = path.tcp or {}
-    delayed, hosts = tcp.get("delayed_ack_s") or 0.0, tcp.get("processing_delay_s") or 0.0
-    beside = path.unfilled_rtt_s - path.base_rtt_s
-    back = max(path.reverse, key=lambda link: link.queueing_s)
-    if any(link.delay_changes for link in (*path.forward, *path.reverse)):
-        why = "with its changing delay"
-    elif back.queueing_s > beside / 2:
-        why = f"as ACKs wait at {back.name}"
-    elif hosts >= beside / 2:
-        why = "as hosts take their time"
-    elif delayed > beside / 2 and path.window_packets == 1:
-        why = "as ACKs of single packets are delayed"
-    else:
-        return ""
-    return f", {why}"
+def _acks_late(path: Path) -> bool:
+    """Whether the receiver's delay of ACKs is much of the flow's round trips."""
+    return ((path.tcp or {}).get("delayed_ack_s") or 0.0) > (ALIKE_RTT - 1) * path.base_rtt_s
 
 
 def window(path: Path) -> str:
@@ -144,8 +134,11 @@ def window_fills(row: Mapping[str, Any], path: Path) -> bool:
 def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
     """There is nothing more to send; of a transfer all is sent."""
     if path.spec["traffic"].get("bytes"):
-        waits, late = share * _lasted(row), (path.tcp or {}).get("delayed_ack_s")
-        why = " (the receiver delays it)" if late and waits >= late and not row["timeouts"] else ""
+        waits, late = share * lasted(row), (path.tcp or {}).get("delayed_ack_s")
+        at_once = waits - (late or 0.0)
+        # Else it waits in queues, too.
+        delayed = late and 0 <= at_once < 2 * path.base_rtt_s and not row["timeouts"]
+        why = " (the receiver delays it)" if delayed else ""
         return Cause("last_ack", share, "certain", "", f"all is sent, and the last ACK is awaited, {ms(waits)}{why}")
     carries = rate(path.slowest.carries_bps(path.packet_bytes))
     sends = rate(row["throughput_bps"] or 0.0)
@@ -153,7 +146,7 @@ def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> C
     return Cause("application", share, "certain", "", text)
 
 
-def sender_rate(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
+def sender_rate(row: Mapping[str, Any], path: Path, _: Paths | None, share: float) -> Cause:
     """The sender's interface takes no more packets."""
     own = next((each for each in path.processors if each.sends), None)
     if own is None:
@@ -166,8 +159,11 @@ def sender_rate(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> C
 
 def handshake(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
     """The connection is not established yet."""
-    waits = share * _lasted(row)
+    waits = share * lasted(row)
     longer = ""
+    crowded = max((*path.forward, *path.reverse), key=lambda link: link.queueing_s)
+    if waits > 2 * path.base_rtt_s and crowded.queueing_s > path.base_rtt_s / 2:
+        longer = f" (behind the queue of {crowded.name})"
     if waits > 2 * path.base_rtt_s + 0.5:
         wire = max((*path.forward, *path.reverse), key=lambda link: link.lost_on_wire)
         where = f" on the wire of {wire.name}" if wire.lost_on_wire > wire.lost_at_queue else ""
@@ -178,44 +174,14 @@ def handshake(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cau
     return Cause("handshake", share, "certain", "", f"the handshake is under way, {ms(waits)}{longer}")
 
 
-def of_datagrams(row: Mapping[str, Any], path: Path, known: Mapping[str, float]) -> tuple[Cause, ...]:
-    """What bounds the rate at which datagrams arrive: what is offered, or what loses them."""
-    sent, lost = row["packets_sent"] or 0, row["packets_dropped"] or 0
-    losing = sent > 0 and lost > LOSES * sent
-    full = busy_processor(path)
-    if full is not None and losing and full.dropped:
-        return (router(row, path, full, 1.0),)
-    link = path.busiest
-    pushed = known.get("sender_rate", 0.0)
-    if pushed > known.get("network", 0.0) + known.get("application", 0.0):
-        return (sender_rate(row, path, None, pushed),)  # type: ignore[arg-type]  # of which it asks nothing
-    at_queue = max((each.lost_at_queue for each in path.forward), default=0)
-    offered = (row["bytes_sent"] or 0) * _BITS / _lasted(row)
-    much = offered > _MUCH * link.carries_bps(path.packet_bytes) or lost > _LOSES_MUCH * sent
-    if link.utilization >= SATURATED and ((losing and at_queue and much) or known.get("network", 0.0) + pushed > _MUCH):
-        losses = f": {lost_percent(row)} of {_whose(row)} packets are lost there" if losing else ""
-        return (Cause("saturated_link", link.utilization, "certain", link.name, saturated(row, link) + losses),)
-    on_wire = max(path.forward, key=lambda each: each.lost_on_wire)
-    if on_wire.lost_on_wire > at_queue and lost > _LOSES_MUCH * sent:
-        text = f"{lost_percent(row)} of the packets are lost on the wire of {on_wire.name}"
-        return (Cause("random_loss", 1.0, "certain", on_wire.name, text),)
-    losses = f", {lost_percent(row)} of {_whose(row)} packets are lost" if losing else ""
-    where = f" on the wire of {on_wire.name}" if on_wire.lost_on_wire > at_queue else f" at {link.name}"
-    text = f"the application sets the rate, {rate(offered)}{losses}{where if losing else ''}"
-    return (Cause("application", known.get("application", 1.0), "certain", "", text),)
-
-
-def _whose(row: Mapping[str, Any]) -> str:
-    return "their" if ALIKE in row else "its"
-
-
-def _lasted(row: Mapping[str, Any]) -> float:
+def lasted(row: Mapping[str, Any]) -> float:
+    """For how long a flow was sending, in seconds; of one that was not, a second."""
     return float(row["stop_s"] - row["start_s"]) or 1.0
 
 
 def gave_way(row: Mapping[str, Any], path: Path, link: Link, paths: Paths) -> bool:
     """Whether a flow has much less than its part of a link beside flows that do not give way."""
-    beside = [label for label in paths.users.get(link.name, ()) if label != row["label"]]
+    beside = [label for label in paths.sharing(link.name, row) if label != row["label"]]
     others = [label for label in beside if paths.control(label) not in YIELDING]
     part = link.carries_bps(path.packet_bytes) / (len(beside) + 1)
     return bool(others) and (row["throughput_bps"] or 0.0) < _YIELDED * part

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from tightlink.diagnosis import bounds, window
+from tightlink.diagnosis import bounds, datagrams, losses, window
 from tightlink.diagnosis.answers import Cause, merged
 from tightlink.diagnosis.paths import Path, Paths
+from tightlink.diagnosis.words import ms
 
 _PREFIX: Final = "limited_by_"
 #: A share of time below which a cause is not worth a word.
@@ -35,12 +36,23 @@ def causes(
     if not row["packets_sent"] or row["stop_s"] <= row["start_s"]:
         return (Cause("application", None, "certain", "", "it sent nothing"),)
     if path.tcp is None:
-        return bounds.of_datagrams(row, path, known)
+        return (datagrams.cause(row, path, known),)
     if not known:
         return (_inferred(row, path, paths),)
     held = sum(known.pop(name, 0.0) for name in _CONTROLLED)
+    down_s, down = path.down(row["start_s"], row["stop_s"])
+    outage = min(held + known.get("network", 0.0), down_s / (row["stop_s"] - row["start_s"]))
+    if outage < _LEAST:
+        outage = 0.0
+    # While a link is down nothing comes back: a window is full, or what waits on it looks like a full path.
+    held, spent = max(0.0, held - outage), min(held, outage)
+    if outage > spent:
+        known["network"] -= outage - spent
     buffered = min(held, 0.0 if kernel is None else kernel["buffer_limited"])
     found = [_OF[name](row, path, paths, share) for name, share in known.items() if share >= _LEAST]
+    if outage:
+        text = f"link {down.name} is down, {ms(down_s)}{losses.timeouts(row)}"
+        found.append(Cause("outage", outage, "certain", down.name, text))
     if buffered >= _LEAST:
         text = "the send buffer of the sender's socket is full"
         found.append(Cause("send_buffer", buffered, "certain", "", text))

@@ -28,8 +28,7 @@ class Link:
 
     @property
     def utilization(self) -> float:
-        """Share of the time in which its transmitter was busy; at least the share of what its shaper, or policer, lets
-        through."""
+        """Share of the time in which its transmitter was busy; of what its shaper or policer lets through, if more."""
         sent = _BITS * (self.totals.get("bytes_out") or 0)
         return max(self.totals.get("utilization") or 0.0, min(1.0, sent / (self.shaped_bps * self.duration_s)))
 
@@ -40,9 +39,9 @@ class Link:
         return float(rate) if rate < (self.spec["rate_bps"] or 0.0) else math.inf
 
     @property
-    def shaped_by_cake(self) -> bool:
-        """Whether its queue shapes, of whose waits for tokens the transmitter knows nothing."""
-        return "shaper" not in self.spec and self.shaped_bps < math.inf and not self.polices
+    def shapes(self) -> bool:
+        """Whether packets wait at it for a rate below the line's."""
+        return self.shaped_bps < math.inf and not self.polices
 
     @property
     def polices(self) -> bool:
@@ -160,6 +159,11 @@ class Link:
     def lost_on_wire(self) -> int:
         """Packets lost after their transmission."""
         return self.totals.get("packets_lost") or 0
+
+    @property
+    def only_fails(self) -> bool:
+        """Whether its wire loses nothing but what is on it when it goes down."""
+        return "outages" in self.spec and not self.spec["loss"]
 
     @property
     def lost_at_queue(self) -> int:

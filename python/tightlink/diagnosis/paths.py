@@ -36,6 +36,8 @@ ALIKE: Final = 1.2
 YIELDING: Final = frozenset({"ledbat", "ledbat++"})
 #: Controls that do not take each loss for congestion.
 DEAF: Final = frozenset({"bbr", "bbr3"})
+#: Controls that take delay for congestion.
+BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
 #: Queues that give flows turns.
 FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
 #: The queue whose classes go one before the other.
@@ -88,9 +90,10 @@ class Path:
 
     @cached_property
     def packet_bytes(self) -> int:
-        """Size of a full data packet, headers included."""
+        """Size of a full data packet, headers included; of datagrams that are cut, of a full fragment."""
         (transport,) = self.spec["transport"].values()
-        return int(transport["payload_bytes"] + transport["header_bytes"])
+        largest = min(link.spec["mtu_bytes"] or math.inf for link in self.forward)
+        return int(min(transport["payload_bytes"] + transport["header_bytes"], largest))
 
     @cached_property
     def slowest(self) -> Link:
@@ -132,18 +135,39 @@ class Path:
     def unfilled_rtt_s(self) -> float:
         """The round trip to fill: the base RTT, or what it was beside the queue of the busiest link, which had room.
 
-        That is longer where delays change, ACKs wait in queues or for each other, or hosts take their time.
+        That is longer where delays change, ACKs wait in queues, or hosts take their time. Receivers delay ACKs of short
+        windows, and not of longer ones.
         """
-        if self.mean_rtt_s is None or self.busiest.utilization >= _FULL:
-            return self.base_rtt_s
-        beside = self.mean_rtt_s - self.busiest.queueing_s
-        return beside if beside > ALIKE * self.base_rtt_s else self.base_rtt_s
+        return self._beside_s if self.longer else self.base_rtt_s
+
+    @property
+    def _beside_s(self) -> float:
+        return (self.mean_rtt_s or 0.0) - self.busiest.queueing_s
+
+    @cached_property
+    def longer(self) -> str:
+        """What makes a round trip longer than the base RTT, other than the queue that a window fills, in words."""
+        more = self._beside_s - self.base_rtt_s
+        if self.busiest.utilization >= _FULL or more <= 0:
+            return ""
+        if any(link.delay_changes for link in (*self.forward, *self.reverse)):
+            return "with its changing delay"
+        if more <= (ALIKE - 1) * self.base_rtt_s:
+            return ""
+        back = max(self.reverse, key=lambda link: link.queueing_s)
+        if back.queueing_s > more / 2:
+            return f"as ACKs wait at {back.name}"
+        return "as hosts take their time" if ((self.tcp or {}).get("processing_delay_s") or 0.0) >= more / 2 else ""
+
+    @property
+    def filling_packets(self) -> float:
+        """Packets that fill the path: the bandwidth-delay product, of the round trip that there is to fill."""
+        return self.bdp_packets * self.unfilled_rtt_s / self.base_rtt_s
 
     @property
     def full_packets(self) -> int:
-        """Whole packets that fill the path: the BDP rounded up, unless a fifth of a packet is missing."""
-        bdp = self.bdp_packets * self.unfilled_rtt_s / self.base_rtt_s
-        return max(1, math.ceil(bdp - _ROUNDED))
+        """The same in whole packets: rounded up, unless a fifth of a packet is missing."""
+        return max(1, math.ceil(self.filling_packets - _ROUNDED))
 
     @property
     def window_packets(self) -> int | None:
@@ -175,6 +199,8 @@ class Paths:
         self._nodes = {row["node"]: row for row in nodes}
         self._throughput = dict(run.flows.select("label", "throughput_bps").iter_rows())
         self._rtt = dict(run.flows.select("label", "rtt_mean_s").iter_rows())
+        times = run.flows.select("label", "start_s", "stop_s").iter_rows()
+        self._times = {label: (start_s, stop_s) for label, start_s, stop_s in times}
         self._most: dict[str, tuple[str, float] | None] = {}
         self._links: dict[int, Link] = {}
         self._flows: dict[str, Mapping[str, Any]] = {}
@@ -239,19 +265,40 @@ class Paths:
                 found.setdefault(self._network.hops[index].name, []).append(flow["label"])
         return {link: tuple(labels) for link, labels in found.items()}
 
+    def sharing(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """The flows that take a link with their data while the flow, or group, of this row lasts, itself included."""
+        start_s, stop_s = row["start_s"], row["stop_s"]
+        times = ((label, *self._lasted(label)) for label in self.users.get(link, ()))
+        return tuple(label for label, first_s, last_s in times if first_s < stop_s and last_s > start_s)
+
+    def _lasted(self, label: str) -> tuple[float, float]:
+        """From when until when a flow was sending; of flows that the table does not tell apart, all of them."""
+        flow = self._flows[label]
+        return self._times.get(label) or self._times.get(flow["group"]) or (flow["start_s"], flow["stop_s"])
+
     def takes_most(self, link: str) -> tuple[str, float] | None:
-        """The traffic group that gets nearly all of a link beside as many other flows that want all, and its share."""
+        """Who gets nearly all of a link beside as many other flows that want all, and its share: a flow, or a group."""
         if link not in self._most:
-            groups: dict[str, list[float]] = {}
+            rates: dict[str, float] = {}
             for label in self.users.get(link, ()):
                 traffic = self._flows[label]["traffic"]
                 if traffic["kind"] == "bulk" and not traffic.get("bytes") and self.control(label) not in YIELDING:
-                    groups.setdefault(self.group(label), []).append(self._throughput.get(label) or 0.0)
-            group = max(groups, key=lambda each: sum(groups[each]), default="")
-            own, total = groups.get(group, []), sum(map(sum, groups.values())) or 1.0
-            among = 2 * len(own) <= sum(map(len, groups.values()))
-            self._most[link] = (group, sum(own) / total) if among and sum(own) >= _NEARLY_ALL * total else None
+                    rates[label] = self._throughput.get(label) or 0.0
+            groups: dict[str, list[float]] = {}
+            for label, rate in rates.items():
+                groups.setdefault(self.group(label), []).append(rate)
+            total = sum(rates.values()) or 1.0
+            parts = {name: (sum(own) / total, len(own)) for name, own in groups.items()}
+            parts |= {label: (rate / total, 1) for label, rate in rates.items()}
+            most = [(name, share) for name, (share, flows) in parts.items()
+                    if share >= _NEARLY_ALL and 2 * flows <= len(rates)]  # fmt: skip
+            # A flow that has most of what its group has is named rather than that.
+            self._most[link] = most[-1] if most else None
         return self._most[link]
+
+    def is_of(self, label: str, name: str) -> bool:
+        """Whether a flow is the flow, or one of the group, of this name."""
+        return name in {label, self.group(label)}
 
     def are_unlike(self, link: str) -> bool:
         """Whether some of the flows that share a link would suffer from a short queue more than others.

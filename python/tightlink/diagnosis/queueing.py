@@ -9,8 +9,7 @@ from typing import Any, Final
 from tightlink.diagnosis.answers import Delay
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import ALIKE, Path
-from tightlink.diagnosis.window import DISCIPLINES
-from tightlink.diagnosis.words import between, ms, times
+from tightlink.diagnosis.words import DISCIPLINES, between, ms, times
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
 _LITTLE: Final = 0.1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from tightlink import units
@@ -12,7 +13,7 @@ from tightlink.diagnosis import bounds
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import DEAF, FAIR, STRICT, Path
+from tightlink.diagnosis.paths import BY_DELAY, DEAF, FAIR, STRICT, Path
 from tightlink.diagnosis.queueing import bdp_packets
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289), and a quarter of the base delay.
@@ -57,6 +58,8 @@ _BURST: Final = 10
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
 _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
+#: Recoveries that tell of each packet, as BBR needs.
+_SELECTIVE: Final = ("sack", "rack")
 #: Said of what cannot be measured, where the run was.
 _SIMULATED: Final = " in a simulation"
 #: Queues that decide by themselves what they drop.
@@ -64,6 +67,7 @@ _MANAGED: Final = (*FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
+_BITS: Final = 8
 
 
 #: A change in words, and as values by keys of the scenario.
@@ -79,21 +83,31 @@ def shorter_timeout(group: str, least_s: float, rtt_s: float) -> Tried | None:
     return f"a least timeout of {wanted}", {f"traffic.{group}.tcp.rto.min": wanted}
 
 
-def suggestions(
-    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, changed: Changed, *, alike: bool = True
-) -> tuple[Suggestion, ...]:
-    """What would help, the first first, against what bounds the rate and adds delay; only what the scenario allows.
+@dataclass(frozen=True)
+class Others:
+    """Those who share a flow's queues."""
 
-    ``alike``: whether those that share its busiest link have parts of it that are not far from equal, and would with a
-    shorter queue.
-    """
+    controls: Sequence[str] = ()
+    """Of those in the queue that adds most to its delay; empty for datagrams."""
+    alike: bool = True
+    """Whether those on its busiest link have parts that are not far from equal, and would with a shorter queue."""
+
+
+def suggestions(
+    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, *, changed: Changed, others: Others
+) -> tuple[Suggestion, ...]:
+    """What would help, the first first, against what bounds the rate and adds delay; only what the scenario allows."""
     made: list[Suggestion] = []
-    for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay, alike=alike)
-    # Whoever puts classes in an order wants some to wait.
-    chosen = (*FAIR, STRICT)
-    unfair = not alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in chosen
+    for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay, others)
+    # Whoever puts classes in an order wants some to wait; and those of DualPI2 are coupled.
+    chosen = (*FAIR, STRICT, "dualpi2")
+    unfair = not others.alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in chosen
     # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now.
-    if unfair and max(path.base_rtt_s, path.busiest.queueing_s) >= _STANDING_S:
+    if (
+        unfair
+        and not _is_greedy(row, path, path.busiest, others)
+        and max(path.base_rtt_s, path.busiest.queueing_s) >= _STANDING_S
+    ):
         for_rate = itertools.chain([_fair(path.busiest)], for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
     acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
@@ -133,6 +147,15 @@ def _lengthen_queue(path: Path, cause: Cause) -> Tried:
     link = path.link(cause.where)
     text, packets = _one_bdp(link, path)
     return f"a plain {text}", {f"{link.key}.queue": packets}
+
+
+def _relieve_acks(path: Path, cause: Cause) -> Tried | None:
+    link = next(each for each in path.reverse if each.name == cause.where)
+    if link.discipline in FAIR[1:]:
+        return None
+    if link.mean_bytes < _SMALL * path.packet_bytes:
+        return "CAKE with its ACK filter", {f"{link.key}.queue": _cake(link)}
+    return _fair(link)
 
 
 def _shape(path: Path, cause: Cause) -> Tried:
@@ -177,7 +200,9 @@ def _fair(link: Link) -> Tried:
 def _ignore_losses(path: Path, _: Cause) -> Tried | None:
     if path.tcp is None or path.congestion in DEAF:
         return None
-    return "BBR (does not take each loss for congestion)", {_key(path, "tcp.congestion"): "bbr"}
+    selective = {} if path.tcp["recovery"] in _SELECTIVE else {_key(path, "tcp.recovery"): "sack"}
+    changes = selective | {_key(path, "tcp.congestion"): "bbr"}
+    return f"BBR{' with SACK' if selective else ''} (does not take each loss for congestion)", changes
 
 
 def _wait_for_late(path: Path, _: Cause) -> Tried | None:
@@ -215,7 +240,8 @@ def _larger_packets(path: Path, _: Cause) -> Tried | None:
 
 _CHANGES: Final[dict[str, Callable[[Path, Cause], Tried | None]]] = {
     "receiver_window": _open_window,
-    "small_queue": _lengthen_queue,
+    "ack_path": _relieve_acks,
+    "small_queue": lambda path, cause: _longer_queue(path, cause) if path.tcp is None else _lengthen_queue(path, cause),
     "timeouts": lambda path, cause: _shorter_timeout(path, cause) or _longer_queue(path, cause),
     "early_drops": _lengthen_queue,
     "policer": _shape,
@@ -230,33 +256,55 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause], Tried | None]]] = {
 }
 
 
+def _is_greedy(row: Mapping[str, Any], path: Path, link: Link, others: Others) -> bool:
+    """Whether datagrams are more than a fair queue would let through beside other flows."""
+    offered = (row["bytes_sent"] or 0) * _BITS / max(row["stop_s"] - row["start_s"], 1e-9)
+    return path.tcp is None and offered > link.carries_bps(path.packet_bytes) / (len(others.controls) + 1)
+
+
 def _for_delay(
-    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, *, alike: bool
+    row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, others: Others
 ) -> Iterator[Tried]:
     if delay.mean_s < max(_STANDING_S, _STANDING * delay.base_s):
         return
     link = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
     if link is None:
         return
+    if path.tcp is None and not any(others.controls) and link.utilization < bounds.SATURATED:
+        # Where datagrams come at random some wait, whatever the queue.
+        return
+    if path.congestion in BY_DELAY and not link.lost_at_queue:
+        # It keeps as much in the queue as it is told.
+        return
     fills = bool(found) and found[0].name == "saturated_link" and found[0].where == link.name
     if fills and bounds.window_fills(row, path):
         yield _open_window(path, found[0])
         return
     if link.discipline not in {*_MANAGED, STRICT} and link.utilization >= _BUSY:
-        yield from _other_queues(link, path, fills=fills and alike)
+        fair = bool(others.controls) and not _is_greedy(row, path, link, others)
+        yield from _other_queues(link, path, fills=fills and others.alike, fair=fair)
 
 
-def _other_queues(link: Link, path: Path, *, fills: bool) -> Iterator[Tried]:
-    """Queues that would add less delay than the plain one of a link; ``fills``: all that share it fill it alike."""
+def _other_queues(link: Link, path: Path, *, fills: bool, fair: bool) -> Iterator[Tried]:
+    """Queues that would add less delay than the one of a link.
+
+    ``fills``: all that share it fill it alike; ``fair``: a part of it that is as large as that of others is enough.
+    """
     limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
     if limit is not None and limit <= _BURST:
+        return
+    if link.discipline in FAIR:
+        # What it gives to classes stays.
+        if path.tcp is not None and max(bdp, _BURST) < (limit or math.inf) / _LONG:
+            text, packets = _one_bdp(link, path)
+            yield f"a {text}", {f"{link.key}.queue.limit": packets}
         return
     codel = {"kind": "codel", "limit": link.written() or "unlimited"}
     if link.mean_bytes < _SMALL * path.packet_bytes and path.tcp is not None:
         # Its queue stands at its target, which on a slow link is as long as one and a half full packets take.
         if link.queueing_s > _TARGET_PACKETS * link.service_s(_FULL_BYTES):
             yield "CAKE with its ACK filter", {f"{link.key}.queue": _cake(link)}
-    elif not fills:
+    elif not fills and fair:
         yield _fair(link)
     elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):
         return
@@ -281,7 +329,8 @@ def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str,
     alone = [each for each in made if not any(key.endswith(".shaper") for key in each.changes)]
     for key, value in [item for each in alone for item in each.changes.items()]:
         if key.endswith(".tcp.congestion"):
-            return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *_CONTROLS)))
+            able = _CONTROLS if (path.tcp or {})["recovery"] in _SELECTIVE else tuple(set(_CONTROLS) - DEAF)
+            return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *able)))
         if key.endswith(".queue.mark"):
             least = int(str(value).split()[0])
             lengths = sorted({max(1, math.ceil(least * times)) for times in _LENGTHS})

@@ -9,44 +9,23 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tightlink import units
-from tightlink.diagnosis.answers import Cause, Certainty
-from tightlink.diagnosis.bounds import busy_processor, gave_way, lasts, network, router, saturated
-from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import FAIR, Path, Paths
-from tightlink.diagnosis.words import ALIKE, amount, between, lost_percent, ms, percent, rate, small_percent
+from tightlink import _core, units
+from tightlink.diagnosis import losses
+from tightlink.diagnosis.answers import Cause
+from tightlink.diagnosis.bounds import SATURATED, busy_processor, gave_way, network, router, saturated
+from tightlink.diagnosis.paths import BY_DELAY, FAIR, YIELDING, Path, Paths
+from tightlink.diagnosis.words import DISCIPLINES, amount, percent, small_percent
 
-#: Controls that take delay for congestion, and controls that send at a rate that they have measured.
-_BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
+#: Controls that send at a rate that they have measured.
 _BY_RATE: Final = frozenset({"bbr", "bbr3", "vivace"})
-#: Names of disciplines in a sentence; a drop-tail queue has none.
-DISCIPLINES: Final = {
-    "cake": "CAKE",
-    "cobalt": "COBALT",
-    "codel": "CoDel",
-    "dualpi2": "DualPI2",
-    "fq-cobalt": "FQ-COBALT",
-    "fq-codel": "FQ-CoDel",
-    "fq-pie": "FQ-PIE",
-    "pie": "PIE",
-    "red": "RED",
-    "rem": "REM",
-    "threshold": "the marking threshold",
-}
-#: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
-_CLEAR: Final = 0.9
 #: Where random losses are so many times those at queues, a flow's window is theirs.
 _MOSTLY: Final = 3.0
 #: A queue that adds less than this part of the base round trip to a flow does not hold it.
 _LITTLE: Final = 0.1
-#: A window of so much of a BDP does not hold a path back.
-_NEAR: Final = 0.9
+#: LEDBAT aims at 60 to 100 ms of queue: of less than half of that it does not hold back.
+_OF_TARGET_S: Final = 0.03
 #: Losses of which timeouts take no part, so that they allow a window.
 _FEW: Final = 0.01
-#: Timeouts that take so much of the time are what it waits for.
-_MOST: Final = 0.5
-#: An outage of so much of it is what keeps a window closed: the timeouts that end it come later, by as long at most.
-_DOWN: Final = 0.4
 #: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
 _SHAPED: Final = 0.9
 #: A control that has delivered so many bandwidth-delay products has left its start behind.
@@ -58,15 +37,12 @@ _BITS: Final = 8
 
 def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     """Why the congestion window, or the pacing that goes with it, holds a flow back for a share of its time."""
-    full = _full(row, path, paths, share) or _down(row, path, share)
-    if full is not None:
-        return full
-    overtaken = next((link for link in path.forward if link.reorders), None)
-    needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
-    if (overtaken is not None or path.sprayed) and needless > row["packets_dropped"]:
-        return _overtaken(row, path, overtaken, needless, share)
-    if row["packets_dropped"] and not _held_back(row, path):
-        return _losses(row, path, paths, share)
+    found = _full(row, path, paths, share) or losses.overtaken(row, path, share)
+    if found is not None:
+        return found
+    heeded = path.congestion not in _BY_RATE or row["packets_dropped"] > _FEW * row["packets_sent"]
+    if row["packets_dropped"] and heeded and not _held_back(row, path):
+        return losses.losses(row, path, paths, share)
     if row["packets_marked"]:
         return _marks(row, path, share)
     if _starting(row, path, share):
@@ -76,25 +52,15 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
 
 def full_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     """The path is full; or others fill it, and random losses keep this flow below its part of it."""
-    wire, link = _most_on_wire(path), path.busiest
+    wire, link = losses.most_on_wire(path), path.busiest
     # Through a fair queue a flow that wants more has packets there.
     waits_s = row.get("queueing_delay_mean_s")
     passes = link.discipline in FAIR and waits_s is not None and waits_s < _LITTLE * path.base_rtt_s
     random = wire.lost_on_wire > _MOSTLY * max(link.lost_at_queue for link in path.forward)
-    heeds_losses = path.congestion not in _BY_DELAY | _BY_RATE
+    heeds_losses = path.congestion not in BY_DELAY | _BY_RATE
     if (passes or random) and wire.lost_on_wire and heeds_losses and gave_way(row, path, link, paths):
-        return _on_wire(row, path, wire, share, "certain" if random else "likely")
+        return losses.on_wire(row, path, wire, share, "certain" if random else "likely")
     return network(row, path, paths, share)
-
-
-def _most_on_wire(path: Path) -> Link:
-    return max(path.forward, key=lambda link: link.lost_on_wire)
-
-
-def _on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certainty: Certainty) -> Cause:
-    lost = f"{lost_percent(row)}{_timeouts(row)}"
-    text = f"random losses on the wire of {wire.name} ({lost}) keep the window small{_of_bdp(row, path)}"
-    return Cause("random_loss", share, certainty, wire.name, text)
 
 
 def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause | None:
@@ -103,131 +69,46 @@ def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     if processor is not None:
         return router(row, path, processor, share)
     others = paths.takes_most(path.busiest.name)
-    if row["packets_dropped"] and others is not None and others[0] != path.spec["group"]:
+    if row["packets_dropped"] and others is not None and not paths.is_of(row["label"], others[0]):
         return network(row, path, paths, share)
-    shaper = next((link for link in path.forward if link.shaped_by_cake and link.utilization >= _SHAPED), None)
-    if shaper is None:
+    shaper = next((link for link in path.forward if link.shapes and link.utilization >= _SHAPED), None)
+    if shaper is not None:
+        said = saturated(row, shaper, len(paths.sharing(shaper.name, row)))
+        return Cause("saturated_link", share, "certain", shaper.name, said)
+    back = max(path.reverse, key=lambda link: link.utilization)
+    if back.utilization < SATURATED or path.busiest.utilization >= SATURATED or path.congestion in BY_DELAY:
         return None
-    said = saturated(row, shaper, len(paths.users.get(shaper.name, ())))
-    return Cause("saturated_link", share, "certain", shaper.name, said)
-
-
-def _down(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
-    """A link that is down for much of the time in which nothing more was let out; for the rest a timeout is awaited."""
-    down_s, link = path.down(row["start_s"], row["stop_s"])
-    if not down_s or down_s < _DOWN * share * (row["stop_s"] - row["start_s"]):
-        return None
-    return Cause("outage", share, "certain", link.name, f"link {link.name} is down, {ms(down_s)}{_timeouts(row)}")
+    lost = small_percent(back.lost_at_queue / max(1, back.totals["packets_in"]))
+    text = f"the way back of its ACKs is full: link {back.name} is {percent(back.utilization)} busy"
+    text += f" and drops {lost} of what comes" if back.lost_at_queue else ""
+    return Cause("ack_path", share, "likely", back.name, text)
 
 
 def _held_back(row: Mapping[str, Any], path: Path) -> bool:
-    """Whether a control that heeds delay keeps its window below what the losses would allow (Mathis et al. 1997)."""
+    """Whether a control that heeds delay keeps its window below what the losses would allow."""
     lost = row["packets_dropped"] / row["packets_sent"]
-    allowed = math.sqrt(1.5 / lost) if lost < _FEW else 0.0
-    return path.congestion in _BY_DELAY and (mean_window(row, path) or math.inf) < allowed
+    allowed = math.sqrt(losses.MATHIS / lost) if lost < _FEW else 0.0
+    if path.congestion in YIELDING and (row.get("queueing_delay_mean_s") or math.inf) < _OF_TARGET_S:
+        return False
+    return path.congestion in BY_DELAY and (losses.mean_window(row, path) or math.inf) < allowed
 
 
 def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     """Neither losses nor marks, and slow start is over: the control's own choice."""
-    if path.congestion in _BY_DELAY:
+    if path.congestion in BY_DELAY:
         return _cautious(row, path, share)
     if path.congestion in _BY_RATE:
-        text = f"{path.congestion} paces at the rate that it has measured{_of_bdp(row, path)}"
+        text = f"{path.congestion} paces at the rate that it has measured{losses.of_bdp(row, path)}"
         return Cause("pacing", share, "likely", "", text)
-    text = f"the congestion window still grows, without a loss so far{_of_bdp(row, path)}"
+    if path.congestion not in dict(_core.congestion()):
+        text = f"{path.congestion} keeps its window below what the path holds{losses.of_bdp(row, path)}"
+        return Cause("control", share, "likely", "", text)
+    text = f"the congestion window still grows, without a loss so far{losses.of_bdp(row, path)}"
     threshold = _threshold(path)
     if threshold is not None:
         text = f"the congestion window grows by a packet per round trip from a threshold of {threshold:g} packets on"
-        text += _of_bdp(row, path)
+        text += losses.of_bdp(row, path)
     return Cause("window_growth", share, "certain", "", text)
-
-
-def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
-    """Mean packets in flight, by Little's law: what is delivered in a round trip."""
-    if not row["rtt_mean_s"]:
-        return None
-    return float((row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (_BITS * path.packet_bytes))
-
-
-def _of_bdp(row: Mapping[str, Any], path: Path) -> str:
-    mean = mean_window(row, path)
-    if mean is None:
-        return ""
-    return f"; {amount(mean)} packets in flight on average, the path's BDP is {amount(path.bdp_packets)}"
-
-
-def _losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
-    """Losses keep the window below the bandwidth-delay product; where they are, and why."""
-    wire = _most_on_wire(path)
-    queue = max(path.forward, key=lambda link: link.lost_at_queue)
-    rings = max(path.processors, key=lambda each: each.dropped, default=None)
-    total = wire.lost_on_wire + queue.lost_at_queue + (rings.dropped if rings else 0)
-    if rings is not None and rings.dropped > max(wire.lost_on_wire, queue.lost_at_queue):
-        return router(row, path, rings, share)
-    on_wire = wire.lost_on_wire > queue.lost_at_queue
-    most = wire.lost_on_wire if on_wire else queue.lost_at_queue
-    certainty: Certainty = "certain" if most >= _CLEAR * total else "likely"
-    lost, waits, timeouts = lost_percent(row), row["timeouts"] or 0, _timeouts(row)
-    if on_wire:
-        return _on_wire(row, path, wire, share, certainty)
-    flows = len(paths.users.get(queue.name, ())) or 1
-    if queue.polices:
-        shared = f", shared by {flows} flows" if flows > 1 else ""
-        used = f"; {percent(queue.utilization)} of its rate is used" if lasts(row, queue) else ""
-        text = f"the policer of {queue.name} ({rate(queue.shaped_bps)}{shared}) drops {lost} of the packets{timeouts}"
-        return Cause("policer", share, certainty, queue.name, text + used)
-    if queue.discipline in DISCIPLINES and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
-        kind = DISCIPLINES[queue.discipline]
-        text = (
-            f"{kind} at {queue.name} drops {lost} of the packets{timeouts} before the window reaches the path's BDP"
-            f"{_busy(row, queue)}{_of_bdp(row, path)}"
-        )
-        return Cause("early_drops", share, certainty, queue.name, text)
-    limit, interval = queue.limit_packets(path.packet_bytes), queue.interval_s(path.packet_bytes)
-    bdp = path.base_rtt_s / interval
-    # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004). A queue of
-    # "1 BDP", which is of the propagation alone, is not small.
-    if limit is None or limit * math.sqrt(flows) >= path.propagation_s / interval:
-        least = (path.tcp or {})["rto"]["min_s"]
-        if waits * least > _MOST * share * (row["stop_s"] - row["start_s"]):
-            awaited = f"timeout of {ms(least)} or more is" if waits == 1 else f"timeouts of {ms(least)} or more are"
-            text = f"{waits} retransmission {awaited} awaited, as {lost} of the packets are lost at {queue.name}"
-            return Cause("timeouts", share, certainty, queue.name, text)
-        text = (
-            f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts}){_busy(row, queue)}"
-        )
-        return Cause("recovery", share, certainty, queue.name, text)
-    text = (
-        f"losses ({lost}{timeouts}) at {queue.name}, whose queue of {amount(limit)} packets is {percent(limit / bdp)} "
-        f"of the BDP of {amount(bdp)} packets, leave the link idle after each"
-    )
-    if lasts(row, queue):
-        text += f": it is {percent(queue.utilization)} busy"
-    return Cause("small_queue", share, certainty, queue.name, text)
-
-
-def _timeouts(row: Mapping[str, Any]) -> str:
-    """How many timeouts a flow had, or the least and the most of several flows, as words behind others."""
-    counts = [each["timeouts"] or 0 for each in row.get(ALIKE, [row])]
-    if not max(counts):
-        return ""
-    many = "s" if max(counts) > 1 else ""
-    return f", with {between(str(min(counts)), str(max(counts)))} timeout{many}{' each' if len(counts) > 1 else ''}"
-
-
-def _overtaken(row: Mapping[str, Any], path: Path, link: Link | None, needless: int, share: float) -> Cause:
-    """Without a link that reorders, packets overtake each other where they take several paths."""
-    where = "on their several paths" if link is None else f"on the wire of {link.name}"
-    share_of_sent = small_percent(needless / max(1, row["packets_sent"]))
-    text = (
-        f"packets that overtake each other {where} are taken for lost ({share_of_sent} "
-        f"retransmitted without need) and keep the window small{_of_bdp(row, path)}"
-    )
-    return Cause("reordering", share, "likely", "" if link is None else link.name, text)
-
-
-def _busy(row: Mapping[str, Any], link: Link) -> str:
-    return f"; the link is {percent(link.utilization)} busy" if lasts(row, link) else ""
 
 
 def _marks(row: Mapping[str, Any], path: Path, share: float) -> Cause:
@@ -235,7 +116,9 @@ def _marks(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     kind = DISCIPLINES.get(link.discipline, "the queue")
     marked = small_percent(row["packets_marked"] / max(1, row["packets_delivered"]))
     text = f"{kind} at {link.name} marks {marked} of the packets, and {path.congestion} keeps its window small"
-    return Cause("congestion_marks", share, "certain", link.name, text + _busy(row, link) + _of_bdp(row, path))
+    return Cause(
+        "congestion_marks", share, "certain", link.name, text + losses.busy(row, link) + losses.of_bdp(row, path)
+    )
 
 
 def _threshold(path: Path) -> float | None:
@@ -252,7 +135,7 @@ def _starting(row: Mapping[str, Any], path: Path, share: float) -> bool:
     if threshold is not None and delivered > 2 * threshold:
         return False
     first = (path.tcp or {})["initial_window_packets"]
-    if path.congestion in _BY_DELAY | _BY_RATE:
+    if path.congestion in BY_DELAY | _BY_RATE:
         return bool(delivered < _STARTED * max(path.bdp_packets, first))
     needed = math.log(1 + delivered * (_SLOWEST_GROWTH - 1) / first) / math.log(_SLOWEST_GROWTH)
     # One round for the handshake, one for the last ACKs, two for rounding.
@@ -278,15 +161,14 @@ def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
 
 
 def _cautious(row: Mapping[str, Any], path: Path, share: float) -> Cause:
-    window = mean_window(row, path)
-    if window is not None and window >= _NEAR * path.bdp_packets:
-        text = (
-            f"{path.congestion} keeps no more in flight than the path holds, which idles at times{_of_bdp(row, path)}"
-        )
+    window = losses.mean_window(row, path)
+    if window is not None and window >= losses.NEAR * path.bdp_packets:
+        held = losses.of_bdp(row, path)
+        text = f"{path.congestion} keeps no more in flight than the path holds, which idles at times{held}"
         return Cause("control", share, "likely", "", text)
     back = max(path.reverse, key=lambda link: link.queueing_s, default=None)
     there = sum(link.queueing_s for link in path.forward)
     reason = ": it takes the queueing delay of the path for its own"
     if back is not None and back.queueing_s > there:
         reason = f": its ACKs wait at {back.name}, and it takes that for its own queue"
-    return Cause("control", share, "likely", "", f"{path.congestion} holds back{reason}{_of_bdp(row, path)}")
+    return Cause("control", share, "likely", "", f"{path.congestion} holds back{reason}{losses.of_bdp(row, path)}")

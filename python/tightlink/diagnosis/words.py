@@ -17,6 +17,20 @@ from tightlink.numbers import grouped
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 #: In the row of a flow whose words are those of several: the rows of all.
 ALIKE: Final = "alike"
+#: Names of disciplines in a sentence; a drop-tail queue has none.
+DISCIPLINES: Final = {
+    "cake": "CAKE",
+    "cobalt": "COBALT",
+    "codel": "CoDel",
+    "dualpi2": "DualPI2",
+    "fq-cobalt": "FQ-COBALT",
+    "fq-codel": "FQ-CoDel",
+    "fq-pie": "FQ-PIE",
+    "pie": "PIE",
+    "red": "RED",
+    "rem": "REM",
+    "threshold": "the marking threshold",
+}
 #: More names than this are counted, not listed.
 _MOST_NAMES: Final = 4
 

@@ -1,0 +1,87 @@
+"""What bounds the rate at which datagrams arrive: what is offered, a link, or what loses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tightlink.diagnosis.answers import Cause
+from tightlink.diagnosis.bounds import LOSES, SATURATED, busy_processor, lasted, router, saturated, sender_rate
+from tightlink.diagnosis.paths import Path
+from tightlink.diagnosis.words import ALIKE, lost_percent, ms, percent, rate
+
+#: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
+_MUCH: Final = 0.5
+_LOSES_MUCH: Final = 0.2
+#: Of the packets that are sent while a link is down so many times as many are lost at most, where that is why.
+_DOWN: Final = 1.2
+_BITS: Final = 8
+
+
+def cause(row: Mapping[str, Any], path: Path, known: Mapping[str, float]) -> Cause:
+    """What bounds datagrams, of whose time these shares are accounted for."""
+    sent, lost = row["packets_sent"] or 0, row["packets_dropped"] or 0
+    losing = lost > LOSES * sent
+    full = busy_processor(path)
+    if full is not None and losing and full.dropped:
+        return router(row, path, full, 1.0)
+    pushed = known.get("sender_rate", 0.0)
+    if pushed > known.get("network", 0.0) + known.get("application", 0.0):
+        return sender_rate(row, path, None, pushed)
+    if losing:
+        down_s, link = path.down(row["start_s"], row["stop_s"])
+        share = down_s / lasted(row)
+        if down_s and lost <= _DOWN * sent * share:
+            text = f"link {link.name} is down, {ms(down_s)}: {lost_percent(row)} of {_whose(row)} packets are lost"
+            return Cause("outage", share, "certain", link.name, text)
+    return _full_link(row, path, known.get("network", 0.0) + pushed, losing=losing) or _lossy(
+        row, path, known, losing=losing
+    )
+
+
+def _full_link(row: Mapping[str, Any], path: Path, network: float, *, losing: bool) -> Cause | None:
+    """The busiest link carries no more, and what has not arrived is lost at its queue, or waits there still."""
+    link, lost = path.busiest, row["packets_dropped"] or 0
+    arrives, carries = row["throughput_bps"] or 0.0, link.carries_bps(path.packet_bytes)
+    offered = _offered_bps(row)
+    much = offered > _MUCH * carries or lost > _LOSES_MUCH * row["packets_sent"]
+    missing = offered - arrives > LOSES * offered
+    at_queue = any(each.lost_at_queue for each in path.forward) or not losing
+    full = link.utilization >= SATURATED or arrives >= SATURATED * carries
+    if not (full and ((missing and at_queue and much) or network > _MUCH)) and not (missing and offered > carries):
+        return None
+    text = saturated(row, link)
+    if losing:
+        text += f": {lost_percent(row)} of {_whose(row)} packets are lost there"
+    elif offered > carries:
+        text += f", as {rate(offered)} are sent"
+    return Cause("saturated_link", link.utilization, "certain", link.name, text)
+
+
+def _lossy(row: Mapping[str, Any], path: Path, known: Mapping[str, float], *, losing: bool) -> Cause:
+    """Much is lost on a wire or at a short queue; else the application sets the rate."""
+    wire = max(path.forward, key=lambda each: each.lost_on_wire)
+    queue = max(path.forward, key=lambda each: each.lost_at_queue)
+    on_wire, limit = wire.lost_on_wire > queue.lost_at_queue, queue.written()
+    if (row["packets_dropped"] or 0) > _LOSES_MUCH * row["packets_sent"]:
+        if on_wire:
+            text = f"{lost_percent(row)} of the packets are lost on the wire of {wire.name}"
+            return Cause("random_loss", 1.0, "certain", wire.name, text)
+        if limit is not None:
+            text = (
+                f"{lost_percent(row)} of {_whose(row)} packets are lost at {queue.name}, whose queue of {limit} is "
+                f"full at times though the link is {percent(queue.utilization)} busy"
+            )
+            return Cause("small_queue", 1.0, "certain", queue.name, text)
+    losses = f", {lost_percent(row)} of {_whose(row)} packets are lost" if losing else ""
+    where = f" on the wire of {wire.name}" if on_wire else f" at {path.busiest.name}"
+    text = f"the application sets the rate, {rate(_offered_bps(row))}{losses}{where if losing else ''}"
+    return Cause("application", known.get("application", 1.0), "certain", "", text)
+
+
+def _offered_bps(row: Mapping[str, Any]) -> float:
+    return float((row["bytes_sent"] or 0) * _BITS / lasted(row))
+
+
+def _whose(row: Mapping[str, Any]) -> str:
+    return "their" if ALIKE in row else "its"

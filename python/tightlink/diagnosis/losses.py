@@ -1,0 +1,185 @@
+"""What losses keep a congestion window small: where packets are lost, and why.
+
+Example:
+    >>> scenario = tl.loads('''
+    ... duration = "10 s"
+    ... link.radio = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "20 ms", loss = "1 %" }
+    ... traffic.f = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> run = tl.simulate(scenario)
+    >>> path, row = Paths(run).of("f"), run.flows.row(0, named=True)
+    >>> most_on_wire(path).name, mean_window(row, path) < path.bdp_packets
+    ('radio', True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tightlink import _core
+from tightlink.diagnosis.answers import Cause, Certainty
+from tightlink.diagnosis.bounds import SATURATED, lasts, network, router
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import Path, Paths
+from tightlink.diagnosis.words import (
+    ALIKE,
+    DISCIPLINES,
+    amount,
+    between,
+    lost_percent,
+    ms,
+    percent,
+    rate,
+    small_percent,
+)
+
+#: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
+_CLEAR: Final = 0.9
+#: A window of so much of a BDP does not hold a path back.
+NEAR: Final = 0.9
+#: A window allowed by losses is √(this / p) packets (Mathis et al. 1997, eq. 3); CUBIC's, this times (RTT / p)^0.75
+#: (RFC 9438, eq. 5, with C = 0.4 and β = 0.7).
+MATHIS: Final = 1.5
+_CUBIC, _CUBIC_POWER = 1.054, 0.75
+#: Timeouts that take so much of the time are what it waits for.
+_MOST: Final = 0.5
+_BITS: Final = 8
+
+
+def losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
+    """Losses keep the window below the bandwidth-delay product: those of a router, of a wire, or of a queue."""
+    wire = most_on_wire(path)
+    queue = max(path.forward, key=lambda link: link.lost_at_queue)
+    rings = max(path.processors, key=lambda each: each.dropped, default=None)
+    if rings is not None and rings.dropped > max(wire.lost_on_wire, queue.lost_at_queue):
+        return router(row, path, rings, share)
+    random = wire.lost_on_wire / max(1, wire.totals["packets_in"])
+    is_random = wire.lost_on_wire > queue.lost_at_queue or (not wire.only_fails and hold(random, row, path))
+    most = wire.lost_on_wire if is_random else queue.lost_at_queue
+    total = wire.lost_on_wire + queue.lost_at_queue + (rings.dropped if rings else 0)
+    # What a control of Python makes of a loss only its code says.
+    known = path.congestion in dict(_core.congestion())
+    certainty: Certainty = "certain" if known and most >= _CLEAR * total else "likely"
+    if is_random:
+        return on_wire(row, path, wire, share, certainty)
+    return _at_queue(row, path, paths, queue, (share, certainty))
+
+
+def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sure: tuple[float, Certainty]) -> Cause:
+    lost, flows = lost_percent(row), len(paths.sharing(queue.name, row)) or 1
+    if queue.polices:
+        shared = f", shared by {flows} flows" if flows > 1 else ""
+        used = f"; {percent(queue.utilization)} of its rate is used" if lasts(row, queue) else ""
+        who = f"the policer of {queue.name} ({rate(queue.shaped_bps)}{shared})"
+        text = f"{who} drops {lost} of the packets{timeouts(row)}{used}"
+        return Cause("policer", *sure, queue.name, text)
+    if queue.discipline in DISCIPLINES and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
+        kind = DISCIPLINES[queue.discipline]
+        text = (
+            f"{kind} at {queue.name} drops {lost} of the packets{timeouts(row)}, which leaves windows that do not fill "
+            f"the path{busy(row, queue)}{of_bdp(row, path)}"
+        )
+        return Cause("early_drops", *sure, queue.name, text)
+    limit, interval = queue.limit_packets(path.packet_bytes), queue.interval_s(path.packet_bytes)
+    # Losses of n flows that share it come one after the other: BDP / √n is enough (Appenzeller et al. 2004). A queue of
+    # "1 BDP", which is of the propagation alone, is not small.
+    if limit is None or limit * math.sqrt(flows) >= math.floor(path.propagation_s / interval):
+        return _at_long_queue(row, path, paths, queue, sure)
+    bdp = path.base_rtt_s / interval
+    text = (
+        f"losses ({lost}{timeouts(row)}) at {queue.name}, whose queue of {amount(limit)} packets is "
+        f"{percent(limit / bdp)} of the BDP of {amount(bdp)} packets, leave the link idle after each"
+    )
+    if lasts(row, queue):
+        text += f": it is {percent(queue.utilization)} busy"
+    return Cause("small_queue", *sure, queue.name, text)
+
+
+def _at_long_queue(
+    row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sure: tuple[float, Certainty]
+) -> Cause:
+    """Of an incast, an overshoot, or others' doing."""
+    least, waits, lost = (path.tcp or {})["rto"]["min_s"], row["timeouts"] or 0, lost_percent(row)
+    if waits * least > _MOST * sure[0] * (row["stop_s"] - row["start_s"]):
+        awaited = f"timeout of {ms(least)} or more is" if waits == 1 else f"timeouts of {ms(least)} or more are"
+        text = f"{waits} retransmission {awaited} awaited, as {lost} of the packets are lost at {queue.name}"
+        return Cause("timeouts", *sure, queue.name, text)
+    if queue.utilization >= SATURATED and lasts(row, queue):
+        return network(row, path, paths, sure[0])
+    said = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts(row)})"
+    return Cause("recovery", *sure, queue.name, f"{said}{busy(row, queue)}")
+
+
+def on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certainty: Certainty) -> Cause:
+    """Losses on a wire keep the window small."""
+    lost = f"{lost_percent(row)}{timeouts(row)}"
+    if wire.only_fails:
+        text = f"the window recovers from what is lost when link {wire.name} goes down ({lost}){of_bdp(row, path)}"
+        return Cause("recovery", share, certainty, wire.name, text)
+    text = f"random losses on the wire of {wire.name} ({lost}) keep the window small{of_bdp(row, path)}"
+    return Cause("random_loss", share, certainty, wire.name, text)
+
+
+def overtaken(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
+    """Packets that overtake each other are taken for lost; without a link that reorders, they take several paths."""
+    link = next((each for each in path.forward if each.reorders), None)
+    needless = (row["packets_retransmitted"] or 0) - row["packets_dropped"]
+    many = needless > row["packets_dropped"] or hold(needless / row["packets_sent"], row, path)
+    if not many or (link is None and not path.sprayed):
+        return None
+    where = "on their several paths" if link is None else f"on the wire of {link.name}"
+    share_of_sent = small_percent(needless / max(1, row["packets_sent"]))
+    text = (
+        f"packets that overtake each other {where} are taken for lost ({share_of_sent} "
+        f"retransmitted without need) and keep the window small{of_bdp(row, path)}"
+    )
+    return Cause("reordering", share, "likely", "" if link is None else link.name, text)
+
+
+def most_on_wire(path: Path) -> Link:
+    """The link whose wire loses most packets."""
+    return max(path.forward, key=lambda link: link.lost_on_wire)
+
+
+def hold(lost: float, row: Mapping[str, Any], path: Path) -> bool:
+    """Whether a share of losses, one by one, allows less than the path holds.
+
+    Those of an overshoot come together, and make one cut.
+    """
+    if lost <= 0:
+        return False
+    allowed = math.sqrt(MATHIS / lost)
+    if path.congestion == "cubic":
+        allowed = max(allowed, _CUBIC * ((row["rtt_mean_s"] or path.base_rtt_s) / lost) ** _CUBIC_POWER)
+    return allowed < NEAR * path.bdp_packets
+
+
+def timeouts(row: Mapping[str, Any]) -> str:
+    """How many timeouts a flow had, or the least and the most of several flows, as words behind others."""
+    counts = [each["timeouts"] or 0 for each in row.get(ALIKE, [row])]
+    if not max(counts):
+        return ""
+    many = "s" if max(counts) > 1 else ""
+    return f", with {between(str(min(counts)), str(max(counts)))} timeout{many}{' each' if len(counts) > 1 else ''}"
+
+
+def busy(row: Mapping[str, Any], link: Link) -> str:
+    """How busy a link is, as words behind others; nothing where that says nothing of the flow."""
+    return f"; the link is {percent(link.utilization)} busy" if lasts(row, link) else ""
+
+
+def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
+    """Mean packets in flight, by Little's law: what is delivered in a round trip."""
+    if not row["rtt_mean_s"]:
+        return None
+    return float((row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (_BITS * path.packet_bytes))
+
+
+def of_bdp(row: Mapping[str, Any], path: Path) -> str:
+    """The mean window beside what fills the path, as words behind others."""
+    mean = mean_window(row, path)
+    if mean is None:
+        return ""
+    return f"; {amount(mean)} packets in flight on average, the path's BDP is {amount(path.filling_packets)}"
