@@ -42,7 +42,12 @@ def pages() -> list[Path]:
 
 def draw(page: Path, folder: Path) -> list[Path]:
     """Run the blocks of a page and write its pictures into a folder."""
-    made, names = [], {"__name__": "gallery"}
+    return [_written(names.pop("figure"), folder / file) for file, names in followed(page)]
+
+
+def followed(page: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Run the blocks of a page; at each of its pictures the picture's file and the names that the blocks have set."""
+    names: dict[str, Any] = {"__name__": "gallery"}
     with _in_a_folder():
         for part in _PARTS.finditer(page.read_text(encoding="utf-8")):
             if part["language"] == "toml":
@@ -51,8 +56,7 @@ def draw(page: Path, folder: Path) -> list[Path]:
             elif part["language"] == "python":
                 exec(compile(part["text"], f"{page.name}", "exec"), names)  # noqa: S102
             elif part["file"]:
-                made.append(_written(names.pop("figure"), folder / part["file"]))
-    return made
+                yield part["file"], names
 
 
 def overview() -> str:
