@@ -149,6 +149,25 @@ def test_pictures_end_with_the_last_flow() -> None:
     assert largest(endless) > 59
 
 
+def test_pictures_of_flows_that_stop_last_until_their_queues_are_empty() -> None:
+    text = """
+    duration = "10 s"
+    link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "1 ms", queue = "unlimited" }
+    traffic.u = { kind = "cbr", from = "a", to = "b", rate = "40 Mbit/s", stop = "0.5 s", udp.datagram = "1250 B" }
+    """
+    series = observed(tl.simulate(tl.loads(text)), "series").series
+    waiting = series.filter(pl.col("metric") == "queue_packets")
+    assert largest(waiting.filter(pl.col("value") > 0)["time_s"]) == pytest.approx(2, rel=0.02)
+    assert waiting.filter(pl.col("time_s") == largest(series["time_s"]))["value"].to_list() == [0, 0]
+    assert largest(series["time_s"]) < 2.2
+
+
+def test_rates_over_time_begin_at_zero() -> None:
+    frame = pl.DataFrame({"time_s": [0.0, 1.0], "entity": ["ftp"] * 2, "throughput_bps": [9e6, 10e6]})
+    panel = charts.linked([frame], "time_s", "entity").to_dict()["vconcat"][0]["vconcat"][0]
+    assert panel["encoding"]["y"]["scale"]["zero"] is True
+
+
 def test_completion_times_count_what_was_not_complete() -> None:
     run = _run('traffic.get = { kind = "bulk", flows = 4, from = "a", to = "b", bytes = "300 kB" }', duration="4 s")
     (section,) = transfers.sections(run)

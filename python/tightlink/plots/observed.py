@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias
 
 from tightlink import control, units
+from tightlink.diagnosis.completions import of_flows
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, pl
 from tightlink.reduce import largest
@@ -18,7 +19,7 @@ _INTERVALS: Final = 200
 #: In fewer, down to these, where the busiest link would not transmit so many packets in each.
 _FEWEST_INTERVALS: Final = 50
 _PACKETS: Final = 5
-#: Samples end so much later than the last flow, where that is earlier than this share of the run.
+#: Samples end so much later than the last packet, where that is earlier than this share of the run.
 _AFTER: Final = 1.05
 _WHOLE: Final = 0.75
 #: What one core simulates in about a second, samples included.
@@ -30,8 +31,8 @@ _MOST_IN_PYTHON: Final = 500_000
 def observed(run: Run, *tables: Observed) -> Run:
     """The same run with samples over time or distributions of delays, or as it is if it has them or would take long.
 
-    What is observed changes nothing of what happens: that its totals are the same is checked. Samples end with
-    the last flow, where that is over long before the run, as one that has a number of bytes.
+    What is observed changes nothing of what happens: that its totals are the same is checked. Samples end when
+    the last packet has arrived, where that is long before the end of the run, as of flows with a number of bytes.
 
     Args:
         run: Simulated, measured or captured.
@@ -81,9 +82,13 @@ def _service_s(run: Run) -> float:
 
 
 def _until_s(run: Run) -> float:
-    """The end of the run, or a little after the last flow, if that is over long before."""
+    """The end of the run, or a little after the last packet can have arrived, if that is long before."""
     duration_s = units.time(run.scenario.duration)
-    last_s = _AFTER * largest(run.flows["stop_s"]) if run.flows.height else duration_s
+    # What a flow sent before its stop may wait in queues for long; a transfer stops when all has arrived.
+    complete = of_flows(run).drop_nulls("completion_s")["label"].implode()
+    waits_s = pl.when(pl.col("label").is_in(complete)).then(0.0).otherwise(pl.col("one_way_delay_max_s").fill_null(0.0))
+    arrived_s = run.flows.select(pl.col("stop_s") + waits_s)["stop_s"]
+    last_s = _AFTER * largest(arrived_s) if run.flows.height else duration_s
     return last_s if last_s < _WHOLE * duration_s else duration_s
 
 

@@ -64,10 +64,12 @@ def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[s
         notes.append(thinned(frame, kept, by))
         kept = pl.concat([kept, gaps(frame, x, y, by=by).select(kept.columns)]).sort(x, maintain_order=True)
         up = axis_of(kept, y, None)
+        # A rate that hardly changes looks as if it hardly did.
+        zero = y.endswith("_bps") or from_zero(kept, y)
         lines = alt.Chart(scaled(kept, {x: along, y: up}), name=f"panel_{place}")
         lines = lines.mark_line(strokeWidth=1.4, strokeJoin="round", strokeCap="round", clip=True).encode(
             x=across(x, along.title if place == len(panels) - 1 else None),
-            y=alt.Y(y, type="quantitative", title=None, scale=alt.Scale(zero=from_zero(kept, y), nice=steps(_HEIGHT)),
+            y=alt.Y(y, type="quantitative", title=None, scale=alt.Scale(zero=zero, nice=steps(_HEIGHT)),
                     axis=alt.Axis(minExtent=_EXTENT, maxExtent=_EXTENT)),
             color=color, opacity=opacity if fading[place] else alt.OpacityValue(1),
         )  # fmt: skip
