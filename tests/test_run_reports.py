@@ -13,7 +13,7 @@ import tightlink as tl
 from tightlink import plots
 from tightlink.plots import palette
 from tightlink.plots.observed import observed
-from tightlink.reduce import largest
+from tightlink.reduce import jain, largest
 from tightlink.report import blocks, captures, charts, delays, over_time, runs, transfers
 from tightlink.run import Framed, Run
 
@@ -160,6 +160,20 @@ def test_pictures_of_flows_that_stop_last_until_their_queues_are_empty() -> None
     assert largest(waiting.filter(pl.col("value") > 0)["time_s"]) == pytest.approx(2, rel=0.02)
     assert waiting.filter(pl.col("time_s") == largest(series["time_s"]))["value"].to_list() == [0, 0]
     assert largest(series["time_s"]) < 2.2
+
+
+def test_the_flows_of_a_report_have_their_fairness() -> None:
+    def said(traffic: str) -> str:
+        (section,) = (section for section in runs.sections(_run(traffic)) if section.title == "Flows")
+        return section.finding
+
+    long = 'traffic.long = { kind = "bulk", from = "a", to = "b", tcp.window = "2 packets" }\n'
+    call = 'traffic.call = { kind = "cbr", from = "a", to = "b", rate = "50 kbit/s" }\n'
+    others = 'traffic.others = { kind = "bulk", flows = 2, from = "a", to = "b" }\n'
+    run = _run(long + call + others)
+    index = jain(run.flows.filter(pl.col("label") != "call")["goodput_bps"].to_list())
+    assert said(long + call + others).startswith(f"Jain's index of the goodputs of 3 flows that compete: {index:.3g} ")
+    assert said(long + call) == ""
 
 
 def test_rates_over_time_begin_at_zero() -> None:

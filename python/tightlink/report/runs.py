@@ -8,10 +8,12 @@ from tightlink import units
 from tightlink.console import rounded
 from tightlink.diagnosis import percent
 from tightlink.diagnosis.completions import with_completions
+from tightlink.experiment.metrics import competing, of_each_flow
 from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
 from tightlink.plots.observed import observed
 from tightlink.plots.overview import spread
+from tightlink.reduce import jain
 from tightlink.report import captures, charts, delays, diagnosis, over_time, transfers, users
 from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
@@ -21,6 +23,7 @@ from tightlink.scenario import understood
 
 _MOST_BARS: Final = 24
 _MOST_ROWS: Final = 200
+_SEVERAL: Final = 2
 
 _FLOWS: Final = (
     *("label", "from", "to", "transport", "congestion", "completion_s", "goodput_bps", "packets_sent"),
@@ -119,7 +122,18 @@ def _totals(run: Run) -> Section:
     left_out = {"transport"} if (flows["congestion"].fill_null("") != "").all() else set()
     there = [name for name in _FLOWS if name in flows.columns and name not in left_out]
     shown = flows.select(name for name in there if _said(flows[name]))
-    return Section("Flows", "", [_table(shown, "flows")])
+    return Section("Flows", _fairness(run), [_table(shown, "flows")])
+
+
+def _fairness(run: Run) -> str:
+    """How even the goodputs of several flows are that compete; nothing where flows have no rows of their own."""
+    if run.source == TRACE or not of_each_flow(run.scenario):
+        return ""
+    goodputs = competing(run.flows)["goodput_bps"].drop_nulls().to_list()
+    if len(goodputs) < _SEVERAL:
+        return ""
+    many = several(len(goodputs), "flow")
+    return f"Jain's index of the goodputs of {many} that compete: {jain(goodputs):.3g} (1 if all are equal)."
 
 
 def _said(column: pl.Series) -> bool:
