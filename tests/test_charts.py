@@ -55,3 +55,18 @@ def test_columns_of_groups_and_keys_are_drawn() -> None:
     assert layers[-1]["encoding"]["color"]["field"] == r"link\.l\.delay"
     line = charts.line(means, "traffic[*].flows", "bbr.share").to_dict()["encoding"]
     assert line["x"]["field"] == r"traffic\[*\]\.flows"
+
+
+def test_losses_and_rates_over_decades_of_loss_are_straight_lines() -> None:
+    means = pl.DataFrame({
+        "link.b.loss": [0.0001, 0.0016, 0.0256], "goodput_bps": [37e6, 8.4e6, 1.4e6], "loss": [0.0001, 0.0014, 0.029],
+    })  # fmt: skip
+    for response, title in (("goodput_bps", "goodput (Mbit/s)"), ("loss", "loss (%)")):
+        encoding = charts.over_levels(means, "link.b.loss", response).to_dict()["layer"][-1]["encoding"]
+        assert (encoding["x"]["title"], encoding["y"]["title"]) == ("loss of b (%)", title)
+        assert (encoding["x"]["scale"]["type"], encoding["y"]["scale"]["type"]) == ("log", "log")
+        # Vega writes 1e+1 otherwise.
+        assert encoding["y"]["axis"]["format"] == "~r"
+    near = means.with_columns(pl.Series("link.b.loss", [0.001, 0.002, 0.004]))
+    y = charts.over_levels(near, "link.b.loss", "goodput_bps").to_dict()["layer"][-1]["encoding"]["y"]
+    assert y["scale"]["type"] == "linear"

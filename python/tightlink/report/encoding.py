@@ -25,6 +25,8 @@ Domain: TypeAlias = tuple[float, float]
 #: An axis begins at zero unless its least value is above this share of the greatest.
 _NEAR: Final = 0.5
 _FEW_POWERS: Final = 3
+#: Numbers from here on have a prefix.
+_LARGE: Final = 10_000
 #: Between two ticks of an upright axis, in pixels at least.
 _STEP: Final = 28
 _MOST_STEPS: Final = 12
@@ -86,7 +88,8 @@ def channel(  # noqa: PLR0913
     scale: dict[str, Any] = {"type": kind}
     more: dict[str, Any] = {}
     if kind == "log":
-        more["axis"] = alt.Axis(values=_log_ticks(frame, column, domain, axis.factor))
+        ticks = _log_ticks(frame, column, domain, axis.factor)
+        more["axis"] = alt.Axis(values=ticks, format=plain_format(ticks))
     if domain is not None:
         scale |= {"domain": [end * axis.factor for end in domain], "nice": False}
     elif largest(frame, column) == 0:
@@ -193,6 +196,15 @@ def _log_ticks(frame: pl.DataFrame, column: str, domain: Domain | None, factor: 
     first, last = math.floor(min(ends, default=0.0)), math.ceil(max(ends, default=0.0))
     digits = (1, 2, 5) if last - first <= _FEW_POWERS else (1,)
     return [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in digits]
+
+
+def plain_format(ticks: Sequence[float]) -> str:
+    """The format of numbers at an axis: as they are, large ones with a prefix; by itself Vega writes 1e+1.
+
+    >>> plain_format([0.1, 1.0, 10.0]), plain_format([1e3, 1e4, 1e5])
+    ('~r', '~s')
+    """
+    return "~s" if max(map(abs, ticks), default=0.0) >= _LARGE else "~r"
 
 
 def from_zero(frame: pl.DataFrame, column: str) -> bool:

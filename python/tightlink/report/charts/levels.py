@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from tightlink.analysis.effects.levels import geometric
 from tightlink.analysis.effects.main import in_si, in_words
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
-from tightlink.report.encoding import Kind, axis_of, channel, color, field, finished, steps
+from tightlink.report.encoding import Kind, axis_of, channel, color, field, finished, plain_format, steps
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
 #: Levels up to which each has its tick.
@@ -17,8 +18,9 @@ _MOST_TICKS: Final = 12
 _PADDING: Final = 12
 #: Times of which the largest is so many times the least stand on a logarithmic axis.
 _WIDE: Final = 20
-#: Numbers from here on have a prefix.
-_LARGE: Final = 10_000
+#: Levels, and rates or losses over them, of which the largest is so many times the least, may follow a power law.
+_DECADES: Final = 100
+_FALLS: Final = 5
 _ANGLE: Final = -30
 _LONG: Final = 8
 
@@ -46,7 +48,8 @@ def over_levels(  # noqa: PLR0913
         half_width: Column of half their confidence intervals.
         by: Column that tells lines apart, such as the traffic group.
         paint: Colour of all where ``by`` tells nothing apart.
-        kind: Kind of the axis upwards; without it, logarithmic for times over a wide range.
+        kind: Kind of the axis upwards; without it, logarithmic for times over a wide range, and for rates and losses
+            over geometric levels of two decades or more, where a power law is a straight line.
         height: In pixels.
 
     Example:
@@ -59,7 +62,8 @@ def over_levels(  # noqa: PLR0913
     # What is never negative has no negative end of an interval.
     least = 0.0 if there.select((pl.col(response) >= 0).all()).item() else None
     spread = pl.lit(0.0) if half_width is None else pl.col(half_width).fill_nan(0.0).fill_null(0.0)
-    name = labels.shortest([factor])[factor]
+    # The loss of a link is not the loss of all packets.
+    name = labels.shortest([factor, "loss"])[factor]
     numbers = in_si(frame[factor].to_list())
     up = axis_of(there.with_columns(pl.col(response).abs() + spread), response, None)
     rows = there.with_columns(
@@ -81,10 +85,12 @@ def over_levels(  # noqa: PLR0913
         meta = {"hover": {"x": along, "y": response, "by": by, "x_title": x.title, "y_title": up.title}}
     rows = rows.with_columns(pl.col(pl.Float64).fill_nan(None))
     if kind is None:
-        kind = "log" if is_wide(response, rows["low"].min(), rows[response].max()) else "linear"
+        ends = rows["low"].min(), rows[response].max()
+        power = numbers is not None and may_be_power(sorted(numbers[1]), response, *ends)
+        kind = "log" if power or is_wide(response, *ends) else "linear"
     both = pl.concat_list("low", "high").explode()
-    ends = rows.select(both.alias(response), both.alias("low"))
-    y, interval = (channel(alt.Y, ends, column, up, kind=kind, nice=steps(height)) for column in (response, "low"))
+    spans = rows.select(both.alias(response), both.alias("low"))
+    y, interval = (channel(alt.Y, spans, column, up, kind=kind, nice=steps(height)) for column in (response, "low"))
     shown = {response: up.title} | ({"low": "from", "high": "to"} if half_width else {})
     tips = [
         alt.Tooltip("level", type="nominal", title=name),
@@ -110,8 +116,8 @@ def _along(column: str, title: str, levels: list[float]) -> Any:
     scale = alt.Scale(**kind, nice=False, padding=_PADDING)
     x = alt.X(column, type="quantitative", title=title, scale=scale)
     if len(levels) <= _MOST_TICKS:
-        x = x.axis(values=levels, format="~s" if max(map(abs, levels)) >= _LARGE else "~g")
-    return x
+        return x.axis(values=levels, format=plain_format(levels))
+    return x.axis(format=plain_format(levels)) if kind["type"] == "log" else x
 
 
 def _side_by_side(rows: pl.DataFrame, name: str, by: str | None) -> dict[str, Any]:
@@ -119,6 +125,17 @@ def _side_by_side(rows: pl.DataFrame, name: str, by: str | None) -> dict[str, An
     angle = _ANGLE if max(map(len, order), default=0) > _LONG else 0
     x = alt.X("level", type="nominal", sort=order, title=name, axis=alt.Axis(labelAngle=angle, labelLimit=200))
     return {"x": x} if by is None else {"x": x, "xOffset": alt.XOffset(field(by), type="nominal", sort=None)}
+
+
+def may_be_power(levels: Sequence[float], response: str, low: Any, high: Any) -> bool:
+    """Whether rates or losses go over a wide range as levels in ascending order do, as Mathis's do over loss.
+
+    >>> may_be_power([0.001, 0.01, 0.1], "goodput_bps", 2e5, 9e6), may_be_power([1, 2, 4], "goodput_bps", 2e5, 9e6)
+    (True, False)
+    """
+    if not (response.endswith(("_bps", "loss")) and isinstance(low, float) and isinstance(high, float)):
+        return False
+    return geometric(levels) and levels[-1] >= _DECADES * levels[0] and 0 < _FALLS * low < high
 
 
 def is_wide(response: str, low: Any, high: Any) -> bool:
