@@ -332,8 +332,8 @@ def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
         queued=pl.col("flows") * pl.col("alpha_packets"),
     )
     points = alt.Chart(shown.filter(pl.col("control") == "fast")).mark_point(filled=True, size=60).encode(
-        x=alt.X("queued:Q", title="flows × alpha (packets)").scale(type="log"),
-        y=alt.Y("buffer_packets:Q", title="buffer (packets)").scale(type="log"),
+        x=alt.X("queued:Q", title="flows × alpha (packets)").scale(type="log").axis(format="~r"),
+        y=alt.Y("buffer_packets:Q", title="buffer (packets)").scale(type="log").axis(format="~r"),
         color=alt.Color("label:N", title="", scale=_COLORS),
         shape=alt.Shape("label:N", title=""),
         tooltip=["alpha_packets", "flows", "buffer_packets", "swing", "period_s", "loss"],
@@ -367,7 +367,7 @@ def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     """Times to a full link by control and threshold, what a loss costs, and what a threshold does under congestion."""
     alone = table.filter(pl.col("load") == "alone")
     points = alt.Chart(alone).mark_point(filled=True, size=60).encode(
-        x=alt.X("full_s:Q", title="time to a full link (s)").scale(type="log"),
+        x=alt.X("full_s:Q", title="time to a full link (s)").scale(type="log").axis(format="~r"),
         y=alt.Y("control:N", title=""),
         color=alt.Color("initial_ssthresh:N", title="initial threshold", scale=_COLORS),
         shape=alt.Shape("delay:N", title="one-way delay"),
