@@ -314,6 +314,27 @@ def test_starts_are_the_nearest_doubles() -> None:
     assert [flow["label"] for flow in resolve(text)["flows"]][::10] == ["t[0]", "t[10]"]
 
 
+def test_random_starts_depend_on_seed_group_and_index_alone() -> None:
+    def starts(flows: str, seed: int = 1) -> list[float]:
+        text = simple(flow=f'{flows}, start = {{ first = "100 ms", within = "800 ms" }}')
+        return [flow["start_s"] for flow in tl.loads(text).set("seed", seed).resolve()["flows"]]
+
+    drawn = starts(", flows = 400")
+    assert starts(", flows = 3") == drawn[:3]
+    assert starts("") == drawn[:1]
+    assert all(0.1 <= start < 0.9 for start in drawn)
+    assert sum(drawn) / 400 == pytest.approx(0.5, abs=4 * 0.8 / (12 * 400) ** 0.5)
+    assert not set(drawn) & set(starts(", flows = 400", seed=2))
+    # The same on every machine, and in every release.
+    assert drawn[0] == 0.10583427708871468
+
+
+def test_replications_start_random_flows_at_other_times() -> None:
+    base = tl.loads(simple(flow=', start = { within = "800 ms" }'))
+    starts = tl.sweep(base, replications=2).flows.collect()["start_s"]
+    assert starts.n_unique() == len(starts) == 2
+
+
 @pytest.mark.parametrize("transport", ['udp.payload = "972 B"', 'tcp.payload = "948 B"'])
 def test_a_rate_counts_the_headers(transport: str) -> None:
     base = 'duration = "1 s"\nlink.a = { ends = ["x", "y"], rate = "1 Gbit/s" }\n'

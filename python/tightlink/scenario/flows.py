@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,10 +15,22 @@ from tightlink.scenario.traffic import Bulk, Cbr, Flow, Mixed, OnOff, Saturate, 
 from tightlink.scenario.transport import tcp_spec, udp_spec
 
 _SHORTEST_INTERVAL: Final = 1e-9
+#: Of the hash that a random number is made of, as many bits as a double holds.
+_BITS: Final = 53
 
 
-def flow_specs(name: str, flow: Flow, network: Network, profile: Profile, duration: float) -> Iterator[dict[str, Any]]:
+def flow_specs(
+    name: str, flow: Flow, network: Network, profile: Profile, *, duration: float, seed: int
+) -> Iterator[dict[str, Any]]:
     """Every flow of a traffic group, with its place in the network and its times.
+
+    Args:
+        name: Of the group.
+        flow: With every default filled in.
+        network: Through which they go.
+        profile: Gives the headers.
+        duration: Of the run, in seconds.
+        seed: Of the run: start times may be random.
 
     Raises:
         ScenarioError: A name that does not exist, ends that are the same, times out of order.
@@ -30,7 +43,7 @@ def flow_specs(name: str, flow: Flow, network: Network, profile: Profile, durati
         transport = {"udp": udp_spec(key, given(flow.udp), sizes, profile)}
     traffic = _traffic(key, flow, transport)
     dscp = CODE_POINTS[flow.dscp or "CS0"]
-    starts = _starts(flow)
+    starts = _starts(name, flow, seed)
     stop = units.time(given(flow.stop))
     _check_times(key, flow, starts, stop, duration)
     paths = [("path", flow.path), ("reverse_path", flow.reverse_path)]
@@ -116,10 +129,13 @@ def _times(flow: OnOff, mean: str) -> dict[str, Any]:
     return times | {"shape": given(flow.shape)} if flow.distribution == "pareto" else times
 
 
-def _starts(flow: Flow) -> list[float]:
+def _starts(name: str, flow: Flow, seed: int) -> list[float]:
     count = flow.flows or 1
     match flow.start:
-        case Starts(first=first, every=every):
+        case Starts(first=first, within=str(within)):
+            begin_s, within_s = units.time(first), units.time(within)
+            return [begin_s + within_s * _drawn(seed, name, index) for index in range(count)]
+        case Starts(first=first, every=str(every)):
             begin, step = (units.parse(text, units.TIME)[1].exact for text in (first, every))
             return [float(begin + index * step) for index in range(count)]
         case list():
@@ -128,13 +144,25 @@ def _starts(flow: Flow) -> list[float]:
             return [units.time(given(flow.start))] * count
 
 
+def _drawn(seed: int, group: str, index: int) -> float:
+    """A random number in [0, 1) for the start of a flow: a hash, so that neither other flows nor machines change it."""
+    text = f"{seed} {group} {index} start"
+    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    return float((number >> (64 - _BITS)) / (1 << _BITS))
+
+
 def _check_times(key: str, flow: Flow, starts: list[float], stop: float, duration: float) -> None:
     if stop > duration:
         expected = f"a time not after the duration, which is {units.format_time(duration)}"
         raise ScenarioError(expected, key=f"{key}.stop", value=flow.stop)
-    last = max(starts)
+    last, which = max(starts), ""
+    if isinstance(flow.start, Starts) and flow.start.within is not None:
+        # What is allowed must not depend on the seed.
+        last = units.time(flow.start.first) + units.time(flow.start.within)
+        which = f"; one may start as late as {units.format_time(last)}"
+    elif len(starts) > 1:
+        which = f"; flow {starts.index(last)} starts at {units.format_time(last)}"
     written = flow.start.written() if isinstance(flow.start, Starts) else flow.start
-    which = f"; flow {starts.index(last)} starts at {units.format_time(last)}" if len(starts) > 1 else ""
     if last >= duration:
         expected = f"starts before the duration, which is {units.format_time(duration)}{which}"
         raise ScenarioError(expected, key=f"{key}.start", value=written)

@@ -111,7 +111,7 @@ def relative(
             case Transfers():
                 transfers.append(transfers_spec(name, traffic, network, profile, duration))
             case _:
-                flows += flow_specs(name, traffic, network, profile, duration)
+                flows += flow_specs(name, traffic, network, profile, duration=duration, seed=scenario.seed)
     if not scenario.traffic:
         raise ScenarioError("at least one flow, such as traffic.ftp", key="traffic")
     paths = _Paths(network)

@@ -31,12 +31,20 @@ _MOST_FRAMES: Final = 10_000.0
 
 
 class Starts(Table):
-    """Start times of a group of flows, evenly spaced: flow i starts at first + i × every."""
+    """Start times of a group of flows: evenly spaced, flow i at first + i × every, or drawn from a part of the run."""
 
     first: Delay = "0 s"
-    """When the first flow starts."""
-    every: Delay
+    """When the first flow starts, or the earliest time at which one may."""
+    every: Delay | None = None
     """From the start of a flow to the start of the next."""
+    within: Period | None = None
+    """Instead of ``every``: each flow starts at a uniformly random time, from first to so much later."""
+
+    def _check(self) -> None:
+        if self.every is None and self.within is None:
+            raise wrong('every, such as "100 ms", for even spacing, or within, such as "1 s", for random times')
+        if self.every is not None and self.within is not None:
+            raise wrong("either every or within, not both", key="within", value=self.within)
 
 
 Start = Annotated[Delay | list[Delay] | Starts, Forms()]
@@ -61,7 +69,7 @@ class Flow(Table):
     flows: Flows | None = None
     """Number of flows, labelled NAME[0], NAME[1], …; without it there is one, labelled NAME."""
     start: Start | None = None
-    """When the application starts: one time, one for each flow, or { first, every } (default "0 s")."""
+    """When the application starts: one time, one for each flow, or { first, every or within } (default "0 s")."""
     stop: Period | None = None
     """When the application stops (default: the duration)."""
     path: PathLinks | None = None
@@ -82,7 +90,8 @@ class Flow(Table):
             for key, end in (("from", self.from_), ("to", self.to)):
                 if end.endswith("[*]"):
                     raise wrong("a single node, or flows = a number of flows beside it", key=key, value=end)
-            if isinstance(self.start, Starts | list):
+            drawn = isinstance(self.start, Starts) and self.start.within is not None
+            if isinstance(self.start, Starts | list) and not drawn:
                 value = self.start.written() if isinstance(self.start, Starts) else self.start
                 raise wrong("a single time, or flows = a number of flows beside it", key="start", value=value)
         elif isinstance(self.start, list) and len(self.start) != self.flows:
