@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
 from tightlink.experiment.precision import half_width
 from tightlink.numbers import several
 from tightlink.run import Run
-from tightlink.studies.evaluation.setup.pack import Headline, Pack, Requirement, Test, Trial, packs
+from tightlink.studies.evaluation.setup.pack import Headline, Pack, Requirement, Test, Trial, Verdict, packs
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
 
 _MEASURES: Any = {
@@ -23,9 +23,9 @@ _MEASURES: Any = {
     "value": pl.Float64,
 }  # fmt: skip
 _VERDICTS: Any = {
-    "pack": pl.String, "requirement": pl.String, "place": pl.String, "control": pl.String, "value": pl.Float64,
-    "half_width": pl.Float64, "at_least": pl.Float64, "at_most": pl.Float64, "measured": pl.Boolean,
-    "verdict": pl.String,
+    "pack": pl.String, "requirement": pl.String, "place": pl.String, "control": pl.String, "setting": pl.String,
+    "value": pl.Float64, "half_width": pl.Float64, "at_least": pl.Float64, "at_most": pl.Float64,
+    "measured": pl.Boolean, "verdict": pl.String,
 }  # fmt: skip
 _SUMMARY: Any = {
     "test": pl.String, "setting": pl.String, "measure": pl.String, "value": pl.Float64,
@@ -47,6 +47,15 @@ class Mean:
     replications: int = 1
     never: int = 0
     """With how many seeds it did not happen."""
+
+
+class Judged(NamedTuple):
+    """What a control does in one setting of a test, and whether that is what a pack asks."""
+
+    setting: str | None
+    value: float | None
+    half_width: float | None
+    verdict: Verdict
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,18 +116,26 @@ class Evaluation:
         ]
         return pl.DataFrame(rows, schema=_VERDICTS, orient="row")
 
-    def _verdict(self, asked: Requirement, label: str) -> tuple[float | None, float | None, str]:
-        if asked.open:
-            return None, None, "open"
+    def judged_in(self, asked: Requirement, label: str) -> list[Judged]:
+        """What a control does in each setting in which something is asked of it."""
         own = (pl.col(self.kind) == label, pl.col("test") == asked.test, pl.col("measure") == asked.measure)
         rows = self.summary.filter(*own)
         if asked.settings:
             rows = rows.filter(pl.col("setting").is_in(asked.settings))
-        found = [(value, half, asked.judged(value, half)) for value, half in rows.select("value", "half_width").rows()]
+        found = rows.select("setting", "value", "half_width").rows()
+        return [Judged(setting, value, half, asked.judged(value, half)) for setting, value, half in found]
+
+    def _verdict(self, asked: Requirement, label: str) -> Judged:
+        """What is furthest off of all settings."""
+        found = [] if asked.open else self.judged_in(asked, label)
         if not found:
-            return None, None, "open"
+            return Judged(None, None, None, "open")
         furthest = -1.0 if asked.at_least is not None else 1.0
-        return max(found, key=lambda each: (_SEVERITY[each[2]], math.inf if each[0] is None else furthest * each[0]))
+
+        def off(each: Judged) -> tuple[int, float]:
+            return _SEVERITY[each.verdict], math.inf if each.value is None else furthest * each.value
+
+        return max(found, key=off)
 
     def described(self) -> dict[str, Any]:
         """Controls, tests and summary, as ``--json`` prints them."""

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from tightlink.report.blocks import Section, Table, Text
-from tightlink.studies.evaluation.observe import Evaluation
+from tightlink.studies.evaluation.observe import Evaluation, Judged
 from tightlink.studies.evaluation.report.words import with_width, written
 from tightlink.studies.evaluation.setup.pack import Pack, Requirement, packs
 
@@ -62,24 +62,24 @@ def _tested(pack: Pack) -> Iterator[tuple[int, Requirement]]:
 
 
 def of_pack(evaluation: Evaluation, name: str) -> pl.DataFrame:
-    """A row for each requirement of which there is a test, with what it asks for, and a column for each control."""
-    own = evaluation.verdicts.filter(pl.col("pack") == name)
+    """A row for each setting of each requirement of which there is a test, and a column for each control."""
     labels = [label for label, _ in evaluation.subjects]
-    found = {(row["place"], row["requirement"], row["control"]): row for row in own.iter_rows(named=True)}
-    rows = [
-        [each.title, each.place, _asked(each), *(_cell(each, found[each.place, each.title, label]) for label in labels)]
-        for _, each in _tested(packs()[name])
-    ]
-    return pl.DataFrame(rows, schema=["requirement", "place", "asked", *labels], orient="row")
+    rows = []
+    for _, each in _tested(packs()[name]):
+        # All controls are tested in the same settings.
+        columns = [evaluation.judged_in(each, label) for label in labels]
+        rows += [
+            [each.title, each.place, found[0].setting, _asked(each), *(_cell(each, judged) for judged in found)]
+            for found in zip(*columns, strict=True)
+        ]
+    return pl.DataFrame(rows, schema=["requirement", "place", "setting", "asked", *labels], orient="row")
 
 
 def _asked(each: Requirement) -> str:
     return f"{'at least' if each.at_least is not None else 'at most'} {written(each.measure, each.bound)}"
 
 
-def _cell(each: Requirement, row: dict[str, object]) -> str:
-    value, half_width = row["value"], row["half_width"]
-    if not isinstance(value, float):
-        return f"{row['verdict']}: never"
-    width = half_width if isinstance(half_width, float) else None
-    return f"{row['verdict']}: {with_width(each.measure, value, width)}"
+def _cell(each: Requirement, judged: Judged) -> str:
+    if judged.value is None:
+        return f"{judged.verdict}: never"
+    return f"{judged.verdict}: {with_width(each.measure, judged.value, judged.half_width)}"

@@ -104,7 +104,11 @@ _LINKS: Final[dict[str, dict[str, dict[str, Any]]]] = {
     "loss-bursts": {
         "0.5 % in bursts of 5": {"loss": {"kind": "gilbert-elliott", "to_bad": TO_BAD, "to_good": TO_GOOD}}
     },
-    "satellites": {"leo": {"network": "leo"}, "geo": {"network": "geo"}},
+    "satellites": {
+        "leo": {"network": "leo"},
+        "leo without losses": {"network": "leo", "loss": 0.0},
+        "geo": {"network": "geo"},
+    },
 }
 
 

@@ -108,9 +108,14 @@ def _beside(standard: str, congestion: Any, path: Path, seed: int) -> list[Scena
 
 
 def _kept(_: Path, run: Run, alone: Run) -> dict[str, float | None]:
-    kept, own = (fmean(_goodputs(run, _labels(name, FLOWS // 2))) for name in ("standard", "own"))
+    standard, own = (_goodputs(run, _labels(name, FLOWS // 2)) for name in ("standard", "own"))
     among_its_own = fmean(_goodputs(alone, _labels("flows", FLOWS)))
-    return {"standard_kept": kept / among_its_own, "own_goodput_bps": own, "standard_goodput_bps": kept}
+    return {
+        "standard_kept": fmean(standard) / among_its_own,
+        "standard_least_kept": min(standard) / among_its_own,
+        "own_goodput_bps": fmean(own),
+        "standard_goodput_bps": fmean(standard),
+    }
 
 
 def _two_paths(congestion: Any, round_trips_ms: Sequence[int], seed: int) -> list[Scenario]:
