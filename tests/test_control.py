@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import pickle
 import re
 import shutil
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import tightlink as tl
 from tightlink import cli, control
+from tightlink.control_code import code_of
 from tightlink.simulate import prepare
 
 if TYPE_CHECKING:
@@ -240,6 +242,57 @@ def test_a_sweep_simulates_again_when_what_a_control_looks_up_changes(base: tl.S
     with pytest.raises(tl.TightlinkError, match=r"other\.py: defines looked, as control does: expected another name"):
         control.load(tmp_path / "other.py")
     sys.path.remove(str(tmp_path))
+
+
+def test_the_code_of_a_control_is_the_same_however_often_it_is_read() -> None:
+    def made(share: float) -> type[tl.CongestionControl]:
+        class Mine(tl.CongestionControl):
+            def __init__(self, step: float = 1.0) -> None:
+                self.step = step
+
+            def on_loss(self, loss: tl.Loss, share: float = share) -> float:
+                return share * loss.in_use
+
+        return Mine
+
+    first, second = made(0.5), made(0.25)
+    assert code_of(first) == code_of(first) != code_of(second)
+
+
+def test_a_stored_run_is_reported_without_the_code_of_its_control(
+    base: tl.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, folder = tmp_path / "stepping.py", str(tmp_path / "run")
+    file.write_text(
+        "import tightlink as tl\nclass Stepping(tl.CongestionControl):\n"
+        "    def __init__(self, step: float = 1.0) -> None:\n        self.step = step\n"
+        "    def on_report(self, report: tl.Report) -> None:\n        self.cwnd += self.step\n"
+    )
+    control.load(file)
+    run = tl.simulate(base.set_all({KEY: {"kind": "stepping", "step": 0.5}, "duration": "2 s"}))
+    run.save(folder)
+    said, resolved = run.why().sentence, run.scenario.resolve()
+    known = control._CONTROLS.pop("stepping")
+
+    opened = tl.open_run(folder)
+    assert opened.why().sentence == said
+    assert pickle.loads(pickle.dumps(opened)).scenario.resolve() == opened.scenario.resolve()
+    with pytest.raises(
+        tl.ScenarioError, match=r'= "stepping": expected a control that is defined here.*--controls FILE'
+    ):
+        tl.simulate(opened.scenario)
+    assert cli.main(["report", folder]) == cli.main(["plot", folder]) == 0
+    assert "takes the code of stepping: --controls FILE.py" in (tmp_path / "run" / "report.html").read_text()
+    capsys.readouterr()
+    over_time = ["plot", folder, "over-time", "-o", str(tmp_path / "over-time.svg")]
+    assert cli.main(over_time) == 2
+    assert capsys.readouterr().err.endswith(". To observe it now takes the code of stepping: --controls FILE.py.\n")
+    assert cli.main([*over_time, "--controls", str(file)]) == 0
+    sys.modules.pop("stepping")
+
+    # The scenario finds the class, once it is here.
+    control._CONTROLS["stepping"] = known
+    assert opened.scenario.resolve() == resolved
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

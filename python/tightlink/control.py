@@ -34,7 +34,7 @@ import math
 import os
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -130,7 +130,8 @@ class CongestionControl:
 
 def find(name: str) -> type[CongestionControl] | None:
     """The control of a name, if it is written in Python: the one that was given, or the last that was called so."""
-    return name.control if isinstance(name, Given) else _CONTROLS.get(name)
+    own = name.control if isinstance(name, Given) else None
+    return own or _CONTROLS.get(name)
 
 
 def names() -> list[str]:
@@ -165,10 +166,21 @@ def given(control: type[CongestionControl]) -> Given:
     return name
 
 
-class Given(str):  # noqa: SLOT000  # A str has no room for a slot with a value.
-    """The name of a control, and the class that is meant by it."""
+def stored(name: str) -> str:
+    """The name of a control in a stored run: one that the engine does not have is written in Python, here or not."""
+    return name if name in dict(_core.congestion()) else Given(name)
 
-    control: type[CongestionControl]
+
+def absent(names: Iterable[str]) -> str | None:
+    """The first of the names that is of no control here: one written in Python, by whose name alone a run knows it."""
+    known = {name for name, _ in _core.congestion()}
+    return next((name for name in names if name not in known and find(name) is None), None)
+
+
+class Given(str):  # noqa: SLOT000  # A str has no room for a slot with a value.
+    """The name of a control, and the class that is meant by it; without one, one that a stored run was made with."""
+
+    control: type[CongestionControl] | None = None
 
     def __eq__(self, other: object) -> bool:
         same = not isinstance(other, Given) or other.control is self.control
@@ -178,7 +190,7 @@ class Given(str):  # noqa: SLOT000  # A str has no room for a slot with a value.
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         """In another process the class of that name is another."""
-        return str, (str(self),)
+        return str if self.control else Given, (str(self),)
 
 
 def digest(control: type[CongestionControl]) -> str:
@@ -206,7 +218,10 @@ def make(digest: str, options: Mapping[str, float]) -> CongestionControl:
     """The control of a connection, for the engine."""
     control = _BY_DIGEST.get(digest)
     if control is None:
-        raise LookupError("expected a control that is defined here: one written in Python runs where its class is")
+        raise LookupError(
+            "expected a control that is defined here: one written in Python runs where its class is, after an import, or "
+            "with --controls FILE.py"
+        )
     if all(getattr(control, method, None) is getattr(CongestionControl, method, None) for method in _METHODS):
         raise LookupError(f"expected a control that does something, in {one_of(_METHODS).removeprefix('one of ')}")
     defaults = control.options()

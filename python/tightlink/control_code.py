@@ -86,7 +86,9 @@ def _function(value: Any, seen: set[int]) -> Iterator[str]:
         yield f"function {function.__module__}.{function.__qualname__}"
         return
     yield f"function {function.__qualname__} {_file(function.__code__.co_filename)}"
-    yield from _lines([function.__defaults__, function.__kwdefaults__], seen)
+    # Objects that last, as what has been seen is known by where it lies.
+    for part in (function.__defaults__, function.__kwdefaults__):
+        yield from _lines(part, seen)
     for cell in function.__closure__ or ():
         try:
             yield from _lines(cell.cell_contents, seen)

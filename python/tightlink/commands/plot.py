@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Json, Output
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_names, print_verbatim
@@ -16,6 +17,7 @@ def plot(
     name: str | None = None,
     *,
     output: Output = None,
+    controls: Controls = None,
     json_: Json = False,
 ) -> None:
     """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
@@ -26,6 +28,7 @@ def plot(
         output: File to write, .svg, .png or .pdf (default: NAME.svg).
         json_: Print what figures there are as JSON.
     """
+    define(controls)
     if name is None:
         if output is not None:
             raise TightlinkError(f"--output {output}: nothing is drawn without the name of a figure")

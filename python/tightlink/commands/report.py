@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink import units
+from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import option
 from tightlink.console import print_verbatim
 from tightlink.errors import TightlinkError
@@ -19,6 +20,7 @@ def report(
     from_: Annotated[str | None, Parameter(name="--from")] = None,
     to: str | None = None,
     with_lab: Annotated[bool, Parameter(negative="")] = False,
+    controls: Controls = None,
 ) -> None:
     """Write the report of a run, a study or a sweep, one HTML file, and print where it is.
 
@@ -31,6 +33,7 @@ def report(
         to: Where they end (default: the end of the run).
         with_lab: Put a laboratory into the report: the engine, and what was simulated with sliders.
     """
+    define(controls)
     if sequence is None and (from_ is not None or to is not None):
         raise TightlinkError("--from and --to are times of the chart that --sequence FLOW draws")
     begin_s = None if from_ is None else float(option("--from", from_, units.TIME, zero=True))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import Set
 from tightlink.console import WRONG, print_text, say
 from tightlink.errors import ScenarioError
@@ -14,12 +15,14 @@ def validate(
     /,
     *,
     set_: Set = None,
+    controls: Controls = None,
 ) -> int:
     """Check scenarios without running them: every error with its key, value and what was expected.
 
     Args:
         files: Scenarios, TOML files.
     """
+    define(controls)
     changes = dict(map(parse_option, set_ or []))
     code = 0
     for file in files:

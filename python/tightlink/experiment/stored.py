@@ -15,7 +15,7 @@ from tightlink.checksums import DamagedError, check, parsed_json, sealed, withou
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, pl
 from tightlink.run import Run
-from tightlink.scenario import Scenario, loads
+from tightlink.scenario import Scenario, loads_stored
 from tightlink.tables import TABLES, schema
 
 #: Raised with every change that older versions cannot read.
@@ -55,7 +55,7 @@ def opened(file: Path, scenario: Scenario | None = None, *, read: Collection[str
     check_format(int(row["format"]), str(file))
     if not row["identity"].startswith(file.stem):
         raise DamagedError(file, "it holds the run of another name")
-    scenario = scenario or loads(row["scenario"], file=str(file))
+    scenario = scenario or loads_stored(row["scenario"], str(file))
     return of_file(file, scenario, json.loads(row["manifest"]), tables, checked=read)
 
 

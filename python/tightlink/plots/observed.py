@@ -48,11 +48,7 @@ def observed(run: Run, *tables: Observed) -> Run:
         (['flows', 'links', 'nodes'], ['flows', 'links', 'nodes', 'series', 'delays'])
     """
     wanted = {*tables}.difference(run.tables)
-    if not wanted or run.source != SIMULATION or "flows" not in run.tables or "part_until_s" in run.manifest:
-        return run
-    hops = run.manifest["packet_hops"]
-    most = _MOST_IN_PYTHON if any(map(control.find, run.flows["congestion"].drop_nulls())) else _MOST_PACKET_HOPS
-    if hops > most or run.manifest["engine_behaviour"] != _core.engine_behaviour:
+    if not wanted or not _is_short(run):
         return run
     until_s = _until_s(run)
     least_s = min(_PACKETS * _service_s(run), until_s / _FEWEST_INTERVALS)
@@ -65,7 +61,7 @@ def observed(run: Run, *tables: Observed) -> Run:
     try:
         again = simulate(scenario, threads=1)
     except TightlinkError:
-        # A control of the user's that this process does not know.
+        # A control that is written in Python and not here: `not_here` says so.
         return run
     if not again.flows.equals(run.flows):
         return run
@@ -73,6 +69,26 @@ def observed(run: Run, *tables: Observed) -> Run:
         return again
     shown = {"series": again.series.filter(pl.col("time_s") <= until_s)}
     return Run(scenario, again.manifest, Framed({name: again.table(name) for name in again.tables} | shown))
+
+
+def not_here(run: Run) -> str:
+    """A sentence where a run is not simulated again, as the code of a control is missing; nothing elsewhere."""
+    name = control.absent(_controls(run)) if _is_short(run) else None
+    return f"To observe it now takes the code of {name}: --controls FILE.py." if name else ""
+
+
+def _is_short(run: Run) -> bool:
+    """Whether a run would be the same once more, and that takes a second."""
+    if run.source != SIMULATION or "flows" not in run.tables or "part_until_s" in run.manifest:
+        return False
+    in_python = any(control.find(name) or control.absent([name]) for name in _controls(run))
+    most = _MOST_IN_PYTHON if in_python else _MOST_PACKET_HOPS
+    return bool(run.manifest["packet_hops"] <= most and run.manifest["engine_behaviour"] == _core.engine_behaviour)
+
+
+def _controls(run: Run) -> list[str]:
+    """The names of the congestion controls of its flows."""
+    return [name for name in run.flows["congestion"].drop_nulls().unique(maintain_order=True) if name]
 
 
 def _service_s(run: Run) -> float:

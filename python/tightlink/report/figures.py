@@ -15,6 +15,7 @@ from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
 from tightlink.files import write_bytes
+from tightlink.plots.observed import not_here
 from tightlink.plots.style import check_format
 from tightlink.report import runs, sweep
 from tightlink.report.blocks import Chart, Row, Section
@@ -79,7 +80,9 @@ def figure(folder: str | os.PathLike[str], name: str) -> Figure:
     """
     there = {each.name: each for each in figures(folder)}
     if name not in there:
-        raise TightlinkError(f'"{name}": expected a figure of {folder}, {one_of(there)}{did_you_mean(name, there)}')
+        missing = not_here(open_run(folder)) if holds_run(folder) else ""
+        hint = f". {missing}" if missing else did_you_mean(name, there)
+        raise TightlinkError(f'"{name}": expected a figure of {folder}, {one_of(there)}{hint}')
     return there[name]
 
 

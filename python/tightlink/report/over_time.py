@@ -9,6 +9,7 @@ from tightlink.console import rounded
 from tightlink.lazy import pl
 from tightlink.numbers import grouped
 from tightlink.plots import palette
+from tightlink.plots.observed import not_here
 from tightlink.plots.overview import busiest_links, spread
 from tightlink.report import charts
 from tightlink.report.blocks import Chart, Section, Text
@@ -58,7 +59,7 @@ def section(run: Run, *, again: bool = False) -> Section:
         again: Whether it was simulated once more to be observed, which the caption says.
     """
     if "series" not in run.tables:
-        return Section("Over time", "", [Text(_NOT_OBSERVED)])
+        return Section("Over time", "", [Text(f"{_NOT_OBSERVED} {not_here(run)}".rstrip())])
     flows, links = _flows(run), _links(run)
     rate = next((metric for metric in _RATES if not _of(run, metric, flows).is_empty()), None)
     wanted = [(metric, flows) for metric in (rate, *_OF_FLOWS) if metric is not None]

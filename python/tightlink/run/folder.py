@@ -19,7 +19,7 @@ from tightlink.errors import TightlinkError
 from tightlink.files import check_empty, of_file
 from tightlink.lazy import pl
 from tightlink.run.tables import Source
-from tightlink.scenario import Scenario, loads
+from tightlink.scenario import Scenario, loads_stored
 from tightlink.tables import TABLES
 
 _MANIFEST: Final = "manifest.json"
@@ -102,7 +102,7 @@ def _scenario(file: Path, checksum: str) -> Scenario:
         raise DamagedError(file, "it is no text") from None
     if of_text(text) != checksum:
         raise DamagedError(file, f"its content does not match its checksum in {_MANIFEST}")
-    return loads(text, file=str(file))
+    return loads_stored(text, str(file))
 
 
 def is_there(folder: Path, manifest: Mapping[str, Any], tables: list[str]) -> bool:

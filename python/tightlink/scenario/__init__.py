@@ -33,7 +33,7 @@ from tightlink.scenario.held_disciplines import (
     Strict,
 )
 from tightlink.scenario.links import Duplex, Framing, Link, Reverse
-from tightlink.scenario.load import load, loads, understood
+from tightlink.scenario.load import load, loads, loads_stored, understood
 from tightlink.scenario.loss import BitErrors, GilbertElliott, LossPattern, LossSchedule, LossStep, LossTable
 from tightlink.scenario.model import Scenario
 from tightlink.scenario.nodes import Background, Meter, Node, Processor
@@ -184,6 +184,7 @@ __all__ = [
     "Video",
     "load",
     "loads",
+    "loads_stored",
     "parse_option",
     "parse_value",
     "understood",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from tightlink import control, units
 from tightlink.errors import ScenarioError, in_quotes, one_of
@@ -159,6 +159,9 @@ def congestion_spec(
     kind = given.pop("kind")
     if not isinstance(kind, str):
         raise ScenarioError("the name of a congestion control", key=f"{key}.kind", value=kind)
+    if isinstance(kind, control.Given) and control.find(kind) is None:
+        # What a stored run did is in its tables; only to simulate it once more takes the code.
+        return {"kind": str(kind), "external": "", **{name: float(cast("float", given[name])) for name in given}}
     _check(key if isinstance(value, str) else f"{key}.kind", kind)
     known = options(kind)
     for name in given:
@@ -188,4 +191,6 @@ def congestion_spec(
 def _check(key: str, name: str) -> None:
     names = [*(known for known, _ in _core.congestion()), *control.names()]
     if name not in names:
-        raise ScenarioError(one_of(names), key=key, value=name, suggestion=in_quotes(name, names))
+        suggestion = in_quotes(name, names)
+        hint = "" if suggestion else "; one written in Python needs its class: an import, or --controls FILE.py"
+        raise ScenarioError(f"{one_of(names)}{hint}", key=key, value=name, suggestion=suggestion)

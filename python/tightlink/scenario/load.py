@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from tightlink import control
 from tightlink.errors import ScenarioError
 from tightlink.scenario import toml
 from tightlink.scenario.model import Scenario
@@ -62,6 +63,27 @@ def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | Non
     except ScenarioError as error:
         raise error.located(file) from None
     return Scenario.from_dict(data, file=file, changed=tuple(changes))
+
+
+def loads_stored(text: str, file: str) -> Scenario:
+    """Read the scenario of a stored run, whose congestion controls were known where it ran, if not here.
+
+    Args:
+        text: TOML.
+        file: The name that errors give.
+
+    Raises:
+        ScenarioError: The text is wrong.
+    """
+    data = toml.parse(text)
+    for traffic in data.get("traffic", {}).values():
+        tcp = traffic.get("tcp", {})
+        match tcp.get("congestion"):
+            case str(name):
+                tcp["congestion"] = control.stored(name)
+            case {"kind": str(name)}:
+                tcp["congestion"]["kind"] = control.stored(name)
+    return Scenario.from_dict(data, file=file)
 
 
 def understood(scenario: Scenario) -> str:
