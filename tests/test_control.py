@@ -180,6 +180,25 @@ def test_what_is_no_control_is_told_at_its_definition() -> None:
                 self.share = share
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("self.cwmd = 3", "sets self.cwmd, which nothing reads: expected one of cwnd, ssthresh; did you mean cwnd?"),
+        ("self.ssthreshold = 4", "did you mean ssthresh?"),
+        (
+            "self.pacing_rate_bps = 1e6",
+            "a control in Python sets cwnd and ssthresh; with tcp.pacing its window is paced",
+        ),
+    ],
+)
+def test_what_nothing_reads_is_told_at_the_definition(body: str, said: str) -> None:
+    text = "class Mistaken(tl.CongestionControl):\n    def on_report(self, report):\n        "
+    with pytest.raises(TypeError, match=re.escape(said)):
+        exec(text + body, {"tl": tl})
+    # What a method of it reads is its own, whatever it is called.
+    exec(f"{text}{body}\n    def on_loss(self, loss):\n        return {body.partition(' ')[0]}", {"tl": tl})
+
+
 def test_other_code_is_another_run(base: tl.Scenario, tmp_path: Path) -> None:
     file = tmp_path / "changing.py"
     scenario = base.set(KEY, "changing")

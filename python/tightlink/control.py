@@ -38,8 +38,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from tightlink.control_code import code_of
-from tightlink.errors import TightlinkError, did_you_mean, one_of
+from tightlink.control_code import code_of, only_set
+from tightlink.errors import TightlinkError, closest, did_you_mean, one_of
 from tightlink.files import run_python
 from tightlink.lazy import _core
 
@@ -50,6 +50,9 @@ _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 #: What the engine calls.
 _METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack")
+#: What the engine sets before each call and reads after it; names that are so much like these are meant to be them.
+_READ: Final = ("cwnd", "ssthresh")
+_LIKENESS: Final = 0.75
 _CONTROLS: dict[str, type[CongestionControl]] = {}
 _BY_DIGEST: dict[str, type[CongestionControl]] = {}
 #: Modules of the files that were loaded: two of these may not define one name, of which the last would be taken.
@@ -65,8 +68,8 @@ class CongestionControl:
     Before each call the engine sets ``cwnd`` and ``ssthresh``; what a call leaves there, it takes over.
 
     Raises:
-        TypeError: When a subclass is defined: its name is taken by the engine or no name, an option has no default, or
-            a method that begins with ``on_`` is none of these.
+        TypeError: When a subclass is defined: its name is taken by the engine or no name, an option has no default, a
+            method that begins with ``on_`` is none of these, or it sets what nobody reads, such as ``self.cwmd``.
     """
 
     name: ClassVar[str]
@@ -87,6 +90,7 @@ class CongestionControl:
         for method in (each for each in vars(cls) if each.startswith("on_") and each not in _METHODS):
             raise TypeError(f"{cls.__name__}.{method} is never called: expected {one_of(_METHODS)}"
                             f"{did_you_mean(method, _METHODS)}")  # fmt: skip
+        _check_set(cls)
         cls.options()
         _CONTROLS[cls.name] = cls
 
@@ -126,6 +130,17 @@ class CongestionControl:
             if not isinstance(parameter.default, int | float) or not math.isfinite(parameter.default):
                 raise TypeError(f"{cls.__name__}.__init__: {parameter.name} needs a number as default: it is an option")
         return {parameter.name: parameter.default for parameter in parameters}
+
+
+def _check_set(control: type[CongestionControl]) -> None:
+    """Refuse a control that sets a window by another name, or a rate, which neither the engine nor its methods read."""
+    for name in only_set(control):
+        place = f"{control.__name__} sets self.{name}, which nothing reads"
+        if name.startswith("pacing"):
+            raise TypeError(f"{place}: a control in Python sets cwnd and ssthresh; with tcp.pacing its window is paced")
+        meant = closest(name, _READ, likeness=_LIKENESS)
+        if meant and name not in _READ:
+            raise TypeError(f"{place}: expected {one_of(_READ)}; did you mean {meant}?")
 
 
 def find(name: str) -> type[CongestionControl] | None:
@@ -219,8 +234,8 @@ def make(digest: str, options: Mapping[str, float]) -> CongestionControl:
     control = _BY_DIGEST.get(digest)
     if control is None:
         raise LookupError(
-            "expected a control that is defined here: one written in Python runs where its class is, after an import, or "
-            "with --controls FILE.py"
+            "expected a control that is defined here: one written in Python runs where its class is, after an import "
+            "or with --controls FILE.py"
         )
     if all(getattr(control, method, None) is getattr(CongestionControl, method, None) for method in _METHODS):
         raise LookupError(f"expected a control that does something, in {one_of(_METHODS).removeprefix('one of ')}")

@@ -6,6 +6,7 @@ imports gives other lines. What cannot be read, such as an open connection, coun
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import pickle
 import sys
@@ -28,6 +29,36 @@ def code_of(value: object) -> list[str]:
     False
     """
     return list(_lines(value, set()))
+
+
+def only_set(control: type) -> list[str]:
+    """Attributes that the methods of a class, and those of its bases, set on its objects and none of them reads.
+
+    To add to one is not to read it.
+
+    >>> class Counter:
+    ...     def count(self):
+    ...         self.last, self.total = 1, 0
+    ...         return self.total
+    >>> only_set(Counter)
+    ['last']
+    """
+    stored: dict[str, None] = {}
+    read = set()
+    members = (member for base in control.__mro__ for member in vars(base).values())
+    for function in (member for member in members if isinstance(member, types.FunctionType)):
+        own = function.__code__.co_varnames[:1]
+        for code in _codes(function.__code__):
+            before: tuple[str, Any] = ("", "")
+            for step in dis.get_instructions(code):
+                # Where two variables are loaded at once, the object is the second.
+                loaded = before[1][-1:] if isinstance(before[1], tuple) else (before[1],)
+                if step.opname == "STORE_ATTR" and loaded == own:
+                    stored[step.argval] = None
+                elif step.opname in {"LOAD_ATTR", "LOAD_METHOD"} and before[0] != "COPY":
+                    read.add(step.argval)
+                before = (step.opname, step.argval)
+    return [name for name in stored if name not in read]
 
 
 def _lines(value: Any, seen: set[int]) -> Iterator[str]:
