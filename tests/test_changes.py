@@ -248,6 +248,20 @@ def test_an_outage_loses_what_waits_or_does_not() -> None:
     assert kept["packets_lost"][0] == 0 < flushed["packets_lost"][0]
 
 
+def test_the_utilization_of_a_shaped_link_is_of_what_the_shaper_lets_through() -> None:
+    """Below its rate in proportion, above it all; of the line it would be a fifth, and jump at the shaper's rate."""
+    scenario = tl.loads("""
+        duration = "20 s"
+        link.l = { ends = ["a", "b"], rate = "100 Mbit/s", queue = "100 packets", shaper = { rate = "20 Mbit/s", burst = "64 kB" } }
+        traffic.t = { kind = "cbr", from = "a", to = "b", rate = "10 Mbit/s", udp.datagram = "1500 B" }
+    """)
+
+    def used(rate: str) -> float:
+        return float(tl.simulate(scenario.set("traffic.t.rate", rate)).links["utilization"][0])
+
+    assert [round(used(rate), 3) for rate in ("5 Mbit/s", "10 Mbit/s", "19 Mbit/s", "25 Mbit/s")] == [0.25, 0.5, 0.95, 1.0]
+
+
 def test_a_shaper_bounds_what_gets_through() -> None:
     shaped = tl.simulate(over(rate="20 Mbit/s", shaper={"rate": "1 Mbit/s", "burst": "10 kB"}))
     assert 0.85e6 < shaped.flows["throughput_bps"][0] < 1e6 + 10_000 * 8 / 4

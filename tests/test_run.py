@@ -281,3 +281,17 @@ def test_what_was_captured_has_no_scenario(tmp_path: Path) -> None:
     other = tl.Run(None, {"source": "capture", "identity": "another file"}, Framed(frames))
     with pytest.raises(tl.TightlinkError, match="there is another capture; choose another folder"):
         other.save(tmp_path / "capture")
+
+
+def test_no_rate_exceeds_the_link_where_a_queue_empties_after_the_stop() -> None:
+    """A second of 40 Mbit/s leaves for four over 10: over the second alone it would be 39."""
+    flows = tl.simulate(
+        tl.loads("""
+            duration = "20 s"
+            link.l = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "1 ms", queue = "unlimited" }
+            traffic.t = { kind = "cbr", from = "a", to = "b", rate = "40 Mbit/s", stop = "1 s" }
+            traffic.u = { kind = "bulk", from = "b", to = "a", stop = "2 s" }
+        """)
+    ).flows
+    assert flows["throughput_bps"].max() <= 10e6
+    assert flows["throughput_bps"][0] > 9.9e6

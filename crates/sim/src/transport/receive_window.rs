@@ -356,6 +356,17 @@ mod tests {
         assert_eq!(ReceiveWindow::new(1448, 700.0).advertise(Time::ZERO, 1, 0), None);
     }
 
+    /// What a scenario asks for beyond the default was allowed for by an administrator.
+    #[test]
+    fn a_larger_window_than_the_default_opens_all_the_way() {
+        let widest = |most| {
+            let mut window = ReceiveWindow::new(1448, most);
+            window.widen(1e9);
+            (window.clamp / 1448.0).floor()
+        };
+        assert_eq!([2172.0, 2700.0, 10_000.0].map(widest), [2715.0, 2715.0, 10_000.0]);
+    }
+
     /// The application reads what comes in order; behind a hole nothing adjusts the window, and when one is filled, what is not
     /// read yet does not count.
     #[test]

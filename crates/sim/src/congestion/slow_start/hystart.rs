@@ -98,6 +98,22 @@ mod tests {
         assert!((64.0 + 50.0..64.0 + 54.0).contains(&window), "{window}");
     }
 
+    /// At twice a window in a round trip the ACKs of 100 ms come for 50 ms, however much the path holds.
+    #[test]
+    fn a_train_of_a_paced_sender_takes_a_whole_round_trip() {
+        let window = Window { cwnd: 64.0, ssthresh: 1e9 };
+        let after = |paced| {
+            let mut state = HyStart::new(paced);
+            let mut at_ms = 0..200;
+            at_ms.find(|&ms| {
+                let now = Time::new(f64::from(ms) / 1e3);
+                state.finds_limit(&window, &Ack { now, through: ms, highest: 1000, ..ack(0.1) })
+            })
+        };
+        assert!(after(false).is_some_and(|ms| (50..53).contains(&ms)));
+        assert!(after(true).is_some_and(|ms| (100..103).contains(&ms)));
+    }
+
     /// After the first time it finds nothing until a timeout (found), after which the smallest round trip is another.
     #[test]
     fn it_finds_a_limit_once() {

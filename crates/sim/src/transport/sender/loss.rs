@@ -116,7 +116,8 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use crate::scenario::{Profile, Recovery};
+    use crate::packet::Packet;
+    use crate::scenario::{Profile, Recovery, TcpSpec};
     use crate::transport::tests::{Ends, Outcome, tcp};
 
     /// Loses the whole first window, behind the SYN and the third step of the handshake: how many packets the timeout
@@ -130,6 +131,32 @@ mod tests {
         let data: Vec<_> = ends.sent.iter().filter(|sent| sent.packet.seq() > 0).collect();
         assert_eq!(ends.sender.totals.timeouts, 1);
         (data.iter().filter(|sent| sent.at_s == data[0].at_s).count(), ends.sender.window.ssthresh)
+    }
+
+    /// A packet that is lost three times, while all behind it arrive: the ACK that ends the timeout acknowledges hundreds, of
+    /// which one was sent since then.
+    #[test]
+    fn what_arrived_before_a_timeout_does_not_open_the_window_after_it() {
+        for control in ["copa", "ledbat", "reno"] {
+            let spec = TcpSpec { window_packets: 400.0, initial_window_packets: 100.0, ..tcp(control, Recovery::Sack) };
+            let (mut ends, mut losses) = (Ends::new(&spec, Profile::Rfc, 300), 0);
+            ends.start();
+            let mut widest: f64 = 0.0;
+            loop {
+                let lose = |_, packet: &Packet| {
+                    let lost = packet.seq() == 20 && losses < 3;
+                    losses += u32::from(lost);
+                    if lost { Outcome::Lost } else { Outcome::Arrives }
+                };
+                if ends.step(lose).is_none() {
+                    break;
+                }
+                if ends.sender.totals.timeouts > 0 {
+                    widest = widest.max(ends.sender.window.cwnd / ends.sender.window.ssthresh.max(2.0));
+                }
+            }
+            assert!(ends.sender.totals.timeouts > 0 && widest < 3.0, "{control}: {widest}");
+        }
     }
 
     /// RFC 5681 §3.1 by itself: one packet, and a threshold of half the window.
