@@ -99,8 +99,8 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("timeouts", "integer", "expiries of the retransmission timer"),
         ("bytes_sent", "integer", "bytes offered to the first link, headers included"),
         ("bytes_delivered", "integer", "bytes that reached the destination, headers included"),
-        ("goodput_bps", "number", "payload delivered in order / (stop - start)"),
-        ("throughput_bps", "number", "bytes delivered / (stop - start)"),
+        ("goodput_bps", "number", "payload delivered in order / (stop, or its last arrival - start)"),
+        ("throughput_bps", "number", "bytes delivered / the same time"),
         *_delays("one_way_delay", "the times from the offer at the source to the arrival, data packets"),
         *_delays("queueing_delay", "the parts of these spent in queues; none of packets of several sizes"),
         ("jitter_mean_s", "number", "mean absolute difference of successive one-way delays"),
@@ -134,7 +134,11 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("packets_lost", "integer", "packets lost on the wire"),
         ("packets_marked", "integer", "packets that the queue marked instead of dropping them"),
         ("bytes_out", "integer", "bytes transmitted, without the link's framing"),
-        ("utilization", "number", "busy time of the transmitter / duration"),
+        (
+            "utilization",
+            "number",
+            "share of the time in which it transmitted; where its rate changes, of what it could have sent",
+        ),
         ("queue_mean_packets", "number", "mean number of packets waiting, without the one in service"),
         ("queue_max_packets", "integer", "largest number of packets waiting"),
         *_delays("queueing_delay", "the times that packets waited which were transmitted"),
@@ -409,7 +413,7 @@ def measured(table: str) -> list[str]:
 def metrics() -> list[tuple[str, str]]:
     """What can be compared between runs: TABLE.COLUMN with a line of help each.
 
-    >>> ("flows.goodput_bps", "payload delivered in order / (stop - start)") in metrics()
+    >>> ("flows.goodput_bps", "payload delivered in order / (stop, or its last arrival - start)") in metrics()
     True
     """
     return [
