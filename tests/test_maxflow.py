@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path as File
@@ -188,6 +189,79 @@ def test_framing_costs_line_time() -> None:
     )
     assert flow_limits(tl.loads(text)).bits.value == 10_000_000 + Fraction(8_000_000 * 250, 288)
     assert flow_limits(tl.loads(text), packet_bytes=42).bits.value == 14_000_000
+
+
+@pytest.mark.parametrize(
+    ("link", "mbps"),
+    [
+        ('rate = "10 Mbit/s", shaper = { rate = "4 Mbit/s", burst = "10 kB" }', 4),
+        ('rate = "10 Mbit/s", shaper = { rate = "4 Mbit/s", burst = "10 kB" }, framing.overhead = "250 B"', 3.2),
+        (
+            'rate = "10 Mbit/s", queue = { kind = "policer", rate = "5 Mbit/s", burst = "10 kB", limit = "9 packets" }',
+            5,
+        ),
+        (
+            'rate = "10 Mbit/s", queue = { kind = "cake", rate = "5.3 Mbit/s", overhead = "8 B", cells = "atm" }',
+            5.3 / 1.113,
+        ),
+        # 64 packets of 1 ms after a wait of 36 ms.
+        ('rate = { kind = "aggregating", rate = "8 Mbit/s", access = "36 ms" }', 5.12),
+        ('rate = { schedule = [{ at = "0 s", rate = "8 Mbit/s" }, { at = "1 s", rate = "2 Mbit/s" }] }', 3.5),
+        # Periods of 3 s: 1 s of 8 Mbit/s, of which the shaper passes 6, and 2 s of 2 Mbit/s; the run ends in the second.
+        (
+            'rate = { schedule = [{ at = "0 s", rate = "8 Mbit/s" }, { at = "1 s", rate = "2 Mbit/s" }], period = "3 s" }, '
+            'shaper = { rate = "6 Mbit/s", burst = "10 kB" }',
+            (2 * 6 + 2 * 2) / 4,
+        ),
+        # A ramp from 0 to 8 Mbit/s in 2 s, cut off at 4 Mbit/s after 1 s; down for the last second.
+        (
+            'rate = { schedule = [{ at = "0 s", rate = "0 bit/s" }, { at = "2 s", rate = "8 Mbit/s" }], linear = true }, '
+            'shaper = { rate = "4 Mbit/s", burst = "10 kB" }, outages = { schedule = [{ at = "3 s", for = "2 s" }] }',
+            (1 * 2 + 2 * 4) / 4,
+        ),
+        ('rate = "10 Mbit/s", outages = { schedule = [{ at = "0.5 s", for = "0.5 s" }], period = "2 s" }', 7.5),
+        ('rate = "10 Mbit/s", outages = { up = "9 s", down = "1 s" }', 9),
+    ],
+)
+def test_a_link_carries_what_it_does_on_average(link: str, mbps: float) -> None:
+    text = f'duration = "4 s"\nlink.wire = {{ ends = ["a", "b"], {link} }}'
+    limits = flow_limits(tl.loads(text), source="a", target="b", packet_bytes=1000)
+    assert float(limits.bits.value or 0) == pytest.approx(1e6 * mbps, rel=1e-9)
+
+
+def test_rates_by_a_trace_count_to_the_end_of_the_run(tmp_path: File) -> None:
+    (tmp_path / "rate.trace").write_text("100\n100\n200\n500\n")
+    (tmp_path / "net.toml").write_text(
+        'duration = "1.2 s"\nlink.wire = { ends = ["a", "b"], rate = { trace = "rate.trace" } }'
+    )
+    limits = flow_limits(tl.load(tmp_path / "net.toml"), source="a", target="b", packet_bytes=1500)
+    assert float(limits.bits.value or 0) == pytest.approx((4 + 4 + 3) * 1500 * 8 / 1.2)
+    assert limits.notes == ("what changes over time counts with its mean over the 1.2 s: wire",)
+
+
+def test_what_is_random_is_named() -> None:
+    walk = 'rate = { start = "5 Mbit/s", least = "1 Mbit/s", most = "20 Mbit/s", kind = "random-walk" }'
+    text = f'duration = "4 s"\nlink.wire = {{ ends = ["a", "b"], {walk}, outages = {{ up = "9 s", down = "1 s" }} }}'
+    _, note = flow_limits(tl.loads(text), source="a", target="b", packet_bytes=1000).notes
+    assert note == (
+        "random, so that no run has just this: wire, its rate, taken as its first value, 5 Mbit/s and its outages, "
+        "taken as in the long run, up for 90 %"
+    )
+
+
+def test_what_a_changing_link_cannot_keep_is_said(tmp_path: File, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "net.toml").write_text(
+        'duration = "2 s"\nlink.wire = { ends = ["a", "b"], queue = "10 packets", rate.schedule = '
+        '[{ at = "0 s", rate = "8 Mbit/s" }, { at = "1 s", rate = "2 Mbit/s" }] }'
+    )
+    assert cli.main(["plan", "maxflow", str(tmp_path / "net.toml"), "--from=a", "--to=b", "--packet=1000 B"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "bit/s 5 Mbit/s" in out
+    found = re.search(r"Sent at a constant rate, only (\S+) Mbit/s of the 5 Mbit/s that both limits allow arrive", out)
+    assert found is not None
+    assert float(found[1]) == pytest.approx((5 + 2) / 2, rel=0.01)
+    assert "at times wire carries less than its mean, and its queue overflows" in out
+    assert "the links alone limit" not in out
 
 
 def test_one_way_links_and_both_directions_of_duplex_ones() -> None:

@@ -14,6 +14,8 @@ from tightlink.console import print_table, print_text, rounded
 
 _COUNTED: Final = "bits of IP packets with their headers; what framing adds costs line time and is not counted"
 _BITS: Final = 8
+#: The share of what is proposed that must arrive for the proposal to hold.
+_ENOUGH: Final = 0.95
 _PROPOSALS: Final = {"bits": "bit/s proposes", "both": "both propose"}
 
 
@@ -97,20 +99,36 @@ def _tried(trial: Trial) -> list[str]:
 
 def _verdict(limits: FlowLimits, trials: dict[str, Trial]) -> list[str]:
     """What to make of it, in words."""
+    overloaded = limits.overloaded()
+    if overloaded:
+        asked = [
+            f"{_count(rate)} packets/s of processor {node}, which carries {_count(limits.processors[node])}"
+            for node, rate in overloaded.items()
+        ]
+        lines = [f"The answer in bit/s is wrong here: it asks {' and '.join(asked)}."]
+        if "bits" in trials:
+            trial = trials["bits"]
+            lines.append(f"Of the {_rate(trial.offered_bps)} that it proposes, {_rate(trial.arrived_bps)} arrive.")
+        return lines + _missing(trials.get("both"))
+    if missing := _missing(trials.get("both")):
+        return missing
     if not limits.processors:
         return ["No processor is in the way: the links alone limit."]
-    overloaded = limits.overloaded()
-    if not overloaded:
-        return ["The answer in bit/s holds: it asks no processor for more than it carries."]
-    asked = [
-        f"{_count(rate)} packets/s of processor {node}, which carries {_count(limits.processors[node])}"
-        for node, rate in overloaded.items()
-    ]
-    lines = [f"The answer in bit/s is wrong here: it asks {' and '.join(asked)}."]
-    if "bits" in trials:
-        trial = trials["bits"]
-        lines.append(f"Of the {_rate(trial.offered_bps)} that it proposes, {_rate(trial.arrived_bps)} arrive.")
-    return lines
+    return ["The answer in bit/s holds: it asks no processor for more than it carries."]
+
+
+def _missing(trial: Trial | None) -> list[str]:
+    """Why less arrives than both limits allow, where it is much less."""
+    if trial is None or trial.arrived_bps >= _ENOUGH * trial.offered_bps:
+        return []
+    if trial.changing:
+        why = f"at times {', '.join(trial.changing)} carries less than its mean, and its queue overflows"
+    elif trial.drops:
+        why = f"most of the rest is lost at {max(trial.drops, key=lambda place: trial.drops[place])}"
+    else:
+        why = "the rest is still on its way when the run ends"
+    rates = f"{_rate(trial.arrived_bps)} of the {_rate(trial.offered_bps)} that both limits allow"
+    return [f"Sent at a constant rate, only {rates} arrive: {why}."]
 
 
 def _rate(bps: float | Fraction) -> str:

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.analysis.limits.packet_capacity import packet_capacity
+from tightlink.analysis.networks.carried import carried, changes, drawn
 from tightlink.analysis.networks.maxflow import Edge, MaximumFlow, maximum_flow
 from tightlink.errors import ScenarioError
 from tightlink.scenario import Scenario
@@ -90,7 +91,8 @@ def flow_limits(
     wide = [hop for hop in network.hops if hop.mtu is None or hop.mtu >= size]
     narrow = [hop.name for hop in network.hops if hop.mtu is not None and hop.mtu < size]
     names = list(network.nodes)
-    limited = [_edge(hop, names, _carried(hop, size)) for hop in wide]
+    duration = units.time(scenario.duration)
+    limited = [_edge(hop, names, carried(hop, size, duration)) for hop in wide]
     free = [_edge(hop, names, None) for hop in wide]
     capacities = _capacities(_processors_of(explicit), size, source, target)
     in_bits = {node: capacity * _BITS * size for node, capacity in capacities.items()}
@@ -100,21 +102,12 @@ def flow_limits(
     packets = maximum_flow(free, capacities, source, target)
     both = maximum_flow(limited, in_bits, source, target)
     taken = {name for path in (*bits.paths, *both.paths) for name in path.edges}
-    notes = tuple(_notes(narrow, wide, size, taken))
+    notes = tuple(_notes(narrow, [hop for hop in wide if hop.name in taken], size, scenario.duration))
     return FlowLimits(source, target, size, bits, packets, both, capacities, notes)
 
 
 def _edge(hop: Hop, names: list[str], capacity: Fraction | None) -> Edge:
     return Edge(hop.name, names[hop.origin], names[hop.target], capacity)
-
-
-def _carried(hop: Hop, size: int) -> Fraction:
-    """Bits of IP packets that a link carries in a second: its rate less what framing takes of the line."""
-    if hop.packet_rate is not None:
-        return hop.carries(size)
-    framing = given(hop.wire.framing)
-    frame = max(size + units.size(given(framing.overhead)), units.size(given(framing.smallest)))
-    return units.exact(hop.rate) * size / frame
 
 
 def _capacities(processors: Mapping[str, Mapping[str, Any]], size: int, source: str, target: str) -> _Capacities:
@@ -182,11 +175,14 @@ def _no_way(scenario: Scenario, source: str, target: str, size: int, narrow: lis
     return ScenarioError(message, file=scenario.file, statement=True)
 
 
-def _notes(narrow: list[str], wide: list[Hop], size: int, taken: set[str]) -> list[str]:
+def _notes(narrow: list[str], taken: list[Hop], size: int, duration: str) -> list[str]:
     notes = []
     if narrow:
         notes.append(f"left out, as their MTU is below {size} B: {', '.join(narrow)}")
-    lossy = [hop.name for hop in wide if hop.name in taken and loss_spec(given(hop.wire.loss)) != 0]
+    if changing := [hop.name for hop in taken if changes(hop)]:
+        notes.append(f"what changes over time counts with its mean over the {duration}: {', '.join(changing)}")
+    notes += [f"random, so that no run has just this: {hop.name}, {what}" for hop in taken if (what := drawn(hop))]
+    lossy = [hop.name for hop in taken if loss_spec(given(hop.wire.loss)) != 0]
     if lossy:
         notes.append(f"random losses are not subtracted: {', '.join(lossy)}")
     return notes

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink import units
+from tightlink.analysis.networks.carried import changes
 from tightlink.analysis.networks.maxflow import Path
 from tightlink.lazy import pl
 from tightlink.run import Run
@@ -36,11 +37,13 @@ class Trial:
     """What arrived of what was offered. Bits are those of IP packets, headers included."""
 
     offered_bps: float
-    #: During the second half of the run, when queues and rings have filled.
+    #: During the second half of the run, when queues and rings have filled; during all of it where links change.
     arrived_bps: float
     packets_sent: int
     #: Packets lost during the whole run, by place: "link wire: queue", "node router: input ring".
     drops: dict[str, int]
+    #: Links of the paths that carry less than their mean for some of the time.
+    changing: tuple[str, ...]
     #: What must be read before the numbers are trusted.
     warnings: tuple[str, ...]
 
@@ -57,12 +60,16 @@ def try_paths(scenario: Scenario, paths: Sequence[Path], packet_bytes: int) -> T
         "observe": {"interval": units.format_time(half)},
     }
     run = simulate(type(scenario).from_dict(data, file=scenario.file))
+    network = Network(scenario.explicit())
+    taken = dict.fromkeys(name for path in paths for name in path.edges)
+    changing = tuple(name for name in taken if changes(network.hops[network.links[name]]))
     return Trial(
         offered_bps=float(sum(path.rate for path in paths)),
-        arrived_bps=_second_half(run, half),
+        arrived_bps=_arrived(run, half, all_of_it=bool(changing)),
         packets_sent=int(run.flows["packets_sent"].sum()),
         drops=_drops(run),
-        warnings=(*run.warnings, *_too_short(scenario, paths, half)),
+        changing=changing,
+        warnings=(*run.warnings, *_too_short(scenario, network, paths, half)),
     )
 
 
@@ -77,10 +84,13 @@ def _flow(path: Path, packet_bytes: int) -> dict[str, Any]:
     }
 
 
-def _second_half(run: Run, half: float) -> float:
-    """Bits that arrived after the middle of the run, by the second: all less those of the first half."""
+def _arrived(run: Run, half: float, *, all_of_it: bool) -> float:
+    """Bits that arrived by the second: after the middle of the run, all less those of the first half, or all."""
+    bits = float(run.flows["bytes_delivered"].sum()) * _BITS
+    if all_of_it:
+        return bits / (2 * half)
     early = run.series.filter((pl.col("metric") == "throughput_bps") & (pl.col("time_s") <= half))
-    return float(run.flows["bytes_delivered"].sum()) * _BITS / half - float(early["value"].sum())
+    return bits / half - float(early["value"].sum())
 
 
 def _drops(run: Run) -> dict[str, int]:
@@ -95,9 +105,8 @@ def _drops(run: Run) -> dict[str, int]:
     return {place: count for place, count in places.items() if count}
 
 
-def _too_short(scenario: Scenario, paths: Sequence[Path], half: float) -> list[str]:
+def _too_short(scenario: Scenario, network: Network, paths: Sequence[Path], half: float) -> list[str]:
     """Whether some path has not delivered steadily during the second half."""
-    network = Network(scenario.explicit())
     longest = max(math.fsum(network.hops[network.links[name]].delay for name in path.edges) for path in paths)
     if longest < half:
         return []
