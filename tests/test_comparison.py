@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,8 @@ import tightlink as tl
 from tightlink import cli
 from tightlink.analysis.compare.comparison import compare
 from tightlink.analysis.path import residuals
+from tightlink.experiment.fairness import sets_of_competitors
+from tightlink.experiment.metrics import metrics
 from tightlink.reduce import jain
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import CAPTURE, MEASUREMENT, Framed, Run
@@ -69,6 +72,52 @@ def test_changes_are_relative_to_the_first(base: Run) -> None:
     assert set(found.alone["table"]) == {"links", "nodes", "series"}
     assert set(found.alone["side"]) == {"second"}
     assert found.differences.is_empty()
+
+
+LINE = """
+duration = "9 s"
+link.wire = { ends = ["a", "b"], rate = "5 Mbit/s", delay = "5 ms", queue = "20 packets", reverse.rate = "1 Mbit/s" }
+"""
+
+
+def test_flows_after_each_other_have_no_more_than_the_link_together() -> None:
+    times = ('stop = "3 s"', 'start = "3 s", stop = "6 s"', 'start = "6 s"')
+    flows = [f'traffic.f{n} = {{ kind = "bulk", from = "a", to = "b", {time} }}' for n, time in enumerate(times)]
+    run = tl.simulate(tl.loads(LINE + "\n".join(flows)))
+    found = metrics(run)
+    (goodput,) = compare(run, run).summary.filter(metric="goodput_bps")["first"]
+    assert goodput == found["goodput_bps"] == pytest.approx(run.flows["goodput_bps"].mean())
+    assert found["throughput_bps"] < 5e6
+    assert found["f1.share"] == pytest.approx(1 / 3, rel=0.01)
+    # They do not compete, either: none is there while another is.
+    assert math.isnan(found["jain"])
+
+
+@pytest.mark.parametrize(
+    ("more", "competing"),
+    [
+        ('traffic.up = { kind = "bulk", from = "b", to = "a" }', []),
+        ('traffic.up = { kind = "bulk", from = "b", to = "a", flows = 2 }', [["up[0]", "up[1]"]]),
+        ('traffic.call = { kind = "cbr", from = "a", to = "b", rate = "100 kbit/s" }', []),
+        ('traffic.other = { kind = "bulk", from = "a", to = "b", start = "8 s" }', [["down", "other"]]),
+        # Neither is held back where they meet.
+        (
+            'link.up = { ends = ["s", "a"], rate = "100 Mbit/s" }\nlink.next = { ends = ["a", "c"], rate = "2 Mbit/s" }\n'
+            'traffic.far = { kind = "bulk", from = "s", to = "c" }\ntraffic.near = { kind = "bulk", from = "s", to = "b" }',
+            [["down", "near"]],
+        ),
+    ],
+)
+def test_flows_compete_where_they_are_held_back_together(more: str, competing: list[list[str]]) -> None:
+    run = tl.simulate(tl.loads(f'{LINE}traffic.down = {{ kind = "bulk", from = "a", to = "b" }}\n{more}'))
+    found = sets_of_competitors(run.flows, run.links, run.scenario)
+    assert [each["label"].to_list() for each in found] == competing
+    rows = {row["metric"]: row["first"] for row in compare(run, run).summary.to_dicts()}
+    if competing:
+        assert rows["jain"] == metrics(run)["jain"] == pytest.approx(jain(found[0]["goodput_bps"].to_list()))
+    else:
+        assert "jain" not in rows
+        assert math.isnan(metrics(run)["jain"])
 
 
 def test_what_one_side_does_not_know_is_listed(base: Run) -> None:
@@ -239,7 +288,8 @@ def test_the_summary_says_what_got_better_and_what_worse(base: Run) -> None:
     rows = {row["metric"]: row for row in found.summary.to_dicts()}
     assert [row["of"] for row in rows.values()][-1] == "wire"
     goodput, delay, loss, fairness, queue = rows.values()
-    assert goodput["first"] == base.flows["goodput_bps"].sum()
+    # Of what all delivered in 3 s: the second flow begins 100 ms later than the first.
+    assert goodput["first"] == pytest.approx((base.flows["goodput_bps"] * (3 - base.flows["start_s"])).sum() / 3)
     assert (delay["verdict"], queue["verdict"], loss["verdict"]) == ("worse", "worse", "better")
     assert delay["change"] == pytest.approx(delay["second"] / delay["first"] - 1)
     assert delay["change"] > 0 > loss["change"]

@@ -9,6 +9,7 @@ Example:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from tightlink.lazy import pl
@@ -61,6 +62,41 @@ def jain(shares: Sequence[float]) -> float:
     """
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares > 0 else 1.0
+
+
+def rate_together(flows: pl.DataFrame, rate: str = "goodput_bps") -> float | None:
+    """Goodput of several flows together, or another of their rates: from the first start to the last stop.
+
+    One need not run while another does, so that their rates do not add up. Nothing where no rate is known.
+
+    >>> import polars as pl
+    >>> flows = pl.DataFrame({"start_s": [0.0, 10.0], "stop_s": [10.0, 20.0], "goodput_bps": [4e6, 6e6]})
+    >>> rate_together(flows)
+    5000000.0
+    """
+    known = flows.drop_nulls([rate, "start_s", "stop_s"])
+    if known.is_empty():
+        return None
+    start = smallest(flows["start_s"])
+    ends = known["start_s"] + _lasts(known)
+    if (known["start_s"] == start).all() and ends.n_unique() == 1:
+        return float(known[rate].sum())
+    return amount_together(known, rate) / (max(largest(flows["stop_s"]), largest(ends)) - start)
+
+
+def amount_together(flows: pl.DataFrame, rate: str = "goodput_bps") -> float:
+    """What several flows carry by a rate: each from its start to its stop, or until the last of it arrived."""
+    return math.fsum((flows[rate] * _lasts(flows)).drop_nulls().to_list())
+
+
+def _lasts(flows: pl.DataFrame) -> pl.Series:
+    """The times that rates are over, in seconds: as long as the bytes took by the throughput, where a table has both."""
+    planned = flows["stop_s"] - flows["start_s"]
+    if not {"bytes_delivered", "throughput_bps"} <= set(flows.columns):
+        return planned
+    took = 8 * flows["bytes_delivered"] / flows["throughput_bps"]
+    later = took.fill_nan(0.0).fill_null(0.0) > planned * (1 + 1e-9)
+    return took.zip_with(later, planned)
 
 
 def _number(value: object) -> float:

@@ -23,8 +23,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from tightlink.experiment.fairness import fairness
 from tightlink.lazy import pl
-from tightlink.reduce import jain
+from tightlink.reduce import amount_together, jain, rate_together
 from tightlink.run import Run
 from tightlink.scenario import Scenario
 from tightlink.tables import TABLES, counted, measured
@@ -32,16 +33,15 @@ from tightlink.tables import TABLES, counted, measured
 #: Tables over time of traffic that is no single flows.
 OVER_TIME: Final[tuple[str, ...]] = ("users", "scatter")
 #: Columns of a run's flows that add up.
-_SUMS: Final = ("goodput_bps", "throughput_bps", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts")
+_SUMS: Final = ("packets_sent", "packets_dropped", "packets_retransmitted", "timeouts")
+#: Rates of a run's flows, of all together from the first start to the last stop.
+_RATES: Final = ("goodput_bps", "throughput_bps")
 #: Columns of a run's flows of which the largest is taken; of others the mean over the flows.
 _LARGEST: Final = re.compile(r"(one_way_delay|rtt)_max_s")
 _MEANS: Final = re.compile(r"(one_way_delay|rtt|jitter)_(mean|p50|p95|p99)_s|limited_by_.*")
 _OF_FLOWS: Final = tuple(
     column.name for column in TABLES["flows"] if _MEANS.fullmatch(column.name) or _LARGEST.fullmatch(column.name)
 )
-_BY_APPLICATION: Final = "limited_by_application"
-#: Share of its time from which on a flow is its application's.
-_MOSTLY: Final = 0.5
 #: Columns of links, of which the busiest one is taken: exact quantiles, whatever flows send through it.
 _OF_LINK: Final = ("utilization", "queue_mean_packets", *(
     column.name for column in TABLES["links"] if column.name.startswith("queueing_delay_")
@@ -81,7 +81,7 @@ def metrics(run: Run) -> dict[str, float]:
     over_time = {name: summed(run.table(name).lazy(), name)[()] for name in OVER_TIME if name in run.tables}
     flows = None if over_time else run.flows
     completions = run.completion_times if "completion_times" in run.tables else None
-    return metrics_of(flows, run.links, over_time, each=of_each_flow(run.scenario), completions=completions)
+    return metrics_of(flows, run.links, over_time, run.scenario, completions=completions)
 
 
 def of_each_flow(scenario: Scenario) -> bool:
@@ -128,8 +128,8 @@ def metrics_of(
     flows: pl.DataFrame | None,
     links: pl.DataFrame,
     over_time: Mapping[str, dict[str, float]],
+    scenario: Scenario,
     *,
-    each: bool = True,
     completions: pl.DataFrame | None = None,
 ) -> dict[str, float]:
     """The same from the tables of a run.
@@ -138,11 +138,14 @@ def metrics_of(
         flows: Its flows; nothing where its traffic is counted by intervals.
         links: Its links.
         over_time: By name, what `summed` found.
-        each: Whether its flows have a row each.
+        scenario: What ran.
         completions: Its completion times, where it has transfers.
     """
     busiest = links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
-    values = _of_flows(flows, each=each) if flows is not None else {}
+    each = of_each_flow(scenario)
+    values = _of_flows(flows) if flows is not None else {}
+    if flows is not None:
+        values["jain"] = _known(fairness(flows, links, scenario) if each else None)
     for name, row in over_time.items():
         got = row["packets_sent"] - row["packets_dropped"] if name == "scatter" else row["packets_delivered"]
         loss = 1 - got / row["packets_sent"] if row["packets_sent"] else math.nan
@@ -167,10 +170,10 @@ def _of_completions(table: pl.DataFrame) -> dict[str, float]:
     return values
 
 
-def _of_flows(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
-    values = {name: float(flows[name].sum()) for name in _SUMS}
+def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
+    values = {name: _known(rate_together(flows, name)) for name in _RATES}
+    values |= {name: float(flows[name].sum()) for name in _SUMS}
     values["loss"] = _loss(values["packets_dropped"], values["packets_sent"])
-    values["jain"] = _jain(competing(flows), each=each)
     return values | {name: _together_of(flows, name) for name in _OF_FLOWS if name in flows.columns}
 
 
@@ -180,13 +183,12 @@ def _by_group(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
     if not 1 < len({re.sub(_MEMBER, "", label, count=1) for label in flows["label"].to_list()}) <= MOST_GROUPS:
         return {}
     parts = list(flows.group_by(pl.col("label").str.replace(_MEMBER, ""), maintain_order=True))
-    whole = float(flows["goodput_bps"].sum())
+    whole = amount_together(flows)
     values: dict[str, float] = {}
     for (group,), part in parts:
-        goodput = float(part["goodput_bps"].sum())
         of_group = {
-            "goodput_bps": goodput,
-            "share": goodput / whole if whole else math.nan,
+            "goodput_bps": _known(rate_together(part)),
+            "share": amount_together(part) / whole if whole else math.nan,
             "jain": _jain(part, each=each),
             "loss": _loss(float(part["packets_dropped"].sum()), float(part["packets_sent"].sum())),
             **{name: _together_of(part, name) for name in _OF_GROUPS if name in part.columns},
@@ -201,24 +203,13 @@ def _together_of(flows: pl.DataFrame, name: str) -> float:
     return float(value) if isinstance(value, int | float) else math.nan
 
 
-def competing(flows: pl.DataFrame) -> pl.DataFrame:
-    """The flows that compete for what a bottleneck has: not those that get what little their applications send.
-
-    Fairness is between these (RFC 5166 section 2.3). Where it is not known what limits a flow, it competes.
-
-    >>> flows = pl.DataFrame({"label": ["ftp", "voice", "web"], "limited_by_application": [0.0, 1.0, None]})
-    >>> competing(flows)["label"].to_list()
-    ['ftp', 'web']
-    """
-    if _BY_APPLICATION not in flows.columns:
-        return flows
-    limited = flows[_BY_APPLICATION].fill_null(0.0) > _MOSTLY
-    return flows.filter(~limited) if limited.any() else flows
-
-
 def _jain(flows: pl.DataFrame, *, each: bool) -> float:
     """Jain's index of the flows' goodputs; none of a single flow, and where flows have no rows of their own."""
     return jain(flows["goodput_bps"].to_list()) if each and flows.height > 1 else math.nan
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def _loss(dropped: float, sent: float) -> float:
@@ -257,7 +248,7 @@ def listed() -> list[tuple[str, str]]:
     """What the table of runs says of each run, with a line of help each; of a group with GROUP in front.
 
     >>> dict(listed())["GROUP.share"]
-    'share of the goodput of all flows that the traffic group has'
+    'share of what all flows delivered that the traffic group has'
     """
     helps, of_links, of_transfers = (
         {column.name: column.help for column in TABLES[name]} for name in ("flows", "links", "completion_times")
@@ -267,17 +258,18 @@ def listed() -> list[tuple[str, str]]:
     loss = "packets dropped / packets sent"
     evenness = "Jain's index of the goodputs of {}: 1 if all are equal"
     return [
+        *((name, f"of all flows, from the first start to the last stop: {helps[name]}") for name in _RATES),
         *((name, f"sum over the flows: {helps[name]}") for name in _SUMS),
         ("loss", loss),
-        ("jain", evenness.format("flows that the application does not limit for most of their time")),
+        ("jain", evenness.format("flows that compete for a link; of several sets, the least even")),
         *((name, means[name]) for name in _OF_FLOWS),
         *((name, f"of the busiest link: {of_links[name]}") for name in _OF_LINK),
         *((name, f"of transfers and flows with bytes; of several groups with GROUP. in front: {of_transfers[name]}")
           for name in _OF_TRANSFERS),
         *((f"SIZES.{name}", f"of transfers of a class of sizes, such as up-to-10-kB: {of_transfers[name]}")
           for name in _OF_SIZES),
-        ("GROUP.goodput_bps", f"of 2 to {MOST_GROUPS} traffic groups: sum over the group's flows"),
-        ("GROUP.share", "share of the goodput of all flows that the traffic group has"),
+        ("GROUP.goodput_bps", f"of 2 to {MOST_GROUPS} traffic groups: that of its flows together"),
+        ("GROUP.share", "share of what all flows delivered that the traffic group has"),
         ("GROUP.jain", f"of the traffic group: {evenness.format('its flows')}"),
         ("GROUP.loss", f"of the traffic group: {loss}"),
         *((f"GROUP.{name}", f"of the traffic group: {means[name]}") for name in _OF_GROUPS),

@@ -18,7 +18,7 @@ from tightlink.experiment.engines import Engine, engine
 from tightlink.experiment.execute import Task, execute_each
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import MARKER, Experiment, named
-from tightlink.experiment.metrics import OVER_TIME, metrics_of, of_each_flow, summed
+from tightlink.experiment.metrics import OVER_TIME, metrics_of, summed
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.results import SMALL, Row, write_experiment
@@ -134,9 +134,9 @@ class _Sweep:
         for identity in new:
             over_time = {name: runs[identity,] for name, runs in totals.items() if (identity,) in runs}
             own = None if over_time else flows.get((identity,), none)
-            each = of_each_flow(self._tasks[names[identity]][2].scenario)
+            scenario = self._tasks[names[identity]][2].scenario
             times = completions.get((identity,))
-            self._metrics[identity] = metrics_of(own, links[identity,], over_time, each=each, completions=times)
+            self._metrics[identity] = metrics_of(own, links[identity,], over_time, scenario, completions=times)
 
     def _further(self) -> list[tuple[Cell, int, int]]:
         """The replications that cells need which are not known well enough."""

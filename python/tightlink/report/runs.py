@@ -8,12 +8,13 @@ from tightlink import units
 from tightlink.console import rounded
 from tightlink.diagnosis import percent
 from tightlink.diagnosis.completions import with_completions
-from tightlink.experiment.metrics import competing, of_each_flow
+from tightlink.experiment.fairness import fairness
+from tightlink.experiment.metrics import of_each_flow
 from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
 from tightlink.plots.observed import observed
 from tightlink.plots.overview import spread
-from tightlink.reduce import jain
+from tightlink.reduce import rate_together
 from tightlink.report import captures, charts, delays, diagnosis, over_time, transfers, users
 from tightlink.report import sequence as of_sequence
 from tightlink.report.blocks import Chart, Details, Section, Table
@@ -23,7 +24,6 @@ from tightlink.scenario import understood
 
 _MOST_BARS: Final = 24
 _MOST_ROWS: Final = 200
-_SEVERAL: Final = 2
 
 _FLOWS: Final = (
     *("label", "from", "to", "transport", "congestion", "completion_s", "goodput_bps", "packets_sent"),
@@ -82,7 +82,7 @@ def lead(run: Run) -> str:
     if "flows" not in run.tables:
         return f"{ran}. {where}"
     flows = run.flows
-    goodput = rounded(_together(flows), units.format_rate)
+    goodput = rounded(rate_together(flows) or 0.0, units.format_rate)
     lost, sent = int(flows["packets_dropped"].sum()), int(flows["packets_sent"].sum())
     many = f"{transfers.lead(run) or several(flows.height, 'flow')}, {ran}"
     return f"{many}. Goodput {goodput} in all; {grouped(lost)} of {grouped(sent)} packets were lost. {where}"
@@ -94,13 +94,6 @@ def _of_what(run: Run, link: str) -> str:
     spec: dict[str, Any] = next((spec for spec in links if spec["name"] == link), {})
     timed = "shaper" in spec or "access_s" in spec.get("rate", {})
     return "its capacity" if not timed and ("rate" in spec or "outages" in spec) else "the time"
-
-
-def _together(flows: pl.DataFrame) -> float:
-    """Goodput of all flows from the first start to the last stop: one need not run while another does."""
-    rows = flows.select("start_s", "stop_s", flows["goodput_bps"].fill_null(0.0)).drop_nulls().rows()
-    lasts: float = max((stop for _, stop, _ in rows), default=0.0) - min((start for start, _, _ in rows), default=0.0)
-    return sum(goodput * (stop - start) for start, stop, goodput in rows) / lasts if lasts > 0 else 0.0
 
 
 def _why(run: Run) -> list[Section]:
@@ -129,11 +122,8 @@ def _fairness(run: Run) -> str:
     """How even the goodputs of several flows are that compete; nothing where flows have no rows of their own."""
     if run.source == TRACE or not of_each_flow(run.scenario):
         return ""
-    goodputs = competing(run.flows)["goodput_bps"].drop_nulls().to_list()
-    if len(goodputs) < _SEVERAL:
-        return ""
-    many = several(len(goodputs), "flow")
-    return f"Jain's index of the goodputs of {many} that compete: {jain(goodputs):.3g} (1 if all are equal)."
+    index = fairness(run.flows, run.links, run.scenario)
+    return "" if index is None else f"Jain's index of the goodputs of flows that compete: {index:.3g} (1 if all are equal)."
 
 
 def _said(column: pl.Series) -> bool:

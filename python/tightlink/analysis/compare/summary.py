@@ -18,9 +18,10 @@ import math
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from tightlink.experiment.metrics import competing
+from tightlink.experiment.fairness import fairness
+from tightlink.experiment.metrics import of_each_flow
 from tightlink.lazy import pl
-from tightlink.reduce import jain, largest
+from tightlink.reduce import largest, rate_together
 from tightlink.run import CAPTURE, Run
 
 #: Metric, whose it is, and both values.
@@ -90,12 +91,12 @@ def _of_flows(first: Run, second: Run) -> Iterator[_Row]:
     if any("flows" not in run.tables or run.flows.is_empty() for run in (first, second)):
         return
     sides = (first.flows, second.flows)
-    yield "goodput_bps", "all flows", _sum(sides[0], "goodput_bps"), _sum(sides[1], "goodput_bps")
+    yield "goodput_bps", "all flows", rate_together(sides[0]), rate_together(sides[1])
     delay = next((name for name in _DELAYS if all(_known(frame, name) for frame in sides)), None)
     if delay is not None:
         yield delay, _DELAYS[delay], _delay(sides[0], delay), _delay(sides[1], delay)
     yield "loss", "all flows", _loss(sides[0]), _loss(sides[1])
-    yield "jain", "flows that compete", _fairness(_large(first)), _fairness(_large(second))
+    yield "jain", "flows that compete", _fairness(first), _fairness(second)
 
 
 def _known(frame: pl.DataFrame, column: str) -> bool:
@@ -120,17 +121,13 @@ def _loss(frame: pl.DataFrame) -> float | None:
     return dropped / sent if sent and dropped is not None else None
 
 
-def _large(run: Run) -> pl.DataFrame:
-    """The flows of a run; of a capture those that carry some share of it: the others control them, or answer."""
-    if run.source != CAPTURE:
-        return run.flows
-    return run.flows.filter(pl.col("bytes_sent") >= _NEGLIGIBLE * pl.col("bytes_sent").sum())
-
-
-def _fairness(frame: pl.DataFrame) -> float | None:
-    """Jain's index of the goodputs of several flows that compete."""
-    goodputs = competing(frame)["goodput_bps"].drop_nulls().to_list()
-    return jain(goodputs) if len(goodputs) > 1 else None
+def _fairness(run: Run) -> float | None:
+    """Jain's index of flows that compete; of a capture those that carry some share of it: others control or answer."""
+    if run.source == CAPTURE:
+        return fairness(run.flows.filter(pl.col("bytes_sent") >= _NEGLIGIBLE * pl.col("bytes_sent").sum()))
+    if "links" not in run.tables or "scenario" not in run.manifest:
+        return fairness(run.flows)
+    return fairness(run.flows, run.links, run.scenario) if of_each_flow(run.scenario) else None
 
 
 def _of_queue(first: Run, second: Run) -> Iterator[_Row]:
