@@ -100,6 +100,17 @@ def test_bounds_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("_few_controls")
+@pytest.mark.usefixtures("_few_controls")
+def test_larger_windows_that_are_allowed_carry_no_less() -> None:
+    satellite = BulkPath(10e6, 0.6, queue_packets=100)
+    found = [prediction.predict(satellite, flows=(4,), max_window=most) for most in (44, 89)]
+    bests = [each.choice.best["goodput_bps"] for each in found]
+    assert bests == sorted(bests)
+    # As an effect, a limit of the BDP takes nothing away either.
+    of_bdp = {each.name: each.chosen_bps for each in found[0].upgrades}
+    assert of_bdp["window limit of the BDP"] >= of_bdp["as it is"]
+
+
 def test_times_of_transfers(capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, "--flows", "1,4", "--bytes", "1 TB")
     best = found["settings"]["best"]

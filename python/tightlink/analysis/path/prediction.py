@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.analysis.path.bulk_path import BOTTLENECK, BulkPath
-from tightlink.analysis.path.cells import simulate_cells
 from tightlink.analysis.path.choice import LITTLE, Choice, choose
+from tightlink.analysis.path.search import searched
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, pl
 from tightlink.reduce import largest, smallest
@@ -52,7 +52,7 @@ class Upgrade:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Everything that is predicted of a path; rows are those of `simulate_cells`, with ``rtt_p95_s``."""
+    """Everything that is predicted of a path; rows are those of `searched`, with ``rtt_p95_s``."""
 
     path: BulkPath
     cells: pl.DataFrame
@@ -93,7 +93,7 @@ def predict(  # noqa: PLR0913
     usual = default_window or path.window_packets(DEFAULT_WINDOW_BYTES)
     usual = min(usual, max_window or usual)
     places = [(window, count) for count in flows for window in windows(path, count, max_window)]
-    cells = simulate_cells(path, dict.fromkeys([(usual, 1), *places]), jobs=jobs)
+    cells = searched(path, dict.fromkeys([(usual, 1), *places]), little=little, jobs=jobs)
     baseline = cells.row(0, named=True)
     choice = choose(cells, little=little, most_bps=(1 - headroom) * path.most_bps if headroom > 0 else None)
     loaded = [_with_p95(path, row) for row in (choice.best, choice.cheapest, baseline)]
@@ -155,7 +155,7 @@ def _upgrades(  # noqa: PLR0917
     found = []
     for name, changed, limit, default in changes:
         places = dict.fromkeys([(default, 1), *((window, flows) for window in windows(changed, flows, limit))])
-        cells = simulate_cells(changed, places, jobs=jobs)
+        cells = searched(changed, places, little=little, jobs=jobs)
         choice = choose(cells.filter(cells["flows"] == flows), little=little)
         found.append(Upgrade(name, float(cells["goodput_bps"][0]), choice.best["window_packets"],
                              choice.best["goodput_bps"], choice.best["loss"]))  # fmt: skip
