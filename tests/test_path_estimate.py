@@ -69,6 +69,13 @@ def test_trains_give_the_rate_whether_the_queue_holds_them_or_not(rate_bps: floa
         assert rate_bps == pytest.approx(found.low, rel=1e-6) == pytest.approx(found.high, rel=1e-6)
 
 
+@pytest.mark.parametrize("burst", [2, 3, 6])
+def test_what_a_token_bucket_lets_through_at_once_is_not_the_rate(burst: int) -> None:
+    found = trains(10e6, 80, burst=burst).rate_bps()
+    assert found is not None
+    assert found.value == pytest.approx(10e6, rel=1e-6)
+
+
 def test_late_receivers_widen_the_interval_and_the_median_holds() -> None:
     found = trains(10e6, 80, noise_s=50e-6).rate_bps()
     assert found is not None

@@ -22,6 +22,8 @@ from tightlink.lazy import Array, NDArray, np
 #: Of the packets of a train must arrive, for its spacing to be the bottleneck's.
 _ENOUGH: Final = 0.5
 _FEWEST: Final = 10
+#: The share of a train that counts as its first packets.
+_FIRST: Final = 0.25
 _BITS: Final = 8
 _SEED: Final = 1
 #: Packets of a stretch of arrivals.
@@ -47,10 +49,11 @@ class PacketTrains:
         """The rate at which each train left the bottleneck; without those of which too little arrived.
 
         What was lost at the bottleneck's queue was never served, so that the others follow each other at its rate all
-        the same.
+        the same. The first packets of each do not count: a token bucket may let some of them through at once.
         """
         fewest = max(2, _ENOUGH * self.packets)
-        lasted = [(train.size, float(train[-1] - train[0])) for train in self.arrivals_s if train.size >= fewest]
+        later = [train[int(_FIRST * train.size) :] for train in self.arrivals_s if train.size >= fewest]
+        lasted = [(train.size, float(train[-1] - train[0])) for train in later]
         return np.array([_BITS * self.packet_bytes * (count - 1) / time for count, time in lasted if time > 0])
 
     def rate_bps(self) -> Estimate | None:
