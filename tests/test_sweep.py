@@ -474,7 +474,7 @@ def test_the_command_shows_what_there_is_of_users(
         "sources transmitting",
         "transfers completed",
         "loss",
-        "p95 queueing delay",
+        "largest p95 queueing delay",
         "mean RTT",
         "utilization",
     ]

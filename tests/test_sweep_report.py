@@ -46,6 +46,24 @@ def test_replications_that_are_copies_are_named_cell_by_cell(
     assert "8 runs of all 4 combinations" in page
 
 
+def test_what_is_of_links_is_the_largest_of_all() -> None:
+    """Of the busiest link it would be of another link in the next run, where that one is busier."""
+    run = tl.simulate(
+        tl.loads("""
+        duration = "5 s"
+        link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", reverse.rate = "1 Mbit/s" }
+        traffic.down = { kind = "cbr", from = "a", to = "b", rate = "9 Mbit/s" }
+        traffic.up = { kind = "bulk", from = "b", to = "a", bytes = "300 kB" }
+    """)
+    )
+    busiest = run.links.sort("utilization")["link"][-1]
+    longest = run.links.sort("queueing_delay_p95_s")["link"][-1]
+    assert (busiest, longest) == ("wire", "wire.reverse")
+    found = metrics(run)
+    for name in ("utilization", "queue_mean_packets", "queueing_delay_p95_s"):
+        assert found[name] == run.links[name].max()
+
+
 def test_traffic_groups_have_metrics_of_their_own(tmp_path: Path) -> None:
     scenario = tl.loads(COMPETING)
     found = tl.sweep(scenario, {"link.wire.queue": ["10 packets", "40 packets"]}, output=tmp_path / "sweep")

@@ -29,6 +29,7 @@ from tightlink.lazy import pl
 from tightlink.numbers import NONE, interval
 from tightlink.plots import labels
 from tightlink.progress import duration
+from tightlink.report.changes import response_name
 from tightlink.report.sweep import Found, copied, write_sweep
 from tightlink.scenario import parse_option
 
@@ -181,7 +182,7 @@ def _columns(frame: pl.DataFrame, keys: list[str]) -> dict[str, str]:
     by_group = {column: f"{group} goodput" for group, column in goodputs.items()}
     if len(by_group) > _MOST_GROUPS:
         by_group = {}
-    rest = {name: labels.plain(name) for name in metrics if not (by_group and name == "goodput_bps")}
+    rest = {name: response_name(name) for name in metrics if not (by_group and name == "goodput_bps")}
     known = {name for name in frame.columns if frame[name].dtype.is_numeric() and frame[name].is_not_nan().any()}
     return {name: header for name, header in (by_group | rest).items() if name in known}
 

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from tightlink.experiment.fairness import fairness
 from tightlink.lazy import pl
-from tightlink.reduce import amount_together, jain, rate_together
+from tightlink.reduce import amount_together, jain, largest, rate_together
 from tightlink.run import Run
 from tightlink.scenario import Scenario
 from tightlink.tables import TABLES, counted, measured
@@ -42,7 +42,7 @@ _MEANS: Final = re.compile(r"(one_way_delay|rtt|jitter)_(mean|p50|p95|p99)_s|lim
 _OF_FLOWS: Final = tuple(
     column.name for column in TABLES["flows"] if _MEANS.fullmatch(column.name) or _LARGEST.fullmatch(column.name)
 )
-#: Columns of links, of which the busiest one is taken: exact quantiles, whatever flows send through it.
+#: Columns of links, of each of which the largest is taken: exact quantiles, whatever flows send through it.
 _OF_LINK: Final = ("utilization", "queue_mean_packets", *(
     column.name for column in TABLES["links"] if column.name.startswith("queueing_delay_")
 ))  # fmt: skip
@@ -76,7 +76,7 @@ def metrics(run: Run) -> dict[str, float]:
     """What came out of a run, over all of its flows, or of all of its users and datagrams, as numbers.
 
     ``loss`` is packets dropped / packets sent, of users 1 − packets delivered / packets sent; ``utilization`` and
-    ``queue_mean_packets`` are those of the busiest link.
+    ``queue_mean_packets`` are the largest of the links, and so are queueing delays.
     """
     over_time = {name: summed(run.table(name).lazy(), name)[()] for name in OVER_TIME if name in run.tables}
     flows = None if over_time else run.flows
@@ -141,7 +141,6 @@ def metrics_of(
         scenario: What ran.
         completions: Its completion times, where it has transfers.
     """
-    busiest = links.sort("utilization", descending=True, maintain_order=True).row(0, named=True)
     each = of_each_flow(scenario)
     values = _of_flows(flows) if flows is not None else {}
     if flows is not None:
@@ -151,7 +150,8 @@ def metrics_of(
         loss = 1 - got / row["packets_sent"] if row["packets_sent"] else math.nan
         prefix = "" if len(over_time) == 1 else f"{name}_"
         values |= {prefix + key: value for key, value in (row | {"loss": loss}).items()}
-    of_link = {name: math.nan if busiest[name] is None else float(busiest[name]) for name in _OF_LINK}
+    # Of one link alone it would be of another one in another run, where that is the busiest.
+    of_link = {name: _known(largest(known) if len(known := links[name].drop_nulls()) else None) for name in _OF_LINK}
     # Users measure the queueing delay on their way, which is more than that of one link.
     values |= of_link | {name: value for name, value in values.items() if name in _OF_LINK}
     values |= _by_group(flows, each=each) if flows is not None else {}
@@ -216,6 +216,15 @@ def _loss(dropped: float, sent: float) -> float:
     return dropped / sent if sent else math.nan
 
 
+def is_largest(metric: str) -> bool:
+    """Whether a metric of a run is the largest quantile of its links.
+
+    >>> is_largest("queueing_delay_p95_s"), is_largest("new.queueing_delay_p95_s")
+    (True, False)
+    """
+    return metric.startswith("queueing_delay_p")
+
+
 def main_metrics(columns: Collection[str]) -> list[str]:
     """Of the columns of a table of runs, the metrics that a person looks at first; of each delay one.
 
@@ -263,7 +272,7 @@ def listed() -> list[tuple[str, str]]:
         ("loss", loss),
         ("jain", evenness.format("flows that compete for a link; of several sets, the least even")),
         *((name, means[name]) for name in _OF_FLOWS),
-        *((name, f"of the busiest link: {of_links[name]}") for name in _OF_LINK),
+        *((name, f"largest of the links: {of_links[name]}") for name in _OF_LINK),
         *((name, f"of transfers and flows with bytes; of several groups with GROUP. in front: {of_transfers[name]}")
           for name in _OF_TRANSFERS),
         *((f"SIZES.{name}", f"of transfers of a class of sizes, such as up-to-10-kB: {of_transfers[name]}")

@@ -6,14 +6,14 @@ Example:
     ...     "queueing_delay_p95_s": [0.013, 0.107],
     ... })}
     >>> print(changes(levels, ["goodput_bps", "queueing_delay_p95_s"])[0].text)
-    p95 queueing delay 13 → 107 ms
+    largest p95 queueing delay 13 → 107 ms
     >>> print(sentence(levels, ["goodput_bps", "queueing_delay_p95_s"]))
-    The p95 queueing delay goes from 13 to 107 ms as link.wire.queue goes from 10 to 80 packets; \
+    The largest p95 queueing delay goes from 13 to 107 ms as link.wire.queue goes from 10 to 80 packets; \
 goodput 9.10 → 9.40 Mbit/s.
     >>> levels = {"queue": pl.DataFrame({
     ...     "queue": [1, 4, 16], "queueing_delay_p95_s": [0.02, 0.1, 0.6], "bbr.share": [0.93, 0.11, 0.31]})}
     >>> print(sentence(levels, ["queueing_delay_p95_s", "bbr.share"]))
-    The p95 queueing delay goes from 20 to 600 ms as queue goes from 1 to 16; \
+    The largest p95 queueing delay goes from 20 to 600 ms as queue goes from 1 to 16; \
 share of bbr 93.0 → 31.0 % (least 11.0 at 4).
 """
 
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from tightlink.analysis.effects.main import in_words
+from tightlink.experiment.metrics import is_largest
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
@@ -76,7 +77,7 @@ class Change:
             factor = self._axis.factor
             value, _ = _alike(mean * factor, self.means[0] * factor)
             also = f" ({'least' if mean < self.means[0] else 'most'} {value} at {in_words(level)})"
-        return f"{labels.plain(self.response)} {low} → {high} {unit}".rstrip() + also
+        return f"{response_name(self.response)} {low} → {high} {unit}".rstrip() + also
 
     @property
     def numbers(self) -> tuple[str, str, str]:
@@ -96,6 +97,11 @@ class Change:
         if metric in {"share", "jain"}:
             return "fairness"
         return "delay" if is_delay(metric) else metric
+
+
+def response_name(metric: str) -> str:
+    """A metric of a run in words: "goodput", "largest p95 queueing delay"."""
+    return f"{'largest ' if is_largest(metric) else ''}{labels.plain(metric)}"
 
 
 def is_delay(metric: str) -> bool:
@@ -146,7 +152,7 @@ def sentence(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known
         if change.size >= _LEAST and len(told) <= _MOST_TOLD:
             told.setdefault(change.kind, change)
     also = "".join(f"; {change.text}" for change in list(told.values())[1:])
-    name = labels.plain(most.response)
+    name = response_name(most.response)
     article = "" if name.startswith("Jain") else "The "
     low, high, unit = most.numbers
     first, last = _short(*map(in_words, most.levels))

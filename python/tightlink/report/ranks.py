@@ -20,7 +20,7 @@ from typing import Final
 
 from tightlink.analysis.effects.main import in_si
 from tightlink.lazy import np, pl, stats
-from tightlink.plots import labels
+from tightlink.report.changes import response_name
 
 #: A correlation is told that chance has in one of so many orders.
 _LEVEL: Final = 0.01
@@ -53,7 +53,7 @@ def sentence(cells: pl.DataFrame, factors: Sequence[str], responses: Sequence[st
         return f"No response goes with a factor beyond chance (rank correlations over {cells.height} combinations)."
     told: dict[str, str] = {}
     for rho, factor, response in ranked:
-        name = labels.plain(response)
+        name = response_name(response)
         article = "" if name.startswith("Jain") else "the "
         sign = f"{rho:.2f}".replace("-", "−")
         told.setdefault(response, f"{article}{name} {'rises' if rho > 0 else 'falls'} as {factor} rises ({sign})")

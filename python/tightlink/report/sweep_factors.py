@@ -15,7 +15,7 @@ from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table, Text
-from tightlink.report.changes import changes, is_delay
+from tightlink.report.changes import changes, is_delay, response_name
 from tightlink.report.charts.levels import is_wide
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _told(levels: pl.DataFrame, name: str) -> str:
     if values.is_empty():
         return ""
     low, high = (quantity(name, float(value)) for value in (smallest(values), largest(values)))
-    return f"{labels.plain(name)} {low}" + (f" to {high}" if high != low else "")
+    return f"{response_name(name)} {low}" + (f" to {high}" if high != low else "")
 
 
 def _what_matters(found: Found) -> Section | None:
@@ -172,7 +172,7 @@ def _what_matters(found: Found) -> Section | None:
     moved = (
         f"What moves most responses: {', then '.join(most)}" if most else "No factor moves any response significantly"
     )
-    names = ", ".join(labels.plain(name) for name in responses)
+    names = ", ".join(map(response_name, responses))
     low_high = dict(zip(design.factors, design.levels, strict=True))
     table = psi.select(
         "factor", low=pl.col("factor").replace_strict({name: pair[0] for name, pair in low_high.items()}),
