@@ -102,6 +102,20 @@ def test_all_of_a_table(dumbbell: str, base: tl.Scenario) -> None:
     assert value_at(tl.loads(dumbbell), "traffic.bulk.flows") == 100
 
 
+def test_the_value_of_a_step_of_a_schedule() -> None:
+    steps = 'rate.schedule = [{ at = "0 s", rate = "2 Mbit/s" }, { at = "1 s", rate = "4 Mbit/s" }]'
+    base = tl.loads(f'duration = "2 s"\nlink.a = {{ ends = ["x", "y"], {steps} }}')
+    assert value_at(base, "link.a.rate.schedule[1].rate") == "4 Mbit/s"
+    assert value_at(base, "link.a.rate.schedule[2].rate") is None
+    assert value_at(base, "link.a.rate.schedule[*].rate") is None
+    changed = base.set("link.a.rate.schedule[1].rate", "9 Mbit/s")
+    assert value_at(changed, "link.a.rate.schedule[1]") == {"at": "1 s", "rate": "9 Mbit/s"}
+    both = base.set("link.a.rate.schedule[*].rate", "3 Mbit/s")
+    assert value_at(both, "link.a.rate.schedule[*].rate") == "3 Mbit/s"
+    with pytest.raises(tl.ScenarioError, match=r"\[2\] is beyond the list, which has 2 values"):
+        base.set("link.a.rate.schedule[2].rate", "9 Mbit/s")
+
+
 def test_one_at_a_time_begins_with_the_scenario(base: tl.Scenario) -> None:
     found = _values(
         base, f"{QUEUE}=5 packets,20 packets", f"{WINDOW}=4 packets,20 packets,40 packets", kind="one-at-a-time"

@@ -109,10 +109,12 @@ def value_at(scenario: Scenario, key: str) -> Any:
     """The value of a key of a scenario with its defaults; nothing where there is none, or several that differ."""
     found: list[Any] = [scenario.explicit().written()]
     for part in key.split("."):
-        name = part.removesuffix("[*]")
+        name, _, index = part.removesuffix("]").partition("[")
         found = [table.get(name) for table in found if isinstance(table, dict)]
-        if name != part:
+        if index == "*":
             found = [item for group in found for item in (group.values() if isinstance(group, dict) else group or ())]
+        elif index.isdecimal():
+            found = [group[int(index)] for group in found if isinstance(group, list) and int(index) < len(group)]
     return found[0] if found and all(value == found[0] for value in found) else None
 
 

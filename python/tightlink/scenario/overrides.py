@@ -8,6 +8,9 @@ Example:
     {'kind': 'codel', 'limit': '20 packets'}
     >>> override({"link": {"a": {"network": "cable"}}}, "link.a.reverse.queue.target", "5 ms")["link"]["a"]["reverse"]
     {'queue': {'kind': 'pie', 'limit': '250 ms', 'target': '5 ms', 'update': '16 ms', 'burst': '142 ms'}}
+    >>> data = {"link": {"a": {"outages": {"schedule": [{"at": "1 s", "for": "1 s"}, {"at": "5 s", "for": "1 s"}]}}}}
+    >>> override(data, "link.a.outages.schedule[1].for", "2 s")["link"]["a"]["outages"]["schedule"]
+    [{'at': '1 s', 'for': '1 s'}, {'at': '5 s', 'for': '2 s'}]
 """
 
 from __future__ import annotations
@@ -149,13 +152,16 @@ def _of_network(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _put_element(elements: Any, index: str, rest: list[Any], value: object, path: str) -> list[Any]:
-    if not isinstance(elements, list) or rest:
+    """A copy of a list with one element set, or a key of it where it is a table; with ``*`` of all elements."""
+    if not isinstance(elements, list):
         raise _error(path, f"[{index}] needs a list there, and it is none")
-    if index == "*":
-        return [value] * len(elements)
-    if len(index) > _LARGEST_INDEX or int(index) >= len(elements):
+    if index != "*" and (len(index) > _LARGEST_INDEX or int(index) >= len(elements)):
         raise _error(path, f"[{index}] is beyond the list, which has {len(elements)} values")
-    return [value if i == int(index) else element for i, element in enumerate(elements)]
+    places = range(len(elements)) if index == "*" else (int(index),)
+    found = list(elements)
+    for place in places:
+        found[place] = _put(found[place], rest, value, path) if rest else value
+    return found
 
 
 def _steps(path: str, nodes: list[str]) -> list[tuple[str, str | None]]:
