@@ -61,6 +61,9 @@ def test_a_query_of_a_run(said: Said, short: str, tmp_path: Path) -> None:
     none = said("query", folder, "select 'nan'::double as a, [1, 'inf'::double] as b", "--json")[1]
     assert json.loads(none) == [{"a": None, "b": [1.0, None]}]
     assert said("query", folder, "select 1 as one", "--csv")[1] == "one\n1\n"
+    # A table for people has all digits, too.
+    table = said("query", folder, "select 1962351.4666666666::double as a, 48e6::double as b, 7 as c")[1]
+    assert table.split()[3:] == ["1962351.4666666666", "48000000", "7"]
     for statement, expected in (
         ("select * from packets", "tightlink: this run has no table packets: simulate with trace=True, or --trace"),
         ("select * from flow", 'Table with name flow does not exist!\ntightlink: Did you mean "flows"?'),

@@ -54,7 +54,12 @@ def query(
     if json_:
         print_json(plain([dict(zip(header, row, strict=True)) for row in rows]), default=str)
     elif header:
-        print_table(header, [[shown(value) for value in row] for row in rows], as_is=True)
+        print_table(header, [list(map(_as_it_is, row)) for row in rows], as_is=True)
+
+
+def _as_it_is(value: object) -> str:
+    """A value with all of its digits: what is asked for in SQL is calculated with."""
+    return repr(value).removesuffix(".0") if isinstance(value, float) else shown(value)
 
 
 def _of_runs(folder: Path, words: Collection[str]) -> "DuckDBPyConnection":
