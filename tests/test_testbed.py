@@ -189,6 +189,14 @@ def test_a_host_can_be_entered(bed: Bed) -> None:
     assert "10.0.0.2" in done.stdout
 
 
+def test_a_host_is_entered_in_the_folder_where_one_is(bed: Bed, tmp_path: Path) -> None:
+    need("nsenter")
+    _wired(bed)
+    argv = [*bed.enter("a").split(), "touch", "here"]
+    subprocess.run(argv, cwd=tmp_path, timeout=10, check=True)
+    assert (tmp_path / "here").exists()
+
+
 def test_settings_are_those_of_a_host(bed: Bed) -> None:
     _wired(bed)
     before = Path("/proc/sys/net/ipv4/tcp_timestamps").read_text(encoding="ascii")

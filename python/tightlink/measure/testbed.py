@@ -272,7 +272,8 @@ class Bed:
     def enter(self, host: str) -> str:
         """The shell command with which another terminal enters a host."""
         own = f"/proc/{self._process}"
-        words = ["nsenter", f"--mount={own}/ns/mnt", f"--net={own}/fd/{self._hosts[host]}"]
+        # Another mount namespace begins at its root, unless the folder is said: that in which one types the command.
+        words = ["nsenter", f"--mount={own}/ns/mnt", f"--net={own}/fd/{self._hosts[host]}", "--wd=."]
         if self._user:
             words[1:1] = [f"--user={own}/ns/user", "--preserve-credentials"]
         return shlex.join(words)
