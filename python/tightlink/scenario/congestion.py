@@ -15,6 +15,8 @@ from tightlink import control, units
 from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.lazy import _core
 
+#: Kinds of loss recovery.
+RECOVERIES: Final = ("tahoe", "reno", "newreno", "sack", "rack")
 _ANY: Final = sys.float_info.max
 #: Options of controls of which the first is at most the second.
 _ORDERED: Final = {
@@ -191,6 +193,9 @@ def congestion_spec(
 def _check(key: str, name: str) -> None:
     names = [*(known for known, _ in _core.congestion()), *control.names()]
     if name not in names:
-        suggestion = in_quotes(name, names)
+        plain = name.casefold().replace("-", "").replace("_", "")
+        # Textbooks call the whole of both by the name of the recovery.
+        recovery = f'recovery = "{plain}" beside it' if plain in RECOVERIES else None
+        suggestion = recovery or in_quotes(name, names)
         hint = "" if suggestion else "; one written in Python needs its class: an import, or --controls FILE.py"
         raise ScenarioError(f"{one_of(names)}{hint}", key=key, value=name, suggestion=suggestion)

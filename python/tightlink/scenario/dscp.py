@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from tightlink.errors import ScenarioError
+from tightlink.scenario.table import wrong
 from tightlink.scenario.values import choice
 
 #: Class selectors (RFC 2474 §4.2.2), assured forwarding (RFC 2597), expedited forwarding (RFC 3246), voice admit
@@ -25,9 +26,22 @@ CODE_POINTS: Final = {
     "LE": 1,
 }
 
+_NAMES: Final = {number: name for name, number in CODE_POINTS.items()}
+
+
+def _named(value: object) -> object:
+    """Refuses the number of a code point, with its name."""
+    if type(value) is int and value in _NAMES:
+        raise wrong("the name of a code point, not its number", value=value, suggestion=f'"{_NAMES[value]}"')
+    return value
+
+
 #: The name of a code point.
 Dscp = Annotated[
-    str, choice(*CODE_POINTS), WithJsonSchema({"type": "string", "enum": list(CODE_POINTS), "examples": ["EF", "CS1"]})
+    str,
+    choice(*CODE_POINTS),
+    BeforeValidator(_named),
+    WithJsonSchema({"type": "string", "enum": list(CODE_POINTS), "examples": ["EF", "CS1"]}),
 ]
 
 
