@@ -169,7 +169,8 @@ def test_response_functions() -> None:
     assert theory.pftk(0.001, rtt_s=0.1, rto_s=0.2, window=20) == 20
     assert theory.pftk(0.1, rtt_s=0.1, rto_s=0.2) < theory.mathis(0.1) / 1.5
     assert theory.pftk(0.01, rtt_s=0.1, rto_s=0.2, per_ack=2) < theory.pftk(0.01, rtt_s=0.1, rto_s=0.2)
-    for loss in (0, -0.1, 1.1, math.nan):
+    losses: list[Any] = [0, -0.1, 1.1, math.nan, "1 %"]
+    for loss in losses:
         with pytest.raises(tl.TightlinkError, match=r"loss = .*: expected a number above 0, up to 1"):
             theory.mathis(loss)
         with pytest.raises(tl.TightlinkError, match=r"loss = .*: expected a number above 0, up to 1"):

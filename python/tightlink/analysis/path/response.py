@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from numbers import Real
 from typing import Final
 
 from tightlink.errors import TightlinkError
@@ -30,7 +32,7 @@ def mathis(loss: float, c: float = C_EVERY) -> float:
         12.247
     """
     _check_loss(loss)
-    _check("c", c, c > 0, "above zero")
+    _check("c", c, lambda number: number > 0, "above zero")
     return c / math.sqrt(loss)
 
 
@@ -56,8 +58,8 @@ def pftk(loss: float, *, rtt_s: float, rto_s: float, per_ack: int = 1, window: f
     """
     _check_loss(loss)
     for name, value in {"rtt_s": rtt_s, "per_ack": per_ack, "window": window}.items():
-        _check(name, value, value > 0, "above zero")
-    _check("rto_s", rto_s, rto_s >= 0, "that is not negative")
+        _check(name, value, lambda number: number > 0, "above zero")
+    _check("rto_s", rto_s, lambda number: number >= 0, "that is not negative")
     b, p = per_ack, loss
     avoidance = rtt_s * math.sqrt(2 * b * p / 3)
     timeouts = rto_s * min(1, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p * p)
@@ -65,11 +67,12 @@ def pftk(loss: float, *, rtt_s: float, rto_s: float, per_ack: int = 1, window: f
 
 
 def _check_loss(loss: float) -> None:
-    _check("loss", loss, 0 < loss <= 1, "above 0, up to 1: without losses they do not limit a flow")
+    expected = "above 0, up to 1, such as 0.01: without losses they do not limit a flow"
+    _check("loss", loss, lambda number: 0 < number <= 1, expected)
 
 
-def _check(name: str, value: float, right: bool, expected: str) -> None:  # noqa: FBT001
-    if not right:
+def _check(name: str, value: object, right: Callable[[float], bool], expected: str) -> None:
+    if not isinstance(value, Real) or not right(float(value)):
         raise TightlinkError(f"{name} = {value!r}: expected a number {expected}")
 
 
