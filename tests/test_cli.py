@@ -316,6 +316,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         ("x.toml", 'did you mean "tightlink run x.toml"?'),
         ("x.pcapng", 'did you mean "tightlink capture x.pcapng"?'),
         ("analyze effect x", 'did you mean "tightlink analyze effects"?'),
+        ("measure ping 192.0.2.7", '"ping": there is no such command; did you mean "tightlink measure path"?'),
         ("nonsense", '"nonsense": there is no such command; tightlink --help lists them'),
         ("run x.toml --sed 3", "--sed: there is no such option; did you mean --seed?"),
         ("run x.toml --nonsense 3", "--nonsense: there is no such option; tightlink run --help lists them"),

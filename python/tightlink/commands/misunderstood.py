@@ -34,6 +34,8 @@ _COMMANDS: Final = {
     "sweep": "experiment vary batch grid",
     "validate": "check lint",
 }
+#: Likewise of those below one.
+_BELOW: Final = {"path": "ping traceroute mtr pathchar", "tcp": "iperf iperf3", "udp-sweep": "udp"}
 #: Commands by the ends of the names of files that they read.
 _READERS: Final = {
     ".toml": "run",
@@ -49,7 +51,7 @@ def misunderstood(error: CycloptsError) -> str:
         case UnknownCommandError() | UnknownOptionError():
             return _unknown(error, command)
         case UnusedCliTokensError(unused_tokens=[first, *_]):
-            return f'"{first}": one word too many; {command} --help tells what is expected'
+            return _left_over(error, first, command)
         case MissingArgumentError(keyword=str(option)):
             argument = error.argument
             file = argument is not None and Path in (argument.hint, *get_args(argument.hint))
@@ -70,17 +72,28 @@ def misunderstood(error: CycloptsError) -> str:
 def _unknown(error: UnknownCommandError | UnknownOptionError, command: str) -> str:
     """A word that is no command, or no option of its command, with what was probably meant."""
     if isinstance(error, UnknownOptionError):
-        word, kind = error.token.keyword or error.token.value, "option"
+        word = error.token.keyword or error.token.value
         names = [name for argument in error.argument_collection for name in argument.names]
         meant = closest(word, names, likeness=_LIKENESS)
-        shown = word
-    else:
-        word, kind = (error.unused_tokens or [""])[0], "command"
-        names = [name for name in error.app or () if not name.startswith("-")]
-        found = _command(word, names, top=not error.command_chain)
-        meant, shown = found and f'"{command} {found}"', f'"{word}"'
-    ending = f"did you mean {meant}?" if meant else f"{command} --help lists them"
-    return f"{shown}: there is no such {kind}; {ending}"
+        ending = f"did you mean {meant}?" if meant else f"{command} --help lists them"
+        return f"{word}: there is no such option; {ending}"
+    return _no_command(error, (error.unused_tokens or [""])[0], command)
+
+
+def _no_command(error: CycloptsError, word: str, command: str) -> str:
+    names = [name for name in error.app or () if not name.startswith("-")]
+    found = _command(word, names, top=not error.command_chain)
+    ending = f'did you mean "{command} {found}"?' if found else f"{command} --help lists them"
+    return f'"{word}": there is no such command; {ending}'
+
+
+def _left_over(error: CycloptsError, word: str, command: str) -> str:
+    """A word too many; where the first one was taken for a file that is none, it was meant as a command."""
+    commands = any(not name.startswith("-") for name in error.app or ())
+    first = [*(error.root_input_tokens or [])[len(error.command_chain or ()) :], "-"][0]
+    if commands and not first.startswith("-") and not Path(first).suffix and not Path(first).exists():
+        return _no_command(error, first, command)
+    return f'"{word}": one word too many; {command} --help tells what is expected'
 
 
 def _command(word: str, known: Sequence[str], *, top: bool) -> str | None:
@@ -90,4 +103,5 @@ def _command(word: str, known: Sequence[str], *, top: bool) -> str | None:
         synonym = next((name for name, others in _COMMANDS.items() if word.casefold() in others.split()), None)
         if reader or synonym:
             return f"{reader} {word}" if reader else synonym
-    return closest(word, known)
+    below = (name for name in known if word.casefold() in _BELOW.get(name, "").split())
+    return next(below, None) or closest(word, known)
