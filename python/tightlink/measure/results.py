@@ -225,7 +225,7 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
                 (delivered,) = _delivered(*sent.samples["delivered_bytes"], [row["stop_s"]])
                 row["goodput_bps"] = _BITS * delivered / lasted
         if "rtt_s" in sent.samples:
-            row |= of_delays("rtt", pl.Series(sent.samples["rtt_s"][1], dtype=pl.Float64))
+            row |= of_delays("rtt", round_trips(sent.samples, job.payload_bytes))
         _share_window(measured, packets, job, row)
         rows.append(row)
     return frame("flows", rows)
@@ -263,6 +263,23 @@ def _share_window(measured: Measured, packets: pl.DataFrame, job: Job, row: dict
         row[f"limited_by_{name}"] = at_window * (1 - full)
 
 
+def round_trips(samples: Mapping[str, tuple[Sequence[float], Sequence[float]]], payload_bytes: int) -> pl.Series:
+    """A round-trip time for each packet that was delivered: the sender's next sample.
+
+    Samples are taken at equal times, and ACKs come as packets are delivered: where a path is slow for a while, samples
+    are as many and ACKs are few. Where nobody knows what was delivered when, it is one for each sample.
+
+    >>> samples = {"rtt_s": ([1.0, 2.0], [0.1, 0.3]), "delivered_bytes": ([0.0, 1.0, 2.0], [0.0, 3000.0, 4000.0])}
+    >>> round_trips(samples, 1000).to_list()
+    [0.1, 0.1, 0.1, 0.3]
+    """
+    at, values = samples["rtt_s"]
+    if "delivered_bytes" not in samples:
+        return pl.Series(values, dtype=pl.Float64)
+    packets = np.diff(np.rint(_delivered(*samples["delivered_bytes"], at) / payload_bytes), prepend=0.0)
+    return pl.Series(np.repeat(np.array(values, dtype=float), packets.astype(int)), dtype=pl.Float64)
+
+
 def _delivered(at: Sequence[float], values: Sequence[float], times: Sequence[float]) -> Any:
     """What had been delivered at some times, between two samples in proportion."""
     return np.interp(times, at, values, left=0.0) if at else np.zeros(len(times))
@@ -281,7 +298,7 @@ def _delays(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]
         own = traced.delays_of_flow(packets, job.index, way=way, before_s=before_s)
         samples = found[job.index].samples
         if "rtt_s" in samples:
-            own["rtt"] = pl.Series(samples["rtt_s"][1], dtype=pl.Float64)
+            own["rtt"] = round_trips(samples, job.payload_bytes)
         parts += [(job.label, delay, values) for delay, values in own.items()]
     for place, link in enumerate(measured.plan.directions):
         parts.append((link["name"], "queueing_delay", traced.delays_of_link(packets, measured.plan.ends(place))))
