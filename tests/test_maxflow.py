@@ -242,7 +242,7 @@ def test_rates_by_a_trace_count_to_the_end_of_the_run(tmp_path: File) -> None:
 def test_what_is_random_is_named() -> None:
     walk = 'rate = { start = "5 Mbit/s", least = "1 Mbit/s", most = "20 Mbit/s", kind = "random-walk" }'
     text = f'duration = "4 s"\nlink.wire = {{ ends = ["a", "b"], {walk}, outages = {{ up = "9 s", down = "1 s" }} }}'
-    _, note = flow_limits(tl.loads(text), source="a", target="b", packet_bytes=1000).notes
+    (note,) = flow_limits(tl.loads(text), source="a", target="b", packet_bytes=1000).notes
     assert note == (
         "random, so that no run has just this: wire, its rate, taken as its first value, 5 Mbit/s and its outages, "
         "taken as in the long run, up for 90 %"

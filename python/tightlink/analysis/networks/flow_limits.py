@@ -179,7 +179,7 @@ def _notes(narrow: list[str], taken: list[Hop], size: int, duration: str) -> lis
     notes = []
     if narrow:
         notes.append(f"left out, as their MTU is below {size} B: {', '.join(narrow)}")
-    if changing := [hop.name for hop in taken if changes(hop)]:
+    if changing := [hop.name for hop in taken if changes(hop) and not drawn(hop)]:
         notes.append(f"what changes over time counts with its mean over the {duration}: {', '.join(changing)}")
     notes += [f"random, so that no run has just this: {hop.name}, {what}" for hop in taken if (what := drawn(hop))]
     lossy = [hop.name for hop in taken if loss_spec(given(hop.wire.loss)) != 0]
