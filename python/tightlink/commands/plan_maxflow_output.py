@@ -121,12 +121,12 @@ def _missing(trial: Trial | None) -> list[str]:
     """Why less arrives than both limits allow, where it is much less."""
     if trial is None or trial.arrived_bps >= _ENOUGH * trial.offered_bps:
         return []
-    if trial.changing:
+    if trial.changing and trial.drops:
         why = f"at times {', '.join(trial.changing)} carries less than its mean, and its queue overflows"
     elif trial.drops:
         why = f"most of the rest is lost at {max(trial.drops, key=lambda place: trial.drops[place])}"
     else:
-        why = "the rest is still on its way when the run ends"
+        why = "the rest waits in queues when the run ends"
     rates = f"{_rate(trial.arrived_bps)} of the {_rate(trial.offered_bps)} that both limits allow"
     return [f"Sent at a constant rate, only {rates} arrive: {why}."]
 
