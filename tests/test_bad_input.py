@@ -263,7 +263,6 @@ def test_python_objects_fail_alike(key: str, value: object, sentence: str | None
             'traffic.s = { kind = "bulk", from = "x", to = "y", tcp = { delayed_acks = false, delayed_ack_timeout = "1 s" } }',
             "expected nothing here, as delayed_acks is false",
         ),
-        ('link.b = { ends = ["p", "q"], rate = "1 Mbit/s", queue = "1 BDP" }', "no flow takes this link"),
         (
             'link.b = { ends = ["p", "q"], rate = "1 Mbit/s", queue = "1 BDP" }\n'
             'traffic.s = { kind = "bulk", from = "p", to = "q" }',

@@ -259,7 +259,12 @@ def test_the_utilization_of_a_shaped_link_is_of_what_the_shaper_lets_through() -
     def used(rate: str) -> float:
         return float(tl.simulate(scenario.set("traffic.t.rate", rate)).links["utilization"][0])
 
-    assert [round(used(rate), 3) for rate in ("5 Mbit/s", "10 Mbit/s", "19 Mbit/s", "25 Mbit/s")] == [0.25, 0.5, 0.95, 1.0]
+    assert [round(used(rate), 3) for rate in ("5 Mbit/s", "10 Mbit/s", "19 Mbit/s", "25 Mbit/s")] == [
+        0.25,
+        0.5,
+        0.95,
+        1.0,
+    ]
 
 
 def test_a_shaper_bounds_what_gets_through() -> None:

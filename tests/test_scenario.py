@@ -276,6 +276,21 @@ def test_pacing_is_off_until_it_is_asked_for() -> None:
     assert resolve(simple(flow=", tcp.pacing = true"))["flows"][0]["transport"]["tcp"]["pacing"] is True
 
 
+def test_a_queue_in_bdp_of_what_a_shaper_lets_through_of_each_path_and_of_a_spare_link() -> None:
+    """40 ms of 10 Mbit/s are 33.3 packets of 1500 B, whatever the line could do; of a link that nobody takes, nothing is."""
+    scenario = tl.loads("""
+        duration = "1 s"
+        routing.ecmp = "packet"
+        link.in = { ends = ["a", "r"], rate = "100 Mbit/s", delay = "10 ms", queue = "1 BDP", shaper = { rate = "10 Mbit/s", burst = "15 kB" } }
+        link.p = { ends = ["r", "b"], rate = "100 Mbit/s", delay = "10 ms", queue = "1 BDP" }
+        link.q = { ends = ["r", "b"], rate = "100 Mbit/s", delay = "10 ms", queue = "1 BDP" }
+        link.spare = { ends = ["b", "c"], rate = "100 Mbit/s", delay = "10 ms", queue = "1 BDP" }
+        traffic.t = { kind = "bulk", from = "a", to = "b" }
+    """)
+    queues = {link["name"]: link["queue"]["limit"]["packets"] for link in scenario.resolve()["links"]}
+    assert [queues[name] for name in ("in", "p", "q", "spare")] == [34, 334, 334, 1]
+
+
 def test_a_queue_in_bdp_takes_the_longest_path_and_the_largest_packet() -> None:
     resolved = resolve(
         'profile = "ns2"\nduration = "10 s"\n'

@@ -90,7 +90,7 @@ def amount_together(flows: pl.DataFrame, rate: str = "goodput_bps") -> float:
 
 
 def _lasts(flows: pl.DataFrame) -> pl.Series:
-    """The times that rates are over, in seconds: as long as the bytes took by the throughput, where a table has both."""
+    """The times that rates are over, in seconds: as the throughput says of the bytes, where a table has both."""
     planned = flows["stop_s"] - flows["start_s"]
     if not {"bytes_delivered", "throughput_bps"} <= set(flows.columns):
         return planned

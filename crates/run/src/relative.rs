@@ -157,25 +157,32 @@ fn fill_queues(wanted: &BTreeMap<usize, Wanted>, paths: &mut Paths<'_>) -> Resul
     }
     let mut taken: BTreeMap<usize, (BigRational, u32)> = BTreeMap::new();
     for flow in &paths.scenario.flows {
-        let (forward, reverse) = (paths.forward(flow)?, paths.reverse(flow)?);
-        let links: Vec<usize> = forward
-            .iter()
-            .chain(&reverse)
-            .map(|&link| link as usize)
-            .filter(|link| wanted.contains_key(link))
-            .collect();
-        if links.is_empty() {
-            continue;
-        }
-        let (round_trip, size) = (paths.round_trip(&forward, &reverse), packet_bytes(flow));
-        for link in links {
-            let (longest, largest) = taken.entry(link).or_insert_with(|| (BigRational::zero(), 0));
-            *longest = round_trip.clone().max(longest.clone());
-            *largest = size.max(*largest);
+        let size = packet_bytes(flow);
+        for (forward, reverse) in paths.each(flow)? {
+            let links: Vec<usize> = forward
+                .iter()
+                .chain(&reverse)
+                .map(|&link| link as usize)
+                .filter(|link| wanted.contains_key(link))
+                .collect();
+            if links.is_empty() {
+                continue;
+            }
+            let round_trip = paths.round_trip(&forward, &reverse);
+            for link in links {
+                let (longest, largest) = taken.entry(link).or_insert_with(|| (BigRational::zero(), 0));
+                *longest = round_trip.clone().max(longest.clone());
+                *largest = size.max(*largest);
+            }
         }
     }
+    let all_are_flows = paths.scenario.users.is_empty() && paths.scenario.scatter.is_empty();
     let packets = |(&link, queue): (&usize, &Wanted)| {
         let Some((longest, size)) = taken.get(&link) else {
+            if all_are_flows {
+                // Nothing is ever in it.
+                return Ok((link, 1));
+            }
             return Err(queue.wrong("a number of packets or bytes: no flow takes this link".into()));
         };
         if longest.is_zero() {
@@ -198,10 +205,10 @@ fn packet_bytes(flow: &FlowSpec) -> u32 {
     }
 }
 
-/// Bit/s of packets of `size` bytes that a link carries, framing aside.
+/// Bit/s of packets of `size` bytes that a link carries, framing aside; behind a shaper, no more than that lets through.
 fn carries(link: &LinkSpec, size: u32) -> BigRational {
     match link.rate_pps {
-        None => exact::of_double(link.rate_bps),
+        None => exact::of_double(link.shaper.map_or(link.rate_bps, |shaper| shaper.rate_bps.min(link.rate_bps))),
         Some(packets_per_s) => exact::of_double(packets_per_s) * exact::whole(8 * u64::from(size)),
     }
 }
@@ -221,6 +228,18 @@ impl Paths<'_> {
                 .shortest(flow.from, flow.to)
                 .ok_or_else(|| Wrong::no_way(self.scenario, flow, flow.from, flow.to)),
         }
+    }
+
+    /// The ways of a flow, there and back: several where its packets are sprayed.
+    fn each(&mut self, flow: &FlowSpec) -> Result<Vec<(Vec<u32>, Vec<u32>)>, Wrong> {
+        let (forward, reverse) = (self.forward(flow)?, self.reverse(flow)?);
+        let mut ways = Vec::new();
+        if let Some(sprayed) = &flow.spraying {
+            ways.extend(sprayed.paths.iter().map(|path| (path.links.clone(), reverse.clone())));
+            ways.extend(sprayed.reverse_paths.iter().map(|path| (forward.clone(), path.links.clone())));
+        }
+        ways.push((forward, reverse));
+        Ok(ways)
     }
 
     /// From the receiver to the sender; nothing where datagrams have no way back.

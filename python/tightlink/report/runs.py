@@ -123,7 +123,11 @@ def _fairness(run: Run) -> str:
     if run.source == TRACE or not of_each_flow(run.scenario):
         return ""
     index = fairness(run.flows, run.links, run.scenario)
-    return "" if index is None else f"Jain's index of the goodputs of flows that compete: {index:.3g} (1 if all are equal)."
+    return (
+        ""
+        if index is None
+        else f"Jain's index of the goodputs of flows that compete: {index:.3g} (1 if all are equal)."
+    )
 
 
 def _said(column: pl.Series) -> bool:
