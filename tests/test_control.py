@@ -122,6 +122,10 @@ def test_options_are_parameters(base: tl.Scenario) -> None:
             r"on_loss of ftp at .* s: ValueError: what it returns is None: expected packets",
         ),
         ("def on_loss(self, loss): return float('nan')", "what it returns is nan: expected packets"),
+        (
+            "def on_loss(self, loss): return 1e12",
+            "what it returns is .*: expected packets, a number above zero and up to 2147483647",
+        ),
         ("def on_ack(self, ack): self.cwnd = 'x'", "cwnd is 'x': expected packets, a number above zero"),
         ("def on_ack(self, ack): self.ssthresh = -1", "ssthresh is -1: expected packets"),
         ("def on_report(self, report): return 8", "on_report of ftp at .*: it returns 8: expected nothing, as it sets"),

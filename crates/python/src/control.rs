@@ -194,12 +194,16 @@ fn nothing(answer: &Bound<'_, PyAny>) -> PyResult<()> {
     Err(pyo3::exceptions::PyValueError::new_err(message))
 }
 
+/// As many as a window of a scenario has.
+const MOST_PACKETS: f64 = i32::MAX as f64;
+
 /// A number of packets.
 fn packets(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
     match value.extract::<f64>() {
-        Ok(packets) if packets.is_finite() && packets > 0.0 => Ok(packets.max(1.0)),
+        Ok(packets) if packets > 0.0 && packets <= MOST_PACKETS => Ok(packets.max(1.0)),
         _ => {
-            let message = format!("{what} is {}: expected packets, a number above zero", value.repr()?);
+            let expected = format!("packets, a number above zero and up to {MOST_PACKETS}");
+            let message = format!("{what} is {}: expected {expected}", value.repr()?);
             Err(pyo3::exceptions::PyValueError::new_err(message))
         }
     }
