@@ -19,6 +19,7 @@ from tightlink.analysis.compare.summary import nothing, summary
 from tightlink.analysis.path.residuals import Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
 from tightlink.experiment.folder import RUNS, Experiment, holds_experiment
+from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import metric_names, width_of
 from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
@@ -31,6 +32,7 @@ RUNS_TABLE: Final = "runs"
 _TITLES: Final = {SIMULATION: "simulated", MEASUREMENT: "measured", CAPTURE: "captured", TRACE: "traced"}
 #: Tables with a row for each of what has this name.
 _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node", "completion_times": "label"}
+_SEED: Final = "seed"
 #: Numbers that a scenario gives.
 GIVEN: Final = ("start_s", "stop_s")
 
@@ -48,7 +50,9 @@ class Comparison:
     values: pl.DataFrame
     """``table``, ``entity``, ``metric``, ``first``, ``second``, ``change``: (second − first) / first, below zero where
     the second is less; none where only the first is zero. Of series, means over the time that both have. Of sweeps,
-    means over replications, with ``first_half_width`` and ``second_half_width``: half of 95 % confidence intervals."""
+    means over replications, with ``first_half_width`` and ``second_half_width``: half of 95 % confidence intervals, and
+    ``difference_half_width``: half of that of second − first, over the seeds that both have; what chance does to both
+    alike is not in it."""
     alone: pl.DataFrame
     """``side``, ``table``, ``entity``, ``metric``, ``value``: what only one of the two knows."""
     agreements: Mapping[str, Agreement]
@@ -276,6 +280,8 @@ def _of_experiments(
     for name, (_, half) in zip(SIDES, cells, strict=True):
         widths = half.rename({"value": f"{name}_half_width"})
         values = values.join(widths, on=["entity", "metric"], how="left", maintain_order="left")
+    widths = _difference_widths([_runs(frame, keys) for frame in frames])
+    values = values.join(widths, on=["entity", "metric"], how="left", maintain_order="left")
     empty = pl.DataFrame(
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
@@ -304,8 +310,8 @@ def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]
     return shared
 
 
-def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The mean of each metric over the runs of a combination, and half its confidence interval where that is known."""
+def _runs(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The metrics of the runs that are done, with what was varied as ``entity``, and their seeds where there are any."""
     done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
     metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
     named = pl.concat_str(
@@ -313,7 +319,25 @@ def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.D
         separator=", ",
         ignore_nulls=True,
     )
-    runs = done.select(named.alias("entity"), pl.lit("done").alias("status"), *metrics)
+    seed = pl.col(_SEED) if _SEED in done.columns else pl.lit(None, dtype=pl.Int64).alias(_SEED)
+    return done.select(named.alias("entity"), seed, pl.lit("done").alias("status"), *metrics)
+
+
+def _difference_widths(sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Half the confidence intervals of differences by seed; nothing where fewer than two seeds are on both sides."""
+    by_seed = [
+        side.drop("status").unpivot(index=["entity", _SEED], variable_name="metric").drop_nulls() for side in sides
+    ]
+    pairs = by_seed[0].join(by_seed[1], on=["entity", _SEED, "metric"], suffix="_after")
+    differences = pairs.group_by("entity", "metric", maintain_order=True).agg(pl.col("value_after") - pl.col("value"))
+    widths = [half_width(each) if len(each) > 1 else None for each in differences["value_after"].to_list()]
+    return differences.select("entity", "metric", pl.Series("difference_half_width", widths, dtype=pl.Float64))
+
+
+def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The mean of each metric over the runs of a combination, and half its confidence interval where that is known."""
+    runs = _runs(frame, keys).drop(_SEED)
+    metrics = [name for name in runs.columns if name not in {"entity", "status"}]
     found = over_replications(runs.with_columns(run=pl.col("entity").rank("dense").cast(pl.String)), ["entity"])
     half = found.select("entity", *(pl.col(width_of(name)).alias(name) for name in metrics))
     return unpivoted(found, ["entity"], metrics), unpivoted(half, ["entity"], metrics)

@@ -3,6 +3,8 @@
 Example:
     >>> _change("goodput_bps", 2e6, 1e6, -0.5), _change("utilization", 0.8, 0.9, 0.125)
     ('−50.0 %', '+10.0 points')
+    >>> _change("goodput_bps", 2e6, 1e6, -0.5, 1e5), _change("utilization", 0.8, 0.9, 0.125, 0.02)
+    ('−50.0 ± 5.0 %', '+10.0 ± 2.0 points')
 """
 
 from __future__ import annotations
@@ -85,7 +87,9 @@ def _values(rows: pl.DataFrame) -> list[pl.Series]:
     for side in SIDES:
         half = rows[f"{side}_half_width"] if f"{side}_half_width" in rows.columns else [None] * rows.height
         sides.append([_value(*row) for row in zip(rows["metric"], rows[side], half, strict=True)])
-    changes = [_change(*row) for row in rows.select("metric", *SIDES, "change").iter_rows()]
+    known = "difference_half_width" in rows.columns
+    half = rows["difference_half_width"] if known else pl.Series([None] * rows.height)
+    changes = [_change(*row) for row in rows.select("metric", *SIDES, "change", half.alias("half")).iter_rows()]
     texts = dict(zip((*SIDES, "change"), (*sides, changes), strict=True))
     return [pl.Series(name, column, dtype=pl.String) for name, column in texts.items()]
 
@@ -94,12 +98,19 @@ def _value(metric: str, value: float, half_width: float | None) -> str:
     return interval(value, half_width, partial(quantity, metric)) if half_width else quantity(metric, value)
 
 
-def _change(metric: str, first: float | None, second: float | None, change: float | None) -> str:
-    """A change in per cent; of shares, which are in per cent themselves, in points."""
+def _change(
+    metric: str, first: float | None, second: float | None, change: float | None, half: float | None = None
+) -> str:
+    """A change in per cent; of shares, which are in per cent already, in points; with half its interval, if known."""
     if not is_share(metric) or first is None or second is None:
-        return percent(change, 1, signed=True)
+        return _within(change, None if half is None or not first else half / abs(first), 1)
     digits = 1 if abs(second - first) >= _TENTH else 2
-    return f"{percent(second - first, digits, signed=True).removesuffix(' %')} points"
+    return f"{_within(second - first, half, digits).removesuffix(' %')} points"
+
+
+def _within(change: float | None, half: float | None, digits: int) -> str:
+    said = percent(change, digits, signed=True)
+    return said if half is None or said == NONE else f"{said.removesuffix(' %')} ± {percent(half, digits)}"
 
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
