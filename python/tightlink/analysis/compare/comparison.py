@@ -311,7 +311,7 @@ def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]
 
 
 def _runs(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The metrics of the runs that are done, with what was varied as ``entity``, and their seeds where there are any."""
+    """The metrics of the runs that are done, with what was varied as ``entity``, and their seeds where they exist."""
     done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
     metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
     named = pl.concat_str(
