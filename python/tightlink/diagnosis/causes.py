@@ -40,19 +40,15 @@ def causes(
     if not known:
         return (_inferred(row, path, paths),)
     held = sum(known.pop(name, 0.0) for name in _CONTROLLED)
-    down_s, down = path.down(row["start_s"], row["stop_s"])
-    outage = min(held + known.get("network", 0.0), down_s / (row["stop_s"] - row["start_s"]))
-    if outage < _LEAST:
-        outage = 0.0
-    # While a link is down nothing comes back: a window is full, or what waits on it looks like a full path.
-    held, spent = max(0.0, held - outage), min(held, outage)
-    if outage > spent:
-        known["network"] -= outage - spent
+    outage = _outage(row, path, held + known.get("network", 0.0))
+    if outage is not None:
+        # While a link is down nothing comes back: a window is full, or what waits on it looks like a full path.
+        down = outage.share or 0.0
+        known["network"] = known.get("network", 0.0) - max(0.0, down - held)
+        held = max(0.0, held - down)
     buffered = min(held, 0.0 if kernel is None else kernel["buffer_limited"])
     found = [_OF[name](row, path, paths, share) for name, share in known.items() if share >= _LEAST]
-    if outage:
-        text = f"link {down.name} is down, {ms(down_s)}{losses.timeouts(row)}"
-        found.append(Cause("outage", outage, "certain", down.name, text))
+    found += [] if outage is None else [outage]
     if buffered >= _LEAST:
         text = "the send buffer of the sender's socket is full"
         found.append(Cause("send_buffer", buffered, "certain", "", text))
@@ -62,6 +58,15 @@ def causes(
         name, share = max([*known.items(), ("", held)], key=lambda item: item[1])
         found = [_OF[name](row, path, paths, share) if name else window.cause(row, path, paths, share)]
     return tuple(sorted(merged((cause, 1.0) for cause in found), key=lambda cause: -(cause.share or 0.0)))
+
+
+def _outage(row: Mapping[str, Any], path: Path, most: float) -> Cause | None:
+    """That a link of the path is down, for no more than a share of the time; nothing where that is little of it."""
+    down_s, link = path.down(row["start_s"], row["stop_s"])
+    share = min(most, down_s / (row["stop_s"] - row["start_s"]))
+    if share < _LEAST:
+        return None
+    return Cause("outage", share, "certain", link.name, f"link {link.name} is down, {ms(down_s)}{losses.timeouts(row)}")
 
 
 def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:

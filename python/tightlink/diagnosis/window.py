@@ -32,7 +32,6 @@ _SHAPED: Final = 0.9
 _STARTED: Final = 6.0
 #: What an ACK adds to the window in slow start where every second packet is acknowledged: half a packet each round.
 _SLOWEST_GROWTH: Final = 1.5
-_BITS: Final = 8
 
 
 def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
