@@ -84,7 +84,7 @@ KNOWN: Final[dict[tuple[str, str, str], Known]] = {
     ("westwood", "slow", "interval"): Known(3.982, _RENO),
     ("illinois", "fast", "delivered"): Known(0.0272, _KEEPS),
     ("illinois", "slow", "interval"): Known(-3.777, _STEPS),
-    ("hybla", "fast", "delivered"): Known(-0.0592, "slow start overshoots further and costs timeouts"),
+    ("hybla", "fast", "delivered"): Known(-0.0628, "slow start overshoots further and costs timeouts"),
     ("hybla", "fast", "interval"): Known(-19.12, f"{_WHOLE}: in 128ths of a packet per ACK"),
     ("hybla", "slow", "interval"): Known(-4.811, f"{_WHOLE}: in 128ths of a packet per ACK"),
 }

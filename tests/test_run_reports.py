@@ -172,7 +172,7 @@ def test_the_flows_of_a_report_have_their_fairness() -> None:
     others = 'traffic.others = { kind = "bulk", flows = 2, from = "a", to = "b" }\n'
     run = _run(long + call + others)
     index = jain(run.flows.filter(pl.col("label") != "call")["goodput_bps"].to_list())
-    assert said(long + call + others).startswith(f"Jain's index of the goodputs of 3 flows that compete: {index:.3g} ")
+    assert said(long + call + others).startswith(f"Jain's index of the goodputs of flows that compete: {index:.3g} ")
     assert said(long + call) == ""
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from tightlink import _core
@@ -45,6 +46,8 @@ MATHIS: Final = 1.5
 _CUBIC, _CUBIC_POWER = 1.054, 0.75
 #: Timeouts that take so much of the time are what it waits for.
 _MOST: Final = 0.5
+#: A share of losses that is said of a link that is busy all the same.
+_MANY: Final = 0.01
 _BITS: Final = 8
 
 
@@ -107,7 +110,9 @@ def _at_long_queue(
         text = f"{waits} retransmission {awaited} awaited, as {lost} of the packets are lost at {queue.name}"
         return Cause("timeouts", *sure, queue.name, text)
     if queue.utilization >= SATURATED and lasts(row, queue):
-        return network(row, path, paths, sure[0])
+        found = network(row, path, paths, sure[0])
+        many = row["packets_dropped"] > _MANY * row["packets_sent"]
+        return replace(found, text=f"{found.text}: {lost} of the packets are lost{timeouts(row)}") if many else found
     said = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts(row)})"
     return Cause("recovery", *sure, queue.name, f"{said}{busy(row, queue)}")
 

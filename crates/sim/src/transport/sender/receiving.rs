@@ -176,14 +176,15 @@ impl Sender {
     }
 
     /// Of packets that an ACK acknowledges cumulatively those that growth counts: with Linux, which had not been acknowledged
-    /// selectively before (acked_sacked of tcp_cong_control), or by a duplicate ACK each (tcp_remove_reno_sacks); else none
-    /// that arrived before a timeout, of which what is sent since then tells again.
+    /// selectively before (acked_sacked of tcp_cong_control), or by a duplicate ACK each (tcp_remove_reno_sacks); with SACK, of
+    /// which a timeout forgets all, those that were sent since then.
     #[inline]
     fn counted<N>(&self, env: &Env<'_, N>, delivered: f64) -> f64 {
         match &self.rack {
             Some(rack) if env.linux() => f64::from(rack.delivered),
             None if env.linux() => (delivered - f64::from(self.duplicates)).max(1.0),
-            _ => delivered.min(f64::from(self.next - self.acked - 1)).max(1.0),
+            None if self.scoreboard.is_some() => delivered.min(f64::from(self.next - self.acked - 1)).max(1.0),
+            _ => delivered,
         }
     }
 
