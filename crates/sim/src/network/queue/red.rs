@@ -36,7 +36,7 @@ pub struct RedSpec {
     pub packet_bytes: u32,
     /// How the largest probability adapts itself; none: it does not.
     pub adaptive: Option<AdaptiveSpec>,
-    /// Whether packets are marked instead of dropped, below the upper threshold.
+    /// Whether packets are marked instead of dropped, below the upper threshold (under `ns2` below a probability of 0.1).
     pub ecn: bool,
 }
 
@@ -58,6 +58,8 @@ const LARGEST_SHARE: f64 = 0.25;
 const DECREASE: f64 = 0.9;
 /// Adaptive RED §4: the part of the way between the thresholds on either side of the target range.
 const OUTSIDE: f64 = 0.4;
+/// ns-2's `mark_p_`: from this probability of the average on, packets are dropped, for marks did not help.
+const MARK_P: f64 = 0.1;
 
 /// A RED queue.
 #[derive(Clone, Debug)]
@@ -192,8 +194,12 @@ impl State {
             return Verdict::Take;
         }
         self.forget();
-        // RFC 3168 §7: above the upper threshold packets are dropped, for marks did not help.
-        Verdict::too_long(self.spec.ecn && arrival.capable && self.average < self.spec.max)
+        let marks = match self.profile {
+            Profile::Ns2 => p < MARK_P,
+            // RFC 3168 §7: above the upper threshold packets are dropped, for marks did not help.
+            _ => self.average < self.spec.max,
+        };
+        Verdict::too_long(self.spec.ecn && arrival.capable && marks)
     }
 }
 
