@@ -238,7 +238,7 @@ impl Sender {
         {
             window_use.restart(&mut self.window, env.now.time, self.rtt.timeout_s());
         }
-        if self.rack.is_some() { self.rack_offer(env) } else { self.send(env) }
+        self.resume(env);
     }
 
     /// The application stops: nothing is sent but what was sent before and is missing.

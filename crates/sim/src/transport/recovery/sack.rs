@@ -103,3 +103,25 @@ impl Sender {
         self.note_limit(env);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::{Profile, Recovery};
+    use crate::transport::tests::{Ends, Outcome, tcp};
+
+    /// RFC 6675 §5 (C): what the application writes in recovery goes out if the pipe has room, though a whole window is not
+    /// acknowledged.
+    #[test]
+    fn what_is_written_in_recovery_goes_out_by_the_pipe() {
+        let mut ends = Ends::new(&tcp("reno", Recovery::Sack), Profile::Rfc, 13);
+        ends.start_with(10);
+        // Everything but the first packet was received, and that is on its way again: one packet in a window of five.
+        for _ in 0..3 {
+            ends.offer(0.25);
+        }
+        while ends.step(|place, _| if place == 2 { Outcome::Lost } else { Outcome::Arrives }).is_some() {}
+        let written = ends.sent.iter().filter(|sent| sent.packet.seq() > 10).map(|sent| sent.at_s);
+        assert_eq!(written.collect::<Vec<_>>(), [0.25; 3]);
+        assert_eq!((ends.sender.totals.packets_retransmitted, ends.sender.totals.timeouts), (1, 0));
+    }
+}

@@ -35,7 +35,8 @@ impl Sender {
         self.send_at_most(env, u32::MAX);
     }
 
-    /// The interface has room again, or the next paced packet is due.
+    /// The interface has room again, the next paced packet is due, or the application has more: sends what the recovery
+    /// allows (RFC 6675 §5 (C): by the pipe; ns-2's `sendmsg` calls the agent's own `send_much`).
     pub fn resume<N: Network>(&mut self, env: &mut Env<'_, N>) {
         match env.connection.tcp.recovery {
             Recovery::Sack if env.ns2() => self.sack1_send(env),
