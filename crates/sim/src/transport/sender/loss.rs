@@ -95,8 +95,12 @@ impl Sender {
             self.totals.timeouts += 1;
             self.account.timed_out(self.rtt.timeout_s(), env.now.time);
             self.note_all_lost();
-            // RFC 5681 §3.1: the threshold is cut once per loss, not again by every backoff.
-            if env.ns2() || !self.rtt.is_backed_off() {
+            let behind_mark = env.ns2() && self.last_cut == LastCut::Mark;
+            if behind_mark {
+                // ns-2's TcpAgent::timeout: CLOSE_CWND_ONE alone, as the mark has cut the threshold; and CWR again.
+                self.marks.tell();
+            } else if env.ns2() || !self.rtt.is_backed_off() {
+                // RFC 5681 §3.1: the threshold is cut once per loss, not again by every backoff.
                 let loss = self.loss(env);
                 let threshold = env.controls.on_timeout(self.control, &self.window, &loss);
                 if let Some(slow_start) = &mut self.slow_start {
