@@ -69,6 +69,7 @@ impl Sender {
         if self.is_behind_mark() {
             self.last_cut = LastCut::DuplicateAcks;
             self.arm_rto(env);
+            self.stop_timing();
             self.transmit(env, self.last_ack + 1);
             self.inflation = DUPLICATE_ACKS;
         }
