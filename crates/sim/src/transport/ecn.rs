@@ -76,6 +76,11 @@ impl Marks {
         self.tell = true;
     }
 
+    /// No reduction is remembered (ns-2's `recover_` is zero): ACKs of any packet may tell of news.
+    pub fn forget(&mut self) {
+        (self.by_mark, self.through) = (false, 0);
+    }
+
     /// Whether a mark that the ACK of `ack` after that of `before` tells of is news: one reduction in a window of data
     /// (RFC 3168 §6.1.2). Where marks are counted, any packet of those that it acknowledges may have had it.
     #[must_use]

@@ -38,6 +38,8 @@ impl Sender {
             self.recover = 0;
             self.recovering = false;
             self.advance(env, ack, false);
+            // This ACK was still held against `recover_`; duplicates of it are not.
+            self.marks.forget();
             self.timed_out = false;
             self.board().clear();
         } else if ack > self.acked {
