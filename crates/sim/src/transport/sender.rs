@@ -243,8 +243,13 @@ impl Sender {
 
     /// The application stops: nothing is sent but what was sent before and is missing.
     pub fn stop<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        self.limit = self.limit.min(self.highest + 1);
-        self.next = self.next.min(self.limit);
+        if env.ns2() {
+            // `Application/FTP stop` is `advance 0`: data end before maxseq_, which no timeout sends again.
+            self.limit = self.limit.min(self.highest);
+        } else {
+            self.limit = self.limit.min(self.highest + 1);
+            self.next = self.next.min(self.limit);
+        }
         self.account.stop(env.now.time);
     }
 
