@@ -191,7 +191,10 @@ impl Hosts {
         self.running[flow as usize] = !stop;
         if stop {
             match self.endpoints[flow as usize] {
-                Endpoint::Tcp(index) => self.with_sender(network, index, now, Sender::stop),
+                Endpoint::Tcp(index) => {
+                    let clocked = self.pulses[flow as usize].is_some();
+                    self.with_sender(network, index, now, |sender, env| sender.stop(env, clocked));
+                }
                 Endpoint::Udp(index) => self.udp[index as usize].stop(network, now),
             }
             return;

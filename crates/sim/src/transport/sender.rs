@@ -241,9 +241,11 @@ impl Sender {
         self.resume(env);
     }
 
-    /// The application stops: nothing is sent but what was sent before and is missing.
-    pub fn stop<N: Network>(&mut self, env: &mut Env<'_, N>) {
-        if env.ns2() {
+    /// The application stops: nothing is sent but what was sent before and is missing. `clocked`: it wrote packet by packet.
+    pub fn stop<N: Network>(&mut self, env: &mut Env<'_, N>, clocked: bool) {
+        if env.ns2() && clocked {
+            // `CBR_Traffic::stop` stops its clock alone: what the agent was given it sends.
+        } else if env.ns2() {
             // `Application/FTP stop` is `advance 0`: data end before maxseq_, which no timeout sends again.
             self.limit = self.limit.min(self.highest);
         } else {
