@@ -118,6 +118,8 @@ pub struct Echo {
     /// It says what it has when a SYN asks for ECN; and the next ACK does.
     handshakes: bool,
     answers: bool,
+    /// ns-2: a segment was marked that no ACK has covered yet (`save_`).
+    marked_since_ack: bool,
     /// The flags AE, CWR and ECE of ACKs now.
     ace: u8,
     counted: Counted,
@@ -127,7 +129,7 @@ impl Echo {
     /// Nothing was marked yet.
     #[must_use]
     pub fn new(feedback: Feedback, handshakes: bool) -> Self {
-        Self { feedback, handshakes, answers: false, ace: 0, counted: Counted::default() }
+        Self { feedback, handshakes, answers: false, marked_since_ack: false, ace: 0, counted: Counted::default() }
     }
 
     /// Whether the receiver looks at marks at all.
@@ -167,6 +169,7 @@ impl Echo {
     #[inline]
     pub fn tell(&mut self) -> u8 {
         self.counted.told();
+        self.marked_since_ack = false;
         if std::mem::take(&mut self.answers) { handshake::CLASSIC } else { self.ace }
     }
 
@@ -179,7 +182,9 @@ impl Echo {
                 true
             }
             Feedback::Latched => {
-                self.ace = u8::from(signs.marked || self.on() && !signs.reduced);
+                // ns-2's TcpSink::ack looks at both segments of a delayed ACK: at CWR of either, then at CE of either.
+                self.marked_since_ack |= signs.marked && !self.handshakes;
+                self.ace = u8::from(signs.marked || self.marked_since_ack || self.on() && !signs.reduced);
                 false
             }
             Feedback::Accurate => {
@@ -223,6 +228,19 @@ mod tests {
         assert!(after(PLAIN));
         assert!(!after(REDUCED));
         assert!(!after(PLAIN));
+    }
+
+    /// ns-2's TcpSink::ack: CWR of a segment does not silence the mark of the one before it, if one ACK is for both.
+    #[test]
+    fn profile_ns2_tells_of_a_mark_whose_ack_was_delayed() {
+        for (handshakes, told) in [(true, 0), (false, 1)] {
+            let mut echo = Echo::new(Feedback::Latched, handshakes);
+            echo.see(1, MARKED);
+            echo.see(2, REDUCED);
+            assert_eq!(echo.tell(), told);
+            echo.see(3, REDUCED);
+            assert_eq!(echo.tell(), 0);
+        }
     }
 
     /// RFC 8257 figure 1; a retransmission, which is not capable, changes nothing.
