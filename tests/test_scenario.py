@@ -230,6 +230,13 @@ def simple(link: str = "", flow: str = "") -> str:
     return ONE.format(link=link) + FLOW.format(flow=flow)
 
 
+@pytest.mark.parametrize(("profile", "delay_s"), [("ns2", 51 * 1e-3), ("rfc", 0.051)])
+def test_delays_in_milliseconds_are_ns2s_doubles_under_its_profile(profile: str, delay_s: float) -> None:
+    resolved = tl.loads(simple(), set={"profile": profile, "link.a.delay": "51 ms"}).resolve()
+    assert resolved["links"][0]["delay_s"] == delay_s
+    assert 51 * 1e-3 != 0.051
+
+
 @pytest.mark.parametrize(
     ("queue", "limit"),
     [

@@ -197,3 +197,10 @@ def test_anything_else_is_a_scenario_error(value: object) -> None:
             read(value)
         except ScenarioError as error:
             assert "\n" not in str(error)
+
+
+@given(st.integers(min_value=0, max_value=10**6), st.sampled_from([("ms", 1e-3), ("us", 1e-6)]))
+def test_ns2_multiplies_times_by_doubles(number: int, unit: tuple[str, float]) -> None:
+    name, factor = unit
+    assert units.time_as_ns2(f"{number} {name}") == number * factor
+    assert units.time_as_ns2(f"{number} s") == number

@@ -270,10 +270,12 @@ AnyJitter = Annotated[
 ]
 
 
-def least_delay(delay: object) -> float:
+def least_delay(delay: object, profile: str = "rfc") -> float:
     """The smallest delay of a link, in seconds.
 
     >>> least_delay("20 ms"), least_delay(DelayRedraw(shortest="30 ms", longest="50 ms"))
     (0.02, 0.03)
     """
-    return delay.least_value() if isinstance(delay, Changing) else units.time(delay)
+    if isinstance(delay, Changing):
+        return delay.least_value()
+    return units.time_as_ns2(delay) if profile == "ns2" else units.time(delay)

@@ -92,6 +92,7 @@ class Network:
     """Nodes and links by name and by index, in the order of the scenario: topologies, then links."""
 
     def __init__(self, scenario: Scenario) -> None:
+        self._profile = scenario.profile
         self.nodes: dict[str, int] = {}
         self.hops: list[Hop] = []
         self.links: dict[str, int] = {}
@@ -178,7 +179,7 @@ class Network:
         self.links[name] = len(self.hops)
         line = self._lines.get(id(wire))
         if line is None:
-            line = self._lines[id(wire)] = _line(key, wire)
+            line = self._lines[id(wire)] = _line(key, wire, self._profile)
         self.hops.append(Hop(name, key, origin, target, wire, *line))
 
     def node(self, key: str, name: str, index: int, *, written: bool = True) -> int:
@@ -358,11 +359,11 @@ def _reaches(mark: dict[str, int], limit: dict[str, int]) -> bool:
     return mark.get(unit, 0) >= most
 
 
-def _line(key: str, wire: Wire) -> _Line:
+def _line(key: str, wire: Wire, profile: str) -> _Line:
     """Rate in bit/s, rate in packets/s where that limits, delay and MTU of a wire."""
     with below(key):
         rate, packet_rate = nominal_rate(given(wire.rate))
-        delay = least_delay(given(wire.delay))
+        delay = least_delay(given(wire.delay), profile)
     by_trace = isinstance(wire.rate, RateTrace)
     if (packet_rate is not None or by_trace) and any(_framing(wire).values()):
         expected = f'nothing here: with a rate of "{wire.rate}" each packet takes as long, whatever its size'
