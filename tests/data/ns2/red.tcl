@@ -20,7 +20,7 @@ if {[string match ecn-* $case]} {
     Queue/RED set setbit_ true
     Agent/TCP set ecn_ 1
 }
-if {$case == "hard"} { Queue/RED set gentle_ false; Queue/RED set wait_ false; Queue/RED set use_mark_p_ false }
+if {$case == "hard"} { Queue/RED set gentle_ false; Queue/RED set wait_ false }
 set trace [open [lindex $argv 1] w]
 $ns trace-all $trace
 set sender [$ns node]
