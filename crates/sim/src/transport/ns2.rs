@@ -7,7 +7,7 @@
 //!
 //! What else profile `ns2` does unlike the RFCs stands where it does it, as a branch on the profile:
 //! the estimator in `rtt.rs`, cuts and timeouts in `sender.rs`, the recoveries in `recovery/`, a
-//! queue limit of one packet in `queue/drop_tail.rs`, and RED's limit in `queue/red.rs`.
+//! queue limit of one packet in `queue/drop_tail.rs`, and RED's limit and marks in `queue/red.rs`.
 
 use crate::random::Mrg32k3a;
 use crate::scenario::{Profile, Scenario, TransportSpec};
