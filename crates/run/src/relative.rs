@@ -213,6 +213,9 @@ fn carries(link: &LinkSpec, size: u32) -> BigRational {
     }
 }
 
+/// The links that a flow takes there, and back.
+type Ways = (Vec<u32>, Vec<u32>);
+
 /// The links of flows, found when they are asked for.
 struct Paths<'a> {
     scenario: &'a Scenario,
@@ -231,7 +234,7 @@ impl Paths<'_> {
     }
 
     /// The ways of a flow, there and back: several where its packets are sprayed.
-    fn each(&mut self, flow: &FlowSpec) -> Result<Vec<(Vec<u32>, Vec<u32>)>, Wrong> {
+    fn each(&mut self, flow: &FlowSpec) -> Result<Vec<Ways>, Wrong> {
         let (forward, reverse) = (self.forward(flow)?, self.reverse(flow)?);
         let mut ways = Vec::new();
         if let Some(sprayed) = &flow.spraying {
