@@ -183,8 +183,9 @@ impl Direction {
     /// What it did until `end`, for all that is known now.
     #[must_use]
     pub fn totals(&self, end: Time) -> LinkTotals {
-        let work = self.link.server.work(end.seconds());
-        let server = ServerTotals { work, ..self.link.totals_until(end) };
+        let Link { server, .. } = &self.link;
+        let (work, busy_s) = (server.work(end.seconds()), server.busy_until(end));
+        let server = ServerTotals { work, busy_s, ..self.link.totals_until(end) };
         LinkTotals { server, lost_on_wire: self.wire.count_lost }
     }
 }
@@ -196,7 +197,6 @@ impl LinkTotals {
             let totals = &mut self.server;
             totals.packets_out -= 1;
             totals.bytes_out -= u64::from(record.size);
-            totals.busy_s -= record.departure_s - record.start_s.max(end.seconds());
             totals.waiting_s -= (record.start_s - end.seconds()).max(0.0);
         }
     }

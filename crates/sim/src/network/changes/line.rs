@@ -132,6 +132,12 @@ impl Line {
         }
     }
 
+    /// Whether tokens decide when packets leave.
+    #[must_use]
+    pub fn is_shaped(&self) -> bool {
+        self.shaper.is_some()
+    }
+
     /// For how long the packet that has left last, after `took_s`, used it up: where tokens are scarce, as long as they take to
     /// come, though it may have left in a burst.
     #[inline]

@@ -37,6 +37,8 @@ pub struct Changes {
     lost: bool,
     /// Time that was spent transmitting what was admitted, or that its tokens take to come, in seconds.
     busy_s: f64,
+    /// Until when that lasts.
+    busy_until_s: f64,
     account: Option<Account>,
     estimate: Option<Estimate>,
     /// When it begins to change, in seconds.
@@ -68,7 +70,17 @@ impl Changes {
         });
         let account = Account::of(&line);
         let estimate = account.clone().map(|account| Estimate::new(account, spec.rate_bps));
-        Some(Self { line, propagation, arq, lost: false, busy_s: 0.0, account, estimate, begins_s: 0.0 })
+        Some(Self {
+            line,
+            propagation,
+            arq,
+            lost: false,
+            busy_s: 0.0,
+            busy_until_s: 0.0,
+            account,
+            estimate,
+            begins_s: 0.0,
+        })
     }
 
     /// It begins to change at `begins_s` only, from which its times are counted; before, nothing is granted yet.
@@ -86,8 +98,16 @@ impl Changes {
         let (end, retransmitted_s) = self.transmit(now_s, start_s, size);
         let departure_s = end.at_s().max(start_s.next_up());
         let delivery_s = self.propagation.delivery_s(departure_s, retransmitted_s);
-        self.busy_s += self.line.used_s(departure_s - start_s);
+        self.book(start_s, departure_s);
         (departure_s, delivery_s)
+    }
+
+    /// The line was used from `start_s` to `departure_s`; where tokens are scarce, by as many as it took.
+    #[inline]
+    fn book(&mut self, start_s: f64, departure_s: f64) {
+        let used_s = self.line.used_s(departure_s - start_s);
+        self.busy_s += used_s;
+        self.busy_until_s = if self.line.is_shaped() { self.busy_until_s.max(start_s) + used_s } else { departure_s };
     }
 
     /// The same, where it begins to change later: until then it is constant.
@@ -103,7 +123,7 @@ impl Changes {
             let delivery_s = self.propagation.delivery_s(end.at_s(), retransmitted_s);
             ((end.at_s() + begins_s).max(start_s.next_up()), delivery_s + begins_s)
         };
-        self.busy_s += self.line.used_s(departure_s - start_s);
+        self.book(start_s, departure_s);
         (departure_s, delivery_s)
     }
 
@@ -152,6 +172,12 @@ impl Changes {
     #[must_use]
     pub fn busy_s(&self) -> f64 {
         self.busy_s
+    }
+
+    /// Until when that lasts, the last of it without a gap: behind a shaper until the tokens of a burst have come, too.
+    #[must_use]
+    pub fn busy_until_s(&self) -> f64 {
+        self.busy_until_s
     }
 
     /// What was done until `at_s` and what was possible, where all that was granted has left at `departure_s`; neither falls

@@ -62,7 +62,8 @@ impl Server {
     #[must_use]
     pub fn busy_until(&self, now: Time) -> f64 {
         // The services that lie ahead follow one another without a gap.
-        let busy_s = self.admitted().busy_s - (self.last.departure - now.seconds()).max(0.0);
+        let until_s = self.rare.changes.as_ref().map_or(self.last.departure, |changes| changes.busy_until_s());
+        let busy_s = self.admitted().busy_s - (until_s - now.seconds()).max(0.0);
         // Two accounts meet here. What was admitted is counted, and so is as long as its packets say; when the last of it
         // leaves was added up packet by packet, and rounded each time. In an endless queue of a hundred million packets
         // these sums are some billionths shorter than what they are sums of.
