@@ -35,6 +35,7 @@ import os
 import re
 import traceback
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -85,7 +86,7 @@ class CongestionControl:
             cls.name = _WORDS.sub("-", cls.__name__).lower()
         if _NAME.fullmatch(cls.name) is None:
             raise TypeError(f"name = {cls.name!r}: expected small letters, digits and hyphens")
-        if cls.name in dict(_core.congestion()):
+        if is_built_in(cls.name):
             raise TypeError(f"name = {cls.name!r}: the engine has a congestion control of that name")
         for method in (each for each in vars(cls) if each.startswith("on_") and each not in _METHODS):
             raise TypeError(f"{cls.__name__}.{method} is never called: expected {one_of(_METHODS)}"
@@ -143,6 +144,16 @@ def _check_set(control: type[CongestionControl]) -> None:
             raise TypeError(f"{place}: expected {one_of(_READ)}; did you mean {meant}?")
 
 
+def is_built_in(name: str) -> bool:
+    """Whether a control is the engine's, rather than written in Python."""
+    return name in _built_in()
+
+
+@cache
+def _built_in() -> frozenset[str]:
+    return frozenset(name for name, _ in _core.congestion())
+
+
 def find(name: str) -> type[CongestionControl] | None:
     """The control of a name, if it is written in Python: the one that was given, or the last that was called so."""
     own = name.control if isinstance(name, Given) else None
@@ -183,13 +194,12 @@ def given(control: type[CongestionControl]) -> Given:
 
 def stored(name: str) -> str:
     """The name of a control in a stored run: one that the engine does not have is written in Python, here or not."""
-    return name if name in dict(_core.congestion()) else Given(name)
+    return name if is_built_in(name) else Given(name)
 
 
 def absent(names: Iterable[str]) -> str | None:
     """The first of the names that is of no control here: one written in Python, by whose name alone a run knows it."""
-    known = {name for name, _ in _core.congestion()}
-    return next((name for name in names if name not in known and find(name) is None), None)
+    return next((name for name in names if not is_built_in(name) and find(name) is None), None)
 
 
 class Given(str):  # noqa: SLOT000  # A str has no room for a slot with a value.

@@ -85,16 +85,12 @@ class Accounted:
             families.setdefault((name, stem, *rest), []).append(flows)
         for (name, *_), members in families.items():
             every = sorted(itertools.chain(*members), key=lambda flow: flow.row["flow"])
-            full = [flow.path.busiest for flow in every] if name == "saturated_link" else []
-            busy = {link.name: link.utilization for link in full}
-            shared = {
-                link.name: len(self._paths.sharing(link.name, flow.row))
-                for link, flow in zip(full, every, strict=False)
-            }
+            at_link = {flow.path.busiest.name: flow for flow in every} if name == "saturated_link" else {}
+            busy = {link: flow.path.busiest.utilization for link, flow in at_link.items()}
             if len(busy) < _MANY_LINKS:
                 yield from ((flows, "") for flows in members)
                 continue
-            said = saturated_links(busy, list(shared.values()))
+            said = saturated_links(busy, [self._paths.sharing(link, flow.row) for link, flow in at_link.items()])
             yield [flow.at(named(busy), said) for flow in every], named(busy)
 
     def _flow(self, row: Mapping[str, Any]) -> _Flow:
@@ -118,10 +114,7 @@ class Accounted:
         alike = equal and not self._paths.are_unlike(path.busiest.name)
         # Of packets of which none has arrived nobody knows the delay, though others wait on their path.
         told = None if all(flow.row.get("packets_delivered") == 0 for flow in flows) else queues
-        controls = [
-            self._paths.control(label) for label in self._paths.sharing(queues.where, row) if label != row["label"]
-        ]
-        others = Others(controls, alike)
+        others = Others(self._paths.controls_beside(queues.where, row), alike)
         help_ = suggestions(row, path, mean, told or replace(queues, mean_s=0.0), changed=self._changed, others=others)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
         more = [disagreement(row, kernel), _outage(middle)]

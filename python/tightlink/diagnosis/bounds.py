@@ -37,10 +37,10 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     if path.congestion in YIELDING and gave_way(row, path, link, paths):
         text = f"{path.congestion} yields to the other flows: {saturated(row, link)}"
         return Cause("control", share, "likely", link.name, text)
-    text = saturated(row, link, len(paths.sharing(link.name, row)), paths.takes_most(link.name))
+    text = saturated(row, link, paths.sharing(link.name, row), paths.takes_most(link.name))
     if link.discipline == STRICT and gave_way(row, path, link, paths):
         text += ", and higher classes go first"
-    if window_fills(row, path) and len(paths.sharing(link.name, row)) > 1 and gave_way(row, path, link, paths):
+    if window_fills(row, path) and paths.sharing(link.name, row) > 1 and gave_way(row, path, link, paths):
         text = (
             f"the receiver's window of {window(path)} holds the rate at window / RTT, {rate(row['throughput_bps'])}, "
             f"less than its part of the {'shaper of ' if link.shapes else ''}link {link.name}, which others fill"
@@ -181,7 +181,5 @@ def lasted(row: Mapping[str, Any]) -> float:
 
 def gave_way(row: Mapping[str, Any], path: Path, link: Link, paths: Paths) -> bool:
     """Whether a flow has much less than its part of a link beside flows that do not give way."""
-    beside = [label for label in paths.sharing(link.name, row) if label != row["label"]]
-    others = [label for label in beside if paths.control(label) not in YIELDING]
-    part = link.carries_bps(path.packet_bytes) / (len(beside) + 1)
-    return bool(others) and (row["throughput_bps"] or 0.0) < _YIELDED * part
+    part = link.carries_bps(path.packet_bytes) / (paths.beside(link.name, row) + 1)
+    return paths.beside(link.name, row, heeding=True) > 0 and (row["throughput_bps"] or 0.0) < _YIELDED * part

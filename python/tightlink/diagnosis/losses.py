@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tightlink import _core
+from tightlink import control
 from tightlink.diagnosis.answers import Cause, Certainty
 from tightlink.diagnosis.bounds import SATURATED, lasts, network, router
 from tightlink.diagnosis.links import Link
@@ -63,7 +63,7 @@ def losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Ca
     most = wire.lost_on_wire if is_random else queue.lost_at_queue
     total = wire.lost_on_wire + queue.lost_at_queue + (rings.dropped if rings else 0)
     # What a control of Python makes of a loss only its code says.
-    known = path.congestion in dict(_core.congestion())
+    known = control.is_built_in(path.congestion)
     certainty: Certainty = "certain" if known and most >= _CLEAR * total else "likely"
     if is_random:
         return on_wire(row, path, wire, share, certainty)
@@ -71,7 +71,7 @@ def losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Ca
 
 
 def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sure: tuple[float, Certainty]) -> Cause:
-    lost, flows = lost_percent(row), len(paths.sharing(queue.name, row)) or 1
+    lost, flows = lost_percent(row), paths.sharing(queue.name, row) or 1
     if queue.polices:
         shared = f", shared by {flows} flows" if flows > 1 else ""
         used = f"; {percent(queue.utilization)} of its rate is used" if lasts(row, queue) else ""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -201,6 +202,7 @@ class Paths:
         self._rtt = dict(run.flows.select("label", "rtt_mean_s").iter_rows())
         times = run.flows.select("label", "start_s", "stop_s").iter_rows()
         self._times = {label: (start_s, stop_s) for label, start_s, stop_s in times}
+        self._spans: dict[tuple[str, bool], tuple[list[float], list[float]]] = {}
         self._most: dict[str, tuple[str, float] | None] = {}
         self._links: dict[int, Link] = {}
         self._flows: dict[str, Mapping[str, Any]] = {}
@@ -265,11 +267,31 @@ class Paths:
                 found.setdefault(self._network.hops[index].name, []).append(flow["label"])
         return {link: tuple(labels) for link, labels in found.items()}
 
-    def sharing(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """The flows that take a link with their data while the flow, or group, of this row lasts, itself included."""
+    def sharing(self, link: str, row: Mapping[str, Any]) -> int:
+        """How many flows take a link with their data while the flow, or group, of this row lasts, itself included."""
+        return self._count(link, row, heeding=False)
+
+    def beside(self, link: str, row: Mapping[str, Any], *, heeding: bool = False) -> int:
+        """How many of them are others; ``heeding``: without those that give way. A group has no row among flows."""
+        label = row["label"]
+        counted = self._flows[label]["label"] == label and not (heeding and self.control(label) in YIELDING)
+        return self._count(link, row, heeding=heeding) - counted
+
+    def controls_beside(self, link: str, row: Mapping[str, Any]) -> list[str]:
+        """The congestion controls of the others; empty for datagrams."""
+        times = ((label, *self._lasted(label)) for label in self.users.get(link, ()) if label != row["label"])
         start_s, stop_s = row["start_s"], row["stop_s"]
-        times = ((label, *self._lasted(label)) for label in self.users.get(link, ()))
-        return tuple(label for label, first_s, last_s in times if first_s < stop_s and last_s > start_s)
+        return [self.control(label) for label, first_s, last_s in times if first_s < stop_s and last_s > start_s]
+
+    def _count(self, link: str, row: Mapping[str, Any], *, heeding: bool) -> int:
+        """Of the flows that have begun before the end of a row's time those that are not over at its beginning."""
+        key = link, heeding
+        if key not in self._spans:
+            labels = (label for label in self.users.get(link, ()) if not (heeding and self.control(label) in YIELDING))
+            spans = [self._lasted(label) for label in labels]
+            self._spans[key] = sorted(first for first, _ in spans), sorted(last for _, last in spans)
+        starts, stops = self._spans[key]
+        return bisect_left(starts, row["stop_s"]) - bisect_right(stops, row["start_s"])
 
     def _lasted(self, label: str) -> tuple[float, float]:
         """From when until when a flow was sending; of flows that the table does not tell apart, all of them."""

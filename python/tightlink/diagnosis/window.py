@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tightlink import _core, units
+from tightlink import control, units
 from tightlink.diagnosis import losses
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import SATURATED, busy_processor, gave_way, network, router, saturated
@@ -72,7 +72,7 @@ def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
         return network(row, path, paths, share)
     shaper = next((link for link in path.forward if link.shapes and link.utilization >= _SHAPED), None)
     if shaper is not None:
-        said = saturated(row, shaper, len(paths.sharing(shaper.name, row)))
+        said = saturated(row, shaper, paths.sharing(shaper.name, row))
         return Cause("saturated_link", share, "certain", shaper.name, said)
     back = max(path.reverse, key=lambda link: link.utilization)
     if back.utilization < SATURATED or path.busiest.utilization >= SATURATED or path.congestion in BY_DELAY:
@@ -99,7 +99,7 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     if path.congestion in _BY_RATE:
         text = f"{path.congestion} paces at the rate that it has measured{losses.of_bdp(row, path)}"
         return Cause("pacing", share, "likely", "", text)
-    if path.congestion not in dict(_core.congestion()):
+    if not control.is_built_in(path.congestion):
         text = f"{path.congestion} keeps its window below what the path holds{losses.of_bdp(row, path)}"
         return Cause("control", share, "likely", "", text)
     text = f"the congestion window still grows, without a loss so far{losses.of_bdp(row, path)}"
