@@ -92,7 +92,9 @@ def _of_what(run: Run, link: str) -> str:
     """What the utilization of a link is a share of."""
     links = run.scenario.resolve()["links"]
     spec: dict[str, Any] = next((spec for spec in links if spec["name"] == link), {})
-    timed = "shaper" in spec or "access_s" in spec.get("rate", {})
+    if "shaper" in spec:
+        return "what its shaper lets through"
+    timed = "access_s" in spec.get("rate", {})
     return "its capacity" if not timed and ("rate" in spec or "outages" in spec) else "the time"
 
 
