@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 import tightlink as tl
@@ -59,6 +60,61 @@ def test_reno_in_python_is_reno(base: tl.Scenario) -> None:
         assert mine.flows["congestion"].to_list() == ["python-reno"]
         assert mine.flows.drop("congestion").equals(theirs.flows.drop("congestion"))
         assert mine.links.equals(theirs.links)
+
+
+def test_a_window_that_is_paced_in_python_is_paced_as_the_engine_does(base: tl.Scenario) -> None:
+    class Spread(tl.CongestionControl):
+        def on_ack(self, ack: tl.Ack) -> None:
+            self.pacing_rate = None
+            self.cwnd += min(ack.acked, 1) if self.cwnd < self.ssthresh else min(ack.acked / self.cwnd, 1)
+
+    mine = tl.simulate(base.set(KEY, Spread))
+    theirs = tl.simulate(base.set("traffic.ftp.tcp.pacing", True))
+    assert mine.flows.drop("congestion").equals(theirs.flows.drop("congestion"))
+
+
+def test_a_rate_is_kept(base: tl.Scenario) -> None:
+    class Steady(tl.CongestionControl):
+        pacing_rate = 500.0
+
+        def on_ack(self, ack: tl.Ack) -> None:
+            self.cwnd = 1000.0
+
+    flow = tl.simulate(base.set(KEY, Steady).set("observe.interval", "1 s"))
+    # 500 packets of 1500 B a second are 6 of 10 Mbit/s: nothing waits, but for those that left before an RTT was known.
+    assert 500 * (10 - 2 * 0.0412) < flow.flows["packets_sent"].item() < 500 * 10
+    assert flow.flows["packets_dropped"].item() == 0
+    assert flow.links["queueing_delay_p95_s"][0] < 0.001
+    paced = flow.series.filter(pl.col("metric") == "pacing_rate_bps")["value"].drop_nans()
+    assert set(paced) == {500 * 1500 * 8.0}
+
+
+@pytest.mark.parametrize("recovery", ["sack", "rack"])
+def test_samples_tell_of_each_delivery_and_the_window_is_theirs_in_recovery(base: tl.Scenario, recovery: str) -> None:
+    window, samples = 25.0, []
+
+    class Fixed(tl.CongestionControl):
+        def on_sample(self, sample: tl.RateSample) -> None:
+            samples.append(sample)
+            self.cwnd, self.pacing_rate = window, 2000.0
+
+    scenario = base.set_all({KEY: Fixed, "traffic.ftp.tcp.recovery": recovery, "link.wire.loss": 0.01})
+    run = tl.simulate(scenario)
+    assert sum(sample.newly_delivered for sample in samples) == samples[-1].total_delivered
+    lost = sum(sample.newly_lost for sample in samples)
+    assert lost == pytest.approx(run.flows["packets_retransmitted"].item(), abs=2)
+    assert any(sample.recovering for sample in samples)
+    # What arrives together passes for faster than the link for as long as a packet takes.
+    assert max(sample.rate for sample in samples) < 1.1 * 10e6 / (1500 * 8)
+    assert all(sample.in_flight <= window for sample in samples)
+    # The window of 25 packets over a round trip of 41.2 ms, whatever is lost.
+    rate = run.flows["packets_sent"].item() / 10
+    assert rate == pytest.approx(window / 0.0412, rel=0.05)
+    short = base.set_all({KEY: Fixed, "traffic.ftp.tcp.recovery": "newreno"})
+    with pytest.raises(
+        tl.ScenarioError, match=r'"newreno": expected "sack" or "rack" with fixed, which samples the rate'
+    ):
+        tl.simulate(short)
 
 
 def test_reports_come_once_a_round_trip(base: tl.Scenario) -> None:
@@ -128,9 +184,15 @@ def test_options_are_parameters(base: tl.Scenario) -> None:
         ),
         ("def on_ack(self, ack): self.cwnd = 'x'", "cwnd is 'x': expected packets, a number above zero"),
         ("def on_ack(self, ack): self.ssthresh = -1", "ssthresh is -1: expected packets"),
+        ("def on_ack(self, ack): self.pacing_rate = 0", "pacing_rate is 0: expected packets per second, .* or None"),
+        ("pacing_rate = 'x'\n    def on_ack(self, ack): pass", "pacing_rate is 'x': expected packets per second"),
+        ("def on_sample(self, sample): return 8", "on_sample of ftp at .*: it returns 8: expected True, or nothing"),
         ("def on_report(self, report): return 8", "on_report of ftp at .*: it returns 8: expected nothing, as it sets"),
         ("def __init__(self): raise RuntimeError('no')\n    def on_report(self, report): pass", "no"),
-        ("pass", r"expected a control that does something, in on_report, on_loss, on_mark, on_timeout, on_ack"),
+        (
+            "pass",
+            r"expected a control that does something, in on_report, on_loss, on_mark, on_timeout, on_ack, on_sample",
+        ),
     ],
 )
 def test_a_mistake_in_a_control_ends_the_run(base: tl.Scenario, tmp_path: Path, body: str, said: str) -> None:
@@ -154,10 +216,14 @@ def test_what_a_control_is_told_says_what_it_is(base: tl.Scenario) -> None:
             said.append(repr(loss))
             return super().on_loss(loss)
 
-    tl.simulate(base.set(KEY, "saying"))
-    assert {text.partition("(")[0] for text in said} == {"Report", "Loss"}
+        def on_sample(self, sample: tl.RateSample) -> None:
+            said.append(repr(sample))
+            self.cwnd += sample.newly_delivered
+
+    tl.simulate(base.set_all({KEY: "saying", "traffic.ftp.tcp.recovery": "sack"}))
+    assert {text.partition("(")[0] for text in said} == {"Report", "Loss", "RateSample"}
     assert all(re.fullmatch(r"\w+\((\w+=[\w.]+(, )?)+\)", text) for text in said), said[0]
-    for told in (tl.Report, tl.Ack, tl.Loss):
+    for told in (tl.Report, tl.Ack, tl.Loss, tl.RateSample):
         assert all(getattr(told, name).__doc__ for name in dir(told) if not name.startswith("_")), told
 
 
@@ -187,12 +253,12 @@ def test_what_is_no_control_is_told_at_its_definition() -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("self.cwmd = 3", "sets self.cwmd, which nothing reads: expected one of cwnd, ssthresh; did you mean cwnd?"),
-        ("self.ssthreshold = 4", "did you mean ssthresh?"),
         (
-            "self.pacing_rate_bps = 1e6",
-            "a control in Python sets cwnd and ssthresh; with tcp.pacing its window is paced",
+            "self.cwmd = 3",
+            "sets self.cwmd, which nothing reads: expected one of cwnd, ssthresh, pacing_rate; did you mean cwnd?",
         ),
+        ("self.ssthreshold = 4", "did you mean ssthresh?"),
+        ("self.pacing_rate_bps = 1e6", "did you mean pacing_rate?"),
     ],
 )
 def test_what_nothing_reads_is_told_at_the_definition(body: str, said: str) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tightlink import scenario as scenario
     from tightlink import tables as tables
     from tightlink import units as units
-    from tightlink._core import Ack, Loss, Report
+    from tightlink._core import Ack, Loss, RateSample, Report
     from tightlink.analysis.compare.comparison import Comparison, compare
     from tightlink.capture import capture
     from tightlink.control import CongestionControl
@@ -137,6 +137,7 @@ __all__ = [
     "RateStep",
     "RateTable",
     "RateTrace",
+    "RateSample",
     "Red",
     "Rem",
     "Reorder",
@@ -190,6 +191,7 @@ _PLACES: Final = {
     "Evaluation": "studies.evaluation.observe",
     "Experiment": "experiment.folder",
     "Loss": "_core",
+    "RateSample": "_core",
     "Report": "_core",
     "Run": "run",
     "ScenarioError": "errors",

@@ -13,6 +13,7 @@ __all__ = [
     "EngineError",
     "Loss",
     "Outcome",
+    "RateSample",
     "Report",
     "ScenarioError",
     "capture",
@@ -101,6 +102,42 @@ class Loss:
     """When it was detected, in seconds."""
     in_use: float
     """Packets of the window in use then: what a cut starts from; not a truth value, as that of reports and ACKs."""
+
+@final
+class RateSample:
+    """A sample of the delivery rate, of the flight of the packet that was sent last of those that an ACK tells of.
+
+    See draft-cheng-iccrg-delivery-rate-estimation.
+    """
+
+    now_s: float
+    """When the ACK arrived, in seconds."""
+    sent_s: float
+    """When that packet was sent, in seconds."""
+    rate: float
+    """The delivery rate, in packets per second; 0 if it cannot be told."""
+    delivered: float
+    """Packets delivered in the span of the sample."""
+    prior_delivered: float
+    """Packets delivered in all when that packet was sent: one that is sent after a round trip began ends it."""
+    total_delivered: float
+    """Packets delivered in all."""
+    rtt_s: float | None
+    """The round-trip time of that packet in seconds; None if it was sent more than once."""
+    newly_delivered: float
+    """Packets of which this ACK tells for the first time, acknowledged or selectively."""
+    newly_lost: float
+    """Packets that were found lost since the sample before."""
+    lost: float
+    """Packets that were found lost in the span of the sample."""
+    sent_in_flight: float
+    """Packets in flight when that packet had been sent, itself included."""
+    in_flight: float
+    """Packets in flight now: sent, and neither delivered nor lost."""
+    app_limited: bool
+    """Whether the application had too little to send, so that the path may be faster."""
+    recovering: bool
+    """Whether losses are being mended."""
 
 @final
 class Outcome:

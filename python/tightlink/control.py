@@ -1,7 +1,7 @@
 """Congestion controls written in Python, used by name like those of the engine.
 
-A control hears of its connection once a round trip, or of each ACK if it has a method ``on_ack``, and sets the
-congestion window. It is known by its name from its definition on.
+A control hears of its connection once a round trip, of each ACK if it has a method ``on_ack``, of each sample of the
+delivery rate if it has ``on_sample``, and sets the congestion window and the pacing rate. It is known by its name from its definition on.
 
 Example:
     >>> import tightlink as tl
@@ -39,20 +39,20 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from tightlink.control_code import code_of, only_set
+from tightlink.control_code import attributes, code_of
 from tightlink.errors import TightlinkError, closest, did_you_mean, one_of
 from tightlink.files import run_python
 from tightlink.lazy import _core
 
 if TYPE_CHECKING:
-    from tightlink._core import Ack, Loss, Report
+    from tightlink._core import Ack, Loss, RateSample, Report
 
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 #: What the engine calls.
-_METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack")
-#: What the engine sets before each call and reads after it; names that are so much like these are meant to be them.
-_READ: Final = ("cwnd", "ssthresh")
+_METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack", "on_sample")
+#: What the engine reads after each call; names that are so much like these are meant to be them.
+_READ: Final = ("cwnd", "ssthresh", "pacing_rate")
 _LIKENESS: Final = 0.75
 _CONTROLS: dict[str, type[CongestionControl]] = {}
 _BY_DIGEST: dict[str, type[CongestionControl]] = {}
@@ -79,6 +79,9 @@ class CongestionControl:
     """Congestion window."""
     ssthresh: float
     """Slow-start threshold; infinite at first, unless the scenario sets one."""
+    pacing_rate: float | None
+    """Packets per second at which packets leave, of a class that sets it or has ``on_sample``; None: 1.2 windows a round trip, 2
+    while the window is below half of the threshold."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -121,6 +124,17 @@ class CongestionControl:
             Only if a subclass defines it; without it a mark is a loss. Reports and ACKs tell how many were marked.
             """
 
+        def on_sample(self, sample: RateSample) -> bool | None:
+            """An ACK told of packets for the first time, in loss recovery or outside; only if a subclass defines it.
+
+            The last call for an ACK: the window and the rate are as it leaves them, slow start is its own, and the
+            recovery sends by the window that it sets. Needs ``tcp.recovery`` of sack or rack.
+
+            Returns:
+                True if the control itself sends so little that samples of what it sends now will not tell how fast the
+                path is: these have ``app_limited``.
+            """
+
     @classmethod
     def options(cls) -> dict[str, float]:
         """Names and defaults of the options."""
@@ -134,13 +148,11 @@ class CongestionControl:
 
 
 def _check_set(control: type[CongestionControl]) -> None:
-    """Refuse a control that sets a window by another name, or a rate, which neither the engine nor its methods read."""
-    for name in only_set(control):
-        place = f"{control.__name__} sets self.{name}, which nothing reads"
-        if name.startswith("pacing"):
-            raise TypeError(f"{place}: a control in Python sets cwnd and ssthresh; with tcp.pacing its window is paced")
-        meant = closest(name, _READ, likeness=_LIKENESS)
-        if meant and name not in _READ:
+    """Refuse a control that sets a window or a rate by another name, which neither the engine nor its methods read."""
+    stored, read = attributes(control)
+    for name in (each for each in stored if each not in read and each not in _READ):
+        if meant := closest(name, _READ, likeness=_LIKENESS):
+            place = f"{control.__name__} sets self.{name}, which nothing reads"
             raise TypeError(f"{place}: expected {one_of(_READ)}; did you mean {meant}?")
 
 
@@ -251,4 +263,8 @@ def make(digest: str, options: Mapping[str, float]) -> CongestionControl:
         raise LookupError(f"expected a control that does something, in {one_of(_METHODS).removeprefix('one of ')}")
     defaults = control.options()
     given: dict[str, Any] = {key: type(defaults[key])(value) for key, value in options.items()}
-    return control(**given)
+    made = control(**given)
+    if "pacing_rate" in attributes(control)[0] and not hasattr(made, "pacing_rate"):
+        # That there is such an attribute tells the engine to pace.
+        made.pacing_rate = None
+    return made

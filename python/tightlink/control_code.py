@@ -31,8 +31,8 @@ def code_of(value: object) -> list[str]:
     return list(_lines(value, set()))
 
 
-def only_set(control: type) -> list[str]:
-    """Attributes that the methods of a class, and those of its bases, set on its objects and none of them reads.
+def attributes(control: type) -> tuple[list[str], set[str]]:
+    """Attributes that the methods of a class, and those of its bases, set on its objects, and those that they read.
 
     To add to one is not to read it.
 
@@ -40,8 +40,8 @@ def only_set(control: type) -> list[str]:
     ...     def count(self):
     ...         self.last, self.total = 1, 0
     ...         return self.total
-    >>> only_set(Counter)
-    ['last']
+    >>> attributes(Counter)
+    (['last', 'total'], {'total'})
     """
     stored: dict[str, None] = {}
     read = set()
@@ -58,7 +58,7 @@ def only_set(control: type) -> list[str]:
                 elif step.opname in {"LOAD_ATTR", "LOAD_METHOD"} and before[0] != "COPY":
                     read.add(step.argval)
                 before = (step.opname, step.argval)
-    return [name for name in stored if name not in read]
+    return list(stored), read
 
 
 def _lines(value: Any, seen: set[int]) -> Iterator[str]:

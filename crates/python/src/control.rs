@@ -61,6 +61,41 @@ pub struct Loss {
     in_use: f64,
 }
 
+/// A sample of the delivery rate, of the flight of the packet that was sent last of those that an ACK tells of
+/// (draft-cheng-iccrg-delivery-rate-estimation).
+#[pyclass(frozen, get_all, module = "tightlink._core")]
+#[derive(Debug)]
+pub struct RateSample {
+    /// When the ACK arrived, in seconds.
+    now_s: f64,
+    /// When that packet was sent, in seconds.
+    sent_s: f64,
+    /// The delivery rate, in packets per second; 0 if it cannot be told.
+    rate: f64,
+    /// Packets delivered in the span of the sample.
+    delivered: f64,
+    /// Packets delivered in all when that packet was sent: one that is sent after a round trip began ends it.
+    prior_delivered: f64,
+    /// Packets delivered in all.
+    total_delivered: f64,
+    /// The round-trip time of that packet in seconds; None if it was sent more than once.
+    rtt_s: Option<f64>,
+    /// Packets of which this ACK tells for the first time, acknowledged or selectively.
+    newly_delivered: f64,
+    /// Packets that were found lost since the sample before.
+    newly_lost: f64,
+    /// Packets that were found lost in the span of the sample.
+    lost: f64,
+    /// Packets in flight when that packet had been sent, itself included.
+    sent_in_flight: f64,
+    /// Packets in flight now: sent, and neither delivered nor lost.
+    in_flight: f64,
+    /// Whether the application had too little to send, so that the path may be faster.
+    app_limited: bool,
+    /// Whether losses are being mended.
+    recovering: bool,
+}
+
 macro_rules! shown_in_python {
     ($($told:ident),*) => {$(
         #[pymethods]
@@ -72,7 +107,7 @@ macro_rules! shown_in_python {
     )*};
 }
 
-shown_in_python!(Report, Ack, Loss);
+shown_in_python!(Report, Ack, Loss, RateSample);
 
 /// What went wrong first in a control, after which the run ends.
 #[derive(Debug, Default)]
@@ -122,12 +157,14 @@ impl Maker for InPython {
             let object = self.make.call1(py, (&spec.external, options))?;
             let wants_acks = object.bind(py).hasattr(intern!(py, "on_ack"))?;
             let wants_marks = object.bind(py).hasattr(intern!(py, "on_mark"))?;
-            PyResult::Ok((object, wants_acks, wants_marks))
+            let wants_samples = object.bind(py).hasattr(intern!(py, "on_sample"))?;
+            let paces = object.bind(py).hasattr(intern!(py, PACING_RATE))?;
+            let (flow, trouble) = (flow.to_owned(), Arc::clone(&self.trouble));
+            let pacing_rate = if paces { rate(object.bind(py))? } else { None };
+            PyResult::Ok(Control { object, wants_acks, wants_marks, wants_samples, paces, pacing_rate, flow, trouble })
         });
-        let (object, wants_acks, wants_marks) =
-            made.map_err(|error| Python::attach(|py| error.value(py).to_string()))?;
-        let (flow, trouble) = (flow.to_owned(), Arc::clone(&self.trouble));
-        Ok(Box::new(Control { object, wants_acks, wants_marks, flow, trouble }))
+        let control = made.map_err(|error| Python::attach(|py| error.value(py).to_string()))?;
+        Ok(Box::new(control))
     }
 }
 
@@ -137,14 +174,22 @@ struct Control {
     object: Py<PyAny>,
     wants_acks: bool,
     wants_marks: bool,
+    wants_samples: bool,
+    /// Whether it says at which rate its connection is paced.
+    paces: bool,
+    /// Packets per second, as it has said last.
+    pacing_rate: Option<f64>,
     flow: String,
     trouble: Arc<Trouble>,
 }
 
+/// Where it says that.
+const PACING_RATE: &str = "pacing_rate";
+
 impl Control {
     /// Sets the window, calls a method and reads the window; what the method returns is read by `read`.
     fn call<T>(
-        &self,
+        &mut self,
         method: &'static str,
         now_s: f64,
         window: &mut Window,
@@ -164,12 +209,15 @@ impl Control {
             let threshold = object.getattr(ssthresh)?;
             let unlimited = threshold.extract::<f64>().is_ok_and(|packets| packets == f64::INFINITY);
             window.ssthresh = if unlimited { f64::MAX } else { packets(&threshold, "ssthresh")? };
+            if self.paces {
+                self.pacing_rate = rate(object)?;
+            }
             read(&answer)
         });
         called.map_err(|error| self.trouble.note(format!("{method} of {} at {now_s:.6} s", self.flow), error)).ok()
     }
 
-    fn cut(&self, method: &'static str, window: &Window, loss: &congestion::Loss) -> f64 {
+    fn cut(&mut self, method: &'static str, window: &Window, loss: &congestion::Loss) -> f64 {
         let now_s = loss.now.seconds();
         let argument = Loss { now_s, in_use: loss.in_use };
         let mut window = *window;
@@ -182,7 +230,24 @@ impl Control {
 /// A struct as Python writes an object with its fields.
 fn as_python(written: &str) -> String {
     let fields = written.replace(" { ", "(").replace(" }", ")").replace(": ", "=");
+    let fields = fields.replace("=Some(", "=").replace("),", ",");
     fields.replace("=true", "=True").replace("=false", "=False")
+}
+
+/// The rate at which a control says that its connection is paced, if it says one.
+fn rate(object: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    let value = object.getattr(intern!(object.py(), PACING_RATE))?;
+    if value.is_none() {
+        return Ok(None);
+    }
+    match value.extract::<f64>() {
+        Ok(rate) if rate > 0.0 && rate.is_finite() => Ok(Some(rate)),
+        _ => {
+            let expected = "packets per second, a number above zero, or None";
+            let message = format!("{PACING_RATE} is {}: expected {expected}", value.repr()?);
+            Err(pyo3::exceptions::PyValueError::new_err(message))
+        }
+    }
 }
 
 /// That a method returns nothing: who returns a window means to set one.
@@ -240,6 +305,47 @@ impl External for Control {
         let &congestion::Ack { acked, marked, rtt_s, in_flight, .. } = ack;
         let argument = Ack { now_s, acked, marked, rtt_s, in_flight, in_use };
         self.call("on_ack", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), nothing);
+    }
+
+    fn wants_samples(&self) -> bool {
+        self.wants_samples
+    }
+
+    fn is_paced(&self) -> bool {
+        self.paces || self.wants_samples
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.pacing_rate
+    }
+
+    fn on_sample(&mut self, window: &mut Window, sample: &congestion::RateSample) -> bool {
+        let now_s = sample.now.seconds();
+        let argument = RateSample {
+            now_s,
+            sent_s: sample.sent.seconds(),
+            rate: sample.rate,
+            delivered: sample.delivered,
+            prior_delivered: sample.prior_delivered,
+            total_delivered: sample.total_delivered,
+            rtt_s: sample.rtt_s,
+            newly_delivered: sample.newly_delivered,
+            newly_lost: sample.newly_lost,
+            lost: sample.lost,
+            sent_in_flight: sample.sent_in_flight,
+            in_flight: sample.in_flight,
+            app_limited: sample.app_limited,
+            recovering: sample.recovering,
+        };
+        let read = |answer: &Bound<'_, PyAny>| match answer.extract::<Option<bool>>() {
+            Ok(slow) => Ok(slow == Some(true)),
+            Err(_) => {
+                let message = format!("it returns {}: expected True, or nothing", answer.repr()?);
+                Err(pyo3::exceptions::PyValueError::new_err(message))
+            }
+        };
+        let called = self.call("on_sample", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), read);
+        called.unwrap_or_default()
     }
 
     fn on_loss(&mut self, window: &Window, loss: &congestion::Loss) -> f64 {

@@ -27,6 +27,12 @@ impl Window {
         self.cwnd += acked.min(1.0);
     }
 
+    /// Packets per second of a paced connection whose control knows no better rate.
+    #[must_use]
+    pub fn pacing_rate(&self, in_flight: f64, srtt_s: f64) -> f64 {
+        PACING[usize::from(self.cwnd >= self.ssthresh / 2.0)] * self.cwnd.max(in_flight) / srtt_s
+    }
+
     /// Grows by `packets` per window acknowledged, and no faster than slow start.
     #[inline]
     pub fn grow(&mut self, packets: f64, acked: f64) {
@@ -140,6 +146,16 @@ pub trait CongestionControl: Sized {
     /// The state of a new connection.
     fn new(options: &Options<'_>) -> Self;
 
+    /// See [`Self::SAMPLES_DELIVERY`], which is what a kind of control says; those outside of the engine differ.
+    fn samples_delivery(&self) -> bool {
+        Self::SAMPLES_DELIVERY
+    }
+
+    /// See [`Self::PACED`].
+    fn is_paced(&self) -> bool {
+        Self::PACED
+    }
+
     /// Whether its packets say ECT(1), as those of a scalable control do (RFC 9331 §4.1), rather than ECT(0).
     fn is_scalable(&self) -> bool {
         false
@@ -224,6 +240,6 @@ pub trait CongestionControl: Sized {
     /// Packets per second at which a paced connection sends, with `in_flight` packets outstanding and a smoothed
     /// round-trip time of `srtt_s` seconds.
     fn pacing_rate(&self, window: &Window, in_flight: f64, srtt_s: f64) -> f64 {
-        PACING[usize::from(window.cwnd >= window.ssthresh / 2.0)] * window.cwnd.max(in_flight) / srtt_s
+        window.pacing_rate(in_flight, srtt_s)
     }
 }

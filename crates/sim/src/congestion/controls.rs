@@ -249,13 +249,13 @@ impl Controls {
     /// See [`CongestionControl::SAMPLES_DELIVERY`].
     #[must_use]
     pub fn samples_delivery(&self, handle: Handle) -> bool {
-        of_kind!(handle, SAMPLES_DELIVERY)
+        ask!(self, handle, samples_delivery())
     }
 
     /// See [`CongestionControl::PACED`].
     #[must_use]
     pub fn is_paced(&self, handle: Handle) -> bool {
-        of_kind!(handle, PACED)
+        ask!(self, handle, is_paced())
     }
 
     /// See [`CongestionControl::counts_marks`].

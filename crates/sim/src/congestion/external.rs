@@ -1,10 +1,11 @@
 //! Controls that live outside of the engine, such as those written in Python: they hear of a connection once a
-//! round trip, or of each ACK if they ask to.
+//! round trip, of each ACK or of each sample of the delivery rate if they ask to.
 
 use std::fmt::Debug;
 
 use super::rounds::Rounds;
-use super::{Ack, CongestionControl, ControlSpec, Loss, Options, Whole, Window};
+use super::{Ack, CongestionControl, ControlSpec, Loss, LostPacket, Options, RateSample, Whole, Window};
+use crate::random::Stream;
 use crate::time::Time;
 
 /// What happened since the last report: a round trip, or less after a loss.
@@ -38,6 +39,24 @@ pub trait External: Debug + Send {
     /// Whether marks are told by [`Self::on_mark`]. If not, they are losses to it.
     fn wants_marks(&self) -> bool {
         false
+    }
+    /// Whether it hears of each sample of the delivery rate by [`Self::on_sample`]. Its connection is paced then, and nothing
+    /// but its calls sets the window, in recovery, too.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+    /// An ACK told of packets for the first time, in recovery or outside. True if the control itself sends too little for
+    /// samples to tell how fast the path is.
+    fn on_sample(&mut self, _window: &mut Window, _sample: &RateSample) -> bool {
+        false
+    }
+    /// Whether its connection is paced.
+    fn is_paced(&self) -> bool {
+        self.wants_samples()
+    }
+    /// Packets per second at which it paces; none: as its window tells.
+    fn pacing_rate(&self) -> Option<f64> {
+        None
     }
     /// A packet was marked, the first of its window: the window to continue with; none: as it is.
     fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
@@ -78,6 +97,7 @@ pub struct Connected {
     control: Box<dyn External>,
     wants_acks: bool,
     wants_marks: bool,
+    wants_samples: bool,
     rounds: Rounds,
     delivered: f64,
     marked: f64,
@@ -88,9 +108,17 @@ pub struct Connected {
 
 impl Connected {
     pub(super) fn to(control: Box<dyn External>) -> Self {
-        let (wants_acks, wants_marks) = (control.wants_acks(), control.wants_marks());
-        let rounds = Rounds::default();
-        Self { control, wants_acks, wants_marks, rounds, delivered: 0.0, marked: 0.0, since: None, last: None }
+        Self {
+            wants_acks: control.wants_acks(),
+            wants_marks: control.wants_marks(),
+            wants_samples: control.wants_samples(),
+            control,
+            rounds: Rounds::default(),
+            delivered: 0.0,
+            marked: 0.0,
+            since: None,
+            last: None,
+        }
     }
 
     /// Tells of a round trip that is over.
@@ -144,10 +172,32 @@ impl CongestionControl for Connected {
         let in_use = ack.finds_in_use(window);
         if self.wants_acks {
             self.control.on_ack(window, ack, in_use);
-        } else if in_use && window.in_slow_start() {
+        } else if in_use && !self.wants_samples && window.in_slow_start() {
             window.slow_start(ack.acked);
         }
         self.tell(window, ack, in_use);
+    }
+
+    fn samples_delivery(&self) -> bool {
+        self.wants_samples
+    }
+
+    fn is_paced(&self) -> bool {
+        self.control.is_paced()
+    }
+
+    fn on_sample(
+        &mut self,
+        window: &mut Window,
+        sample: &RateSample,
+        _losses: &[LostPacket],
+        _random: &mut Stream,
+    ) -> bool {
+        self.control.on_sample(window, sample)
+    }
+
+    fn pacing_rate(&self, window: &Window, in_flight: f64, srtt_s: f64) -> f64 {
+        self.control.pacing_rate().unwrap_or_else(|| window.pacing_rate(in_flight, srtt_s))
     }
 
     fn counts_marks(&self) -> bool {
@@ -220,6 +270,45 @@ mod tests {
         fn on_timeout(&mut self, _window: &Window, loss: &Loss) -> f64 {
             loss.in_use / 2.0
         }
+    }
+
+    /// Paces, at a rate if it has one.
+    #[derive(Debug)]
+    struct Pacing(Option<f64>);
+
+    impl External for Pacing {
+        fn wants_acks(&self) -> bool {
+            false
+        }
+        fn wants_samples(&self) -> bool {
+            true
+        }
+        fn pacing_rate(&self) -> Option<f64> {
+            self.0
+        }
+        fn on_report(&mut self, _window: &mut Window, _report: &Report) {}
+        fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, _in_use: bool) {}
+        fn on_loss(&mut self, window: &Window, _loss: &Loss) -> f64 {
+            window.cwnd
+        }
+        fn on_timeout(&mut self, window: &Window, _loss: &Loss) -> f64 {
+            window.cwnd
+        }
+    }
+
+    #[test]
+    fn what_hears_of_samples_is_paced_and_grows_by_itself() {
+        let window = Window { cwnd: 10.0, ssthresh: f64::MAX };
+        for (rate, expected) in [(Some(7.0), 7.0), (None, 2.0 * 12.0 / 0.1)] {
+            let control = Connected::to(Box::new(Pacing(rate)));
+            assert!(control.is_paced() && control.samples_delivery());
+            assert_eq!(control.pacing_rate(&window, 12.0, 0.1), expected);
+        }
+        let mut path = Path::new(10.0);
+        path.round(&mut Connected::to(Box::new(Pacing(None))), 0.1);
+        assert_eq!(path.window.cwnd, 10.0);
+        let silent = Connected::to(Box::new(Nobody));
+        assert!(!silent.is_paced() && !silent.samples_delivery());
     }
 
     #[test]

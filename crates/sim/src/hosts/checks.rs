@@ -73,7 +73,10 @@ pub(super) fn check_samples(flow: &FlowSpec, tcp: &TcpSpec) -> Result<(), Scenar
         flow: flow.label.clone(),
         key: "tcp.recovery",
         value: format!("{:?}", tcp.recovery.name()),
-        expected: format!("\"sack\" or \"rack\" with {}, which samples the rate of deliveries", tcp.congestion.kind),
+        expected: format!(
+            "expected \"sack\" or \"rack\" with {}, which samples the rate of deliveries",
+            tcp.congestion.kind
+        ),
     })
 }
 
