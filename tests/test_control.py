@@ -69,7 +69,7 @@ def test_a_window_that_is_paced_in_python_is_paced_as_the_engine_does(base: tl.S
             self.cwnd += min(ack.acked, 1) if self.cwnd < self.ssthresh else min(ack.acked / self.cwnd, 1)
 
     mine = tl.simulate(base.set(KEY, Spread))
-    theirs = tl.simulate(base.set("traffic.ftp.tcp.pacing", True))
+    theirs = tl.simulate(base.set_all({"traffic.ftp.tcp.pacing": True}))
     assert mine.flows.drop("congestion").equals(theirs.flows.drop("congestion"))
 
 
@@ -78,7 +78,7 @@ def test_a_rate_is_kept(base: tl.Scenario) -> None:
         pacing_rate = 500.0
 
         def on_ack(self, ack: tl.Ack) -> None:
-            self.cwnd = 1000.0
+            self.cwnd += 10 * ack.acked
 
     flow = tl.simulate(base.set(KEY, Steady).set("observe.interval", "1 s"))
     # 500 packets of 1500 B a second are 6 of 10 Mbit/s: nothing waits, but for those that left before an RTT was known.

@@ -1,7 +1,8 @@
 """Congestion controls written in Python, used by name like those of the engine.
 
 A control hears of its connection once a round trip, of each ACK if it has a method ``on_ack``, of each sample of the
-delivery rate if it has ``on_sample``, and sets the congestion window and the pacing rate. It is known by its name from its definition on.
+delivery rate if it has ``on_sample``, and sets the congestion window and the pacing rate. It is known by its name from
+its definition on.
 
 Example:
     >>> import tightlink as tl
@@ -80,8 +81,8 @@ class CongestionControl:
     ssthresh: float
     """Slow-start threshold; infinite at first, unless the scenario sets one."""
     pacing_rate: float | None
-    """Packets per second at which packets leave, of a class that sets it or has ``on_sample``; None: 1.2 windows a round trip, 2
-    while the window is below half of the threshold."""
+    """Packets per second at which packets leave, of a class that sets it or has ``on_sample``; None: 1.2 windows a round
+    trip, 2 while the window is below half of the threshold."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
