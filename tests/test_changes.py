@@ -377,6 +377,17 @@ def test_rack_waits_for_what_others_take_for_lost() -> None:
     assert needless < 0.01 * 0.01 * rack["packets_sent"]
 
 
+def test_a_shaper_that_is_no_slower_than_its_link_is_told() -> None:
+    text = """
+    duration = "1 s"
+    link.wire = {{ ends = ["a", "b"], rate = "2 Mbit/s", shaper = {{ rate = "{rate}", burst = "10 kB" }} }}
+    traffic.t = {{ kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s" }}
+    """
+    told = tl.simulate(tl.loads(text.format(rate="2 Mbit/s"))).warnings
+    assert list(told) == ["the shaper of wire shapes nothing, as its rate is not below that of the link"]
+    assert not tl.simulate(tl.loads(text.format(rate="1 Mbit/s"))).warnings
+
+
 def test_an_outage_after_the_end_is_told() -> None:
     text = """
     duration = "1 s"

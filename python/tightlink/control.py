@@ -81,8 +81,8 @@ class CongestionControl:
     ssthresh: float
     """Slow-start threshold; infinite at first, unless the scenario sets one."""
     pacing_rate: float | None
-    """Packets per second at which packets leave, of a class that sets it or has ``on_sample``; None: 1.2 windows a round
-    trip, 2 while the window is below half of the threshold."""
+    """Packets per second at which packets leave, of a class that sets it or has ``on_sample``; None: 1.2 windows a
+    round trip, 2 while the window is below half of the threshold."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
