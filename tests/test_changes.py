@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import tightlink as tl
@@ -375,6 +376,67 @@ def test_rack_waits_for_what_others_take_for_lost() -> None:
     # Once it has seen them overtake each other, a quarter of a round trip is longer than 5 ms.
     needless = rack["packets_retransmitted"] - rack["packets_dropped"]
     assert needless < 0.01 * 0.01 * rack["packets_sent"]
+
+
+@pytest.mark.parametrize("queue", ["\"200 packets\"", "{ kind = \"drr\", limit = \"200 packets\" }"])
+@pytest.mark.parametrize(
+    "waits",
+    [
+        "shaper = { rate = \"100 kbit/s\", burst = \"150 B\" }",
+        "outages = { schedule = [{ at = \"10 ms\", for = \"20 ms\" }], period = \"40 ms\" }",
+        "outages = { up = \"100 ms\", down = \"30 ms\" }",
+        "rate = { kind = \"aggregating\", access = \"3 ms\", rate = \"20 Mbit/s\", burst = \"4 packets\" }",
+        "rate = { kind = \"markov\", states = [{ rate = \"4 Mbit/s\", mean = \"50 ms\" }, { rate = \"0 bit/s\", mean = \"30 ms\" }] }",
+    ],
+)
+def test_what_waits_first_in_line_waits(waits: str, queue: str) -> None:
+    """On a path of one link, a flow's packets wait as long as that link says; and Little's law holds."""
+    rate = "" if waits.startswith("rate") else 'rate = "20 Mbit/s", '
+    run = tl.simulate(tl.loads(f"""
+    duration = "20 s"
+    link.w = {{ ends = ["a", "b"], {rate}delay = "1 ms", queue = {queue}, {waits}, reverse.rate = "20 Mbit/s" }}
+    traffic.f = {{ kind = "cbr", from = "a", to = "b", interval = "13 ms", random = "exponential", stop = "18 s", udp.datagram = "125 B" }}
+    """))
+    link, flow = run.links.row(0, named=True), run.flows.row(0, named=True)
+    assert link["packets_dropped"] == 0
+    assert link["queueing_delay_mean_s"] > 0.001
+    # But for the few that are being transmitted, for 50 us, when the link goes down.
+    assert link["queueing_delay_mean_s"] == pytest.approx(flow["queueing_delay_mean_s"], abs=1e-4)
+    waiting = link["packets_out"] * link["queueing_delay_mean_s"] / 20
+    assert link["queue_mean_packets"] == pytest.approx(waiting, rel=1e-6)
+    assert link["queue_mean_packets"] <= link["queue_max_packets"]
+
+
+def test_cake_is_as_busy_and_as_long_as_its_shaper() -> None:
+    run = tl.simulate(tl.loads("""
+    duration = "20 s"
+    observe.interval = "100 ms"
+    link.w = { ends = ["a", "b"], rate = "100 Mbit/s", delay = "10 ms", queue = { kind = "cake", rate = "1 Mbit/s", target = "1 s", interval = "2 s", tins = "besteffort" }, reverse.queue = "100 packets" }
+    traffic.f = { kind = "bulk", from = "a", to = "b", tcp.window = "20 packets" }
+    """))
+    assert run.links["utilization"][0] == pytest.approx(1, abs=0.01)
+    series = run.series.filter((pl.col("entity") == "w") & (pl.col("time_s") > 1))
+    mean = series.group_by("metric").agg(pl.col("value").mean()).rows_by_key("metric", unique=True)
+    mean = {metric: value for metric, (value,) in mean.items()}
+    assert mean["utilization"] == pytest.approx(1, abs=0.01)
+    # Who joins waits behind those that wait, and before that for the packet that the shaper let go last.
+    assert mean["queueing_delay_s"] == pytest.approx(run.links["queueing_delay_mean_s"][0], rel=0.05)
+
+
+def test_a_markov_chain_begins_in_each_state_as_often_as_that_holds() -> None:
+    base = tl.loads("""
+    duration = "10 ms"
+    observe.interval = "5 ms"
+    link.w = { ends = ["a", "b"], rate = { kind = "markov", states = [{ rate = "10 Mbit/s", mean = "1 s" }, { rate = "2 Mbit/s", mean = "9 s" }] } }
+    traffic.f = { kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s" }
+    """)
+    fast = 0
+    for seed in range(300):
+        series = tl.simulate(base.set_all({"seed": seed})).series
+        capacity = series.filter((pl.col("entity") == "w") & (pl.col("metric") == "capacity_bps"))["value"][0]
+        fast += capacity > 5e6
+    # A tenth of them, with four standard deviations of a binomial distribution.
+    assert abs(fast - 30) < 4 * (300 * 0.1 * 0.9) ** 0.5
 
 
 def test_a_shaper_that_is_no_slower_than_its_link_is_told() -> None:

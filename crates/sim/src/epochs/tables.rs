@@ -211,7 +211,7 @@ impl Finished for EpochSimulation<'_> {
 
     fn link(&self, link: u32) -> LinkRow {
         let link = self.at_work(link);
-        (link.server.until(self.until(), link.totals()), link.packets_lost(), link.queueing())
+        (link.until(self.until(), link.totals()), link.packets_lost(), link.queueing())
     }
 
     fn delivered_and_refused(&self, link: u32) -> (u64, u64) {

@@ -265,11 +265,11 @@ impl<P: Probe> Fabric<P> {
         }
         gate.waiting.pop_front();
         gate.waiting_bytes -= u64::from(size);
-        gate.counts.leaves(since_s, now.time.seconds());
         self.probe.dequeued(now, gate.link, Seen::new(&packet, &self.paths));
         let gate_entity = self.first_link + (self.links.len() + index) as u32;
         let link = &mut self.links[gate.link as usize];
         let service = link.server.transmit(now, size);
+        gate.counts.leaves(since_s, link.server.begun(now.time), &link.server);
         gate.on_line_bytes = size;
         gate.departure = service.departure.seconds();
         self.queue.push(service.departure_key(gate_entity));

@@ -58,10 +58,13 @@ impl HeldCounts {
         Self { dropped: 0, marked: 0, most_waiting: 0, waits: Delays::above(0.0), waiting_s: 0.0 }
     }
 
-    /// A packet that came at `since_s` enters the line at `at_s`.
-    pub(super) fn leaves(&mut self, since_s: f64, at_s: f64) {
-        self.waiting_s += at_s - since_s;
-        self.waits.add(wait_s(since_s, at_s));
+    /// A packet that came at `since_s` begins to be transmitted at `begun`, if that is before the end of the run.
+    pub(super) fn leaves(&mut self, since_s: f64, begun: Time, server: &Server) {
+        let begun_s = begun.min(server.end()).seconds();
+        self.waiting_s += begun_s - since_s;
+        if !server.ends_before(begun) {
+            self.waits.add(wait_s(since_s, begun_s));
+        }
     }
 
     /// What it did, with what the line did; `waiting` packets are still there, and all have waited for `waiting_s` seconds.
@@ -140,9 +143,15 @@ impl Managed {
         self.packets
     }
 
-    /// Seconds for which what waits will occupy the line, if none of it is padded.
-    pub(super) fn backlog_s(&self, line: &Server) -> f64 {
-        line.occupied_s(self.packets, self.bytes)
+    /// Seconds from `now` until all that waits has left the line, or its shaper, if that takes longer; if none is padded.
+    pub(super) fn backlog_s(&self, line: &Server, now: Time) -> f64 {
+        let line_s = line.backlog_s(now) + line.occupied_s(self.packets, self.bytes);
+        line_s.max(self.queue.backlog_s(now.seconds()))
+    }
+
+    /// For how long the line, or its shaper, has been busy until `now`, in seconds.
+    pub(super) fn busy_until(&self, line: &Server, now: Time) -> f64 {
+        line.busy_until(now).max(self.queue.shaped_s(now.seconds()))
     }
 
     /// Random numbers drawn so far.
@@ -161,7 +170,9 @@ impl Managed {
 
     /// What it did before `end`, with what the line did.
     pub(super) fn totals(&self, line: ServerTotals, end: Time) -> ServerTotals {
-        self.counts.totals(line, self.packets, self.queue.waited_s(self.counts.waiting_s, end.seconds()))
+        let busy_s = line.busy_s.max(self.queue.shaped_s(end.seconds()));
+        let waiting_s = self.queue.waited_s(self.counts.waiting_s, end.seconds());
+        self.counts.totals(ServerTotals { busy_s, ..line }, self.packets, waiting_s)
     }
 }
 
@@ -191,7 +202,7 @@ impl Managed {
         if !ready {
             self.wake_shaped(link, around);
         }
-        self.counts.most_waiting = self.counts.most_waiting.max(self.packets);
+        self.counts.most_waiting = self.counts.most_waiting.max(link.waiting_on_line(now) + self.packets);
     }
 
     /// When the next packet enters the line, if one waits.
@@ -236,13 +247,13 @@ impl Managed {
         self.discard(lost, at, around);
         let Some(Waiting { packet, since_s, marked, .. }) = next else { return };
         let service = Service { marked, ..link.server.transmit(at, packet.size()) };
-        let busy_s = || link.server.busy_until(at.time).max(self.queue.shaped_s(at.time.seconds()));
+        let busy_s = || self.busy_until(&link.server, at.time);
         around.enters_line(&packet, at, busy_s);
         self.on_line_bytes = u64::from(packet.size());
         self.delivery = service.delivery;
         self.packets -= 1;
         self.bytes -= self.on_line_bytes;
-        self.counts.leaves(since_s, at.time.seconds());
+        self.counts.leaves(since_s, link.server.begun(at.time), &link.server);
         self.counts.marked += u64::from(marked);
         let (packet, passage) = link.pass(packet, &service);
         around.served(link, packet, passage, &service);

@@ -6,7 +6,6 @@ use super::Simulation;
 use crate::delays::Delays;
 use crate::hosts::Ends;
 use crate::network::flow_delays::OneWay;
-use crate::network::link::Link;
 use crate::network::node::Node;
 use crate::network::topology::Paths;
 use crate::probe::Probe;
@@ -41,9 +40,8 @@ impl<P: Probe> Finished for Simulation<'_, P> {
     }
 
     fn link(&self, link: u32) -> LinkRow {
-        let Link { server, .. } = &self.fabric.links[link as usize];
-        let totals = server.until(self.reached(), self.fabric.totals(link));
-        (totals, self.fabric.links[link as usize].packets_lost(), self.fabric.queueing(link))
+        let of = &self.fabric.links[link as usize];
+        (of.until(self.reached(), self.fabric.totals(link)), of.packets_lost(), self.fabric.queueing(link))
     }
 
     fn delivered_and_refused(&self, link: u32) -> (u64, u64) {

@@ -84,6 +84,20 @@ impl Capacity {
         }
     }
 
+    /// When it can do work from `at_s` on: where it stands still, later.
+    #[inline(always)]
+    #[must_use]
+    pub fn opens_s(&self, at_s: f64) -> f64 {
+        if let Self::Course(_, course) = self { course.opens_s(at_s) } else { at_s }
+    }
+
+    /// Whether a packet leaves at an instant, and takes no time for it.
+    #[inline(always)]
+    #[must_use]
+    pub fn leaves_at_once(&self) -> bool {
+        matches!(self, Self::Opportunities(_))
+    }
+
     /// The line was down until `at_s`.
     pub fn resume(&mut self, at_s: f64) {
         if let Self::Opportunities(opportunities) = self {

@@ -55,7 +55,7 @@ impl Course {
                 first(every_s, start)
             }
             CourseSpec::Markov { ref values, ref mean_s } => {
-                self.place = self.stream.below(values.len() as u32) as usize;
+                self.place = self.holding(mean_s);
                 first(self.stream.duration(exponential(mean_s[self.place])), values[self.place])
             }
             CourseSpec::OrnsteinUhlenbeck { mean, every_s, .. } => {
@@ -66,6 +66,16 @@ impl Course {
                 first(every_s, least + (most - least) * self.stream.uniform())
             }
         }
+    }
+
+    /// A state, each as often as it holds.
+    fn holding(&mut self, mean_s: &[f64]) -> usize {
+        let mut left = self.stream.uniform() * mean_s.iter().sum::<f64>();
+        let found = mean_s.iter().position(|&mean_s| {
+            left -= mean_s;
+            left < 0.0
+        });
+        found.unwrap_or(mean_s.len() - 1)
     }
 
     /// The piece of a schedule at its place.
@@ -137,6 +147,22 @@ impl Course {
             self.go_on();
         }
         self.piece.at(at_s)
+    }
+
+    /// From when on it is above zero, at `at_s` or later.
+    #[inline(always)]
+    #[must_use]
+    pub fn opens_s(&self, at_s: f64) -> f64 {
+        if self.piece.until_s > at_s && self.piece.value > 0.0 { at_s } else { self.opens_later_s(at_s) }
+    }
+
+    #[cold]
+    fn opens_later_s(&self, mut at_s: f64) -> f64 {
+        let mut ahead = self.clone();
+        while at_s < f64::INFINITY && ahead.at(at_s) <= 0.0 && ahead.piece.slope <= 0.0 {
+            at_s = ahead.piece.until_s;
+        }
+        at_s
     }
 
     /// Does work at this rate from `start_s` on, which does not fall from call to call, but not beyond `until_s`: when it is

@@ -35,6 +35,8 @@ pub struct Line {
     /// What is there when it goes down is lost.
     flushes: bool,
     shaper: Option<Shaper>,
+    /// When the packet that has left last began to, in seconds: until then it waited, be it first in line.
+    begun_s: f64,
     /// Of the packet that has left last: how long it waited for tokens on the line, and how long its own take to come.
     tokens_s: (f64, f64),
     /// The work that was asked for and will be done.
@@ -52,6 +54,7 @@ impl Line {
             outages: spec.outages.as_ref().map(|outages| Outages::new(&outages.times, stream())),
             flushes: spec.outages.as_ref().is_some_and(|outages| outages.flush),
             shaper: spec.shaper.map(Shaper::new),
+            begun_s: 0.0,
             tokens_s: (0.0, 0.0),
             granted: 0.0,
         }
@@ -83,13 +86,19 @@ impl Line {
         let at_s = self.capacity.begin(now_s, start_s);
         let mut left = self.capacity.work(size);
         self.granted += left;
-        End::Left(self.capacity.serve(at_s, &mut left, f64::INFINITY).unwrap_or(f64::INFINITY))
+        self.begun_s = self.capacity.opens_s(at_s);
+        let end_s = self.capacity.serve(at_s, &mut left, f64::INFINITY).unwrap_or(f64::INFINITY);
+        if self.capacity.leaves_at_once() {
+            self.begun_s = end_s;
+        }
+        End::Left(end_s)
     }
 
     /// The same on a line that may be down or is shaped.
     #[inline(never)]
     fn transmit_at_times(&mut self, now_s: f64, start_s: f64, size: u32) -> End {
         let outage = self.outage(start_s);
+        self.begun_s = start_s;
         if self.flushes && start_s >= outage.from_s {
             return End::Flushed(start_s);
         }
@@ -115,14 +124,22 @@ impl Line {
     fn serve(&mut self, mut at_s: f64, size: u32, mut outage: Outage) -> End {
         let work = self.capacity.work(size);
         let mut left = work;
+        self.begun_s = f64::INFINITY;
         loop {
-            if at_s < outage.from_s
-                && let Some(end_s) = self.capacity.serve(at_s, &mut left, outage.from_s)
-            {
-                self.granted += work;
-                return End::Left(end_s);
+            if at_s < outage.from_s {
+                // What opens in an outage only begins behind it.
+                let opens_s = self.capacity.opens_s(at_s);
+                if opens_s < outage.from_s {
+                    self.begun_s = self.begun_s.min(opens_s);
+                }
+                if let Some(end_s) = self.capacity.serve(at_s, &mut left, outage.from_s) {
+                    self.granted += work;
+                    self.begun_s = if self.capacity.leaves_at_once() { end_s } else { self.begun_s };
+                    return End::Left(end_s);
+                }
             }
             if self.flushes {
+                self.begun_s = self.begun_s.min(outage.from_s);
                 self.granted += work - left;
                 return End::Flushed(outage.from_s);
             }
@@ -130,6 +147,12 @@ impl Line {
             self.capacity.resume(at_s);
             outage = self.outage(at_s);
         }
+    }
+
+    /// When the packet that has left last began to, in seconds.
+    #[must_use]
+    pub fn begun_s(&self) -> f64 {
+        self.begun_s
     }
 
     /// Whether tokens decide when packets leave.

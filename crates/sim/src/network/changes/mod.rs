@@ -17,6 +17,7 @@ use self::line::{End, Line};
 use self::propagation::Propagation;
 use crate::network::loss::Loss;
 use crate::network::wire::Wire;
+use crate::ring::Ring;
 use crate::scenario::{ArqSpec, LinkSpec};
 
 /// Frames that the wire loses are retransmitted. They take their time on the line one after another; the wait for the news of
@@ -43,6 +44,10 @@ pub struct Changes {
     estimate: Option<Estimate>,
     /// When it begins to change, in seconds.
     begins_s: f64,
+    /// When the packet that was granted last begins to be transmitted, in seconds.
+    begun_s: f64,
+    /// The same of the packets that wait.
+    begins: Ring<f64>,
 }
 
 /// What is sampled of what changes.
@@ -80,6 +85,8 @@ impl Changes {
             account,
             estimate,
             begins_s: 0.0,
+            begun_s: 0.0,
+            begins: Ring::default(),
         })
     }
 
@@ -88,7 +95,7 @@ impl Changes {
         self.begins_s = begins_s;
     }
 
-    /// A packet that came at `now_s` enters the line at `start_s`: when it has left, and when it reaches the other end.
+    /// A packet that came at `now_s` is first in line at `start_s`: when it has left, and when it reaches the other end.
     /// Each leaves later than the one before it, as keys of events tell packets apart by when their service began.
     #[inline]
     pub fn grant(&mut self, now_s: f64, start_s: f64, size: u32) -> (f64, f64) {
@@ -99,7 +106,31 @@ impl Changes {
         let departure_s = end.at_s().max(start_s.next_up());
         let delivery_s = self.propagation.delivery_s(departure_s, retransmitted_s);
         self.book(start_s, departure_s);
+        self.note_waiting(now_s);
         (departure_s, delivery_s)
+    }
+
+    /// The packet that was granted last came at `now_s`.
+    #[inline]
+    fn note_waiting(&mut self, now_s: f64) {
+        self.waiting(now_s);
+        if self.begun_s > now_s {
+            self.begins.push_back(self.begun_s);
+        }
+    }
+
+    /// When the packet that was granted last begins to be transmitted, in seconds: until then it waits, be it first in line.
+    #[must_use]
+    pub fn begun_s(&self) -> f64 {
+        self.begun_s
+    }
+
+    /// Packets that wait at `now_s`, which does not fall from call to call: for those before them, or for the line.
+    pub fn waiting(&mut self, now_s: f64) -> usize {
+        while self.begins.front().is_some_and(|&begun_s| begun_s <= now_s) {
+            self.begins.pop_front();
+        }
+        self.begins.len()
     }
 
     /// The line was used from `start_s` to `departure_s`; where tokens are scarce, by as many as it took.
@@ -116,14 +147,17 @@ impl Changes {
         let begins_s = self.begins_s;
         let (departure_s, delivery_s) = if start_s < begins_s {
             self.lost = false;
+            self.begun_s = start_s;
             let departure_s = start_s + self.line.wire().transmission_s(size);
             (departure_s, departure_s + self.line.wire().delay_s)
         } else {
             let (end, retransmitted_s) = self.transmit(now_s - begins_s, start_s - begins_s, size);
             let delivery_s = self.propagation.delivery_s(end.at_s(), retransmitted_s);
+            self.begun_s += begins_s;
             ((end.at_s() + begins_s).max(start_s.next_up()), delivery_s + begins_s)
         };
         self.book(start_s, departure_s);
+        self.note_waiting(now_s);
         (departure_s, delivery_s)
     }
 
@@ -131,6 +165,7 @@ impl Changes {
     /// adds to its delay.
     fn transmit(&mut self, now_s: f64, start_s: f64, size: u32) -> (End, f64) {
         let mut end = self.line.transmit(now_s, start_s, size);
+        self.begun_s = self.line.begun_s();
         let mut longer_s = 0.0;
         self.lost = matches!(end, End::Flushed(_));
         let Some(Arq { spec, loss }) = &mut self.arq else { return (end, longer_s) };

@@ -241,21 +241,49 @@ impl Link {
 
     /// Packets waiting at `now`, up to which decisions are made, without the one in service.
     pub fn waiting(&mut self, now: Key) -> usize {
-        self.managed.as_ref().map_or_else(|| self.server.waiting(now), |managed| managed.waiting())
+        match self.managed.as_ref().map(|managed| managed.waiting()) {
+            None => self.server.waiting(now),
+            Some(packets) => packets + self.waiting_on_line(now),
+        }
+    }
+
+    /// Packets that its queue has put on the line, and that wait there at `now` for tokens, for the medium or for its return.
+    pub(super) fn waiting_on_line(&mut self, now: Key) -> usize {
+        if self.server.changes().is_some() { self.server.waiting(now) } else { 0 }
     }
 
     /// Seconds from `now`, up to which decisions are made, until what is on the line and waits has been sent.
     #[must_use]
     pub fn backlog_s(&self, now: Time) -> f64 {
-        let waiting_s = self.managed.as_ref().map_or(0.0, |managed| managed.backlog_s(&self.server));
-        self.server.backlog_s(now) + waiting_s
+        match &self.managed {
+            None => self.server.backlog_s(now),
+            Some(managed) => managed.backlog_s(&self.server, now),
+        }
+    }
+
+    /// For how long it has been busy until `now`, up to which decisions are made, in seconds.
+    #[must_use]
+    pub fn busy_until(&self, now: Time) -> f64 {
+        match &self.managed {
+            None => self.server.busy_until(now),
+            Some(managed) => managed.busy_until(&self.server, now),
+        }
+    }
+
+    /// The totals of a run that was interrupted at `reached`; what was granted then counts as done, but for the time that it takes.
+    #[must_use]
+    pub fn until(&self, reached: Time, totals: ServerTotals) -> ServerTotals {
+        if self.server.ends_before(reached) {
+            return totals;
+        }
+        ServerTotals { busy_s: self.busy_until(reached), work: self.server.work(reached.seconds()), ..totals }
     }
 
     /// What it is and did at `now`, up to which decisions are made.
     pub fn sample(&mut self, now: Key) -> LinkSample {
         LinkSample {
             waiting: self.waiting(now),
-            busy_s: self.server.busy_until(now.time),
+            busy_s: self.busy_until(now.time),
             changes: self.server.sample_changes(now.time),
             dropped: self.refused() + self.packets_lost(),
             backlog_s: self.backlog_s(now.time),

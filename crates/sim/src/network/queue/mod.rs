@@ -231,6 +231,11 @@ pub trait Store {
         0.0
     }
 
+    /// Seconds from `now_s` until its shaper has let all go that waits.
+    fn backlog_s(&self, _now_s: f64) -> f64 {
+        0.0
+    }
+
     /// Time that the packets waiting have waited until `now_s`, summed, in seconds, added to `sum_s`.
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64;
 
@@ -409,6 +414,14 @@ macro_rules! queues {
             pub fn shaped_s(&self, now_s: f64) -> f64 {
                 match self {
                     $(Self::$held_type(queue) => queue.shaped_s(now_s),)+
+                }
+            }
+
+            /// Seconds from `now_s` until its shaper has let all go that waits.
+            #[must_use]
+            pub fn backlog_s(&self, now_s: f64) -> f64 {
+                match self {
+                    $(Self::$held_type(queue) => queue.backlog_s(now_s),)+
                 }
             }
 

@@ -369,30 +369,42 @@ impl Server {
             let precedence = Precedence::of(start - last.start);
             self.ahead.push_back(last);
             self.most_waiting = self.most_waiting.max(packets as u32);
-            if start < self.end {
-                self.waiting_s += start - now;
-                if start - now > ROUNDED_S {
-                    self.rare.waits.add(start - now);
-                }
-            } else {
-                self.note_waiting(now);
-            }
             (start, precedence)
         };
         let (mut departure, mut delivery) = (start + transmission_s, start + crossing_s);
         if departure >= self.end {
             (departure, delivery) = self.end_beyond(now, start, size, (departure, delivery));
+        } else {
+            self.note_wait(start - now);
         }
         self.last = Granted { departure, start, precedence };
         let (departure, delivery) = (Time::new(departure), Time::new(delivery));
         Service { start: Time::new(start), departure, delivery, precedence, marked: false }
     }
 
-    /// A service that seems to end after the run: where something changes it does only if the link says so, too.
+    /// A packet has waited for so long when its transmission begins.
+    #[inline]
+    fn note_wait(&mut self, wait_s: f64) {
+        self.waiting_s += wait_s;
+        if wait_s > ROUNDED_S {
+            self.rare.waits.add(wait_s);
+        }
+    }
+
+    /// A service that seems to end after the run: where something changes it does only if the link says so, too, and what is
+    /// first in line may have to wait.
     #[cold]
     fn end_beyond(&mut self, now: f64, start: f64, size: u32, mut times: (f64, f64)) -> (f64, f64) {
+        let mut begun = start;
         if let Some(changes) = &mut self.rare.changes {
             times = changes.grant(now, start, size);
+            begun = changes.begun_s();
+            self.most_waiting = self.most_waiting.max(changes.waiting(now) as u32);
+        }
+        if begun < self.end {
+            self.note_wait(begun - now);
+        } else {
+            self.note_waiting(now);
         }
         if times.0 >= self.end {
             self.note_late(size);
@@ -446,9 +458,18 @@ impl Server {
         self.key_of(self.last)
     }
 
+    /// When the packet begins to be transmitted that was put on the line last, at `start`.
+    #[must_use]
+    pub fn begun(&self, start: Time) -> Time {
+        self.rare.changes.as_ref().map_or(start, |changes| Time::new(changes.begun_s()))
+    }
+
     /// Packets waiting at `now`, without the one in service.
     pub fn waiting(&mut self, now: Key) -> usize {
-        self.advance(now).saturating_sub(1)
+        match &mut self.rare.changes {
+            None => self.advance(now).saturating_sub(1),
+            Some(changes) => changes.waiting(now.time.seconds()),
+        }
     }
 
     /// Whether the line has been busy without a pause from `since` to `now`.

@@ -81,16 +81,6 @@ impl Server {
         self.rare.changes.as_ref().map_or(admitted, |changes| Admitted { busy_s: changes.busy_s(), ..admitted })
     }
 
-    /// The totals of a run that was interrupted at `reached`; what was granted then counts as done, but for the time that
-    /// it takes.
-    #[must_use]
-    pub fn until(&self, reached: Time, totals: ServerTotals) -> ServerTotals {
-        if reached.seconds() >= self.end {
-            return totals;
-        }
-        ServerTotals { busy_s: self.busy_until(reached), work: self.work(reached.seconds()), ..totals }
-    }
-
     /// What was done before the end of the run.
     #[must_use]
     pub fn totals(&self) -> ServerTotals {

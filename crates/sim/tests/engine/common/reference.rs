@@ -67,6 +67,14 @@ struct Link {
     queue_max: usize,
 }
 
+impl Link {
+    /// Of the packet that is first in line, one if it waits.
+    fn waits_first(&self, now: Key) -> usize {
+        let waits = |(_, start_s, _)| self.steps.opens_s(start_s) > now.time.seconds();
+        usize::from(self.in_service.is_some_and(waits))
+    }
+}
+
 #[derive(Debug, Default)]
 struct Flow {
     path: Vec<usize>,
@@ -227,7 +235,7 @@ impl<'a> Reference<'a> {
             self.serve(now, index);
         }
         let link = &mut self.links[index];
-        link.queue_max = link.queue_max.max(link.waiting.len());
+        link.queue_max = link.queue_max.max(link.waiting.len() + link.waits_first(now));
     }
 
     fn offer_held(&mut self, now: Key, packet: Packet, index: usize) {
@@ -255,7 +263,7 @@ impl<'a> Reference<'a> {
         self.discard(now, &lost, index);
         self.serve_if_idle(now, index);
         let link = &mut self.links[index];
-        link.queue_max = link.queue_max.max(link.numbered.len());
+        link.queue_max = link.queue_max.max(link.numbered.len() + link.waits_first(now));
     }
 
     fn discard(&mut self, now: Key, lost: &Lost, index: usize) {
@@ -310,7 +318,9 @@ impl<'a> Reference<'a> {
         }
         let Some(packet) = self.next_packet(now, index) else { return };
         let start_s = now.time.seconds();
-        self.links[index].waiting_s += start_s - packet.joined_s;
+        // First in line, it waits where the rate is zero.
+        let begun_s = self.links[index].steps.opens_s(start_s);
+        self.links[index].waiting_s += begun_s.min(self.scenario.duration_s) - packet.joined_s;
         let (transmission_s, bits) = (self.transmission_s(index, packet.size), self.bits(index, packet.size));
         let (link, delay_s) = (&mut self.links[index], self.scenario.links[index].delay_s);
         let departure_s = link.steps.departure_s(start_s, bits, transmission_s);
@@ -411,7 +421,10 @@ impl<'a> Reference<'a> {
         let in_service_s = |link: &Link| link.in_service.map_or(0.0, |(_, start_s, _)| end_s - start_s);
         // Of what it could send, where that changes: of the packet in service what was possible since it began.
         let share = |link: &Link| match link.steps.possible(end_s) {
-            None => (link.busy_s + in_service_s(link)) / end_s,
+            None => {
+                let shaped_s = link.held.as_ref().map_or(0.0, |held| held.shaped_s(end_s));
+                (link.busy_s + in_service_s(link)).max(shaped_s) / end_s
+            }
             Some(possible) => {
                 let before = |(_, start_s, _)| link.steps.possible(start_s).unwrap_or(0.0);
                 (link.bits + link.in_service.map_or(0.0, |service| possible - before(service))) / possible

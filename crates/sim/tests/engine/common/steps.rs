@@ -66,6 +66,13 @@ impl Steps {
         f64::MAX
     }
 
+    /// When a packet begins to be transmitted that is first in line at `at_s`: where the rate is zero, later.
+    pub fn opens_s(&self, at_s: f64) -> f64 {
+        let Some(pieces) = &self.rate else { return at_s };
+        let open = pieces.iter().find(|&&(_, until_s, rate)| until_s > at_s && rate > 0.0);
+        open.map_or(f64::INFINITY, |piece| piece.0.max(at_s))
+    }
+
     /// The delay of what leaves at `at_s`; of a constant one it is this.
     pub fn delay_s(&self, at_s: f64, constant_s: f64) -> f64 {
         let Some(pieces) = &self.delay else { return constant_s };

@@ -244,6 +244,12 @@ impl Store for Cake {
         self.shaped_s - (self.ready_s - now_s).max(0.0)
     }
 
+    fn backlog_s(&self, now_s: f64) -> f64 {
+        let (Some(rate_bps), packets @ 1..) = (self.spec.rate_bps, self.packets as u64) else { return 0.0 };
+        let adjusted = packets * u64::from(self.spec.overhead.adjusted((self.bytes / packets) as u32));
+        (self.ready_s - now_s).max(0.0) + 8.0 * adjusted as f64 / rate_bps
+    }
+
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
         self.tins.iter().fold(sum_s, |sum_s, tin| tin.waited_s(sum_s, now_s))
     }
