@@ -80,7 +80,7 @@ impl<S: Sink> Surroundings for Around<'_, S> {
 
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         let id = self.packets.id(&packet);
-        self.packets.serve(id, &packet, service);
+        self.packets.serve(id, &packet, service, link.server.begun(service.start));
         let delivery = service.delivery_key(link.server.entity());
         if passage == Passage::Lost {
             self.packets.lose_on_wire(id, delivery.time);
@@ -183,8 +183,7 @@ impl Direction {
     /// What it did until `end`, for all that is known now.
     #[must_use]
     pub fn totals(&self, end: Time) -> LinkTotals {
-        let Link { server, .. } = &self.link;
-        let (work, busy_s) = (server.work(end.seconds()), server.busy_until(end));
+        let (work, busy_s) = (self.link.server.work(end.seconds()), self.link.busy_until(end));
         let server = ServerTotals { work, busy_s, ..self.link.totals_until(end) };
         LinkTotals { server, lost_on_wire: self.wire.count_lost }
     }
@@ -192,12 +191,12 @@ impl Direction {
 
 impl LinkTotals {
     /// Takes back what was counted of a packet, or of a copy of one, that is under way at `end`.
-    pub fn take_back(&mut self, record: &Record, copied: bool, end: Time) {
+    pub fn take_back(&mut self, record: &Record, begun_s: f64, copied: bool, end: Time) {
         if record.departure_s >= end.seconds() && !copied {
             let totals = &mut self.server;
             totals.packets_out -= 1;
             totals.bytes_out -= u64::from(record.size);
-            totals.waiting_s -= (record.start_s - end.seconds()).max(0.0);
+            totals.waiting_s -= (begun_s - end.seconds()).max(0.0);
         }
     }
 }

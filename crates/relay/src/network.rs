@@ -201,9 +201,9 @@ impl Network {
         self.advance(before, sink);
         self.clear(before, sink);
         let mut totals: Vec<_> = self.directions.iter().map(|direction| direction.totals(end)).collect();
-        self.packets.finish(sink, |record, copied| {
+        self.packets.finish(sink, |record, begun_s, copied| {
             if let Some(totals) = totals.get_mut(usize::from(record.link)) {
-                totals.take_back(record, copied, end);
+                totals.take_back(record, begun_s, copied, end);
             }
         });
         totals

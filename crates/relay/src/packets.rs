@@ -45,6 +45,8 @@ struct Transit {
     stop: usize,
     /// The wire made it of another one.
     copied: bool,
+    /// When its transmission on the line begins, in seconds, for which it may wait there.
+    begun_s: f64,
 }
 
 /// The packets of a port, in the order in which they came.
@@ -126,7 +128,15 @@ impl Packets {
         let place = own.buffer.keep(length);
         let record = Record::new(self.count, port as u8, size, header);
         self.count += 1;
-        own.transits.push_back(Transit { place, record, stage: Stage::Inside, route, stop: 0, copied: false });
+        own.transits.push_back(Transit {
+            place,
+            record,
+            stage: Stage::Inside,
+            route,
+            stop: 0,
+            copied: false,
+            begun_s: 0.0,
+        });
         Some(Id { port, number: own.gone + own.transits.len() as u64 - 1 })
     }
 
@@ -229,9 +239,10 @@ impl Packets {
     }
 
     /// A packet entered the line of a link.
-    pub fn serve(&mut self, id: Id, packet: &Packet, service: &Service) {
-        let Some(Transit { record, .. }) = self.get(id) else { return };
+    pub fn serve(&mut self, id: Id, packet: &Packet, service: &Service, begun: Time) {
+        let Some(Transit { record, begun_s, .. }) = self.get(id) else { return };
         (record.start_s, record.departure_s) = (service.start.seconds(), service.departure.seconds());
+        *begun_s = begun.seconds();
         // What is not capable never was, or the link clears the field; of an ACK the mark is what it says itself.
         if packet.kind() == Kind::Ack {
             return;
@@ -277,7 +288,15 @@ impl Packets {
         let place = port.buffer.copy(place)?;
         let record = Record { uid: self.count, ..record };
         self.count += 1;
-        port.transits.push_back(Transit { place, record, stage: Stage::Inside, route, stop, copied: true });
+        port.transits.push_back(Transit {
+            place,
+            record,
+            stage: Stage::Inside,
+            route,
+            stop,
+            copied: true,
+            begun_s: 0.0,
+        });
         Some(Id { port: id.port, number: port.gone + port.transits.len() as u64 - 1 })
     }
 
@@ -335,17 +354,18 @@ impl Packets {
         }
     }
 
-    /// Ends all that is under way, and hands to `each` what the trace says of it, and whether it is a copy.
-    pub fn finish(&mut self, sink: &mut impl Sink, mut each: impl FnMut(&Record, bool)) {
+    /// Ends all that is under way, and hands to `each` what the trace says of it, when its transmission begins, and whether it
+    /// is a copy.
+    pub fn finish(&mut self, sink: &mut impl Sink, mut each: impl FnMut(&Record, f64, bool)) {
         for port in 0..self.ports.len() {
             let Port { transits, gone, .. } = &self.ports[port];
             for number in *gone..*gone + transits.len() as u64 {
                 let id = Id { port, number };
-                let Some(&mut Transit { ref record, stage, copied, .. }) = self.get(id) else { continue };
+                let Some(&mut Transit { ref record, stage, copied, begun_s, .. }) = self.get(id) else { continue };
                 if stage == Stage::Gone {
                     continue;
                 }
-                each(record, copied);
+                each(record, begun_s, copied);
                 self.end(id, Outcome::UnderWay, f64::NAN, sink);
             }
         }

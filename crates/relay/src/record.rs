@@ -74,7 +74,7 @@ pub struct Record {
     pub arrival_s: f64,
     /// It was offered to the link.
     pub offer_s: f64,
-    /// Its first bit entered the line.
+    /// It was first in line.
     pub start_s: f64,
     /// Its last bit left.
     pub departure_s: f64,

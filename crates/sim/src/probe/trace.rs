@@ -19,7 +19,7 @@ use crate::transport::ack_options::AckOptionSlab;
 pub enum Event {
     /// It joined the queue of a link.
     Enqueue,
-    /// Its transmission began.
+    /// It was first in line.
     Dequeue,
     /// It arrived at the other end.
     Receive,
