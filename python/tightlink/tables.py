@@ -137,11 +137,11 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         (
             "utilization",
             "number",
-            "share of the time in which it transmitted; where its rate changes, of what it could have sent",
+            "share of the time in which it transmitted; where its rate changes or a shaper or CAKE sets it, of what it could have sent",
         ),
-        ("queue_mean_packets", "number", "mean number of packets waiting, without the one in service"),
+        ("queue_mean_packets", "number", "mean number of packets waiting, without the one that is transmitted"),
         ("queue_max_packets", "integer", "largest number of packets waiting"),
-        *_delays("queueing_delay", "the times that packets waited which were transmitted"),
+        *_delays("queueing_delay", "the times that packets waited until their transmission began"),
     ),
     "nodes": _columns(
         ("node", "text", "name of the node"),
@@ -258,7 +258,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         *_old("latency_mean_s"),
     ),
     "packets": _columns(
-        ("event", "text", "+ enqueued, - dequeued, r received, d dropped"),
+        ("event", "text", "+ enqueued, - first in line, r received, d dropped"),
         ("time_s", "number", "when"),
         ("from", "text", "node at which the link begins"),
         ("to", "text", "node at which the link ends"),

@@ -100,7 +100,7 @@ class DelayMarkov(_Delay, Jumps):
     """A delay that jumps between states, such as routes: each lasts a random time, then comes another one."""
 
     states: Annotated[list[DelayState], Field(min_length=2)]
-    """The states, of which it begins in any."""
+    """The states, of which it begins in each as often as that holds."""
 
 
 class DelayOrnsteinUhlenbeck(_InSeconds, _Delay, Returning):
@@ -179,7 +179,7 @@ class Jitter(Changing):
     """What jitters have in common."""
 
     correlation: Period | None = None
-    """In this time the correlation of the jitter of two packets falls to 1/e (default there is none)."""
+    """In this time the correlation of two values of the normal process falls to 1/e (default there is none)."""
     reorder: StrictBool = False
     """Whether a packet overtakes another of which the jitter is larger; else packets stay in order."""
     kind: str
@@ -208,7 +208,7 @@ class NormalJitter(Jitter):
 
     kind: Literal["normal"] = "normal"
     mean: Period
-    """Mean of the normal distribution."""
+    """Mean of the normal distribution, which is cut off at zero, so that the mean of the jitter is larger."""
     deviation: Period
     """Its standard deviation."""
 

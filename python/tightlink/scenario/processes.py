@@ -81,7 +81,7 @@ class Jumps(Process):
     kind: Literal["markov"] = "markov"
     """How it changes."""
     states: Annotated[list[Any], Field(min_length=2)]
-    """The states, of which it begins in any."""
+    """The states, of which it begins in each as often as that holds."""
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""

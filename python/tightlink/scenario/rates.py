@@ -211,7 +211,7 @@ class Markov(Jumps):
     """A rate that jumps between states: each lasts a random time, then comes another one, each as likely."""
 
     states: Annotated[list[RateState], Field(min_length=2)]
-    """The states, of which it begins in any."""
+    """The states, of which it begins in each as often as that holds."""
 
     def _check(self) -> None:
         if not any(units.rate(state.rate) for state in self.states):

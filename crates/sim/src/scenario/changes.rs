@@ -159,7 +159,7 @@ pub struct TraceSpec {
 pub struct JitterSpec {
     /// Its distribution.
     pub distribution: JitterDistribution,
-    /// In this time the correlation of the jitter of two packets falls to 1/e, in seconds; none: there is none.
+    /// In this time the correlation of the normal process falls to 1/e, in seconds; none: there is none.
     pub correlation_s: Option<f64>,
 }
 
