@@ -53,6 +53,17 @@ def test_the_hurst_parameter_of_fractional_noise(h: float) -> None:
     assert sum(h in each for each in found) >= 34
 
 
+@pytest.mark.parametrize("power", [0.65, 0.4])
+def test_the_interval_of_the_hurst_parameter_holds_where_frequencies_are_few(power: float) -> None:
+    rng, series = np.random.default_rng(15), 400
+    held = sum(0.5 in hurst(rng.normal(size=256), power) for _ in range(series))
+    # Within three standard errors.
+    assert abs(held / series - 0.95) <= 3 * (0.95 * 0.05 / series) ** 0.5
+    # One wave alone says nothing of a slope.
+    wave = hurst(np.sin(2 * np.pi * np.arange(1024) / 256), power)
+    assert (wave.low, wave.high) == (0.001, 1.5)
+
+
 def test_the_variance_time_plot() -> None:
     noise = [fractional_noise(0.8, 1 << 14, seed) for seed in range(8)]
     found = [burstiness(1000 + 10 * each, 0.01) for each in noise]

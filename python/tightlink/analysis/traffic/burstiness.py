@@ -2,8 +2,9 @@
 
 Of arrivals without memory the variance of means over m intervals falls as 1/m, and the Hurst parameter H is 0.5;
 of self-similar traffic it falls as m^(2H − 2), with H up to 1: bursts at all time scales (Leland, Taqqu, Willinger,
-Wilson 1994). H is estimated from the spectrum at low frequencies by the local Whittle estimator, of which the
-interval is known (Robinson 1995); the slope of the variance-time plot gives a second one, to look at.
+Wilson 1994). H is estimated from the spectrum at low frequencies by the local Whittle estimator (Robinson 1995),
+whose interval comes from how sharp the minimum of its contrast is; the slope of the variance-time plot gives a second
+one, to look at.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ LEAST_VALUES: Final = 256
 _LOW: Final = 0.65
 #: And these are the lowest: memory that ends, as of a Markov chain, may reach up to the others.
 _LOWEST: Final = 0.4
+#: H is looked for between these.
+_LEAST_H: Final = 0.001
+_MOST_H: Final = 1.5
 #: Half a 95 % interval, in standard deviations.
 _NORMAL: Final = 1.96
 #: Means over the longest time: so many are left.
@@ -117,7 +121,7 @@ def burstiness(values: ArrayLike, interval_s: float) -> Burstiness:
 
 
 def hurst(values: ArrayLike, power: float = _LOW) -> Estimate:
-    """The Hurst parameter by the local Whittle estimator, with its asymptotic 95 % interval.
+    """The Hurst parameter by the local Whittle estimator, with its 95 % interval.
 
     Args:
         values: What was sent in each of equal intervals, such as packets or bytes.
@@ -149,9 +153,13 @@ def hurst(values: ArrayLike, power: float = _LOW) -> Estimate:
         power = 2 * h - 1
         return math.log(float((frequency**power * spectrum).mean())) - power * float(logarithms)
 
-    value = float(minimize_scalar(contrast, bounds=(0.001, 1.5), method="bounded").x)
-    half = _NORMAL / (2 * math.sqrt(count))
-    return Estimate(value, value - half, value + half)
+    value = float(minimize_scalar(contrast, bounds=(_LEAST_H, _MOST_H), method="bounded").x)
+    # The contrast's second derivative is four times the weighted variance of the logarithms, which is 1 where
+    # frequencies are many (Robinson 1995, theorem 2) and less where they are few.
+    weights = frequency ** (2 * value - 1) * spectrum
+    information = float(np.cov(np.log(frequency), aweights=weights, ddof=0))
+    half = _NORMAL / (2 * math.sqrt(count * information)) if information > 0 else math.inf
+    return Estimate(value, max(value - half, _LEAST_H), min(value + half, _MOST_H))
 
 
 def _scales(values: Array, interval_s: float) -> tuple[pl.DataFrame, float]:
