@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import pty
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -21,7 +23,7 @@ import tightlink as tl
 from tightlink import cli, experiment, report
 from tightlink.experiment.metrics import metrics
 from tightlink.experiment.plan import Plan
-from tightlink.experiment.precision import Precision, half_width
+from tightlink.experiment.precision import Precision, half_width, median_half_width
 from tightlink.experiment.running import run
 from tightlink.experiment.store import Store
 from tightlink.experiment.summary import summary
@@ -389,6 +391,19 @@ def test_intervals_cover_what_they_should() -> None:
     draws = np.random.default_rng(1).normal(size=(4000, 5))
     covered = [abs(float(np.mean(row))) <= half_width(list(row)) for row in draws]
     assert sum(covered) / len(covered) == pytest.approx(0.95, abs=0.012)
+
+
+@pytest.mark.parametrize("values", [3, 4, 5, 7, 10])
+def test_intervals_of_medians_hold_at_least_what_they_should(values: int) -> None:
+    """At the few repeats that measurements have: of normal values, and of exponential ones, which are skewed."""
+    import numpy as np
+
+    random, times = np.random.default_rng(1), 600
+    for draw, median in ((random.normal, 0.0), (random.exponential, math.log(2))):
+        draws = draw(size=(times, values))
+        covered = [abs(statistics.median(row) - median) <= median_half_width(row) for row in draws.tolist()]
+        # Less by three standard errors at most.
+        assert sum(covered) / times >= 0.95 - 3 * (0.95 * 0.05 / times) ** 0.5
 
 
 def test_the_summary_of_cells(noisy: Path) -> None:
