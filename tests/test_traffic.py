@@ -204,12 +204,15 @@ def test_cycles_of_a_day_and_a_week() -> None:
         cycles(rng.normal(size=3600), 1.0)
 
 
-def test_noise_has_no_cycles() -> None:
-    rng = np.random.default_rng(10)
-    series = [_autoregressive(0.6, 21 * 24, rng) for _ in range(60)]
-    found = [each.there for values in series for each in cycles(values, 3600.0)]
-    # A hundredth of them, by chance, and a little more as the noise is red.
-    assert np.mean(found) <= 0.05
+@pytest.mark.parametrize("correlation", [0.0, 0.9, 0.97])
+def test_noise_has_cycles_as_often_as_the_level_says(correlation: float) -> None:
+    """Also red noise, in which frequencies below that of a week are stronger than those above."""
+    rng, series = np.random.default_rng(10), 200
+    found = [cycles(_autoregressive(correlation, 21 * 24, rng), 3600.0) for _ in range(series)]
+    for place in range(len(PERIODS)):
+        p = np.array([each[place].p for each in found])
+        assert stats.binom.sf((p <= 0.01).sum() - 1, series, 0.01) > 1e-3
+        assert stats.binom.sf((p <= 0.1).sum() - 1, series, 0.1) > 1e-3
 
 
 def test_spikes_are_found_where_they_are() -> None:

@@ -1,12 +1,15 @@
 """Cycles of traffic whose periods are known beforehand: the day and the week, and the halves of both.
 
 Smith 2009 names them. Sines with these periods are fitted together with a trend; the power of each is held against
-that of its surroundings in the spectrum of what is left (an F test). What has a period that is not known beforehand is
-found by `tightlink.analysis.traffic.oscillation`.
+that of its surroundings in the spectrum of what is left (an F test). As noise of traffic is stronger the lower the
+frequency, the surroundings are a straight line in logarithms, whose slope other cycles near by hardly move (H. Theil
+1950; P. K. Sen, Journal of the American Statistical Association 63(324), 1968). What has a period that is not known
+beforehand is found by `tightlink.analysis.traffic.oscillation`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -28,9 +31,10 @@ _TIMES: Final = 2
 #: Values in a period.
 _LEAST_VALUES: Final = 4
 #: Frequencies around that of a cycle that say what is usual there.
-_SURROUNDINGS: Final = 12
+_SURROUNDINGS: Final = 20
 #: Below this probability a cycle is there.
 LEVEL: Final = 0.01
+_LN_2: Final = math.log(2)
 _DIGITS: Final = 4
 
 
@@ -126,11 +130,16 @@ def cycles(
 
 def _test(left: Array, removed: set[int], place: float, height: float) -> tuple[float, float]:
     """The power at a place of the spectrum, of which this is the height, over that around it; and its p."""
-    # Where sines were fitted nothing is left, and the first frequencies are the trend's.
+    # Where sines were fitted nothing is left.
     usable = np.array([bin_ for bin_ in range(1, len(left) - 1) if bin_ not in removed])
     nearest = usable[np.argsort(np.abs(np.log(usable / place)), kind="stable")[:_SURROUNDINGS]]
-    usual = float(left[nearest].mean())
-    if usual == 0:
-        return np.inf, 0.0
+    away = np.log(nearest / place)
+    # An exact zero would have no logarithm.
+    logarithm = np.log(np.maximum(left[nearest], np.finfo(float).tiny))
+    # Powers are exponentially distributed: their median is ln 2 of their mean, and the variance of the logarithm of
+    # the median of m is 1 / (m ln² 2); the further from the middle of the line, the larger.
+    usual = float(np.exp(stats.theilslopes(logarithm, away, method="joint").intercept)) / _LN_2
+    variance = (1 / len(away) + away.mean() ** 2 / ((away - away.mean()) ** 2).sum()) / _LN_2**2
     ratio = height**2 / usual
-    return ratio, float(stats.f.sf(ratio, 2, 2 * len(nearest)))
+    # The logarithm of a mean of as many degrees of freedom has that variance.
+    return ratio, float(stats.f.sf(ratio, 2, 2 / variance))
