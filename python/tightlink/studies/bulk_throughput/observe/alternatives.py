@@ -20,32 +20,7 @@ from tightlink.reduce import largest, mean_of, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe import grids, linux
 from tightlink.studies.bulk_throughput.observe.cross_traffic import points
-from tightlink.studies.bulk_throughput.observe.grids import (
-    FEW,
-    PLOTTED,
-    best,
-    beyond_best,
-    cells,
-    lines,
-    nearest_window,
-    short_of_best,
-    without_loss,
-)
-from tightlink.studies.bulk_throughput.setup.paths import (
-    ALTERNATIVES,
-    BASES,
-    CHOSEN,
-    COMPARED,
-    DARESBURY,
-    DEFAULTS,
-    KILOBYTES,
-    PATHS,
-    SITES,
-    WEIGHED,
-    Alternative,
-    Comparison,
-    variations,
-)
+from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.expressions import NotObservedError
 
@@ -81,7 +56,7 @@ class Missed:
 class Weighed(Missed):
     """An alternative: its grids, what claims compare, and how far it misses the document's figures."""
 
-    alternative: Alternative
+    alternative: paths.Alternative
     grids: Mapping[str, pl.DataFrame]
     recoveries: Mapping[str, pl.DataFrame]
     values: Mapping[str, object]
@@ -91,18 +66,18 @@ class Weighed(Missed):
 
 def weighed(runs: Mapping[str, Run]) -> dict[str, Weighed]:
     """All of them, by name."""
-    return {each.name: _weighed(each, runs) for each in ALTERNATIVES}
+    return {each.name: _weighed(each, runs) for each in paths.ALTERNATIVES}
 
 
-def _weighed(under: Alternative, runs: Mapping[str, Run]) -> Weighed:
-    places = PATHS if under is CHOSEN else WEIGHED
+def _weighed(under: paths.Alternative, runs: Mapping[str, Run]) -> Weighed:
+    places = paths.PATHS if under is paths.CHOSEN else paths.WEIGHED
     own = {place.name: grids.cells(runs, under.task(place.name), place.cells, place.path) for place in places}
-    recoveries = {each.name: compared(each, runs, under) for each in COMPARED}
+    recoveries = {each.name: compared(each, runs, under) for each in paths.COMPARED}
     found = {
-        **grids.daresbury_values(own[DARESBURY.name]),
+        **grids.daresbury_values(own[paths.DARESBURY.name]),
         **grids.sites_values(own),
         "recoveries": recoveries,
-        **conclusions(own[DARESBURY.name], recoveries[_TAHOE]),
+        **conclusions(own[paths.DARESBURY.name], recoveries[_TAHOE]),
     }
     return Weighed(
         alternative=under, grids=own, recoveries=recoveries, values=found, verdicts=judged(found),
@@ -124,7 +99,7 @@ def judged(values: Mapping[str, object]) -> dict[str, Claim]:
 def conclusions(newreno: pl.DataFrame, tahoe: pl.DataFrame) -> dict[str, object]:
     """How many of the document's statements on Daresbury are decided alike under NewReno and Tahoe."""
     first, second = (
-        judged({**grids.daresbury_values(grid), **grids.loss(DARESBURY, grid)}) for grid in (newreno, tahoe)
+        judged({**grids.daresbury_values(grid), **grids.loss(paths.DARESBURY, grid)}) for grid in (newreno, tahoe)
     )
     changed = [name for name, claim in first.items() if claim.holds is not second[name].holds]
     return {
@@ -138,16 +113,16 @@ def values(found: Mapping[str, Weighed], runs: Mapping[str, Run]) -> dict[str, o
     """What claims compare, by name: alternatives.…; defaults.ID is what ns-2's defaults make of a statement."""
     ranked = sorted(found.values(), key=lambda each: each.aic)
     return {
-        **{f"defaults.{name}": claim.observed_text for name, claim in found[DEFAULTS.name].verdicts.items()},
-        "defaults.recoveries": found[DEFAULTS.name].recoveries,
+        **{f"defaults.{name}": claim.observed_text for name, claim in found[paths.DEFAULTS.name].verdicts.items()},
+        "defaults.recoveries": found[paths.DEFAULTS.name].recoveries,
         **{f"alternatives.{name}": _agreements(each, runs) for name, each in found.items()},
         "alternatives.best": ranked[0].alternative.name,
-        "alternatives.chosen": CHOSEN.name,
+        "alternatives.chosen": paths.CHOSEN.name,
         "alternatives.lead": ranked[1].aic - ranked[0].aic,
         "alternatives.second": ranked[1].alternative.title,
         "alternatives.figures": len(ranked[0].misses),
-        "alternatives.mean_miss": found[CHOSEN.name].mean_miss,
-        "alternatives.mean_miss_defaults": found[DEFAULTS.name].mean_miss,
+        "alternatives.mean_miss": found[paths.CHOSEN.name].mean_miss,
+        "alternatives.mean_miss_defaults": found[paths.DEFAULTS.name].mean_miss,
     }
 
 
@@ -155,7 +130,7 @@ def _agreements(found: Weighed, runs: Mapping[str, Run]) -> dict[str, dict[str, 
     """How what it predicts agrees with what stands for the document's measurements, by that and site."""
     stands = {
         "measured": linux.beside_ns2(linux.stored(), found.grids),
-        "synthetic": {place.name: points(place, runs, under=found.alternative) for place in SITES},
+        "synthetic": {place.name: points(place, runs, under=found.alternative) for place in paths.SITES},
     }
     return {kind: {site: agreement(frame) for site, frame in frames.items()} for kind, frames in stands.items()}
 
@@ -182,15 +157,15 @@ def misses(
     own: Mapping[str, pl.DataFrame], recoveries: Mapping[str, pl.DataFrame], values: Mapping[str, Any]
 ) -> dict[str, float]:
     """How far each figure of the document is missed, by the figure in words; 0 where it is met."""
-    compared = {each.name: mean_of(recoveries[each.name]["difference"].abs()) for each in COMPARED}
+    compared = {each.name: mean_of(recoveries[each.name]["difference"].abs()) for each in paths.COMPARED}
     found = {
-        **_daresbury(own[DARESBURY.name], values),
+        **_daresbury(own[paths.DARESBURY.name], values),
         "IN2P3: not sensitive to the factor (l. 108)": values["in2p3.factor-1-2.mean_change"] - _LITTLE,
         "IN2P3: Tahoe and SACK identical (l. 110)": compared["in2p3-factor-2.tahoe-sack"],
         "LBNL: the window has little effect (l. 204)": values["lbnl.window_effect"] - _LITTLE,
         "LBNL: SACK and NewReno identical (l. 210)": compared["lbnl.sack-newreno"],
     }
-    for place in SITES:
+    for place in paths.SITES:
         grid = own[place.name]
         found[f"{place.site}: few flows, window of the BDP (l. 83, 260)"] = _short_at_bdp(place.bdp_packets, grid)
         found[f"{place.site}: the maximum with 7 flows or more (l. 262)"] = grids.fewer_ahead(grid)
@@ -198,13 +173,13 @@ def misses(
 
 
 def _daresbury(grid: pl.DataFrame, values: Mapping[str, Any]) -> dict[str, float]:
-    plotted, top = grid.filter(pl.col("flows").is_in(PLOTTED)), values["daresbury.optimum_share"]
-    modest = pl.col("window_packets").replace_strict(KILOBYTES) <= _MODEST_KB
-    place = without_loss(plotted).filter((pl.col("flows") >= _MANY) & modest)
-    after = [(best(part), beyond_best(part)) for _, part in lines(plotted)]
+    plotted, top = grid.filter(pl.col("flows").is_in(grids.PLOTTED)), values["daresbury.optimum_share"]
+    modest = pl.col("window_packets").replace_strict(paths.KILOBYTES) <= _MODEST_KB
+    place = grids.without_loss(plotted).filter((pl.col("flows") >= _MANY) & modest)
+    after = [(grids.best(part), grids.beyond_best(part)) for _, part in grids.lines(plotted)]
     return {
         "over 70 % without loss from 4 flows on (l. 72)": max(
-            _from_corner(part) for flows, part in lines(plotted) if flows >= FEW
+            _from_corner(part) for flows, part in grids.lines(plotted) if flows >= grids.FEW
         ),
         "which needs 4 flows (l. 74)": values["daresbury.lossless_share_most_below_4"] - _SEVENTY,
         "over 90 % without loss (l. 75)": _NINETY - top,
@@ -228,19 +203,23 @@ def _from_corner(part: pl.DataFrame) -> float:
 
 def _growth(grid: pl.DataFrame) -> float:
     """What is lost, at most, where each number of flows beyond 4 has no larger window than the one before."""
-    limit, worst = max(KILOBYTES), 0.0
-    for flows, part in lines(grid):
-        if flows < FEW:
+    limit, worst = max(paths.KILOBYTES), 0.0
+    for flows, part in grids.lines(grid):
+        if flows < grids.FEW:
             continue
-        allowed = best(part.filter(pl.col("window_packets") <= limit))
-        worst = max(worst, best(part)["goodput_bps"] / allowed["goodput_bps"] - 1)
+        allowed = grids.best(part.filter(pl.col("window_packets") <= limit))
+        worst = max(worst, grids.best(part)["goodput_bps"] / allowed["goodput_bps"] - 1)
         limit = allowed["window_packets"]
     return worst
 
 
 def _short_at_bdp(packets: float, grid: pl.DataFrame) -> float:
     """How much more than the window nearest to the BDP the best one carries, with 4 flows or fewer."""
-    return max(short_of_best(part, nearest_window(packets)) for flows, part in lines(grid) if flows <= FEW)
+    return max(
+        grids.short_of_best(part, grids.nearest_window(packets))
+        for flows, part in grids.lines(grid)
+        if flows <= grids.FEW
+    )
 
 
 # Goodput over one property at a time; and where Tahoe, NewReno and SACK differ, cell by cell to the packet.
@@ -250,18 +229,12 @@ _COUNTS: Final = ("packets_sent", "packets_dropped", "goodput_bps")
 
 def properties(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each variation: base, property, value, goodput and loss."""
+    columns = ("goodput_bps", "goodput_share", "loss")
     rows = []
-    for name, (base, place) in variations().items():
+    for name, (base, place) in paths.variations().items():
         found = cell(runs[name], place.path)
-        rows.append({
-            "base": base,
-            "property": place.factor,
-            "value": float(place.value),
-            "goodput_bps": found["goodput_bps"],
-            "goodput_share": found["goodput_share"],
-            "loss": found["loss"],
-        })  # fmt: skip
-    return pl.DataFrame(rows)
+        rows.append((base, place.factor, float(place.value), *(found[column] for column in columns)))
+    return pl.DataFrame(rows, schema=["base", "property", "value", *columns], orient="row")
 
 
 def sweeps(found: pl.DataFrame) -> dict[str, object]:
@@ -274,17 +247,19 @@ def sweeps(found: pl.DataFrame) -> dict[str, object]:
     factor = found.filter(pl.col("property") == "factor").group_by("base").agg(pl.col("goodput_bps"))
     return {
         "sweep.factor_change": max(1 - min(goodputs) / max(goodputs) for goodputs in factor["goodput_bps"]),
-        "sweep.rtt_ranks": max(ranks("rtt_s", base) for base in BASES),
-        "sweep.duration_ranks": min(ranks("duration_s", base) for base in BASES),
+        "sweep.rtt_ranks": max(ranks("rtt_s", base) for base in paths.BASES),
+        "sweep.duration_ranks": min(ranks("duration_s", base) for base in paths.BASES),
         # That of the settings that overflows the queue.
-        "sweep.queue_loss_ranks": ranks("queue_packets", [*BASES][-1], "loss"),
+        "sweep.queue_loss_ranks": ranks("queue_packets", [*paths.BASES][-1], "loss"),
     }
 
 
-def compared(each: Comparison, runs: Mapping[str, Run], under: Alternative) -> pl.DataFrame:
+def compared(each: paths.Comparison, runs: Mapping[str, Run], under: paths.Alternative) -> pl.DataFrame:
     """The cells of a path under both: whether they are ``equal`` to the packet, and ``difference`` in goodput."""
     place = each.place
-    first, second = (cells(runs, each.prefix(recovery, under), place.cells, place.path) for recovery in each.recoveries)
+    first, second = (
+        grids.cells(runs, each.prefix(recovery, under), place.cells, place.path) for recovery in each.recoveries
+    )
     equal = pl.all_horizontal(pl.col(name) == pl.col(f"{name}_other") for name in _COUNTS)
     return first.join(second, on=["window_packets", "flows"], suffix="_other").with_columns(
         equal=equal,

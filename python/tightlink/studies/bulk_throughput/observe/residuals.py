@@ -87,23 +87,21 @@ UNDER: Final = {"ns2": paths.DEFAULTS, "ns2.chosen": paths.CHOSEN}
 def beside(place: paths.Place, runs: Mapping[str, Run], under: paths.Alternative = paths.DEFAULTS) -> pl.DataFrame:
     """Its rows with ours: ``sent``, ``arrivals``, ``drops``, ``acked`` here, and both goodputs."""
     theirs = grid(place, under)
-    rows = []
-    for row in theirs.iter_rows(named=True):
-        run = runs[under.task(f"{place.name}/{row['window_packets']}/{row['flows']}")]
-        link = run.links.row(0, named=True)
-        rows.append({
-            "sent": int(run.flows["packets_sent"].sum()),
-            "arrivals": int(link["packets_in"]),
-            "drops": int(link["packets_dropped"]),
-            "acked": acked_packets(run, place.path),
-        })  # fmt: skip
+    cells = theirs.select("window_packets", "flows").rows()
+    own = [runs[under.task(f"{place.name}/{window}/{flows}")] for window, flows in cells]
+    counts = {
+        "sent": [int(run.flows["packets_sent"].sum()) for run in own],
+        "arrivals": [int(run.links["packets_in"][0]) for run in own],
+        "drops": [int(run.links["packets_dropped"][0]) for run in own],
+        "acked": [acked_packets(run, place.path) for run in own],
+    }
     rate = 8 * place.path.payload_bytes / place.path.duration_s
     # With delayed ACKs those that wait are no measure: what passed the bottleneck is.
     passed = {"here_bps": pl.col("arrivals") - pl.col("drops"),
               "ns2_bps": pl.col("bottleneck_arrivals") - pl.col("bottleneck_drops")}  # fmt: skip
     acked = {"here_bps": pl.col("acked"), "ns2_bps": pl.col("packets_acked")}
     counted = passed if under.tcp.get("delayed_acks") else acked
-    return pl.concat([theirs, pl.DataFrame(rows)], how="horizontal").with_columns(
+    return pl.concat([theirs, pl.DataFrame(counts)], how="horizontal").with_columns(
         **{name: count * rate for name, count in counted.items()}
     )
 

@@ -24,20 +24,6 @@ from tightlink.studies.bulk_throughput.report import residuals
 from tightlink.studies.bulk_throughput.report.grids import Parts, of_factor, of_grids, of_properties, of_windows, two
 from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.bulk_throughput.setup.cross_traffic import CROSS, FOUR_FLOWS
-from tightlink.studies.bulk_throughput.setup.paths import (
-    CALTECH,
-    CALTECH_10MS,
-    CHOSEN,
-    COMPARED,
-    DARESBURY,
-    DEFAULTS,
-    DOCUMENT_R2,
-    IN2P3,
-    KILOBYTES,
-    PATHS,
-    SITES,
-    Place,
-)  # fmt: skip
 from tightlink.studies.bulk_throughput.setup.pings import BYTES, PACKETS, SIZE
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
@@ -48,7 +34,12 @@ _VERDICTS: Final = {True: "holds", False: "does not", None: "open"}
 #: The document's list of windows in bytes (l. 33).
 _LISTED: Final = (8760, 16060, 32120, 64240, 128480, 511000, 1022000)
 #: Its products of bandwidth and round trip, in whole kB (l. 233–252).
-_PRODUCTS_KB: Final[dict[Place, int]] = {DARESBURY: 203, IN2P3[1]: 630, CALTECH_10MS: 56, paths.LBNL: 13}
+_PRODUCTS_KB: Final[dict[paths.Place, int]] = {
+    paths.DARESBURY: 203,
+    paths.IN2P3[1]: 630,
+    paths.CALTECH_10MS: 56,
+    paths.LBNL: 13,
+}
 #: ATM cells a second on an E3 line of 34.368 Mbit/s: with PLCP nine in 125 µs (ETS 300 214), and 530 bytes of them in
 #: 125 µs with the later framing of G.832 (G.804, section 6).
 _CELLS_PER_S: Final = {"plcp": 9 / 125e-6, "g832": 530 / 53 / 125e-6}
@@ -74,7 +65,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         _of_alternatives(observed["weighed"], observed),
         of_grids(observed["grids"]),
         of_factor(observed["grids"]),
-        of_windows(observed["grids"][DARESBURY.name]),
+        of_windows(observed["grids"][paths.DARESBURY.name]),
         of_properties(observed["properties"]),
         _of_recoveries(observed["recoveries"]),
         _of_pings(observed["pings"]),
@@ -85,7 +76,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     ):
         named |= names
         blocks |= made
-    grids = {place: two(observed["grids"][place.name]) for place in PATHS}
+    grids = {place: two(observed["grids"][place.name]) for place in paths.PATHS}
     figures = {
         "goodput": [over_windows.properties(title=place.title) for place, (over_windows, _) in grids.items()],
         "over-loss": [over_loss.properties(title=place.title) for place, (_, over_loss) in grids.items()],
@@ -97,7 +88,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
 
 def _notes() -> dict[str, Any]:
     """What follows from the document's own constants, and so is no claim."""
-    packet_bytes, payload = IN2P3[1].path.packet_bytes, DARESBURY.path.payload_bytes
+    packet_bytes, payload = paths.IN2P3[1].path.packet_bytes, paths.DARESBURY.path.payload_bytes
     needed = math.ceil((packet_bytes + _AROUND_BYTES) / _CELL_BYTES)
     atm = {
         # What is left beside the cells' headers, and for full packets.
@@ -114,14 +105,16 @@ def _notes() -> dict[str, Any]:
             f"{place.path.bdp_bytes / 1e3:g} ({place.site}: {printed})" for place, printed in _PRODUCTS_KB.items()
         ),
         "listed": len(_LISTED),
-        "left_out": " and ".join(f"{size} kB" for window, size in KILOBYTES.items() if window * payload not in _LISTED),
+        "left_out": " and ".join(
+            f"{size} kB" for window, size in paths.KILOBYTES.items() if window * payload not in _LISTED
+        ),
     }
 
 
 def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, Any]) -> Parts:
     """The document's statements and figures under each alternative, and which one they choose."""
     # The statements that are decided for all of them.
-    common = [key for key in found[CHOSEN.name].verdicts if all(key in each.verdicts for each in found.values())]
+    common = [key for key in found[paths.CHOSEN.name].verdicts if all(key in each.verdicts for each in found.values())]
     held = {name: sum(each.verdicts[key].holds is True for key in common) for name, each in found.items()}
     ranked = sorted(found.values(), key=lambda each: each.aic)
     heads: dict[str, Format] = {
@@ -142,19 +135,19 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, Any]) ->
     }
     r2: list[dict[str, Any]] = [
         {"alternative": each.alternative.title, "observed": words}
-        | {place.site: values[f"alternatives.{name}"][kind][place.name].origin.value for place in SITES}
+        | {place.site: values[f"alternatives.{name}"][kind][place.name].origin.value for place in paths.SITES}
         for kind, words in _STANDS.items()
         for name, each in found.items()
     ]
-    printed = {place.site: DOCUMENT_R2[place.name] for place in SITES}
+    printed = {place.site: paths.DOCUMENT_R2[place.name] for place in paths.SITES}
     r2.append({"alternative": "the document's ns-2", "observed": "iperf, 2000"} | printed)
-    chosen, plain = found[CHOSEN.name], found[DEFAULTS.name]
+    chosen, plain = found[paths.CHOSEN.name], found[paths.DEFAULTS.name]
     weighed = {
-        "title": f"{CHOSEN.title[:1].upper()}{CHOSEN.title[1:]}",
+        "title": f"{paths.CHOSEN.title[:1].upper()}{paths.CHOSEN.title[1:]}",
         "chosen": chosen,
         "plain": plain,
         "common": len(common),
-        "held": {"chosen": held[CHOSEN.name], "plain": held[DEFAULTS.name]},
+        "held": {"chosen": held[paths.CHOSEN.name], "plain": held[paths.DEFAULTS.name]},
     }
     return {"weighed": weighed}, {
         "weights": Table.of(heads, weights),
@@ -174,10 +167,10 @@ def _of_recoveries(tables: Mapping[str, pl.DataFrame]) -> Parts:
             equal=(pl.col("equal") & lossless).sum(), lossy=(~lossless).sum(),
             equal_there=(pl.col("equal") & ~lossless).sum(), mean=100 * off.mean(), largest=100 * off.abs().max(),
         )
-        for each in COMPARED
+        for each in paths.COMPARED
     )  # fmt: skip
     drawn = pl.concat(
-        tables[each.name].select(*columns, path=pl.lit(f"{each.place.site}: {each.title}")) for each in COMPARED
+        tables[each.name].select(*columns, path=pl.lit(f"{each.place.site}: {each.title}")) for each in paths.COMPARED
     )
     named = {name: table[name].sum() for name in ("equal", "clean", "equal_there", "lossy")}
     return {"recoveries": named | {"most": largest(table["largest"]) / 100}}, {
@@ -218,7 +211,7 @@ def _of_cross_traffic(goodputs: pl.DataFrame, intervals: pl.DataFrame) -> Parts:
     widening = [
         charts.line(
             part.select("share", "goodput_bps", "edge"), "share", "goodput_bps", by="edge", title=str(setting),
-            x_title="cross traffic (% of the bandwidth)", y_domain=(0, DARESBURY.path.bandwidth_bps), height=180,
+            x_title="cross traffic (% of the bandwidth)", y_domain=(0, paths.DARESBURY.path.bandwidth_bps), height=180,
         )
         for (setting,), part in long.group_by("setting", maintain_order=True)
     ]  # fmt: skip
@@ -235,7 +228,7 @@ def _of_cross_traffic(goodputs: pl.DataFrame, intervals: pl.DataFrame) -> Parts:
 
 def _of_observations(points: Mapping[str, pl.DataFrame]) -> Parts:
     """Observed against predicted, as the document draws and counts it, on observations that are simulated too."""
-    found = {place: points[place.name] for place in SITES}
+    found = {place: points[place.name] for place in paths.SITES}
     whole = {place: agreement(frame) for place, frame in found.items()}
     rows = []
     for place, frame in found.items():
@@ -271,7 +264,10 @@ def _of_unknowns(found: Sequence[Explained]) -> Parts:
         "beside": next(each for each in found if each.unknown.cross == CROSS),
     }
     return named, {
-        "unknown": [residuals.scatter(CALTECH, first.points), residuals.over_windows(CALTECH, first.points)],
+        "unknown": [
+            residuals.scatter(paths.CALTECH, first.points),
+            residuals.over_windows(paths.CALTECH, first.points),
+        ],
         "pairs": Table(pl.DataFrame(rows), formats=digits),
     }
 
@@ -289,7 +285,7 @@ def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, object]) ->
         )
         for name, place in product(UNDER, WITH_NS2)
     )  # fmt: skip
-    plain = next(name for name, under in UNDER.items() if under is DEFAULTS)
+    plain = next(name for name, under in UNDER.items() if under is paths.DEFAULTS)
     points = pl.concat(
         tables[f"{plain}.{place.name}"].select(
             "window_packets", "flows", "ns2_bps", "here_bps", path=pl.lit(place.title)

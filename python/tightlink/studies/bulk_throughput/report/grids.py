@@ -12,15 +12,7 @@ from tightlink.analysis.path.vary import FACTORS
 from tightlink.numbers import several
 from tightlink.report import Format, Table, charts
 from tightlink.studies.bulk_throughput.observe.grids import best, is_best, lines, nearest_window
-from tightlink.studies.bulk_throughput.setup.paths import (
-    CALTECH,
-    CALTECH_10MS,
-    DARESBURY,
-    IN2P3,
-    KILOBYTES,
-    PATHS,
-    SITES,
-)  # fmt: skip
+from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.words import mbit, percent
 
 _OVER_WINDOWS: Final[dict[str, Any]] = {"by": "line", "x_scale": "log", "x_domain": (8, 1024), "x_title": "window (kB)"}
@@ -37,18 +29,18 @@ Parts = tuple[dict[str, Any], dict[str, Any]]
 
 def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
     """What each path carries, and which window and flows to take."""
-    rows, chosen = [], {place.name: choose(grids[place.name]) for place in PATHS}
-    for place in PATHS:
+    rows, chosen = [], {place.name: choose(grids[place.name]) for place in paths.PATHS}
+    for place in paths.PATHS:
         for rule, row in (("best", chosen[place.name].best), ("cheapest", chosen[place.name].cheapest)):
             rows.append((place.title, place.path.bdp_bytes / 1e3, rule, *_cell(row), row["rtt_loaded_s"]))
-    single = grids[DARESBURY.name].filter((pl.col("flows") == 1) & (pl.col("window_packets") == 44))
+    single = grids[paths.DARESBURY.name].filter((pl.col("flows") == 1) & (pl.col("window_packets") == 44))
     sites = {}
-    for number, place in enumerate(SITES):
+    for number, place in enumerate(paths.SITES):
         top = best(grids[place.name])
         sites[number] = {
             "title": place.title,
             "finding": f"The most is {mbit(top['goodput_bps'], 1)}, {percent(top['goodput_share'])} of the link, with "
-            f"{several(top['flows'], 'flow')} of {KILOBYTES[top['window_packets']]} kB, which lose "
+            f"{several(top['flows'], 'flow')} of {paths.KILOBYTES[top['window_packets']]} kB, which lose "
             f"{percent(top['loss'], 1)}. Settings that lose no more than {percent(LITTLE, 1)} get "
             f"{percent(chosen[place.name].best['goodput_share'])} at most.",
         }
@@ -56,16 +48,16 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
         key: {
             "best": chosen[place.name].best,
             "cheapest": chosen[place.name].cheapest,
-            "cheapest_kb": KILOBYTES[chosen[place.name].cheapest["window_packets"]],
+            "cheapest_kb": paths.KILOBYTES[chosen[place.name].cheapest["window_packets"]],
         }
-        for key, place in (("daresbury", DARESBURY), ("caltech", CALTECH), ("tenms", CALTECH_10MS))
+        for key, place in (("daresbury", paths.DARESBURY), ("caltech", paths.CALTECH), ("tenms", paths.CALTECH_10MS))
     }
     return (
         named | {"sites": sites, "single": single.row(0, named=True), "little": LITTLE, "nearly": NEARLY},
         {
             "choices": Table.of({"path": "", "BDP kB": ".0f", "rule": ""} | _CELL | {"rtt_loaded_s": ""}, rows),
-            "tenms": two(grids[CALTECH_10MS.name]),
-            **{f"site-{number}": two(grids[place.name]) for number, place in enumerate(SITES)},
+            "tenms": two(grids[paths.CALTECH_10MS.name]),
+            **{f"site-{number}": two(grids[place.name]) for number, place in enumerate(paths.SITES)},
         },
     )
 
@@ -73,7 +65,7 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
 def _cell(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """A cell below the heads of `_CELL`."""
     shares = (100 * row["goodput_share"], 100 * row["loss"])
-    return row["flows"], KILOBYTES[row["window_packets"]], row["goodput_bps"], *shares
+    return row["flows"], paths.KILOBYTES[row["window_packets"]], row["goodput_bps"], *shares
 
 
 def two(grid: pl.DataFrame) -> list[Any]:
@@ -94,25 +86,25 @@ def of_factor(grids: Mapping[str, pl.DataFrame]) -> Parts:
     """The path to IN2P3 with each bottleneck factor."""
     most = (
         f"{percent(best(grids[place.name])['goodput_share'])} at most with factor {place.path.factor:g}"
-        for place in IN2P3
+        for place in paths.IN2P3
     )
     row = [
         charts.line(
             _shown(grids[place.name]).select("window_kb", "goodput_bps", "line"), "window_kb", "goodput_bps",
             title=f"factor {place.path.factor:g}", height=240, y_domain=(0, place.path.bandwidth_bps), **_OVER_WINDOWS,
         )
-        for place in IN2P3
+        for place in paths.IN2P3
     ]  # fmt: skip
     return {"factors": ", ".join(most)}, {"factors": row}
 
 
 def of_windows(grid: pl.DataFrame) -> Parts:
     """The best window for each number of flows, beside two rules."""
-    packets = DARESBURY.path.bdp_bytes / DARESBURY.path.payload_bytes
+    packets = paths.DARESBURY.path.bdp_bytes / paths.DARESBURY.path.payload_bytes
     rows, hits, few = [], 0, 0
     for flows, part in lines(grid):
         _, window, *carried = _cell(best(part))
-        near = (KILOBYTES[nearest_window(wanted)] for wanted in (packets, packets / flows))
+        near = (paths.KILOBYTES[nearest_window(wanted)] for wanted in (packets, packets / flows))
         rows.append((flows, window, *near, *carried))
         hits += is_best(part, nearest_window(packets / flows))
         few += is_best(part, nearest_window(packets))
@@ -125,7 +117,7 @@ def of_windows(grid: pl.DataFrame) -> Parts:
 def of_properties(found: pl.DataFrame) -> Parts:
     """One property at a time."""
     small = found.filter((pl.col("base") == "4 × 64 kB") & (pl.col("property") == "rtt_s"))
-    at, rtt_s = dict(small.select("value", "goodput_share").rows()), DARESBURY.path.rtt_s
+    at, rtt_s = dict(small.select("value", "goodput_share").rows()), paths.DARESBURY.path.rtt_s
     drawn = [
         charts.line(
             found.filter(pl.col("property") == name).select("base", pl.col("value").alias(name), "goodput_bps"),
@@ -146,6 +138,6 @@ def _shown(grid: pl.DataFrame) -> pl.DataFrame:
     kept = grid.filter(pl.col("flows").is_in(_SHOWN)).sort("flows", "window_packets")
     return kept.with_columns(
         line=pl.col("flows").cast(pl.String),
-        window_kb=pl.col("window_packets").replace_strict(KILOBYTES),
+        window_kb=pl.col("window_packets").replace_strict(paths.KILOBYTES),
         utilization=pl.col("goodput_share") * 100,
     )  # fmt: skip
