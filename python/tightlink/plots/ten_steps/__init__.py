@@ -13,12 +13,8 @@ Example:
 
 from __future__ import annotations
 
-from tightlink.plots.ten_steps.blocks import blocks
-from tightlink.plots.ten_steps.contour import contour
-from tightlink.plots.ten_steps.data import ordered, scatter
-from tightlink.plots.ten_steps.effects import effects, half_normal, residual_sd, youden
-from tightlink.plots.ten_steps.matrix import interaction_matrix
-from tightlink.plots.ten_steps.means import means
+from tightlink.plots.ten_steps.effects import contour, effects, half_normal, residual_sd, youden
+from tightlink.plots.ten_steps.levels import blocks, interaction_matrix, means, ordered, scatter
 from tightlink.plots.ten_steps.page import page
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Steps 6 to 9: effects by their means, ranked, beside noise, and what they leave unexplained."""
+"""Steps 6 to 10: effects by their means, ranked, beside noise, what they leave unexplained, and where to go."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tightlink.analysis.effects.ten_steps import Steps
-from tightlink.lazy import Axes
+from tightlink.lazy import Axes, np
 from tightlink.plots import labels, palette
 from tightlink.plots.style import LEGEND, SIZE, axes
 from tightlink.plots.ten_steps import names as named
@@ -23,6 +23,11 @@ _IN_SIGHT: Final = 1.1
 #: Points closer to each other than this share of the largest effect are named together.
 _NEAR: Final = 0.06
 _WHITE: Final = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 0.4}
+#: Of the surface: points along a side, how far beyond the levels, lines, and the length of the arrow.
+_DENSE: Final = 41
+_BEYOND: Final = 1.35
+_LINES: Final = 9
+_STEP: Final = 0.3
 
 
 def youden(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
@@ -110,6 +115,40 @@ def residual_sd(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axe
     rest = named.left_out(rows.height - 1, found.effects.height, "effects")
     ax.set(ylabel=f"residual sd, {up.title}", xlabel=rest.removeprefix("; "))
     ax.set_ylim(bottom=0)
+    return ax
+
+
+def contour(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
+    """Step 10: lines of equal response over the two factors that matter most, through the means at the corners.
+
+    The arrow leaves the highest corner in the direction in which the response rises fastest: where to look next for
+    more (and away from the lowest corner for less). Between two levels that are words, lines mean nothing.
+    """
+    ax, shown, up = axes(ax, (4.2, 3.8)), named.chosen(found, names), named.axis(found)
+    surface = found.surface
+    ax.grid(visible=False)
+    if surface is None:
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "no runs at all four corners of two factors", ha="center", transform=ax.transAxes)
+        return ax
+    side = np.linspace(-_BEYOND, _BEYOND, _DENSE)
+    x, y = np.meshgrid(side, side)
+    lines = ax.contour(x, y, surface.at(x, y) * up.factor, levels=_LINES, cmap="viridis", linewidths=1)
+    ax.clabel(lines, fontsize=7)
+    ax.plot([-1, 1, 1, -1, -1], [-1, -1, 1, 1, -1], color=palette.NEUTRAL, linewidth=0.8, linestyle=":")
+    for across in (-1, 1):
+        for along in (-1, 1):
+            ax.plot(across, along, marker="o", color="#1b1f24", markersize=4)
+            ax.annotate(f"{surface.at(across, along) * up.factor:.4g}", (across, along),
+                        (-5 * across, -4 * along), textcoords="offset points", fontsize=8, fontweight="bold",
+                        ha="right" if across > 0 else "left", va="top" if along > 0 else "bottom")  # fmt: skip
+    (x0, y0), (dx, dy) = surface.highest, surface.uphill(*surface.highest)
+    step = _STEP / (math.hypot(dx, dy) or 1.0)
+    end = (x0 + step * dx, y0 + step * dy)
+    ax.annotate("", end, (x0, y0), arrowprops={"arrowstyle": "->", "color": palette.SERIES[1], "linewidth": 1.6})
+    ax.set_xticks([-1, 1], surface.across_levels)
+    ax.set_yticks([-1, 1], surface.up_levels, rotation=90, va="center")
+    ax.set(xlabel=shown[surface.across], ylabel=shown[surface.up], title=up.title)
     return ax
 
 

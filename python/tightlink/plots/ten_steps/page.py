@@ -10,12 +10,8 @@ from tightlink.lazy import Figure
 from tightlink.plots import labels
 from tightlink.plots.style import figure, house_style
 from tightlink.plots.ten_steps import names as named
-from tightlink.plots.ten_steps.blocks import blocks
-from tightlink.plots.ten_steps.contour import contour
-from tightlink.plots.ten_steps.data import ordered, scatter
-from tightlink.plots.ten_steps.effects import effects, half_normal, residual_sd, youden
-from tightlink.plots.ten_steps.matrix import interaction_matrix
-from tightlink.plots.ten_steps.means import LYING, means
+from tightlink.plots.ten_steps.effects import contour, effects, half_normal, residual_sd, youden
+from tightlink.plots.ten_steps.levels import LYING, blocks, interaction_matrix, means, ordered, scatter
 
 _COLUMNS: Final = 2
 #: Of the page, in inches, and of its text in letters.
