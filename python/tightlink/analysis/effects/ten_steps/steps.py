@@ -10,11 +10,9 @@ from typing import Final
 from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.interactions import interactions
 from tightlink.analysis.effects.main import main_effects
-from tightlink.analysis.effects.ten_steps.blocks import blocks
-from tightlink.analysis.effects.ten_steps.data import ordered, scatter
 from tightlink.analysis.effects.ten_steps.half_normal import HalfNormal, half_normal
-from tightlink.analysis.effects.ten_steps.ranking import ranked
-from tightlink.analysis.effects.ten_steps.residual_sd import residual_sd
+from tightlink.analysis.effects.ten_steps.levels import blocks, ordered, scatter
+from tightlink.analysis.effects.ten_steps.ranking import ranked, residual_sd
 from tightlink.analysis.effects.ten_steps.surface import Surface, surface
 from tightlink.analysis.effects.two_level import TwoLevel, two_level
 from tightlink.analysis.measurements import MeasurementError

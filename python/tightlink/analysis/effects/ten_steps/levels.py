@@ -1,11 +1,4 @@
-"""Step 5: whether a factor's effect is the same whatever the levels of the others.
-
-Example:
-    >>> from tightlink.analysis.effects.two_level import two_level
-    >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
-    >>> blocks(design, np.array([1.0, 2.0, 1.0, 6.0])).rows()[:2]
-    [('a', 'b −', 1.0, 2.0, 1.0), ('a', 'b +', 1.0, 6.0, 5.0)]
-"""
+"""Steps 1, 2 and 5: a response by the levels of factors."""
 
 from __future__ import annotations
 
@@ -20,6 +13,33 @@ from tightlink.lazy import Array, np, pl
 _MOST: Final = 16
 
 
+def ordered(design: TwoLevel, values: Array) -> pl.DataFrame:
+    """Runs from the least value to the greatest, with the level of each factor as "−" or "+".
+
+    >>> from tightlink.analysis.effects.two_level import two_level
+    >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
+    >>> ordered(design, np.array([5.0, 2.0, 7.0, 3.0])).rows()
+    [(1, 2.0, '+', '−'), (2, 3.0, '+', '+'), (3, 5.0, '−', '−'), (4, 7.0, '−', '+')]
+    """
+    order = np.argsort(values, kind="stable")
+    places = {"place": np.arange(1, len(values) + 1), "value": values[order]}
+    settings = {
+        factor: ["−" if sign < 0 else "+" for sign in design.signs[order, place].tolist()]
+        for place, factor in enumerate(design.factors)
+    }
+    return pl.DataFrame(places | settings)
+
+
+def scatter(design: TwoLevel, values: Array) -> pl.DataFrame:
+    """A row for each factor and run: ``factor``, ``level`` (−1 or 1), ``value``."""
+    return pl.concat(
+        pl.DataFrame({"level": design.signs[:, place], "value": values}).select(
+            pl.lit(factor).alias("factor"), "level", "value"
+        )
+        for place, factor in enumerate(design.factors)
+    )
+
+
 def blocks(design: TwoLevel, values: Array) -> pl.DataFrame:
     """The effect of each factor within each combination of levels of others.
 
@@ -29,6 +49,11 @@ def blocks(design: TwoLevel, values: Array) -> pl.DataFrame:
     Returns:
         Columns ``factor``, ``block`` ("b −, c +"), ``mean_low``, ``mean_high``, ``effect``; the factors in their
         order.
+
+    >>> from tightlink.analysis.effects.two_level import two_level
+    >>> design = two_level(pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2]}), ["a", "b"])
+    >>> blocks(design, np.array([1.0, 2.0, 1.0, 6.0])).rows()[:2]
+    [('a', 'b −', 1.0, 2.0, 1.0), ('a', 'b +', 1.0, 6.0, 5.0)]
     """
     sizes = [abs(contrast(values, design.signs[:, place] > 0)["effect"]) for place in range(len(design.factors))]
     by_size = sorted(range(len(sizes)), key=lambda place: -sizes[place])
