@@ -14,7 +14,9 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tightlink.lazy import pl
@@ -27,6 +29,8 @@ SIDES: Final = ("first", "second")
 _OVER_TIME: Final = {"users": "label", "scatter": "label"}
 #: Numbers that are names, and columns that there are twice.
 _LEFT_OUT: Final = frozenset({"flow", *RENAMED})
+#: ADDRESS:PORT-ADDRESS:PORT, with what tells a second connection of the same from the first.
+_LABEL: Final = re.compile(r"(.+):(\d+)-(.+):(\d+)(?: #\d+)?")
 
 
 def totals(run: Run, name: str, key: str) -> pl.DataFrame:
@@ -107,3 +111,44 @@ def unpivoted(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) 
     values = frame.select(*keys, *(pl.col(name).cast(pl.Float64) for name in numbers))
     long = values.unpivot(numbers, index=list(keys), variable_name="metric", value_name="value")
     return long.with_columns(pl.col("value").fill_nan(None)).drop_nulls("value")
+
+
+def same_service(first: Mapping[str, float], second: Mapping[str, float]) -> tuple[dict[str, str], dict[str, str]]:
+    """Names for flows of two captures that are the same service; those with one name need none.
+
+    A client takes another port for each connection, so that captures before and after a change have no name in common.
+    The nth connection of a service on one side, by when they began, is that of the other. ``#2`` and so on tell more.
+
+    >>> sides = ({"a:5001-b:80": 0.1, "a:5002-b:80": 0.0}, {"a:6001-b:80": 0.0, "c:6002-b:80": 0.0})
+    >>> same_service(*sides)
+    ({'a:5002-b:80': 'a:*-b:80'}, {'a:6001-b:80': 'a:*-b:80'})
+    """
+    alone = (
+        {name: begin for name, begin in first.items() if name not in second},
+        {name: begin for name, begin in second.items() if name not in first},
+    )
+    found = [_services(side) for side in alone]
+    names: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    for service in found[0]:
+        both = zip(found[0][service], found[1].get(service, []), strict=False)
+        for place, pair in enumerate(both, start=1):
+            name = service if place == 1 else f"{service} #{place}"
+            for side, label in zip(names, pair, strict=True):
+                side[label] = name
+    return names
+
+
+def _services(flows: Mapping[str, float]) -> dict[str, list[str]]:
+    """Labels of the flows of each service, the first first."""
+    found = defaultdict(list)
+    for label in sorted(flows, key=lambda label: flows[label]):
+        match = _LABEL.fullmatch(label)
+        if match is not None:
+            source, from_port, target, to_port = match.groups()
+            # Ports of clients are the higher ones.
+            if int(from_port) > int(to_port):
+                from_port = "*"
+            else:
+                to_port = "*"
+            found[f"{source}:{from_port}-{target}:{to_port}"].append(label)
+    return found
