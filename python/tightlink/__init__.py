@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from tightlink.simulate import simulate
     from tightlink.studies.evaluation import evaluate
     from tightlink.studies.evaluation.observe import Evaluation
-    from tightlink.studies.result import StudyResult
-    from tightlink.studies.running import study
+    from tightlink.studies.running import StudyResult, study
     from tightlink.studies.study import Study
 
     __version__: str
@@ -196,7 +195,7 @@ _PLACES: Final = {
     "Run": "run",
     "ScenarioError": "errors",
     "Study": "studies.study",
-    "StudyResult": "studies.result",
+    "StudyResult": "studies.running",
     "Task": "experiment.execute",
     "TightlinkError": "errors",
     "TightlinkWarning": "errors",
