@@ -63,7 +63,7 @@ def _scenario(payload: int) -> Scenario:
     """Sender, interface, line, receiver; a tenth more is offered than the slower of the two takes."""
     interface = PER_PACKET_S + PER_BYTE_S * (payload + UDP_IP_BYTES)
     line = 8 * (payload + HEADER_BYTES + GAP_BYTES) / BANDWIDTH_BPS
-    interval_s = round(max(interface, line) / _MORE, 9)
+    interval = units.format_time(round(max(interface, line) / _MORE, 9))
     return Scenario(
         profile="rfc",
         duration=units.format_time(DURATION_S),
@@ -72,14 +72,7 @@ def _scenario(payload: int) -> Scenario:
             "wire": FAST_ETHERNET.link((_INTERFACE, RECEIVER)),
         },
         node={_INTERFACE: Node(processor=NIC)},
-        traffic={
-            PROBE: Cbr(
-                from_=SENDER,
-                to=RECEIVER,
-                interval=units.format_time(interval_s),
-                udp=Udp(payload=f"{payload} B"),
-            ),
-        },
+        traffic={PROBE: Cbr(from_=SENDER, to=RECEIVER, interval=interval, udp=Udp(payload=f"{payload} B"))},
     )
 
 

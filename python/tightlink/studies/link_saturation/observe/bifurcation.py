@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -94,26 +95,20 @@ def _misfit(table: pl.DataFrame) -> float:
     low = table.filter(pl.col("utilization") < 1 - _COUNTED).filter(pl.col("datagram_bytes") < 1000)
     fastest = float(low.sort("size")["packets_per_s"].to_list()[-1])
     critical = BANDWIDTH_BPS / 8 / fastest
-    errors: list[float] = []
-    for size, rate in table.select("size", "packets_per_s").iter_rows():
-        model = bifurcation.stable_throughput_bps(BANDWIDTH_BPS, critical, size)
-        errors.append(abs(model / (8 * size * rate) - 1))
-    return max(errors)
+    rows = table.select("size", "packets_per_s").iter_rows()
+    stable = partial(bifurcation.stable_throughput_bps, BANDWIDTH_BPS, critical)
+    return float(max(abs(stable(size) / (8 * size * rate) - 1) for size, rate in rows))
 
 
 def _nearest(found: Found) -> pl.DataFrame:
     """For each measured size the branch that its throughput is nearer to, and the one that should be stable."""
     critical, top = found.critical_bytes, found.law(FRAME, "cost").throughput_max_bps.value
-    rows = []
-    for size, bits in found.table.select("frame_bytes", "frame_throughput_bps").iter_rows():
-        saturated = top * size / critical
-        rows.append(
-            {
-                "nearest": "free flow" if abs(bits - top) < abs(bits - saturated) else "saturated",
-                "stable": "free flow" if bifurcation.reduced(size, critical) < 0 else "saturated",
-            }
-        )
-    return pl.DataFrame(rows)
+    size, bits = pl.col("frame_bytes"), pl.col("frame_throughput_bps")
+    free = {"nearest": (bits - top).abs() < (bits - top * size / critical).abs(), "stable": size > critical}
+    return found.table.select(
+        pl.when(is_free).then(pl.lit("free flow")).otherwise(pl.lit("saturated")).alias(name)
+        for name, is_free in free.items()
+    )
 
 
 # Whether there is a phase between free flow and congestion: how long queues remember, over the load.
@@ -131,16 +126,10 @@ def table(runs: Mapping[str, Run]) -> pl.DataFrame:
         tables = [run.table("scatter") for run in variations.PHASES.of(runs, load=load)]
         steps = [_inside(scatter) for scatter in tables]
         delivered, waited = (sum(values) for values in zip(*map(_delays, tables), strict=True))
-        rows.append(
-            {
-                "load": load,
-                "correlation_s": float(np.mean([correlation_steps(inside) for inside in steps]))
-                * variations.relaxation_s(load) / variations.SAMPLES,
-                "one_way_delay_s": waited / delivered,
-                "speed": delivered / waited / variations.CAPACITY_PER_S,
-            }
-        )  # fmt: skip
-    return pl.DataFrame(rows)
+        correlated = float(np.mean([correlation_steps(inside) for inside in steps]))
+        correlation_s = correlated * variations.relaxation_s(load) / variations.SAMPLES
+        rows.append((load, correlation_s, waited / delivered, delivered / waited / variations.CAPACITY_PER_S))
+    return pl.DataFrame(rows, schema=["load", "correlation_s", "one_way_delay_s", "speed"], orient="row")
 
 
 def _inside(scatter: pl.DataFrame) -> Array:

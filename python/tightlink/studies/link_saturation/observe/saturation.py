@@ -221,18 +221,13 @@ def _load(run: Run) -> float:
 
 def max_flow_table(simulated: pl.DataFrame) -> pl.DataFrame:
     """The maximum flow by the links, by links and interface, and what was simulated: bit/s of IP packets."""
-    rows = []
-    for size, bits in simulated.select("datagram_bytes", "throughput_bps").iter_rows():
-        limits = flow_limits(sweeps.MAIN.scenario(size))
-        rows.append(
-            {
-                "payload_bytes": size,
-                "links": float(limits.bits.value or 0),
-                "both": float(limits.both.value or 0),
-                "throughput_bps": bits,
-            }
-        )
-    return pl.DataFrame(rows)
+    limits = [flow_limits(sweeps.MAIN.scenario(size)) for size in simulated["datagram_bytes"]]
+    return simulated.select(
+        payload_bytes="datagram_bytes",
+        links=pl.Series([float(each.bits.value or 0) for each in limits]),
+        both=pl.Series([float(each.both.value or 0) for each in limits]),
+        throughput_bps="throughput_bps",
+    )
 
 
 # Figure 2 as a flow–density curve: packet flow over packets a byte, as vehicles an hour over vehicles a kilometre.

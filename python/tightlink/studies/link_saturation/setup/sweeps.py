@@ -100,22 +100,9 @@ _SEGMENTS: Final = (*_COMPARED[:-1], 1448)
 TCP_OUT: Final = Sweep("100 Mbit/s, TCP", _SEGMENTS, tcp_both_ways=False)
 TCP_BOTH: Final = Sweep("100 Mbit/s, TCP, arrivals cost too", _SEGMENTS, tcp_both_ways=True)
 SWEEPS: Final = (
-    MAIN,
-    FRAGMENTS,
-    JUMBO_FRAMES,
-    SLOW,
-    GIGABIT,
-    GIGABIT_JUMBO,
-    NO_BYTES,
-    TWICE_AS_FAST,
-    BARE_LINE,
-    *SLOW_RECEIVERS,
-    PAUSED,
-    TCP_OUT,
-    TCP_BOTH,
-)
-
-
+    MAIN, FRAGMENTS, JUMBO_FRAMES, SLOW, GIGABIT, GIGABIT_JUMBO, NO_BYTES, TWICE_AS_FAST, BARE_LINE, *SLOW_RECEIVERS,
+    PAUSED, TCP_OUT, TCP_BOTH,
+)  # fmt: skip
 #: The sweeps of which claims name rows and columns, as SWEEP.PAYLOAD.… and SWEEP.….
 NAMED: Final = {
     "main": MAIN, "fragments": FRAGMENTS, "jumbo": JUMBO_FRAMES, "slow": SLOW, "gigabit": GIGABIT,

@@ -25,7 +25,6 @@ from tightlink.studies.link_saturation.setup.interface import (
     Wire,
     nodes,
     two_hosts,
-    udp,
 )
 
 # Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
@@ -119,21 +118,19 @@ _SWITCH: Final = "switch"
 
 def perturbed(disturbance: str, payload_bytes: int) -> Scenario:
     """A link that begins away from its branch."""
-    usual = udp(payload_bytes)
-    probe = Saturate(from_=SENDER, to=RECEIVER, udp=Udp(payload=f"{payload_bytes} B"))
-    traffic: dict[str, Saturate] = {PROBE: probe}
-    links: dict[str, Link] = dict(usual.link)
-    if disturbance == SILENCE:
-        traffic = {PROBE: Saturate(from_=SENDER, to=RECEIVER, start=_START, udp=probe.udp)}
-    elif disturbance == RIVAL:
-        traffic["rival"] = Saturate(from_=SENDER, to=RECEIVER, stop=_RIVAL_STOPS, udp=probe.udp)
-    else:
+    datagrams = Udp(payload=f"{payload_bytes} B")
+    start = _START if disturbance == SILENCE else None
+    traffic = {PROBE: Saturate(from_=SENDER, to=RECEIVER, start=start, udp=datagrams)}
+    links = {"wire": FAST_ETHERNET.link()}
+    if disturbance == RIVAL:
+        traffic["rival"] = Saturate(from_=SENDER, to=RECEIVER, stop=_RIVAL_STOPS, udp=datagrams)
+    elif disturbance == QUEUE:
         links = {
             "wire": FAST_ETHERNET.link((SENDER, _SWITCH)),
             "far": FAST_ETHERNET.link((_SWITCH, RECEIVER), queue=f"{QUEUE_PACKETS} packets"),
             "fill": Wire("1 Gbit/s").link((_FILLER, _SWITCH)),
         }
-        traffic["filler"] = Saturate(from_=_FILLER, to=RECEIVER, stop=units.format_time(FILLED_S), udp=probe.udp)
+        traffic["filler"] = Saturate(from_=_FILLER, to=RECEIVER, stop=units.format_time(FILLED_S), udp=datagrams)
     return Scenario(
         duration=_END, link=links, node=nodes(NIC), traffic=dict(traffic), observe=Observe(interval=_INTERVAL)
     )
