@@ -63,20 +63,14 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         | _of_packet_sizes(observed["sizes"])
         | _of_networks(observed)
     )
-    return page(
-        Path(__file__).with_suffix(".md"),
-        Names(names, observed),
-        blocks,
-        figures={
-            "order": blocks["order"],
-            "critical-load-over-betweenness": [blocks["as-routed"], blocks["equal-paths"]],
-            "fluctuations-limited-queues": blocks["limited"],
-            **{
-                f"scaling-in-time-{case.graph.name}": chart
-                for case, chart in zip(observed["rounding"].in_time, blocks["scaled"], strict=True)
-            },
-        },
-    )
+    in_time = zip(observed["rounding"].in_time, blocks["scaled"], strict=True)
+    figures = {
+        "order": blocks["order"],
+        "critical-load-over-betweenness": [blocks["as-routed"], blocks["equal-paths"]],
+        "fluctuations-limited-queues": blocks["limited"],
+        **{f"scaling-in-time-{case.graph.name}": chart for case, chart in in_time},
+    }
+    return page(Path(__file__).with_suffix(".md"), Names(names, observed), blocks, figures=figures)
 
 
 def _written(found: Estimate) -> str:
@@ -191,10 +185,7 @@ def _of_packet_sizes(found: Mapping[str, Measured]) -> dict[str, Any]:
     order = charts.points(
         points, "load", "order", by="links", curves=fluid, curve="model", height=260, x_title=_LOAD, y_title=_ORDER
     )
-    return {
-        "packet-sizes": Table.of(heads, rows),
-        "order-by-size": order,
-    }
+    return {"packet-sizes": Table.of(heads, rows), "order-by-size": order}
 
 
 def _of_networks(observed: Mapping[str, Any]) -> dict[str, Any]:

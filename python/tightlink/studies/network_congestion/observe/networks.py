@@ -103,22 +103,13 @@ def balanced_table(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each graph."""
     rows = []
     for case in cases.balanced():
-        one = Measured(case, runs)
-        equal = case.routes.critical(CAPACITY).load
-        rows.append(
-            {
-                "graph": f"{case.graph.family}, {case.graph.nodes} nodes",
-                "equal capacities": equal,
-                "by betweenness": one.critical.value,
-                "theory": case.critical.load,
-                "gain": one.critical.value / equal,
-                "η at 1.1 λc": float(one.mean.filter(pl.col("load") == 1.1)["order"].to_list()[0]),
-                "normalised": (
-                    one.critical.value * case.routes.hops.sum() / (case.graph.nodes - 1) / case.capacity.sum()
-                ),
-            }
-        )
-    return pl.DataFrame(rows)
+        one, routes, others = Measured(case, runs), case.routes, case.graph.nodes - 1
+        found, equal = one.critical.value, routes.critical(CAPACITY).load
+        order = float(one.mean.filter(pl.col("load") == 1.1)["order"].to_list()[0])
+        graph, normalised = f"{case.graph.family}, {others + 1} nodes", found * routes.hops.sum() / others
+        rows.append((graph, equal, found, case.critical.load, found / equal, order, normalised / case.capacity.sum()))
+    names = ["graph", "equal capacities", "by betweenness", "theory", "gain", "η at 1.1 λc", "normalised"]
+    return pl.DataFrame(rows, schema=names, orient="row")
 
 
 # What becomes of critical load and invariants as networks grow under load.

@@ -129,25 +129,15 @@ class Case:
     def scenario(self, relative: float, seed: int) -> Scenario:
         """What is simulated at a load."""
         sizes = {name: {"size": f"{size} B", "share": share} for name, (size, share) in self.sizes.shares.items()}
+        rate = f"{self.load(relative)!r} packets/s"
+        rest = {
+            "duration": f"{self.duration_s:g} s",
+            "seed": seed,
+            "traffic": {LABEL: {"kind": "scatter", "at": f"{_NET}.router[*]", "rate": rate, "sizes": sizes}},
+            "observe": {"interval": f"{SAMPLE_S * 1e3:g} ms", "flows": "none"},
+        }
         rates = [self._rate(value) for value in self.capacity.tolist()]
-        return _scenario(
-            self.graph,
-            rates,
-            {
-                "duration": f"{self.duration_s:g} s",
-                "seed": seed,
-                "traffic": {
-                    LABEL: {
-                        "kind": "scatter",
-                        "at": f"{_NET}.router[*]",
-                        "rate": f"{self.load(relative)!r} packets/s",
-                        "sizes": sizes,
-                    }
-                },
-                "observe": {"interval": f"{SAMPLE_S * 1e3:g} ms", "flows": "none"},
-            },
-            {"queue": self.queue, "delay": f"{self.delay_s * 1e3:g} ms"},
-        )
+        return _scenario(self.graph, rates, rest, self.queue, f"{self.delay_s * 1e3:g} ms")
 
     def _rate(self, packets_per_s: float) -> str:
         if self.in_bits:
@@ -158,16 +148,15 @@ class Case:
         return hash(self.name)
 
 
-def _scenario(graph: Named, rates: Sequence[str], rest: dict[str, Any], link: dict[str, Any]) -> Scenario:
+def _scenario(graph: Named, rates: Sequence[str], rest: dict[str, Any], queue: str, delay: str) -> Scenario:
     """A graph with a link for each direction of each edge, one direction after the other."""
     ends = [pair for one, other in graph.graph.edges for pair in ((one, other), (other, one))]
-    delay = link["delay"]
     edges = [
         {"ends": [f"router[{one}]", f"router[{other}]"], "rate": rate, "delay": delay, "one_way": True}
         for (one, other), rate in zip(ends, rates, strict=True)
     ]
     routers = [f"router[{node}]" for node in graph.graph.nodes]
-    net = {"kind": "graph", "routers": routers, "edges": edges, "link": {"queue": link["queue"]}}
+    net = {"kind": "graph", "routers": routers, "edges": edges, "link": {"queue": queue}}
     return Scenario.from_dict({"topology": {_NET: net}, **rest})
 
 
@@ -176,5 +165,5 @@ def _routes(graph: Named) -> Routes:
     """Of a graph alone: paths are those of fewest links, whatever these carry."""
     ends = [f"{_NET}.router[{node}]" for node in (0, 1)]
     rest = {"duration": "1 s", "traffic": {LABEL: {"kind": "bulk", "from": ends[0], "to": ends[1]}}}
-    bare = {"queue": "unlimited", "delay": "1 ms"}
-    return routing.routes(_scenario(graph, ["1 Mbit/s"] * (2 * graph.graph.number_of_edges()), rest, bare))
+    rates = ["1 Mbit/s"] * (2 * graph.graph.number_of_edges())
+    return routing.routes(_scenario(graph, rates, rest, "unlimited", "1 ms"))
