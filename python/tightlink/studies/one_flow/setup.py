@@ -86,25 +86,16 @@ def tcp(case: Case, **settings: Any) -> Scenario:
         case: Which.
         settings: Of the transport, beyond or instead of the document's.
     """
-    own: dict[str, Any] = {
-        "congestion": "reno",
-        "recovery": "reno",
-        "payload": f"{case.payload_bytes} B",
-        "window": "20 packets",
-    }
+    payload = f"{case.payload_bytes} B"
+    own: dict[str, Any] = {"congestion": "reno", "recovery": "reno", "payload": payload, "window": "20 packets"}
     ftp = Bulk(from_=SENDER, to=RECEIVER, start=f"{START_S} s", tcp=Tcp(**own | dict(case.tcp) | settings))
     return Scenario(profile="ns2", duration=f"{STOP_S} s", link={"bottleneck": link(case)}, traffic={"ftp": ftp})
 
 
 def udp(case: Case) -> Scenario:
     """A case with UDP at a constant rate above the link's, the document's announced next step."""
-    voice = Cbr(
-        from_=SENDER,
-        to=RECEIVER,
-        start=f"{START_S} s",
-        rate=case.udp_rate,
-        udp=Udp(payload=f"{case.payload_bytes} B"),
-    )
+    datagrams = Udp(payload=f"{case.payload_bytes} B")
+    voice = Cbr(from_=SENDER, to=RECEIVER, start=f"{START_S} s", rate=case.udp_rate, udp=datagrams)
     return Scenario(profile="ns2", duration=f"{STOP_S} s", link={"bottleneck": link(case)}, traffic={"cbr": voice})
 
 
@@ -207,14 +198,8 @@ def _net(pairs: int, **left: Any) -> dict[str, AnyTopology]:
 
 
 def _scenario(pairs: int, traffic: Mapping[str, Any], seed: int, **left: Any) -> Scenario:
-    return Scenario(
-        profile="ns2",
-        duration="60 s",
-        seed=seed,
-        topology=_net(pairs, **left),
-        traffic=dict(traffic),
-        observe=Observe(interval="100 ms"),
-    )
+    net, observe = _net(pairs, **left), Observe(interval="100 ms")
+    return Scenario(profile="ns2", duration="60 s", seed=seed, topology=net, traffic=dict(traffic), observe=observe)
 
 
 def _starts(count: int, seed: int) -> list[str]:
@@ -345,26 +330,18 @@ ALONE: Final = Cases("alone/{kind}", _alone, {"kind": ("tcp", "udp")}, trace=Tru
 
 def phase_scenario(extra_us: int, *, noise: bool) -> Scenario:
     """Two Reno flows, the second with the longer access; beside them, or not, 9 kbit/s of random traffic."""
-    flows = Bulk(
-        flows=2,
-        from_="net.left[*]",
-        to="net.right[*]",
-        start=["0.1 s", "0.5 s"],
-        tcp=Tcp(recovery="reno", payload="960 B", window="32 packets"),
-    )
-    other = OnOff(
-        from_="net.left[2]", to="net.right[2]", rate="100 kbit/s", on="10 ms", off="100 ms", udp=Udp(payload="100 B")
-    )
-    net = Dumbbell.model_validate(
-        {
-            "pairs": 3,
-            "bottleneck": {"rate": "0.8 Mbit/s", "delay": "100 ms", "queue": "15 packets"},
-            "access": {"rate": "8 Mbit/s", "delay": "5 ms", "queue": "1000 packets"},
-            "access_left": {"delay": ["5 ms", f"{5000 + extra_us} us", "5 ms"]},
-        }
-    )
-    traffic: dict[str, Bulk | OnOff] = {"flow": flows, **({"noise": other} if noise else {})}
-    return Scenario(profile="ns2", duration="200 s", topology={"net": net}, traffic=dict(traffic))
+    tcp = Tcp(recovery="reno", payload="960 B", window="32 packets")
+    flows = Bulk(flows=2, from_="net.left[*]", to="net.right[*]", start=["0.1 s", "0.5 s"], tcp=tcp)
+    other = OnOff(rate="100 kbit/s", on="10 ms", off="100 ms", udp=Udp(payload="100 B"), **_pair(2))
+    table = {
+        "pairs": 3,
+        "bottleneck": {"rate": "0.8 Mbit/s", "delay": "100 ms", "queue": "15 packets"},
+        "access": {"rate": "8 Mbit/s", "delay": "5 ms", "queue": "1000 packets"},
+        "access_left": {"delay": ["5 ms", f"{5000 + extra_us} us", "5 ms"]},
+    }
+    traffic: dict[str, Any] = {"flow": flows, **({"noise": other} if noise else {})}
+    net = Dumbbell.model_validate(table)
+    return Scenario(profile="ns2", duration="200 s", topology={"net": net}, traffic=traffic)
 
 
 #: One access link is lengthened in steps of 0.5 ms; the round trip grows by twice as much.

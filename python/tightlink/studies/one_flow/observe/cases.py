@@ -21,17 +21,8 @@ from tightlink.analysis.traffic import trace
 from tightlink.reduce import largest, mean_of, median_of, smallest
 from tightlink.run import Run
 from tightlink.studies.expressions import Names
-from tightlink.studies.one_flow.setup import (
-    BY_NAME,
-    CASES,
-    NEW_TIMER,
-    RECEIVER,
-    SENDER,
-    START_S,
-    STOP_S,
-    TCP_HEADER_BYTES,
-    Case,
-)
+from tightlink.studies.one_flow import setup
+from tightlink.studies.one_flow.setup import CASES, RECEIVER, SENDER, START_S, STOP_S, Case
 from tightlink.studies.words import KBIT, MS, percent
 
 #: The document's α, the weight of the past in its moving average.
@@ -167,7 +158,7 @@ def _steady(frame: pl.DataFrame, time: str = "time_s") -> pl.DataFrame:
 
 
 def _header_bytes(run: Run) -> int:
-    return TCP_HEADER_BYTES if run.flows["transport"][0] == "tcp" else 0
+    return setup.TCP_HEADER_BYTES if run.flows["transport"][0] == "tcp" else 0
 
 
 def measure(case: Case, run: Run) -> Measured:
@@ -176,12 +167,13 @@ def measure(case: Case, run: Run) -> Measured:
     trips = trace.journeys(packets, to=RECEIVER)
     payload = trips.with_columns(pl.col("size_bytes") - _header_bytes(run))
     queue = trace.queue_length(packets, SENDER, RECEIVER)
+    whole, carried = (trace.throughput(each, start_s=START_S, keep=KEEP) for each in (trips, payload))
     return Measured(
         case,
         run,
         trips,
-        trace.throughput(trips, start_s=START_S, keep=KEEP),
-        trace.throughput(payload, start_s=START_S, keep=KEEP),
+        whole,
+        carried,
         trace.jitter(trips),
         queue,
         trace.occupancy(queue, start_s=STEADY_S, stop_s=STOP_S),
@@ -199,7 +191,7 @@ def values(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mappi
     found: dict[str, object] = {
         **{name: measured.names for name, measured in tcp.items()},
         **{f"udp.{name}": measured.names for name, measured in udp.items()},
-        "new-timer": measure(BY_NAME["queue-5"], runs[NEW_TIMER]).names,
+        "new-timer": measure(setup.BY_NAME["queue-5"], runs[setup.NEW_TIMER]).names,
     }
     for case in CASES:
         for kind in ("window-20-100s", "opened-100s"):

@@ -105,16 +105,9 @@ def _pairs(runs: Mapping[str, Run], cases: Cases, predicted: Callable[[int, list
     for setting in cases.levels["setting"]:
         own = cases.of(runs, setting=setting)
         shares = [first / (first + second) for first, second in (run.flows["goodput_bps"][:2] for run in own)]
-        rows.append(
-            {
-                "setting": setting,
-                "share": fmean(shares),
-                "share_least": min(shares),
-                "share_greatest": max(shares),
-                "predicted": predicted(setting, own),
-            }
-        )
-    return pl.DataFrame(rows)
+        rows.append((setting, fmean(shares), min(shares), max(shares), predicted(setting, own)))
+    names = ["setting", "share", "share_least", "share_greatest", "predicted"]
+    return pl.DataFrame(rows, schema=names, orient="row")
 
 
 def values(competing: Mapping[str, pl.DataFrame], runs: Mapping[str, Run]) -> dict[str, object]:
@@ -150,7 +143,7 @@ def _whole_s(run: Run) -> float:
 
 
 def _losses(run: Run) -> list[float]:
-    return [float(value) for value in (run.flows["packets_dropped"] / run.flows["packets_sent"]).to_list()]
+    return (run.flows["packets_dropped"] / run.flows["packets_sent"]).to_list()
 
 
 def _peak_over_mean(run: Run) -> float:
@@ -183,19 +176,12 @@ def points(runs: Mapping[str, Run]) -> pl.DataFrame:
             delay_s, rate = units.time(own.delay or "0 s"), units.rate(own.rate)
             rtt_s = flow["one_way_delay_mean_s"] + delay_s + _ACK_BITS / rate
             loss = flow["packets_dropped"] / flow["packets_sent"]
-            rows.append(
-                {
-                    "variant": variant,
-                    "forced": forced,
-                    "setting": task.name.split("/")[2],
-                    "loss": loss,
-                    "packets_per_rtt": flow["goodput_bps"] * rtt_s / 8000,
-                    "mathis": mathis(loss, C_DELAYED if "delayed" in variant else C_EVERY),
-                    "pftk": pftk(loss, rtt_s=rtt_s, rto_s=_RTO_S, per_ack=2 if "delayed" in variant else 1),
-                    "timeouts": flow["timeouts"],
-                }
-            )
-    return pl.DataFrame(rows)
+            c, per_ack = (C_DELAYED, 2) if "delayed" in variant else (C_EVERY, 1)
+            laws = mathis(loss, c), pftk(loss, rtt_s=rtt_s, rto_s=_RTO_S, per_ack=per_ack)
+            window = flow["goodput_bps"] * rtt_s / 8000
+            rows.append((variant, forced, task.name.split("/")[2], loss, window, *laws, flow["timeouts"]))
+    names = ["variant", "forced", "setting", "loss", "packets_per_rtt", "mathis", "pftk", "timeouts"]
+    return pl.DataFrame(rows, schema=names, orient="row")
 
 
 def means(frame: pl.DataFrame) -> pl.DataFrame:
@@ -258,8 +244,8 @@ def curves() -> pl.DataFrame:
         "PFTK": lambda loss: pftk(loss, rtt_s=0.1, rto_s=_RTO_S),
     }
     return pl.concat(
-        pl.DataFrame(
-            {"loss": losses, "packets_per_rtt": [curve(float(loss)) for loss in losses], "curve": [name] * len(losses)}
+        pl.DataFrame({"loss": losses, "packets_per_rtt": [*map(curve, losses.tolist())]}).with_columns(
+            curve=pl.lit(name)
         )
         for name, curve in kinds.items()
     )

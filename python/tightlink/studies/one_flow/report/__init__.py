@@ -79,10 +79,8 @@ def _notes() -> dict[str, float]:
     """The document's arithmetic on its own constants, which no run can contradict."""
     own_ms = 1e3 * 8 * BASE.payload_bytes / (BASE.rate_bps / 1e6 * _MBIT)
     waiting_ms = _QUEUE * own_ms
-    return {
-        "queue": _QUEUE, "own_ms": own_ms, "waiting_ms": waiting_ms,
-        "total_ms": waiting_ms + own_ms + 1e3 * BASE.delay_s,
-    }  # fmt: skip
+    total_ms = waiting_ms + own_ms + 1e3 * BASE.delay_s
+    return {"queue": _QUEUE, "own_ms": own_ms, "waiting_ms": waiting_ms, "total_ms": total_ms}
 
 
 # The charts and tables on competing flows, the response function and phase effects.
