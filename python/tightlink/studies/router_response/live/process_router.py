@@ -38,28 +38,19 @@ DURATION_S: Final = 2
 
 def scenario(length: int, rate_per_s: int) -> Scenario:
     """Sender, router, serial line, receiver; packets are all that costs the router time."""
-    router = Processor(
-        per_packet=units.format_time(round(PER_PACKET_S, 9)),
-        input_ring=f"{INPUT_RING} packets",
-        output_ring=f"{OUTPUT_RING} packets",
-    )
+    cost, rings = units.format_time(round(PER_PACKET_S, 9)), (f"{INPUT_RING} packets", f"{OUTPUT_RING} packets")
+    router = Processor(per_packet=cost, input_ring=rings[0], output_ring=rings[1])
+    framing = Framing(overhead=f"{SERIAL_OVERHEAD} B")
     datagrams = Udp(datagram=f"{datagram_bytes(length)} B")
     return Scenario(
         profile="rfc",
         duration=f"{DURATION_S} s",
         link={
             "lan": Link(ends=(SENDER, ROUTER_A), rate="1 Gbit/s", delay="5 us"),
-            "serial": Link(
-                ends=(ROUTER_A, RECEIVER),
-                rate="2 Mbit/s",
-                delay="1 ms",
-                framing=Framing(overhead=f"{SERIAL_OVERHEAD} B"),
-            ),
+            "serial": Link(ends=(ROUTER_A, RECEIVER), rate="2 Mbit/s", delay="1 ms", framing=framing),
         },
         node={ROUTER_A: Node(processor=router)},
-        traffic={
-            PROBE: Cbr(from_=SENDER, to=RECEIVER, interval=interval(rate_per_s), udp=datagrams),
-        },
+        traffic={PROBE: Cbr(from_=SENDER, to=RECEIVER, interval=interval(rate_per_s), udp=datagrams)},
     )
 
 

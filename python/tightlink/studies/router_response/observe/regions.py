@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -207,26 +208,23 @@ class Videos:
 
 def _lost(runs: Mapping[str, Run], limit_per_s: float) -> pl.DataFrame:
     rows = []
-    for spread in (False, True):
-        for payload in video.PAYLOADS:
-            for others in video.BACKGROUNDS_PER_S:
-                flows = runs[f"{video.sent(spread)}/{payload}/{others}"].flows
-                flow = flows.filter(pl.col("label") == video.STREAM).row(0, named=True)
-                rows.append(
-                    {
-                        "frames sent": "spread" if spread else "at once",
-                        "payload_bytes": payload,
-                        "background_per_s": others,
-                        "video_per_s": flow["packets_sent"] / video.VIDEO_DURATION_S,
-                        "packets_per_s": others + flow["packets_sent"] / video.VIDEO_DURATION_S,
-                        "loss": flow["packets_dropped"] / flow["packets_sent"],
-                        "loss_runs": flow["loss_runs"],
-                        "loss_run_mean_packets": flow["loss_run_mean_packets"] or 0.0,
-                        "loss_run_max_packets": flow["loss_run_max_packets"] or 0.0,
-                        "frames_hit": 1 - flow["frames_complete"] / flow["frames_sent"],
-                        "clear": not clear(limit_per_s, others).missed(payload),
-                    }
-                )
+    for spread, payload, others in product((False, True), video.PAYLOADS, video.BACKGROUNDS_PER_S):
+        flows = runs[f"{video.sent(spread)}/{payload}/{others}"].flows
+        flow = flows.row(by_predicate=pl.col("label") == video.STREAM, named=True)
+        video_per_s = flow["packets_sent"] / video.VIDEO_DURATION_S
+        rows.append({
+            "frames sent": "spread" if spread else "at once",
+            "payload_bytes": payload,
+            "background_per_s": others,
+            "video_per_s": video_per_s,
+            "packets_per_s": others + video_per_s,
+            "loss": flow["packets_dropped"] / flow["packets_sent"],
+            "loss_runs": flow["loss_runs"],
+            "loss_run_mean_packets": flow["loss_run_mean_packets"] or 0.0,
+            "loss_run_max_packets": flow["loss_run_max_packets"] or 0.0,
+            "frames_hit": 1 - flow["frames_complete"] / flow["frames_sent"],
+            "clear": not clear(limit_per_s, others).missed(payload),
+        })  # fmt: skip
     return pl.DataFrame(rows)
 
 
@@ -244,11 +242,9 @@ def clear(limit_per_s: float, others_per_s: int) -> Packetization:
         others_per_s: Packets/s of all other traffic.
     """
     bottleneck = Bottleneck(
-        limit_packets_per_s=Fraction(limit_per_s),
-        background_packets_per_s=Fraction(others_per_s),
-        link_bps=Fraction(SERIAL_BPS),
-        ring_packets=INPUT_RING,
-    )
+        limit_packets_per_s=Fraction(limit_per_s), background_packets_per_s=Fraction(others_per_s),
+        link_bps=Fraction(SERIAL_BPS), ring_packets=INPUT_RING,
+    )  # fmt: skip
     film = Stream(
         bitrate_bps=Fraction(video.BITRATE_BPS), headers_bytes=_HEADERS, frames_per_s=Fraction(video.FRAMES_PER_S)
     )

@@ -18,15 +18,7 @@ from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.router_response.observe.regions import Probed, Routers, Videos, clear
 from tightlink.studies.router_response.observe.response import GRID_PER_S
-from tightlink.studies.router_response.report.charts import (
-    load_over_bits,
-    load_over_rate,
-    loss,
-    router_b,
-    true_and_reported,
-    variant_curves,
-    videos,
-)
+from tightlink.studies.router_response.report import charts
 from tightlink.studies.router_response.setup import costs, document, laws, video
 from tightlink.studies.router_response.setup.document import (
     LENGTHS,
@@ -80,13 +72,13 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "interrupt_us": {share: 1e6 * costs.interrupt_s(share) for share in (7, 10)},
     }
     blocks = {
-        "load-over-rate": load_over_rate(found, claims),
-        "true-and-reported": true_and_reported(found, observed["watched"]),
-        "load-over-bits": load_over_bits(found, claims),
-        "router-b": router_b(found, claims),
-        "loss": loss(found),
-        "variant-curves": variant_curves(found, _DRAWN),
-        "videos": videos(observed["videos"]),
+        "load-over-rate": charts.load_over_rate(found, claims),
+        "true-and-reported": charts.true_and_reported(found, observed["watched"]),
+        "load-over-bits": charts.load_over_bits(found, claims),
+        "router-b": charts.router_b(found, claims),
+        "loss": charts.loss(found),
+        "variant-curves": charts.variant_curves(found, _DRAWN),
+        "videos": charts.videos(observed["videos"]),
         "contradicted": _contradicted(claims),
         **_of_routers(found, claims),
         **_of_laws(of_three, of_six),
@@ -128,18 +120,12 @@ def _of_routers(found: Routers, claims: Mapping[str, Claim]) -> dict[str, Any]:
         shares = (100 * fastest[name] for name in ("lost_input_ring", "lost_output_ring"))
         full = largest(own["throughput_bps"]) / MBIT
         lost.append((f"{size} B", full, *rates, *shares, fastest["packets_per_s"]))
-    r2, shares_of_r2, spreads = found.of_grid.explained.r2, found.of_grid.explained.importance, found.of_grid.spreads
+    explained, coincide = found.of_grid.explained, {True: "yes", False: "no"}
     governs = (
-        (
-            words,
-            r2[metric].value,
-            shares_of_r2[metric].value,
-            100 * spreads[metric].variation,
-            "yes" if spreads[metric].coincide else "no",
-        )
-        for metric, words in _METRICS.items()
-        if metric in spreads
-    )
+        (_METRICS[metric], explained.r2[metric].value, explained.importance[metric].value, 100 * spread.variation,
+         coincide[spread.coincide])
+        for metric, spread in found.of_grid.spreads.items()
+    )  # fmt: skip
     printed_rates = (
         (f"{length} B", rate, 8 * length * rate / MBIT, ONSETS_MBIT[length], per_s(ONSETS_MBIT[length] * MBIT, length))
         for length, rate in ONSETS_PER_S.items()
@@ -219,23 +205,17 @@ def _of_variants(found: Routers) -> dict[str, Any]:
         two, grid, five, ten = (float(value) for value in np.interp([at, *GRID_PER_S, 10_000], rates, loads))
         busy, of_b = short.row(-1, named=True)["load_busy"], short.sort("b_packets_per_s")["b_load"][-1]
         columns[title] = [*map(percent, (two, grid, five, float(loads.max()), ten, busy, of_b))]
-    statements = {
-        "statement": [
-            "65 B, 2 Mbit/s: approaches 72 %",
-            "65 B, 3,333/s (1.73 Mbit/s)",
-            "65 B, 5,000/s (2.6 Mbit/s): still at 72 %",
-            "never reads more than 72 %",
-            "65 B, 10,000/s: falls",
-            "… while the CPU is really busy",
-            "router B: 66 % at 2.2 Mbit/s",
-        ]
-    }
+    statements = [
+        "65 B, 2 Mbit/s: approaches 72 %", "65 B, 3,333/s (1.73 Mbit/s)", "65 B, 5,000/s (2.6 Mbit/s): still at 72 %",
+        "never reads more than 72 %", "65 B, 10,000/s: falls", "… while the CPU is really busy",
+        "router B: 66 % at 2.2 Mbit/s",
+    ]  # fmt: skip
     return {
         "variants": Table.of({
             "router": "", "unstable from": "", "in": "", "governs": "", "highest reading %": ".0f",
             "reading falls": "", "1500 B: link full at Mbit/s": ".2f", "1500 B: latency ms, unloaded": ".1f",
         }, rows),
-        "readings": pl.DataFrame(statements | columns),
+        "readings": pl.DataFrame({"statement": statements} | columns),
     }  # fmt: skip
 
 

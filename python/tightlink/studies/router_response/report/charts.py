@@ -87,12 +87,11 @@ def router_b(found: Routers, claims: Mapping[str, Claim]) -> list[Any]:
     own = _named(found.grid).sort("length", "b rate", maintain_order=True).sort("b rate", maintain_order=True)
     own = own.sort(pl.col("length").cast(order), "b rate")
     end_mbit, end_load = figure(claims, "b.end.65"), 100 * figure(claims, "b.load")
-    ends = pl.DataFrame(
-        [
-            {"b rate": per_s(end_mbit / _MBIT, SHORTEST), "b load": end_load, "document": "65 B: 66 % at 2.2 Mbit/s"},
-            {"b rate": float(figure(claims, "b.end.130")), "b load": None, "document": "130 B: ends at 2,000/s"},
-        ]
-    )
+    ends = pl.DataFrame({
+        "b rate": [per_s(end_mbit / _MBIT, SHORTEST), float(figure(claims, "b.end.130"))],
+        "b load": [end_load, None],
+        "document": ["65 B: 66 % at 2.2 Mbit/s", "130 B: ends at 2,000/s"],
+    })  # fmt: skip
     of_rate = charts.shaded(
         own.select("length", "b rate", "b load"), "b rate", "b load", by="length", marks=ends,
         title="Router B: load over packet rate", x_title="packets/s that reach router B", y_title=_LOAD,

@@ -135,15 +135,8 @@ B: Final = _router(_B_S, _INTERRUPT_S * _B_S / _A_S)
 def low_priority() -> dict[str, Any]:
     """Background and meter of a router, as a scenario has them."""
     return {
-        "background": {
-            "cpu": f"{BACKGROUND_MS} ms",
-            "every": f"{BACKGROUND_EVERY_MS} ms",
-            "guaranteed": GUARANTEED,
-        },
+        "background": {"cpu": f"{BACKGROUND_MS} ms", "every": f"{BACKGROUND_EVERY_MS} ms", "guaranteed": GUARANTEED},
         "meter": {
-            "window": f"{WINDOW_S} s",
-            "cpu": f"{METER_MS} ms",
-            "every": f"{METER_EVERY_S} s",
-            "average": "exponential",
+            "window": f"{WINDOW_S} s", "cpu": f"{METER_MS} ms", "every": f"{METER_EVERY_S} s", "average": "exponential",
         },
-    }
+    }  # fmt: skip

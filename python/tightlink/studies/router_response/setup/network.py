@@ -88,13 +88,9 @@ class Setting:
     def scenario(self, traffic: Mapping[str, Any], duration_s: float, observe_s: float, **links: Link) -> Scenario:
         """This network with some traffic, and perhaps more links; rfc's headers."""
         return Scenario(
-            profile="rfc",
-            duration=f"{duration_s:g} s",
-            link=self.links() | links,
-            node=self.nodes(),
-            traffic=dict(traffic),
-            observe=Observe(interval=f"{observe_s:g} s"),
-        )
+            profile="rfc", duration=f"{duration_s:g} s", link=self.links() | links, node=self.nodes(),
+            traffic=dict(traffic), observe=Observe(interval=f"{observe_s:g} s"),
+        )  # fmt: skip
 
     def probe(
         self, length: int, interval: str, duration_s: float, observe_s: float | None = None, start_s: float = 0.0
