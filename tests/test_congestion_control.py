@@ -31,8 +31,17 @@ from tightlink.studies.congestion_control.observe import costs, mixed, one_link,
 from tightlink.studies.congestion_control.observe.evidence import as_stored, gather, rows, stored
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.observe.readings import Readings
-from tightlink.studies.congestion_control.setup import HEAVIER, Chosen, document, file_of, heavier
-from tightlink.studies.congestion_control.setup.experiment import ALL, NAMES, Experiment, Size, experiment
+from tightlink.studies.congestion_control.setup import Chosen, document
+from tightlink.studies.congestion_control.setup.experiment import (
+    ALL,
+    HEAVIER,
+    NAMES,
+    Experiment,
+    Size,
+    experiment,
+    file_of,
+    heavier,
+)
 from tightlink.studies.congestion_control.setup.one_link import CASES
 from tightlink.studies.running import study
 

@@ -11,7 +11,7 @@ from tightlink import units
 from tightlink.errors import Argument, ScenarioError, closest, one_of
 from tightlink.studies.congestion_control import setup
 from tightlink.studies.congestion_control.setup import Chosen
-from tightlink.studies.congestion_control.setup.experiment import Size
+from tightlink.studies.congestion_control.setup.experiment import HEAVIER, Size, file_of, heavier
 
 #: A period must have some intervals.
 _SHORTEST_S: Final = 30
@@ -37,9 +37,9 @@ def chosen(options: Mapping[str, str]) -> Chosen:
     what = options.get("evidence")
     if what is not None:
         _known(what, _EVIDENCE, "evidence")
-    names = _names(options.get("experiments", ""), setup.HEAVIER if what == "run" else setup.KNOWN)
+    names = _names(options.get("experiments", ""), HEAVIER if what == "run" else setup.KNOWN)
     if what == "run":
-        sizes = {name: _size(options, setup.heavier(name)[1]) for name in names or setup.HEAVIER}
+        sizes = {name: _size(options, heavier(name)[1]) for name in names or HEAVIER}
         return setup.at_heavier_sizes(setup.chosen(()), sizes)
     if what == "stored":
         return _stored(options, names)
@@ -52,7 +52,7 @@ def _stored(options: Mapping[str, str], names: tuple[str, ...]) -> Chosen:
         if option in options:
             expected = "to be left out beside --evidence stored, which has its own size"
             raise ScenarioError(expected, key=Argument(option), value=options[option])
-    there = [name for name in setup.HEAVIER if setup.file_of(name).exists() and (not names or name in names)]
+    there = [name for name in HEAVIER if file_of(name).exists() and (not names or name in names)]
     own = setup.chosen(names or setup.CHOSEN)
     return setup.at_heavier_sizes(own, dict.fromkeys(there, setup.DEFAULT), stored=True)
 

@@ -185,13 +185,10 @@ def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
         "influence": charts.influence(_influence(found), names=_NUMBERED),
         "correlation": charts.correlation_matrix(found.correlation),
         "index-index": charts.index_index(found.correlation),
-        "groups": pl.DataFrame([
-            {
-                "group": ", ".join(map(labels.plain, group.responses)),
-                "representative": labels.plain(group.representative),
-            }
-            for group in found.correlation.groups
-        ]),
+        "groups": pl.DataFrame({
+            "group": [", ".join(map(labels.plain, group.responses)) for group in found.correlation.groups],
+            "representative": [labels.plain(group.representative) for group in found.correlation.groups],
+        }),
     }  # fmt: skip
     on_paper = {
         "main-effects": charts.main_effects(second, "sources_transmitting", names=_NAMES),
@@ -210,16 +207,9 @@ def _sensitivity(found: Sensitivity, claims: Mapping[str, Claim]) -> Filling:
 def _readings(second: pl.DataFrame) -> pl.DataFrame:
     """A row for each of the document's responses."""
     readings = Readings(second)
-    rows = [
-        {
-            "document": number,
-            "class": document.CLASS_OF[number],
-            "response": labels.plain(response),
-            "agreement": agreement,
-        }
-        for number, (response, agreement) in ((each, readings.response(each)) for each in document.effects())
-    ]
-    return pl.DataFrame(rows)
+    read = {number: readings.response(number) for number in document.effects()}
+    rows = [(number, document.CLASS_OF[number], labels.plain(name), match) for number, (name, match) in read.items()]
+    return pl.DataFrame(rows, schema=["document", "class", "response", "agreement"], orient="row")
 
 
 def _verdicts(found: Sensitivity, claims: Mapping[str, Claim]) -> pl.DataFrame:

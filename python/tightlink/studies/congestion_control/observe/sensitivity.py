@@ -270,15 +270,13 @@ def _order(found: Sensitivity) -> dict[str, object]:
 
 def _without_effect(readings: Readings) -> dict[str, object]:
     """How far parameters that the document finds without effect can move its responses, as these are read."""
-    from scipy.stats import t
-
     responses = sorted({readings.response(number)[0] for number in document.effects()})
     named: dict[str, object] = {}
     for parameter in document.WITHOUT_EFFECT:
         largest, surest = (0.0, ""), (0.0, "")
         tested = [own for own in (readings.effect(parameter, name) for name in responses) if own is not None]
         for own in tested:
-            apart = t.isf((1 - _CONFIDENCE) / (2 * len(tested)), own["freedom"]) * own["error"]
+            apart = stats.t.isf((1 - _CONFIDENCE) / (2 * len(tested)), own["freedom"]) * own["error"]
             low, high = (_share(own, max(abs(own["effect"]) + side * apart, 0.0)) for side in (-1, 1))
             largest, surest = max(largest, (high, own["response"])), max(surest, (low, own["response"]))
         undecided = (

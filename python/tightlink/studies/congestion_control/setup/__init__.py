@@ -9,17 +9,7 @@ from typing import Final
 
 from tightlink.experiment.execute import Task
 from tightlink.studies.congestion_control.setup import one_link
-from tightlink.studies.congestion_control.setup.experiment import (
-    HEAVIER,
-    NAMES,
-    Experiment,
-    Size,
-    experiment,
-    file_of,
-    heavier,
-)
-
-__all__ = ["HEAVIER", "Chosen", "at_heavier_sizes", "chosen", "file_of", "heavier"]
+from tightlink.studies.congestion_control.setup.experiment import NAMES, Experiment, Size, experiment, heavier
 
 SENSITIVITY: Final = "sensitivity"
 #: The same conditions with a high and a low initial threshold, and what is claimed of both beside each other.

@@ -35,22 +35,9 @@ from tightlink.scenario.four_tier import FourTier
 
 #: The document's, with what its sensitivity analysis has of one control by itself; then what it asks for.
 NAMES: Final = (
-    "sensitivity",
-    "sensitivity-reno",
-    "sensitivity-compound",
-    "sensitivity-256",
-    "sensitivity-whole",
-    "1a",
-    "1b",
-    "1b-fast",
-    "2a",
-    "2b",
-    "2c",
-    "mixture",
-    "window",
-    "prices",
-    "choices",
-)
+    "sensitivity", "sensitivity-reno", "sensitivity-compound", "sensitivity-256", "sensitivity-whole",
+    "1a", "1b", "1b-fast", "2a", "2b", "2c", "mixture", "window", "prices", "choices",
+)  # fmt: skip
 #: The sensitivity analysis with 256 runs, which tell smaller effects; of resolution IV, all words even.
 LARGE: Final = "sensitivity-256"
 _GENERATORS: Final = "a b c d e f g h abcdh bdf adg abcdf bdfgh beg acefh cefgh cde ade acegh ceg"
@@ -219,22 +206,22 @@ def experiment(name: str) -> Experiment:
     """The experiment of one of `NAMES`."""
     base, _, algorithm = name.partition("-")
     found = _read(base)
-    if name == DELAY:
-        title = f"{found.title}, FAST and FAST-AT"
-        return replace(found, name=name, title=title, algorithms=("fast", "fast-at", STANDARD))
-    if base != "sensitivity":
-        return found
-    if not algorithm:
-        return replace(found, algorithms=())
-    if name == LARGE:
-        # As many runs leave effects of three parameters and more, whose size is an error.
-        title = f"{found.title}, 256 runs"
-        return replace(found, name=name, title=title, algorithms=(), generators=_GENERATORS, replications=1)
-    if name == ONCE:
-        return replace(found, name=name, title=f"{found.title}, the whole network", algorithms=(), replications=1)
-    factors = {key: pair for key, pair in found.factors.items() if key != _FACTOR_OF_ALGORITHM}
-    title = f"{found.title}, {algorithm} alone"
-    return replace(found, name=name, title=title, algorithms=(algorithm,), factors=factors, replications=1)
+    if base == "sensitivity":
+        found = replace(found, algorithms=())
+    words, changes = _CHANGED.get(name, ("", {}))
+    if name in OF_ONE:
+        factors = {key: pair for key, pair in found.factors.items() if key != _FACTOR_OF_ALGORITHM}
+        words, changes = f"{algorithm} alone", {"algorithms": (algorithm,), "factors": factors, "replications": 1}
+    return replace(found, name=name, title=f"{found.title}, {words}", **changes) if words else found
+
+
+#: Of experiments with the file of another: what their titles say beside its, and what is changed.
+_CHANGED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    DELAY: ("FAST and FAST-AT", {"algorithms": ("fast", "fast-at", STANDARD)}),
+    # As many runs leave effects of three parameters and more, whose size is an error.
+    LARGE: ("256 runs", {"generators": _GENERATORS, "replications": 1}),
+    ONCE: ("the whole network", {"replications": 1}),
+}
 
 
 def _read(name: str) -> Experiment:
