@@ -222,11 +222,8 @@ def _ordered(wanted: Sequence[Measurement], there: Mapping[str, Run]) -> dict[st
 
 def _names(wanted: Measurement) -> list[str]:
     """What its runs may be called."""
-    return (
-        [wanted.name]
-        if wanted.repetition is None
-        else [f"{wanted.name}/{number}" for number in range(wanted.repetition.most)]
-    )
+    repeated = wanted.repetition
+    return [wanted.name] if repeated is None else [f"{wanted.name}/{number}" for number in range(repeated.most)]
 
 
 def _due(wanted: Measurement, there: Mapping[str, Run], given_up: set[str]) -> list[Measurement]:

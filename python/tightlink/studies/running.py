@@ -188,13 +188,7 @@ def _how_long(tasks: Sequence[Task], jobs: int) -> str:
 
 
 def _write(
-    study: Study,
-    found: Found,
-    place: Workplace,
-    tell: Callable[[str], None],
-    tasks: Sequence[Task],
-    *,
-    with_lab: bool,
+    study: Study, found: Found, place: Workplace, tell: Callable[[str], None], tasks: Sequence[Task], *, with_lab: bool
 ) -> None:
     folder, (claims, said, _) = place.folder, found
     # Without the checksum of the claims until they are there.

@@ -118,13 +118,9 @@ class Path:
             links: All links, the bottleneck among them; without them, it alone.
         """
         return Scenario(
-            profile="rfc",
-            duration=f"{duration_s:g} s",
-            seed=seed,
-            link=dict(links or {BOTTLENECK: self.link()}),
-            traffic=dict(traffic),
-            observe=Observe(interval=f"{interval_ms:g} ms"),
-        )
+            profile="rfc", duration=f"{duration_s:g} s", seed=seed, link=dict(links or {BOTTLENECK: self.link()}),
+            traffic=dict(traffic), observe=Observe(interval=f"{interval_ms:g} ms"),
+        )  # fmt: skip
 
 
 def two_round_trips(path: Path, hosts: Mapping[str, float], rate: str) -> dict[str, Link]:
