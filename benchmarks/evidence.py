@@ -20,7 +20,7 @@ import polars as pl
 from tightlink import _core
 from tightlink.studies.congestion_control import options
 from tightlink.studies.congestion_control.observe.evidence import as_stored
-from tightlink.studies.congestion_control.setup import HEAVIER, file_of
+from tightlink.studies.congestion_control.setup.experiment import HEAVIER, file_of
 from tightlink.studies.running import study
 
 
