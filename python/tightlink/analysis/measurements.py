@@ -19,7 +19,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from tightlink.analysis.columns import SPELLINGS, misspelt
 from tightlink.capture import is_capture
@@ -277,16 +277,12 @@ def _csv(file: Path) -> pl.DataFrame:
     rows = [_row(number, line, header) for number, line in lines[1:]]
     if not rows:
         raise MeasurementError("expected measurements below the names of the columns")
-    columns: dict[str, list[float | None] | list[str] | list[int]] = {}
-    for place, name in enumerate(header):
-        cells = [row[place].strip() for row in rows]
-        known = name in SPELLINGS
-        columns[name] = (
-            [_number(cell, name, number) for cell, (number, _) in zip(cells, lines[1:], strict=True)]
-            if known
-            else cells
-        )
-    return pl.DataFrame({**columns, LINE: [number for number, _ in lines[1:]]})
+    numbers = [number for number, _ in lines[1:]]
+    columns: dict[str, list[Any]] = {name: [row[place].strip() for row in rows] for place, name in enumerate(header)}
+    for name in header:
+        if name in SPELLINGS:
+            columns[name] = [_number(cell, name, number) for cell, number in zip(columns[name], numbers, strict=True)]
+    return pl.DataFrame({**columns, LINE: numbers})
 
 
 def _cells(number: int, line: str) -> list[str]:

@@ -137,12 +137,7 @@ def perform(work: Work, check: Callable[[], None] = lambda: None) -> object:
 
 def failed(failures: Mapping[str, str], total: int) -> str:
     """What to say of runs that failed: how many, and the first of them with their errors."""
+    head = f"{len(failures)} of {total} runs failed; the others are finished and kept"
     lines = [f"{name}: {error}" for name, error in list(failures.items())[:_MOST_FAILURES]]
     rest = len(failures) - len(lines)
-    return "\n".join(
-        [
-            f"{len(failures)} of {total} runs failed; the others are finished and kept",
-            *lines,
-            *([f"… and {rest} more"] if rest else []),
-        ]
-    )
+    return "\n".join([head, *lines, *([f"… and {rest} more"] if rest else [])])

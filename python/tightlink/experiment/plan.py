@@ -65,14 +65,8 @@ class Settings:
     """Runs that there may be; what would make more is refused before it begins."""
 
     def __post_init__(self) -> None:
-        for name, smallest in (
-            ("replications", 1),
-            ("runs", 1),
-            ("resolution", 3),
-            ("max_replications", 2),
-            ("design_seed", 0),
-            ("max_runs", 1),
-        ):
+        least = {"replications": 1, "runs": 1, "resolution": 3, "max_replications": 2, "design_seed": 0, "max_runs": 1}
+        for name, smallest in least.items():
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < smallest):
                 raise ScenarioError(f"a whole number of at least {smallest}", key=name, value=value)

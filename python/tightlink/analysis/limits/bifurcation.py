@@ -70,17 +70,10 @@ def branches(throughput_max_bps: float, critical_bytes: float, sizes: Iterable[f
             epsilon = reduced(size, critical_bytes)
             u = fixed_points(epsilon)[branch]
             derivative = stability(u, epsilon)
-            rows.append(
-                {
-                    "packet_bytes": float(size),
-                    "reduced": epsilon,
-                    "branch": name,
-                    "throughput_bps": throughput_max_bps * (1 - u),
-                    "derivative": derivative,
-                    "stable": None if derivative == 0 else derivative < 0,
-                }
-            )
-    return pl.DataFrame(rows, schema_overrides={"stable": pl.Boolean})
+            stable = None if derivative == 0 else derivative < 0
+            rows.append((float(size), epsilon, name, throughput_max_bps * (1 - u), derivative, stable))
+    columns = ["packet_bytes", "reduced", "branch", "throughput_bps", "derivative", "stable"]
+    return pl.DataFrame(rows, schema=columns, schema_overrides={"stable": pl.Boolean}, orient="row")
 
 
 def stable_throughput_bps(throughput_max_bps: float, critical_bytes: float, size_bytes: float) -> float:

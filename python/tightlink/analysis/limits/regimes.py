@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from statistics import fmean, pstdev
 from typing import Final, Literal, TypeAlias
 
 from tightlink.analysis.estimates import Bracket, Estimate, redrawn
@@ -250,9 +251,8 @@ def _region(rate: float, fitted: Fitted, decline: Bracket | None) -> Region:
     bracket = fitted.bracket(0)
     if bracket is None or rate <= bracket[0]:
         return "stable"
-    return (
-        "highly unstable" if decline is not None and decline.high is not None and rate >= decline.high else "unstable"
-    )
+    fell = decline is not None and decline.high is not None and rate >= decline.high
+    return "highly unstable" if fell else "unstable"
 
 
 def _loss_onset(rates: Array, losses: Array) -> Bracket | None:
@@ -277,8 +277,6 @@ def _spreads(lengths: tuple[Length, ...]) -> dict[Metric, Spread]:
 
 
 def _spread(onsets: list[Bracket]) -> Spread:
-    from statistics import fmean, pstdev
-
     middles = [onset.middle or 0.0 for onset in onsets]
     highest = max(onset.low or 0.0 for onset in onsets)
     lowest = min(onset.high or math.inf for onset in onsets)

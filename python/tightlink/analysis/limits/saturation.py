@@ -27,6 +27,11 @@ Regime: TypeAlias = Literal["both", "free flow", "saturated", "undivided"]
 _FEWEST_SIZES: Final = 7
 #: Parameters, with the variance of the residuals: a constant; a line; both laws.
 _CONSTANT, _LINE, _IDEAL, _COST = 2, 3, 3, 5
+#: What a law has beside its name and its fit.
+_QUANTITIES: Final = (
+    "throughput_max_bps", "critical_bytes", "packets_per_s_max", "line_rate_bps", "overhead_bytes", "per_packet_s",
+    "per_byte_s",
+)  # fmt: skip
 #: Slopes of rates that are exact need no error: this is what rounding leaves.
 _ROUNDING: Final = 1e-9
 
@@ -189,15 +194,9 @@ def find(  # noqa: PLR0913
 
 def _both_laws(sizes: Array, logs: Array, overhead_bytes: float | None, resamples: int, seed: int) -> tuple[Law, ...]:
     """Both laws, the better one first."""
-
-    def cost(rates: Array) -> Costs:
-        return fit_cost(sizes, rates, overhead_bytes)
-
-    def ideal(rates: Array) -> Costs:
-        return fit_ideal(sizes, rates)
-
+    cost = partial(fit_cost, overhead_bytes=overhead_bytes)
     known = overhead_bytes is not None
-    laws = [_law("ideal", sizes, logs, ideal, _IDEAL, resamples, seed)]
+    laws = [_law("ideal", sizes, logs, fit_ideal, _IDEAL, resamples, seed)]
     laws.append(_law("cost", sizes, logs, cost, _COST - known, resamples, seed))
     return tuple(sorted((law for law in laws if math.isfinite(law.fit.squares)), key=lambda law: law.fit.aicc))
 
@@ -206,28 +205,18 @@ def _law(  # noqa: PLR0913, PLR0917
     name: Name, sizes: Array, logs: Array, fit: Any, parameters: int, resamples: int, seed: int
 ) -> Law:
     """A law with intervals, from fits to residuals drawn anew."""
-    best: Costs = fit(logs[None, :])
+    best: Costs = fit(sizes, logs[None, :])
     model = best.log_rates(sizes)[0]
     residuals = logs - model
-    drawn = redrawn(residuals, parameters, resamples, seed)
-    again: Costs = fit(model + drawn)
+    again: Costs = fit(sizes, model + redrawn(residuals, parameters, resamples, seed))
 
     def estimate(quantity: str) -> Estimate:
         samples = getattr(again, quantity)
         return Estimate.of(getattr(best, quantity)[0], samples[np.isfinite(samples)])
 
     squares = float((residuals**2).sum())
-    return Law(
-        name=name,
-        throughput_max_bps=estimate("throughput_max_bps"),
-        critical_bytes=estimate("critical_bytes"),
-        packets_per_s_max=estimate("packets_per_s_max"),
-        line_rate_bps=estimate("line_rate_bps"),
-        overhead_bytes=estimate("overhead_bytes"),
-        per_packet_s=estimate("per_packet_s"),
-        per_byte_s=estimate("per_byte_s"),
-        fit=Fit(squares, len(sizes), parameters, breaks=1),
-    )
+    fitted = Fit(squares, len(sizes), parameters, breaks=1)
+    return Law(name, fit=fitted, **{quantity: estimate(quantity) for quantity in _QUANTITIES})
 
 
 def _one_regime(sizes: Array, logs: Array) -> tuple[Regime, Fit]:

@@ -68,15 +68,18 @@ class Chain:
         """Of a transition in one step."""
         return float(self.matrix[self.index(transition[0]), self.index(transition[1])])
 
+    @property
+    def graph(self) -> nx.DiGraph[str]:
+        """The states, and the transitions between them."""
+        graph = nx.DiGraph(self.transitions)
+        graph.add_nodes_from(self.states)
+        return graph
+
     @cached_property
     def recurrent(self) -> tuple[tuple[str, ...], ...]:
         """The classes of states that are never left: an absorbing state is one by itself."""
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.states)
-        graph.add_edges_from(self.transitions)
-        components = nx.attracting_components(graph)
-        return tuple(sorted((tuple(s for s in self.states if s in component) for component in components),
-                            key=lambda component: self.states.index(component[0])))  # fmt: skip
+        components = (tuple(s for s in self.states if s in c) for c in nx.attracting_components(self.graph))
+        return tuple(sorted(components, key=lambda component: self.states.index(component[0])))
 
     @property
     def absorbing(self) -> tuple[str, ...]:
@@ -85,10 +88,8 @@ class Chain:
 
     def reachable(self, start: str) -> Chain:
         """The chain of the states that can be reached from one: all that matters for what begins there."""
-        graph = nx.DiGraph(self.transitions)
-        graph.add_nodes_from(self.states)
         self.index(start)
-        there = {start, *nx.descendants(graph, start)}
+        there = {start, *nx.descendants(self.graph, start)}
         kept = [place for place, state in enumerate(self.states) if state in there]
         return Chain(tuple(self.states[place] for place in kept), self.matrix[np.ix_(kept, kept)])
 
@@ -131,9 +132,7 @@ class Chain:
     def probability_of(self, state: str) -> Array:
         """Probability that a state is ever reached, from each state."""
         goal = self.index(state)
-        graph = nx.DiGraph(self.transitions)
-        graph.add_nodes_from(self.states)
-        able = nx.ancestors(graph, state)
+        able = nx.ancestors(self.graph, state)
         kept = [place for place, name in enumerate(self.states) if name in able]
         found = np.zeros(len(self.states))
         found[goal] = 1.0

@@ -31,11 +31,9 @@ def minimal_cut_sets(chain: Chain, start: str, goal: str, largest: int = LARGEST
     Raises:
         TightlinkError: There is no such state, or there are too many paths.
     """
-    graph = nx.DiGraph(chain.transitions)
-    graph.add_nodes_from(chain.states)
     chain.index(start), chain.index(goal)
     sets: set[frozenset[Transition]] = {frozenset()}
-    for count, path in enumerate(nx.all_simple_edge_paths(graph, start, goal)):
+    for count, path in enumerate(nx.all_simple_edge_paths(chain.graph, start, goal)):
         if count >= _MOST_PATHS:
             raise TightlinkError(f"more than {_MOST_PATHS:,} paths from {start} to {goal}: expected fewer transitions")
         hitting = {one for one in sets if not one.isdisjoint(path)}

@@ -49,24 +49,18 @@ def ranked(chains: PiecewiseChain, start: str, goal: str) -> pl.DataFrame:
     for transition in chains.transitions:
         slope = arrivals_derivative(chains, goal, transition)
         gone = chains.changed(partial(degraded, transitions=[transition], share=1.0)).arrivals(goal)
-        rows.append(
-            {
-                "transition": named(transition),
-                "from": transition[0],
-                "to": transition[1],
-                "probability": float(
-                    np.average([piece.chain.probability(transition) for piece in chains.pieces], weights=steps)
-                ),
-                "elasticity": -slope / whole if whole else math.nan,
-                "remaining": gone / whole if whole else math.nan,
-                "long_run": long_run_elasticity(last, start, goal, transition) if goal in last.states else math.nan,
-                "slowest": slowest_derivative(last, transition),
-                "cut": sizes.get(transition),
-            }
-        )
-    schema = {"elasticity": pl.Float64, "long_run": pl.Float64, "slowest": pl.Float64, "cut": pl.Int64}
-    table = pl.DataFrame(rows, schema_overrides=schema)
-    return table.sort("elasticity", descending=True, nulls_last=True, maintain_order=True)
+        probabilities = [piece.chain.probability(transition) for piece in chains.pieces]
+        fallen = (-slope / whole, gone / whole) if whole else (math.nan, math.nan)
+        at_last = long_run_elasticity(last, start, goal, transition) if goal in last.states else math.nan
+        rows.append((
+            named(transition), *transition, float(np.average(probabilities, weights=steps)), *fallen, at_last,
+            slowest_derivative(last, transition), sizes.get(transition),
+        ))  # fmt: skip
+    floats = dict.fromkeys(("probability", "elasticity", "remaining", "long_run", "slowest"), pl.Float64)
+    schema = {"transition": pl.String, "from": pl.String, "to": pl.String, **floats, "cut": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row").sort(
+        "elasticity", descending=True, nulls_last=True, maintain_order=True
+    )
 
 
 def arrivals_derivative(chains: PiecewiseChain, goal: str, transition: Transition) -> float:

@@ -88,13 +88,8 @@ class PathAnswer:
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""
-        values = {
-            "bandwidth_bps": self.bandwidth_bps,
-            "rtt_s": self.rtt_s,
-            "queue_packets": self.queue_packets,
-        }
-        doubts = [{"of": what, "why": why} for what, why in self.doubts]
-        return {"host": self.host, **{name: _bounds(value) for name, value in values.items()}, "doubts": doubts}
+        known = {name: _bounds(getattr(self, name)) for name in ("bandwidth_bps", "rtt_s", "queue_packets")}
+        return {"host": self.host, **known, "doubts": [{"of": what, "why": why} for what, why in self.doubts]}
 
 
 def judged(

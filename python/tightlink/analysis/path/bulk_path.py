@@ -191,16 +191,19 @@ class BulkPath:
             "seed": seed,
             "observe": Observe() if sample_s is None else Observe(interval=f"{sample_s!r} s"),
         }
+        rate, queue = units.format_rate(self.bandwidth_bps), units.format_packets(self.queue_packets)
         if self.two_hosts:
             if traffic:
                 raise ValueError("between two hosts there is no other traffic")
+            delay = units.format_time(round(self.rtt_s / 2, _DIGITS))
+            only = Link(ends=("sender", "receiver"), rate=rate, delay=delay, queue=queue, reverse=Reverse(queue=_AMPLE))
             bulk = Bulk(flows=flows, from_="sender", to="receiver", tcp=transport, **data)
-            return Scenario(**common, link={BETWEEN_TWO: self._between_two()}, traffic={GROUP: bulk})
+            return Scenario(**common, link={BETWEEN_TWO: only}, traffic={GROUP: bulk})
         own = _ACCESS_S if self.rtt_s > _ACCESS_S * _PARTS else self.rtt_s / _PARTS
         wire: dict[str, Any] = {
-            "rate": units.format_rate(self.bandwidth_bps),
+            "rate": rate,
             "delay": units.format_time(round(self.rtt_s / 2 - 2 * own, _DIGITS)),
-            "queue": units.format_packets(self.queue_packets),
+            "queue": queue,
             "reverse": {"queue": _AMPLE},
         }
         fast = units.format_rate(self._fast_bps)
@@ -214,19 +217,8 @@ class BulkPath:
             "access_right": {"rate": fast},
         })  # fmt: skip
         bulk = Bulk(flows=flows, from_="net.left[*]", to="net.right[*]", tcp=transport, **data)
-        transfers: dict[str, Any] = {GROUP: bulk}
-        return Scenario(
-            **common, topology={"net": net}, traffic=transfers | self._crossing(flows) | dict(traffic or {})
-        )
-
-    def _between_two(self) -> Link:
-        return Link(
-            ends=("sender", "receiver"),
-            rate=units.format_rate(self.bandwidth_bps),
-            delay=units.format_time(round(self.rtt_s / 2, _DIGITS)),
-            queue=units.format_packets(self.queue_packets),
-            reverse=Reverse(queue=_AMPLE),
-        )
+        everything = {GROUP: bulk, **self._crossing(flows), **(traffic or {})}
+        return Scenario(**common, topology={"net": net}, traffic=everything)
 
     @property
     def _fast_bps(self) -> float:
@@ -237,18 +229,12 @@ class BulkPath:
         if not self.cross > 0:
             return {}
         rate = units.format_rate(2 * self.cross * self.bandwidth_bps / _CROSS_SOURCES)
-        noise = OnOff(
-            flows=_CROSS_SOURCES,
-            rate=rate,
-            on=_CROSS_ON,
-            off=_CROSS_ON,
-            # A source begins with an on-time: not all at once.
-            start=[f"{index / _CROSS_SOURCES} s" for index in range(_CROSS_SOURCES)],
-            distribution="pareto",
-            udp=Udp(payload="1000 B"),
-            **competing_ends(flows),
-        )
-        return {_CROSS: noise}
+        # A source begins with an on-time: not all at once.
+        starts = [f"{index / _CROSS_SOURCES} s" for index in range(_CROSS_SOURCES)]
+        return {_CROSS: OnOff(
+            flows=_CROSS_SOURCES, rate=rate, on=_CROSS_ON, off=_CROSS_ON, start=starts, distribution="pareto",
+            udp=Udp(payload="1000 B"), **competing_ends(flows),
+        )}  # fmt: skip
 
 
 def _packets(queue: str, packet_bytes: int) -> int:

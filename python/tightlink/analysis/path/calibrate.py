@@ -187,12 +187,13 @@ def _parameters(model: _Model, best: NDArray[Any], ranges: Mapping[str, tuple[fl
     found = {}
     for place, (name, (low, high)) in enumerate(ranges.items()):
         value = float(getattr(model.path(best), name))
-        half = wide * math.sqrt(max(covariance[place, place], 0.0))
         flat = float(np.abs(slopes[:, place]).max()) < _TOLERANCE
-        if flat:
-            half = math.log(high / low)
+        half = math.log(high / low) if flat else wide * math.sqrt(max(covariance[place, place], 0.0))
         ends = (max(low, value * math.exp(-half)), min(high, value * math.exp(half)))
         share = math.log(ends[1] / ends[0]) / math.log(high / low)
+        others = (
+            other for at, other in enumerate(ranges) if at != place and _correlation(covariance, place, at) > _TIED
+        )
         why = ""
         if flat:
             why = "no observation depends on it"
@@ -200,14 +201,8 @@ def _parameters(model: _Model, best: NDArray[Any], ranges: Mapping[str, tuple[fl
             why = "it lies at an end of the range that was searched"
         elif share >= _UNKNOWN:
             why = "its interval is most of the range that was searched"
-        else:
-            tied = [
-                other
-                for index, other in enumerate(ranges)
-                if index != place and _correlation(covariance, place, index) > _TIED
-            ]
-            if tied:
-                why = f"it cannot be told apart from {tied[0]}"
+        elif tied := next(others, None):
+            why = f"it cannot be told apart from {tied}"
         found[name] = Parameter(Estimate(value, *ends), not why, why)
     return found
 

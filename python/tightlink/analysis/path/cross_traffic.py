@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -91,7 +92,6 @@ def spread(values: Sequence[float], weights: Sequence[float]) -> Estimate:
 
 def predicted(path: BulkPath, window: int, flows: int, *, jobs: int = 1) -> Estimate:
     """The goodput of one transfer at an unknown time of the week, in bit/s."""
-    from concurrent.futures import ThreadPoolExecutor
 
     def one(place: tuple[Moment, int]) -> float:
         moment, seed = place

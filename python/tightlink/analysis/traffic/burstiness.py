@@ -170,12 +170,10 @@ def _scales(values: Array, interval_s: float) -> tuple[pl.DataFrame, float]:
     longer = (lengths >= math.sqrt(float(lengths[-1]))) & (variances > 0)
     slope, height = np.polyfit(np.log(lengths[longer]), np.log(variances[longer]), 1)
     square = mean**2
-    return pl.DataFrame(
-        {
-            "scale_s": lengths * interval_s,
-            "variance": variances / square,
-            "dispersion": lengths * variances / mean,
-            "without_memory": variances[0] / lengths / square,
-            "fit": np.exp(height) * lengths**slope / square,
-        }
-    ), float(slope)
+    return pl.DataFrame({
+        "scale_s": lengths * interval_s,
+        "variance": variances / square,
+        "dispersion": lengths * variances / mean,
+        "without_memory": variances[0] / lengths / square,
+        "fit": np.exp(height) * lengths**slope / square,
+    }), float(slope)  # fmt: skip
