@@ -161,11 +161,7 @@ def checked(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
 
 
 def sizes_and_rates(
-    frame: pl.DataFrame,
-    *,
-    size: str = "packet_bytes",
-    rate: str = "packets_per_s",
-    throughput: str = "throughput_bps",
+    frame: pl.DataFrame, *, size: str = "packet_bytes", rate: str = "packets_per_s", throughput: str = "throughput_bps"
 ) -> pl.DataFrame:
     """Packet size, packet rate and throughput, of which two must be given: T = p · f.
 

@@ -34,10 +34,7 @@ _NEGLIGIBLE: Final = 0.01
 #: What is better if there is more of it; all else is better if there is less.
 _MORE_IS_BETTER: Final = frozenset({"goodput_bps", "jain"})
 #: The delay that is compared: the first of these that both runs have, with whose it is.
-_DELAYS: Final = {
-    "one_way_delay_p95_s": "worst flow",
-    "one_way_delay_mean_s": "all flows",
-}
+_DELAYS: Final = {"one_way_delay_p95_s": "worst flow", "one_way_delay_mean_s": "all flows"}
 #: The time of transfers that is compared.
 _TIME: Final = "completion_p95_s"
 #: The queue that is compared, likewise.

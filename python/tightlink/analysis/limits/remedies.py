@@ -43,12 +43,7 @@ class Remedy:
 
 
 def remedies(
-    stream: Stream,
-    bottleneck: Bottleneck,
-    found: Packetization,
-    *,
-    mtu_bytes: int,
-    max_delay_s: Fraction | None = None,
+    stream: Stream, bottleneck: Bottleneck, found: Packetization, *, mtu_bytes: int, max_delay_s: Fraction | None = None
 ) -> list[Remedy]:
     """What would make room for a stream, by what `packetize` found; nothing where some length is clear."""
     if found.smallest is not None:

@@ -78,9 +78,7 @@ def from_log(
         raise TightlinkError(f"{len(states)} states: expected at most {_MOST_STATES}")
     stays = (
         log.sort("entity", "step", maintain_order=True)
-        .with_columns(
-            state=pl.col("state").replace_strict(states, list(range(len(states))), return_dtype=pl.Int64),
-        )
+        .with_columns(state=pl.col("state").replace_strict(states, list(range(len(states))), return_dtype=pl.Int64))
         .with_columns(
             until=pl.col("step").shift(-1).over("entity").fill_null(count),
             then=pl.col("state").shift(-1).over("entity").fill_null(-1),
@@ -90,11 +88,7 @@ def from_log(
 
 
 def _life(
-    stays: pl.DataFrame,
-    states: list[str],
-    times: Array,
-    periods: Mapping[str, tuple[float, float]],
-    skipped: int,
+    stays: pl.DataFrame, states: list[str], times: Array, periods: Mapping[str, tuple[float, float]], skipped: int
 ) -> PiecewiseChain:
     """From stays: in ``state`` from ``step`` to before ``until``, and ``then`` in another one; −1 at the end."""
     size, count = len(states), len(times)

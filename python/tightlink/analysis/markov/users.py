@@ -135,11 +135,7 @@ def _flows(there: Array, ended: Mapping[str, Array]) -> dict[tuple[str, str], Ar
 
 
 def _chain(
-    states: tuple[str, ...],
-    part: slice,
-    steps: int,
-    spent: Array,
-    flows: Mapping[tuple[str, str], Array],
+    states: tuple[str, ...], part: slice, steps: int, spent: Array, flows: Mapping[tuple[str, str], Array]
 ) -> tuple[Chain, Array]:
     """The chain of a piece, and what was counted for it."""
     counts = np.zeros((len(states), len(states)))

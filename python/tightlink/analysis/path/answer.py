@@ -93,12 +93,7 @@ class PathAnswer:
 
 
 def judged(
-    host: str,
-    *,
-    round_trips_s: Mapping[int, Array],
-    trains: PacketTrains,
-    flood: Overload | None,
-    overflowed: int,
+    host: str, *, round_trips_s: Mapping[int, Array], trains: PacketTrains, flood: Overload | None, overflowed: int
 ) -> PathAnswer:
     """What the probes say of a path, one way held against the other.
 

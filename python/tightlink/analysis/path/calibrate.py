@@ -76,11 +76,7 @@ class Calibration:
 
 
 def calibrate(
-    observed: pl.DataFrame,
-    path: BulkPath,
-    ranges: Mapping[str, tuple[float, float]],
-    *,
-    jobs: int = 1,
+    observed: pl.DataFrame, path: BulkPath, ranges: Mapping[str, tuple[float, float]], *, jobs: int = 1
 ) -> Calibration:
     """Fit parameters of a path to observations.
 

@@ -144,12 +144,7 @@ def standardised(values: Array, scale: Array) -> Array:
 
 
 def dendrogram(
-    names: Sequence[str],
-    distances: Array,
-    *,
-    condition: str = "",
-    cut: float = CUT,
-    responses: int = 0,
+    names: Sequence[str], distances: Array, *, condition: str = "", cut: float = CUT, responses: int = 0
 ) -> Dendrogram:
     """Average linkage of things whose distances from each other are known.
 

@@ -70,11 +70,7 @@ class Cycle:
 
 
 def cycles(
-    values: ArrayLike,
-    interval_s: float,
-    *,
-    begin_s: float = 0.0,
-    periods: Mapping[str, float] = PERIODS,
+    values: ArrayLike, interval_s: float, *, begin_s: float = 0.0, periods: Mapping[str, float] = PERIODS
 ) -> list[Cycle]:
     """Look for cycles of known periods.
 

@@ -144,9 +144,7 @@ def report(observed: Mapping[str, Any], _: Mapping[str, Claim]) -> Report:
     """Those parts of the report that who measures asks for."""
     points = observed["points"]
     return Report(
-        sections=[
-            residuals.measured("Linux measured, beside the simulation", points, machine(observed["runs"])),
-        ],
+        sections=[residuals.measured("Linux measured, beside the simulation", points, machine(observed["runs"]))],
         draw=partial(residuals.draw, points=points),
         tables={"measured": points},
     )

@@ -54,10 +54,7 @@ def intervals(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def points(
-    place: Place,
-    runs: Mapping[str, Run],
-    observed: Sequence[Observation] | None = None,
-    under: Alternative = CHOSEN,
+    place: Place, runs: Mapping[str, Run], observed: Sequence[Observation] | None = None, under: Alternative = CHOSEN
 ) -> pl.DataFrame:
     """A row for each measurement: what was observed, what the quiet path predicts, and the residuals.
 

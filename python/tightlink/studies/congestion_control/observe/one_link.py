@@ -52,10 +52,7 @@ def _swings(run: Run, control: tuple[str, int | None], flows: int, buffer_packet
     swings = own.group_by("entity", maintain_order=True).agg(swing=value.std(ddof=0) / value.mean())
     windows = own.group_by("time_s", maintain_order=True).agg(value.mean()).sort("time_s")
     found = oscillation(
-        windows["value"].to_numpy(),
-        one_link.INTERVAL_S,
-        round_trip_s=one_link.ROUND_TRIP_S,
-        simulations=_SIMULATIONS,
+        windows["value"].to_numpy(), one_link.INTERVAL_S, round_trip_s=one_link.ROUND_TRIP_S, simulations=_SIMULATIONS
     )
     dropped, sent = (int(run.flows[name].sum()) for name in ("packets_dropped", "packets_sent"))
     kind, alpha = control
