@@ -208,11 +208,20 @@ def test_fragments_belong_to_the_flow_of_their_datagram(tmp_path: Path) -> None:
     whole = udp((2000, 53), 3000)
     parts = [(whole[:1480], 0x2000), (whole[1480:2960], 0x2000 | 185), (whole[2960:], 370)]
     packets = [ipv4(A, B, UDP, part, number=7, fragment=place) for part, place in parts]
-    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+    # The last two are each packet twice, as on a mirror port.
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 0, 1, 1, 2, 2], [0, 1, 2, 0, 1, 2]):
         run = read(tmp_path, pcap([(n, ethernet(packets[place])) for n, place in enumerate(order)]))
         assert run.flows.select("label", "packets_sent", "bytes_sent").rows() == [
-            ("10.0.0.1:2000-10.0.0.2:53", 3, sum(map(len, packets)))
+            ("10.0.0.1:2000-10.0.0.2:53", len(order), sum(len(packets[place]) for place in order))
         ]
+        assert run.manifest["incomplete_datagrams"] == 0
+
+
+def test_a_short_file_whose_compression_is_cut_is_read_up_to_there(tmp_path: Path) -> None:
+    frames = [(n * MS, ethernet(ipv4(A, B, UDP, udp((2000, 53), 100 + n)))) for n in range(40)]
+    run = read(tmp_path, gzip.compress(pcap(frames))[:-100])
+    assert 0 < run.flows["packets_sent"].sum() < 40
+    assert "its compression is damaged" in " ".join(run.warnings)
 
 
 def test_snap_length(tmp_path: Path) -> None:

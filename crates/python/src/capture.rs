@@ -77,7 +77,7 @@ impl Read for Counted<'_> {
 }
 
 fn found(mut source: Source<'_>, options: Options, proceed: impl FnMut(u64, u64) -> bool) -> Result<Found, Error> {
-    if is_trace(source.peek(ns2::HEAD).map_err(first)?) {
+    if is_trace(source.peek_whole(ns2::HEAD).map_err(first)?) {
         let Options { interval, packets, rate_bps, .. } = options;
         let trace = ns2::read(source, ns2::Options { interval, packets, rate_bps }, proceed)?;
         return Ok((facts_of_trace(&trace, interval), ns2::tables::tables(trace)));

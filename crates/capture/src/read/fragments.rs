@@ -1,7 +1,8 @@
 //! Datagrams in parts: which flow each part belongs to, and when a datagram is whole.
 //!
-//! By count, not by place: a datagram is whole when as many bytes have come as its last fragment says. What is kept is
-//! the beginning of its first fragment, where the ports are.
+//! A datagram is whole when as many bytes have come as its last fragment says, each fragment counted once: where a mirror
+//! port shows packets twice, copies come between the others and after the last. What is kept is the beginning of the first
+//! fragment, where the ports are.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,6 +12,8 @@ use super::ip::{Address, Fragment, Packet};
 const MOST: usize = 4096;
 /// As much of the first fragment as a TCP header may need.
 const HEAD: usize = 60;
+/// Whole datagrams of which copies of fragments may come.
+const MOST_WHOLE: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
@@ -24,6 +27,8 @@ struct Key {
 struct Datagram {
     number: u64,
     head: Vec<u8>,
+    /// Where the fragments begin that have come, and their bytes.
+    offsets: Vec<u32>,
     seen: u32,
     whole: Option<u32>,
     /// Parts that came before the first: packets and bytes.
@@ -45,6 +50,8 @@ pub struct Part {
 pub struct Fragments {
     waiting: HashMap<Key, Datagram>,
     order: VecDeque<(u64, Key)>,
+    /// What became whole last, with the beginning of each.
+    whole: VecDeque<(Key, Vec<u8>)>,
     next: u64,
     given_up: u64,
 }
@@ -54,15 +61,26 @@ impl Fragments {
     pub fn add(&mut self, packet: &Packet<'_>, fragment: Fragment) -> Part {
         let Packet { source, target, protocol, .. } = *packet;
         let key = Key { source, target, protocol, id: fragment.id };
+        if fragment.offset > 0
+            && !self.waiting.contains_key(&key)
+            && let Some((_, head)) = self.whole.iter().find(|(known, _)| *known == key)
+        {
+            return Part { head: Some(head.clone()), early: Vec::new(), whole: None };
+        }
         if !self.waiting.contains_key(&key) {
             self.make_room();
             self.order.push_back((self.next, key));
-            let new = Datagram { number: self.next, head: Vec::new(), seen: 0, whole: None, early: Vec::new() };
+            let number = self.next;
+            let new =
+                Datagram { number, head: Vec::new(), offsets: Vec::new(), seen: 0, whole: None, early: Vec::new() };
             self.waiting.insert(key, new);
             self.next += 1;
         }
         let Some(datagram) = self.waiting.get_mut(&key) else { return Part::unknown() };
-        datagram.seen = datagram.seen.saturating_add(packet.payload_length);
+        if !datagram.offsets.contains(&fragment.offset) {
+            datagram.offsets.push(fragment.offset);
+            datagram.seen = datagram.seen.saturating_add(packet.payload_length);
+        }
         if !fragment.more {
             datagram.whole = Some(fragment.offset.saturating_add(packet.payload_length));
         }
@@ -78,8 +96,12 @@ impl Fragments {
         }
         let whole = datagram.whole.filter(|&whole| datagram.seen >= whole);
         let part = Part { head: Some(datagram.head.clone()), early: std::mem::take(&mut datagram.early), whole };
-        if whole.is_some() {
-            self.waiting.remove(&key);
+        if whole.is_some()
+            && let Some(datagram) = self.waiting.remove(&key)
+        {
+            self.whole.retain(|(known, _)| *known != key);
+            self.whole.truncate(MOST_WHOLE - 1);
+            self.whole.push_front((key, datagram.head));
         }
         part
     }

@@ -19,6 +19,8 @@ pub struct Source<'a> {
     end: usize,
     consumed: u64,
     ended: bool,
+    /// Why it ended early, if its compression is damaged.
+    damage: Option<String>,
     compressed: bool,
     digest: Rc<RefCell<Digested>>,
 }
@@ -59,7 +61,17 @@ impl<'a> Source<'a> {
             None => Box::new(whole),
         };
         let compressed = packing.is_some();
-        Ok(Self { inner, buffer: vec![0; CHUNK], start: 0, end: 0, consumed: 0, ended: false, compressed, digest })
+        Ok(Self {
+            inner,
+            buffer: vec![0; CHUNK],
+            start: 0,
+            end: 0,
+            consumed: 0,
+            ended: false,
+            damage: None,
+            compressed,
+            digest,
+        })
     }
 
     /// The next `length` bytes, or fewer at the end.
@@ -69,6 +81,17 @@ impl<'a> Source<'a> {
         }
         let end = self.end.min(self.start + length);
         Ok(&self.buffer[self.start..end])
+    }
+
+    /// The same; where the compression is damaged, those before it.
+    pub fn peek_whole(&mut self, length: usize) -> Result<&[u8], Damage> {
+        if self.end - self.start < length
+            && let Err(damage) = self.fill(length)
+            && (self.end == self.start || self.damage.is_none())
+        {
+            return Err(damage);
+        }
+        Ok(&self.buffer[self.start..self.end.min(self.start + length)])
     }
 
     /// Bytes that were peeked at, from an offset on.
@@ -116,11 +139,14 @@ impl<'a> Source<'a> {
                 // What the system says has a number.
                 Err(error) if self.compressed && error.raw_os_error().is_none() => {
                     self.ended = true;
-                    return Err(Damage::new(self.consumed, format!("its compression is damaged: {error}")));
+                    self.damage = Some(format!("its compression is damaged: {error}"));
                 }
                 Err(error) => return Err(Damage::unreadable(self.consumed, error)),
             }
         }
-        Ok(())
+        match &self.damage {
+            Some(damage) if self.end < length => Err(Damage::new(self.consumed, damage)),
+            _ => Ok(()),
+        }
     }
 }

@@ -166,7 +166,7 @@ pub fn read(
 /// The next line, and its length with its end.
 fn next_line<'s>(source: &'s mut Source<'_>) -> Result<Option<(&'s [u8], usize)>, Damage> {
     let offset = source.offset();
-    let found = source.peek(LONGEST_LINE)?;
+    let found = source.peek_whole(LONGEST_LINE)?;
     if found.is_empty() {
         return Ok(None);
     }
