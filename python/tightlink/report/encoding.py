@@ -136,14 +136,24 @@ def letters_in_cells(size: int, letters: int, columns: int) -> Any:
     return alt.ExprRef(f"width < {round(_WIDE * size * letters * columns)} ? 0 : {size}")
 
 
+def tip(column: str, number: str | None = None, title: str | None = None) -> Any:
+    """What the mouse shows of a column: numbers in a format of D3, "" for the usual one, without any words."""
+    given: dict[str, Any] = {"title": title, "format": number or None}
+    kind: Literal["nominal", "quantitative"] = "nominal" if number is None else "quantitative"
+    return alt.Tooltip(column, type=kind, **{name: text for name, text in given.items() if text is not None})
+
+
 def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
     """All columns of a row, in words."""
     return [
-        alt.Tooltip(field(name), type="quantitative", title=titles.get(name, labels.words(name)), format=",.4~r")
-        if dtype.is_float()
-        else alt.Tooltip(field(name), type="nominal", title=titles.get(name, labels.words(name)))
+        tip(field(name), ",.4~r" if dtype.is_float() else None, titles.get(name, labels.words(name)))
         for name, dtype in frame.schema.items()
     ]
+
+
+def written(chart: Any, column: str, **encoding: Any) -> Any:
+    """The words of a column as marks of text, at which the mouse shows nothing."""
+    return chart.encode(**encoding, text=alt.Text(column, type="nominal"), tooltip=alt.TooltipValue(None))
 
 
 def finished(chart: Drawn, height: int = 240, *, title: str = "", width: Width = "container", **meta: Any) -> Drawn:

@@ -12,7 +12,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT, points
-from tightlink.report.encoding import color, finished, round_above, tooltip
+from tightlink.report.encoding import color, finished, round_above, tip, tooltip, written
 
 #: Of a cell, its height and its least width on paper, and of a bar, in pixels.
 _CELL: Final = 18
@@ -50,8 +50,7 @@ def rank_scatter(found: Ranks, *, title: str = "") -> alt.LayerChart:
     crowded = _crowded(shown)
     for side, style in ((~crowded, alt.MarkDef("text", align="left", dx=7, fontSize=11)),
                         (crowded, alt.MarkDef("text", align="right", dx=-7, fontSize=11))):  # fmt: skip
-        names = alt.Chart(shown.filter(side), mark=style).encode(**place, color=tint, tooltip=alt.TooltipValue(None))
-        layers.append(names.encode(text=alt.Text("algorithm", type="nominal")))
+        layers.append(written(alt.Chart(shown.filter(side), mark=style), "algorithm", **place, color=tint))
     return finished(alt.LayerChart(layer=layers), 300, title=title)
 
 
@@ -124,14 +123,10 @@ def outlier_grid(found: pl.DataFrame, *, least: float = 0.0) -> alt.LayerChart:
         **place,
         color=alt.Color("algorithm", type="nominal", scale=alt.Scale(domain=list(named.values()), range=shades),
                         legend=alt.Legend(title=None, symbolType="square") if algorithms else None),
-        tooltip=[alt.Tooltip("condition", type="nominal"), alt.Tooltip("response", type="nominal"),
-                 alt.Tooltip("algorithm", type="nominal"), alt.Tooltip("value", type="quantitative", format=",.4~r"),
-                 alt.Tooltip("others_mean", type="quantitative", format=",.4~r", title="mean of the others"),
-                 alt.Tooltip("effect", type="quantitative", format="+.0%"),
-                 alt.Tooltip("p", type="quantitative", format=".2~g")],
+        tooltip=[tip("condition"), tip("response"), tip("algorithm"), tip("value", ",.4~r"),
+                 tip("others_mean", ",.4~r", "mean of the others"), tip("effect", "+.0%"), tip("p", ".2~g")],
     )  # fmt: skip
-    text = alt.Chart(cells).mark_text(fontSize=10, color="white")
-    text = text.encode(**place, text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None))
+    text = written(alt.Chart(cells).mark_text(fontSize=10, color="white"), "text", **place)
     filtered = f" of {100 * least:.0f} % and more" if least else ""
     counted = f"outliers{filtered}: {kept.height} of {found.height} cells"
     paper = _ACROSS * len(conditions)
@@ -160,12 +155,11 @@ def share_bars(found: pl.DataFrame) -> alt.LayerChart:
                 axis=alt.Axis(labelExpr=PERCENT)),
         color=color(shown, "algorithm", legend=False),
         opacity=alt.condition(alt.datum.flows == kinds[STANDARD], alt.value(_PALE), alt.value(1.0)),
-        tooltip=[alt.Tooltip("algorithm", type="nominal"), alt.Tooltip("flows", type="nominal"),
-                 alt.Tooltip("share", type="quantitative", format=".1%"), alt.Tooltip("runs", type="quantitative")],
+        tooltip=[tip("algorithm"), tip("flows"), tip("share", ".1%"), tip("runs", "")],
     )  # fmt: skip
     first = pl.DataFrame({"place": [f"{kind}|{algorithms[0]}" for kind in kinds.values()], "flows": kinds.values()})
     heads = alt.Chart(first).mark_text(
         align="left", baseline="bottom", dx=-_BAR // 2, fontSize=11, color="currentColor"
     )
-    heads = heads.encode(x=x, y=alt.value(-4), text=alt.Text("flows", type="nominal"), tooltip=alt.TooltipValue(None))
-    return finished(alt.LayerChart(layer=[bars, heads]), paper=max(_BAR * len(order), _HEADS))
+    layers = [bars, written(heads, "flows", x=x, y=alt.value(-4))]
+    return finished(alt.LayerChart(layer=layers), paper=max(_BAR * len(order), _HEADS))

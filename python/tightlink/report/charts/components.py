@@ -11,7 +11,7 @@ from tightlink.lazy import alt, np, pl, stats
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT
-from tightlink.report.encoding import color, finished, tooltip
+from tightlink.report.encoding import color, finished, tip, tooltip, written
 
 #: An arrow of correlation 1 ends this far out, as a share of the farthest run along the shorter axis.
 _REACH: Final = 0.9
@@ -49,9 +49,7 @@ def scree(found: Components) -> alt.LayerChart:
               axis=alt.Axis(labelExpr=PERCENT))  # fmt: skip
     x = alt.X("component", type="nominal", sort=None, title=None, axis=alt.Axis(labelOverlap=False, labelAngle=angle))
     place = {"x": x, "y": y, "color": tint}
-    tips = [alt.Tooltip("component", type="nominal"), alt.Tooltip("variance", type="quantitative", format=".3~g"),
-            alt.Tooltip("share", type="quantitative", format=".1%"),
-            alt.Tooltip("cumulated", type="quantitative", format=".1%", title="up to it")]  # fmt: skip
+    tips = [tip("component"), tip("variance", ".3~g"), tip("share", ".1%"), tip("cumulated", ".1%", "up to it")]
     each, up = (
         alt.Chart(found.variances.with_columns(drawn=column, kind=pl.lit(kind)))
         for column, kind in (("share", "each"), ("cumulated", "up to it"))
@@ -189,8 +187,7 @@ def _arrows(found: Components, x: str, y: str, place: dict[str, Any]) -> list[An
         heights = labels.apart(dict(part.select("response", y).rows()), least)
         moved = part.with_columns(pl.col("response").replace_strict(heights, return_dtype=pl.Float64).alias(y))
         style.fontSize, style.color = _LETTERS, "currentColor"
-        names_ = alt.Chart(moved, mark=style)
-        layers.append(names_.encode(**place, text=alt.Text("response", type="nominal"), tooltip=alt.TooltipValue(None)))
+        layers.append(written(alt.Chart(moved, mark=style), "response", **place))
     return layers
 
 

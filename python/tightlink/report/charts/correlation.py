@@ -9,7 +9,7 @@ from tightlink.analysis.responses.correlation import Correlation, histogram
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished
+from tightlink.report.encoding import finished, tip, written
 
 #: NIST 2010's red, blue and green, as the colour-blind tell them apart.
 COLORS: Final = {"strong": palette.SERIES[1], "moderate": palette.SERIES[0], "weak": palette.SERIES[2]}
@@ -51,18 +51,11 @@ def correlation_matrix(found: Correlation) -> alt.LayerChart:
     place: dict[str, Any] = {"x": _axis(alt.X, "across", order[:-1]), "y": _axis(alt.Y, "up", order[1:])}
     scale = alt.Scale(domain=list(_BANDS.values()), range=[COLORS[band] for band in _BANDS])
     legend = alt.Legend(title="numbers are 100 r", symbolType="square")
-    squares = alt.Chart(cells).mark_rect(stroke="white", strokeWidth=0.5)
-    squares = squares.encode(
-        **place,
-        color=alt.Color("band", type="nominal", scale=scale, legend=legend),
-        tooltip=[
-            alt.Tooltip("across", type="nominal", title="response"),
-            alt.Tooltip("up", type="nominal", title="with"),
-            alt.Tooltip("r", type="quantitative", format=".3f"),
-            alt.Tooltip("p", type="quantitative", format=".2~g"),
-            alt.Tooltip("runs", type="quantitative"),
-        ],
-    )
+    squares = alt.Chart(cells).mark_rect(stroke="white", strokeWidth=0.5).encode(
+        **place, color=alt.Color("band", type="nominal", scale=scale, legend=legend),
+        tooltip=[tip("across", title="response"), tip("up", title="with"), tip("r", ".3f"), tip("p", ".2~g"),
+                 tip("runs", "")],
+    )  # fmt: skip
     text = alt.Chart(cells).mark_text(fontSize=10 if len(order) <= _FEW else 8, color="white")
     text = text.encode(**place, text=alt.Text("number", type="quantitative"), tooltip=alt.TooltipValue(None))
     return _finished([squares, text], len(order) - 1)
@@ -87,16 +80,12 @@ def correlation_histogram(found: Correlation) -> alt.LayerChart:
         x=x, x2="high", y2="top",
         y=alt.Y("bottom", type="quantitative", title="pairs of responses", axis=alt.Axis(labelExpr=_WHOLE)),
         color=alt.Color("kind", type="nominal", scale=scale, legend=alt.Legend(title=None, symbolType="square")),
-        tooltip=[alt.Tooltip("low", type="quantitative", title="from"),
-                 alt.Tooltip("high", type="quantitative", title="to"), alt.Tooltip("kind", type="nominal"),
-                 alt.Tooltip("pairs", type="quantitative")],
+        tooltip=[tip("low", "", "from"), tip("high", "", "to"), tip("kind"), tip("pairs", "")],
     )  # fmt: skip
     threshold = alt.Chart(pl.DataFrame({"low": [found.threshold], "text": [f"threshold {found.threshold:.3g}"]}))
     rule = threshold.mark_rule(strokeDash=[4, 3], color=palette.NEUTRAL).encode(x=x, tooltip=alt.TooltipValue(None))
-    name = threshold.mark_text(align="right", dx=-4, fontSize=11, color="currentColor").encode(
-        x=x, y=alt.value(8), text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None)
-    )
-    return finished(alt.LayerChart(layer=[drawn, rule, name]))
+    name = threshold.mark_text(align="right", dx=-4, fontSize=11, color="currentColor")
+    return finished(alt.LayerChart(layer=[drawn, rule, written(name, "text", x=x, y=alt.value(8))]))
 
 
 def index_index(found: Correlation) -> alt.LayerChart:
@@ -120,16 +109,11 @@ def index_index(found: Correlation) -> alt.LayerChart:
         "color": alt.Color("kind", type="nominal", scale=alt.Scale(domain=_KINDS, range=colors), legend=legend),
         "shape": alt.Shape("kind", type="nominal", scale=shapes, legend=legend),
     }
-    tips = [alt.Tooltip("across", type="nominal", title="response")]
-    dots = alt.Chart(pairs).mark_point(filled=True, size=70, opacity=1).encode(
-        **axes, **mark,
-        tooltip=[*tips, alt.Tooltip("up", type="nominal", title="with"),
-                 alt.Tooltip("r", type="quantitative", format=".3f")],
-    )  # fmt: skip
-    diagonal = alt.Chart(own).mark_point(filled=True, size=80, opacity=1).encode(
-        **axes, **mark,
-        tooltip=[*tips, alt.Tooltip("group", type="nominal"), alt.Tooltip("partners", type="quantitative")],
-    )  # fmt: skip
+    response, other = tip("across", title="response"), tip("up", title="with")
+    dots = alt.Chart(pairs).mark_point(filled=True, size=70, opacity=1)
+    dots = dots.encode(**axes, **mark, tooltip=[response, other, tip("r", ".3f")])
+    diagonal = alt.Chart(own).mark_point(filled=True, size=80, opacity=1)
+    diagonal = diagonal.encode(**axes, **mark, tooltip=[response, tip("group"), tip("partners", "")])
     frames = alt.Chart(_frames(found, order)).mark_rect(filled=False, stroke=palette.NEUTRAL, strokeWidth=0.8).encode(
         x=axes["x"].bandPosition(_ASIDE), y=axes["y"].bandPosition(1 - _ASIDE),
         x2=alt.X2("right", bandPosition=1 - _ASIDE), y2=alt.Y2("top", bandPosition=_ASIDE),

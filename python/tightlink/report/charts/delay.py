@@ -26,6 +26,7 @@ from tightlink.report.encoding import (
     round_above,
     scaled,
     tooltip,
+    written,
 )
 
 _Align: TypeAlias = Literal["left", "right", "center"]
@@ -136,7 +137,7 @@ def _names(means: pl.DataFrame, by: str, encoding: dict[str, Any]) -> list[alt.C
         part = means.filter(pl.col("side") == side)
         if part.height:
             text = alt.Chart(part).mark_text(align=align, dx=dx, dy=dy, fontSize=11.5)
-            layers.append(text.encode(**encoding, text=alt.Text(by, type="nominal"), tooltip=alt.TooltipValue(None)))
+            layers.append(written(text, by, **encoding))
     return layers
 
 

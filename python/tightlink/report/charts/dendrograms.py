@@ -10,7 +10,7 @@ from tightlink.analysis.responses.clusters import Dendrogram
 from tightlink.analysis.responses.compared import labels as numbered
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
-from tightlink.report.encoding import finished
+from tightlink.report.encoding import finished, tip
 
 _ROOM: Final = 1.08
 _STROKE: Final = 1.6
@@ -77,8 +77,7 @@ def _chart(found: Dendrogram, called: Mapping[str, str], top: float, height: int
     lines = alt.Chart(_lines(found, called)).mark_line(strokeWidth=_STROKE, interpolate="linear").encode(
         x=x, y=y, detail=alt.Detail("join", type="nominal"), order=alt.Order("corner", type="quantitative"),
         color=alt.Color("cluster", type="nominal", scale=scale, legend=None),
-        tooltip=[alt.Tooltip("distance", type="quantitative", format=".3~g"),
-                 alt.Tooltip("joins", type="nominal"), alt.Tooltip("with", type="nominal")],
+        tooltip=[tip("distance", ".3~g"), tip("joins"), tip("with")],
     )  # fmt: skip
     cut = alt.Chart(pl.DataFrame({"height": [found.cut]})).mark_rule(strokeDash=[3, 3], color=palette.NEUTRAL)
     layers = [lines, cut.encode(y=y, tooltip=alt.TooltipValue(None))]

@@ -11,7 +11,7 @@ from tightlink.lazy import alt, pl
 from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished, largest, letters_in_cells
+from tightlink.report.encoding import finished, largest, letters_in_cells, tip
 
 _CELL: Final = 26
 #: Where numbers stand above the chart, and what lying and upright ones take there, in pixels.
@@ -217,9 +217,5 @@ def _with_levels(effects: pl.DataFrame, short: Mapping[str, str], *, few: bool) 
 
 def _tips(rows: pl.DataFrame) -> list[Any]:
     """What is shown of an effect where the mouse is."""
-    return [
-        alt.Tooltip(name, type="quantitative", title=text, format=".1%" if name == "relative_effect" else ".3~g")
-        if rows.schema[name].is_float()
-        else alt.Tooltip(name, type="nominal", title=text)
-        for name, text in _SHOWN.items()
-    ]
+    formats = {name: ".3~g" for name, dtype in rows.schema.items() if dtype.is_float()} | {"relative_effect": ".1%"}
+    return [tip(name, formats.get(name), text) for name, text in _SHOWN.items()]

@@ -23,7 +23,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.charts import explored
 from tightlink.report.charts.explored import Explored
-from tightlink.report.encoding import color
+from tightlink.report.encoding import color, tip, written
 from tightlink.report.specs import MOST_ROWS
 
 #: Of the whole, in pixels: what the text of a report has room for.
@@ -127,8 +127,9 @@ def _parallel(found: Explored, shade: Any) -> Any:
     chosen = _chosen(found).transform_filter("datum.shown == 1").mark_line(**line)
     chosen = chosen.encode(**place, color=shade, opacity=alt.OpacityValue(0.75), tooltip=alt.TooltipValue(None))
     text = alt.Chart(found.marks).mark_text(fontSize=_SMALL - 1, align="left", dx=3, color="currentColor")
-    text = text.encode(x=x, y=y, text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None))
-    return alt.layer(pale.add_params(band), chosen, text).properties(width=_WIDTH, height=_LINES)
+    return alt.layer(pale.add_params(band), chosen, written(text, "text", x=x, y=y)).properties(
+        width=_WIDTH, height=_LINES
+    )
 
 
 def _levels(found: Explored) -> Any:
@@ -142,11 +143,9 @@ def _levels(found: Explored) -> Any:
     boxes = base.mark_rect(cornerRadius=3, cursor="pointer", stroke="white", strokeWidth=2).encode(
         color=alt.condition(picked, alt.value(palette.SERIES[0]), alt.value(palette.NEUTRAL), empty=False),
         opacity=alt.condition(picked, alt.value(0.6), alt.value(0.25), empty=False),
-        tooltip=[alt.Tooltip("choice", type="nominal", title="level")],
+        tooltip=[tip("choice", title="level")],
     )
-    names = base.mark_text(fontSize=_SMALL, color="currentColor").encode(
-        text=alt.Text("text", type="nominal"), tooltip=alt.TooltipValue(None)
-    )
+    names = written(base.mark_text(fontSize=_SMALL, color="currentColor"), "text")
     widest = int(found.choices["place"].n_unique())
     rows = int(found.choices["axis"].n_unique())
     width = min(_WIDTH - _SCATTER[0] - 150, max(150, 58 * widest))
@@ -160,8 +159,7 @@ def _scatter(found: Explored, shade: Any) -> Any:
     x = alt.X("x", type="quantitative", scale=alt.Scale(zero=False), axis=axis, title=None)
     y = alt.Y("y", type="quantitative", scale=alt.Scale(zero=False), axis=axis, title=None)
     one = _chosen(found).transform_filter(f"datum.axis == {_ACROSS}")
-    told = [alt.Tooltip("name", type="nominal", title="run"), alt.Tooltip("x", type="quantitative", format=",.4~r"),
-            alt.Tooltip("y", type="quantitative", format=",.4~r")]  # fmt: skip
+    told = [tip("name", title="run"), tip("x", ",.4~r"), tip("y", ",.4~r")]
     dots = one.mark_point(filled=True, size=44).encode(
         x=x, y=y, order=alt.Order("shown", type="quantitative"), tooltip=told,
         color=alt.condition("datum.shown == 1", shade, alt.value(palette.NEUTRAL)),
@@ -179,9 +177,7 @@ def _words(one: Any, expression: str, x: int, y: int, align: Literal["left", "ri
     """Words that follow what is chosen, at a place of the scatter."""
     said = one.transform_aggregate(**sums, runs="count()").transform_calculate(words=expression)
     said = said.mark_text(align=align, fontSize=11, fontWeight=600, color="currentColor")
-    return said.encode(
-        x=alt.value(x), y=alt.value(y), text=alt.Text("words", type="nominal"), tooltip=alt.TooltipValue(None)
-    )
+    return written(said, "words", x=alt.value(x), y=alt.value(y))
 
 
 def _strip(cells: pl.DataFrame) -> Any:
@@ -201,8 +197,7 @@ def _strip(cells: pl.DataFrame) -> Any:
     boxes = base.mark_rect(cursor="pointer", stroke="white", strokeWidth=1).encode(
         color=alt.Color("cluster", type="nominal", scale=alt.Scale(domain=numbers, range=colors), legend=None),
         opacity=alt.condition(picked, alt.value(0.85), alt.value(0.2)),
-        tooltip=[alt.Tooltip("algorithm", type="nominal"), alt.Tooltip("condition", type="nominal"),
-                 alt.Tooltip("members", type="nominal", title="cluster")],
+        tooltip=[tip("algorithm"), tip("condition"), tip("members", title="cluster")],
     )  # fmt: skip
     height = _CELL * int(cells["algorithm"].n_unique())
     return boxes.add_params(picked).properties(width=_WIDTH - 80, height=height)

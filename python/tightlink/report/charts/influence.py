@@ -9,7 +9,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.charts.components import SHAPES
 from tightlink.report.charts.marks import PERCENT
-from tightlink.report.encoding import finished, legend_columns
+from tightlink.report.encoding import finished, legend_columns, tip
 
 #: Of a factor, in pixels.
 _ROW: Final = 22
@@ -42,7 +42,6 @@ def influence(found: pl.DataFrame, *, names: Mapping[str, str] | None = None) ->
                 axis=alt.Axis(grid=True, labelOverlap=False, labelLimit=260)),
         color=alt.Color("by", scale=alt.Scale(domain=kinds, range=palette.SERIES), **told),
         shape=alt.Shape("by", scale=alt.Scale(domain=kinds, range=SHAPES), **told),
-        tooltip=[alt.Tooltip("factor", type="nominal"), *([alt.Tooltip("by", type="nominal", title=of)] if by else []),
-                 alt.Tooltip("psi", type="quantitative", format=".1%", title="Ψ")],
+        tooltip=[tip("factor"), *([tip("by", title=of)] if by else []), tip("psi", ".1%", "Ψ")],
     )  # fmt: skip
     return finished(alt.LayerChart(layer=[marks]), _ROW * len(factors))

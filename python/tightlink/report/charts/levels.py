@@ -9,7 +9,7 @@ from tightlink.analysis.effects.levels import geometric
 from tightlink.analysis.effects.main import in_si, in_words
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
-from tightlink.report.encoding import Kind, axis_of, channel, color, field, finished, plain_format, steps
+from tightlink.report.encoding import Kind, axis_of, channel, color, field, finished, plain_format, steps, tip
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
 #: Levels up to which each has its tick.
@@ -92,14 +92,8 @@ def over_levels(  # noqa: PLR0913
     spans = rows.select(both.alias(response), both.alias("low"))
     y, interval = (channel(alt.Y, spans, column, up, kind=kind, nice=steps(height)) for column in (response, "low"))
     shown = {response: up.title} | ({"low": "from", "high": "to"} if half_width else {})
-    tips = [
-        alt.Tooltip("level", type="nominal", title=name),
-        *([] if by is None else [alt.Tooltip(field(by), type="nominal")]),
-        *(
-            alt.Tooltip(field(column), type="quantitative", title=text, format=",.4~r")
-            for column, text in shown.items()
-        ),
-    ]
+    tips = [tip("level", title=name), *([] if by is None else [tip(field(by))])]
+    tips += [tip(field(column), ",.4~r", text) for column, text in shown.items()]
     further = [*([] if by is None else [by]), *([] if numbers is None else ["along"])]
     base = alt.Chart(rows.select("level", "low", "high", response, *further))
     layers = [base.mark_point(filled=True, size=40, opacity=1).encode(**encoding, y=y, tooltip=tips)]

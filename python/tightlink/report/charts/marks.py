@@ -19,6 +19,7 @@ from tightlink.report.encoding import (
     legend_columns,
     outside,
     scaled,
+    tip,
     tooltip,
 )
 
@@ -163,11 +164,7 @@ def bars_stacked(
             ),
             color=alt.Color("part", type="nominal", scale=names, legend=alt.Legend(title=None, columns=beside)),
             order=alt.Order("order", type="quantitative"),
-            tooltip=[
-                alt.Tooltip(label, type="nominal", title=labels.words(label)),
-                alt.Tooltip("part", type="nominal", title=what),
-                alt.Tooltip("share", type="quantitative", format=".1%"),
-            ],
+            tooltip=[tip(label, title=labels.words(label)), tip("part", title=what), tip("share", ".1%")],
         )
     )
     bar = _BAR if frame.height <= _MOST_THICK else _THIN_BAR

@@ -10,7 +10,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.plots.labels import Axis
 from tightlink.reduce import largest, smallest
-from tightlink.report.encoding import Domain, Kind, axis_of, channel, color, finished, scaled, tooltip
+from tightlink.report.encoding import Domain, Kind, axis_of, channel, color, finished, scaled, tip, tooltip, written
 
 _SHADE: Final = 0.13
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.4, "strokeJoin": "round"}
@@ -103,17 +103,11 @@ def _ground(shade: Shade, row: int, axis: Axis, ends: Domain, kind: Kind) -> lis
     base = alt.Chart(place)
     return [
         base.mark_rect(color=shade.color, opacity=_SHADE).encode(x=begin, x2="high", tooltip=alt.TooltipValue(None)),
-        base.mark_text(**_TEXT, baseline="top", dx=4).encode(
-            x=begin,
-            y=alt.value(_TOP + row * _ROW),
-            text=alt.Text("name", type="nominal"),
-            tooltip=alt.TooltipValue(None),
-        ),
+        written(base.mark_text(**_TEXT, baseline="top", dx=4), "name", x=begin, y=alt.value(_TOP + row * _ROW)),
     ]
 
 
 def _printed(marks: pl.DataFrame, y: str, mark: str, encoding: dict[str, Any]) -> list[Any]:
-    text = alt.Tooltip(mark, type="nominal")
     points, lines = marks.filter(pl.col(y).is_not_null()), marks.filter(pl.col(y).is_null())
     layers: list[Any] = []
     if points.height:
@@ -122,5 +116,5 @@ def _printed(marks: pl.DataFrame, y: str, mark: str, encoding: dict[str, Any]) -
         )
     if lines.height:
         rule = alt.Chart(lines).mark_rule(strokeDash=[4, 3], strokeWidth=1.4, color=palette.NEUTRAL)
-        layers.append(rule.encode(x=encoding["x"], tooltip=[text]))
+        layers.append(rule.encode(x=encoding["x"], tooltip=[tip(mark)]))
     return layers

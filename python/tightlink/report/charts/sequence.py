@@ -7,7 +7,7 @@ from typing import Any, Final
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.charts.linked import across, strip_of
-from tightlink.report.encoding import thinned
+from tightlink.report.encoding import thinned, tip
 from tightlink.report.thin import thin
 
 #: How each kind of point is drawn: its colour, its symbol and its size.
@@ -45,11 +45,7 @@ def sequence(frame: pl.DataFrame) -> alt.VConcatChart:
         "color": color,
     }
     points = [kind for kind in shown if kind != "acknowledged"]
-    told = [
-        alt.Tooltip("kind", type="nominal"),
-        alt.Tooltip("time_s", type="quantitative", title="time (s)", format=".7~g"),
-        alt.Tooltip("sequence", type="quantitative", title="sequence number", format=","),
-    ]
+    told = [tip("kind"), tip("time_s", ".7~g", "time (s)"), tip("sequence", ",", "sequence number")]
     line = alt.Chart(kept.filter(pl.col("kind") == "acknowledged")).mark_line(
         interpolate="step-after", strokeWidth=1.2, clip=True
     )
