@@ -1,5 +1,6 @@
 """``tightlink analyze clusters``, ``outliers`` and ``ranks``: algorithms under many conditions."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
@@ -7,7 +8,10 @@ from typing import Final, Literal
 from tightlink.analysis import measurements
 from tightlink.analysis.effects import designed
 from tightlink.analysis.effects.designed import Designed
+from tightlink.analysis.responses import clusters as clustered
 from tightlink.analysis.responses import compared
+from tightlink.analysis.responses import outliers as outlying
+from tightlink.analysis.responses import ranks as ranked
 from tightlink.analysis.responses.clusters import Dendrogram
 from tightlink.analysis.responses.outliers import EFFECTS, counts, effective
 from tightlink.analysis.responses.ranks import Ranks
@@ -39,11 +43,9 @@ def clusters(
         spread: What differences are divided by: each condition's standard deviation over its algorithms, or that over
             all conditions, which makes distances comparable.
     """
-    from tightlink.analysis.responses import clusters as analysis
-
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
-        found = analysis.clusters(read.runs, condition=keys, algorithm=algorithm, responses=chosen, spread=spread)
+        found = clustered.clusters(read.runs, condition=keys, algorithm=algorithm, responses=chosen, spread=spread)
     return Finding(
         lambda: [plain(each) | {"apart": each.apart} for each in found],
         lambda: _print_clusters(found),
@@ -67,13 +69,11 @@ def outliers(
         responses: Columns to look at; without them, all responses.
         level: Probability of finding an outlier in a cell that has none.
     """
-    from tightlink.analysis.responses import outliers as analysis
-
     if not 0 < level < 1:
         raise ScenarioError("a probability between 0 and 1", key="--level", value=level)
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
-        found = analysis.outliers(read.runs, condition=keys, algorithm=algorithm, responses=chosen, level=level)
+        found = outlying.outliers(read.runs, condition=keys, algorithm=algorithm, responses=chosen, level=level)
     return Finding(
         lambda: {"counts": counts(found), "cells": found},
         lambda: _print_outliers(found),
@@ -97,17 +97,14 @@ def ranks(
         responses: Columns to rank by, such as throughputs; without them, all responses.
         best: Whether the largest value or the smallest has rank 1.
     """
-    from tightlink.analysis.responses import ranks as analysis
-
     read, keys, chosen = read_compared(table, algorithm, condition, responses)
     with measurements.of_file(table):
-        found = analysis.ranks(read.runs, condition=keys, algorithm=algorithm, responses=chosen, best=best)
-    several = len(chosen or ()) > 1
+        found = ranked.ranks(read.runs, condition=keys, algorithm=algorithm, responses=chosen, best=best)
 
     def words() -> None:
         _print_ranks(found)
-        if several:
-            both = f"The {best} of each of {len(chosen or ())} responses has rank 1, be that good or bad"
+        if (responses_ := len(chosen or ())) > 1:
+            both = f"The {best} of each of {responses_} responses has rank 1, be that good or bad"
             print_text(f"\n{both}; those of one run go together, so that p is too small: --responses names one.")
 
     return Finding(
@@ -138,12 +135,8 @@ def read_compared(
 
 
 def _print_clusters(found: "Sequence[Dendrogram]") -> None:
-    apart: dict[str, int] = {}
-    for each in found:
-        if each.apart is not None:
-            apart[each.apart] = apart.get(each.apart, 0) + 1
-    most = sorted(apart.items(), key=lambda item: -item[1])
-    counted = ", ".join(f"{name} under {count}" for name, count in most) or "no algorithm under any"
+    apart = Counter(each.apart for each in found if each.apart is not None)
+    counted = ", ".join(f"{name} under {count}" for name, count in apart.most_common()) or "no algorithm under any"
     print_text(f"apart from a cluster of all others: {counted} of {len(found)} conditions\n")
     print_table(["condition", "largest distance", "clusters below 70 % of it"], [
         [each.condition, f"{each.height:.2f}",
@@ -169,14 +162,9 @@ def _print_outliers(found: "pl.DataFrame") -> None:
     print_text("\nthe largest")
     print_table(["condition", "response", "algorithm", "value", "mean of the others", "effect"], [
         [row["condition"], row["response"], row["algorithm"], f"{row['value']:.4g}", f"{row['others_mean']:.4g}",
-         _effect(row["relative_effect"])]
+         percent(row["relative_effect"], signed=True)]
         for row in largest.iter_rows(named=True)
     ], words=[1, 2])  # fmt: skip
-
-
-def _effect(relative: float) -> str:
-    """In percent; where the others have nothing, there is nothing to compare with."""
-    return percent(relative, signed=True)
 
 
 def _print_ranks(found: "Ranks") -> None:

@@ -10,7 +10,9 @@ from tightlink import plots
 from tightlink.analysis import measurements
 from tightlink.analysis.estimates import Bracket, Estimate
 from tightlink.analysis.limits.regimes import Length, Regimes
+from tightlink.analysis.limits.regimes import each as each_router
 from tightlink.analysis.limits.saturation import Law, Saturation, Slope
+from tightlink.analysis.limits.saturation import each as each_link
 from tightlink.commands.analyze_output import Finding, Panel, Table, finds, panels, plain
 from tightlink.console import print_table, print_text
 from tightlink.numbers import NONE, grouped, percent
@@ -41,11 +43,9 @@ def saturation(
         largest: Packet size in bytes above which rows are left out, as they are sent in fragments.
         overhead: Line time of a packet beyond its own bytes, in bytes, where it is known; otherwise it is fitted.
     """
-    from tightlink.analysis.limits.saturation import each
-
     frame = measurements.read(table)
     with measurements.of_file(table):
-        links = each(frame, size=size, throughput=throughput, largest_bytes=largest, overhead_bytes=overhead)
+        links = each_link(frame, size=size, throughput=throughput, largest_bytes=largest, overhead_bytes=overhead)
     answers = {name: {"finding": found.sentence()} | plain(found) for name, found in links.items()}
     drawn = (plots.throughput_over_size, plots.rate_over_size, plots.throughput_over_rate)
     return Finding(
@@ -64,11 +64,9 @@ def regimes(table: Table, *, load: str = "load") -> Finding:
             tells several routers apart.
         load: Column of the load, such as load_reported.
     """
-    from tightlink.analysis.limits.regimes import each
-
     frame = measurements.read(table)
     with measurements.of_file(table):
-        routers = each(frame, load=load)
+        routers = each_router(frame, load=load)
     return Finding(
         lambda: {name: {"finding": found.sentence(), "governs": found.governs} | plain(found)
                  for name, found in routers.items()},
@@ -125,11 +123,11 @@ def _print_regimes(routers: Mapping[str, Regimes]) -> None:
                     drop=["agree", "in Mbit/s", "loss from (Mbit/s)"])  # fmt: skip
         print_text()
         explained = found.explained
-        rows = []
-        for metric, r2 in explained.r2.items():
-            spread = found.spreads.get(metric)
-            apart = percent(spread.variation) if spread else NONE
-            rows.append([_METRICS[metric], _share(r2), _share(explained.importance[metric]), apart])
+        apart = {metric: percent(spread.variation) for metric, spread in found.spreads.items()}
+        rows = [
+            [_METRICS[metric], _share(r2), _share(explained.importance[metric]), apart.get(metric, NONE)]
+            for metric, r2 in explained.r2.items()
+        ]
         print_table(["load explained by", "R² alone", "share of R²", "onsets vary by"], rows)
         per_packet, per_byte = explained.per_packet_s.times(1e6), explained.per_byte_s.times(1e9)
         print_text(f"\na packet adds {_estimate(per_packet)} µs of load and {_estimate(per_byte)} ns a byte")

@@ -15,6 +15,7 @@ from tightlink.analysis.markov.logs import NOT_BEGUN
 from tightlink.analysis.markov.perturbation import named
 from tightlink.analysis.markov.users import COMPLETED
 from tightlink.commands.analyze_output import Finding, Table, finds, panels
+from tightlink.commands.analyze_output import named as of_names
 from tightlink.commands.options import Names, option
 from tightlink.console import print_table, print_text, say
 from tightlink.errors import TightlinkError, one_of
@@ -51,14 +52,12 @@ def markov(
     """
     cuts = sorted(float(option("--cut", time, units.TIME)) for time in cut or ())
     found = _read(source)
-    try:
+    with of_names(source):
         chains = (
             _of_log(found, step, cuts, label) if isinstance(found, pl.DataFrame) else _of_run(found, step, cuts, label)
         )
         begin, end = _ends(chains, start, target)
         table = ranked(chains, begin, end)
-    except TightlinkError as error:
-        raise TightlinkError(f"{source}: {error}") from None
     sets = list(dict.fromkeys(one for piece in chains.pieces for one in minimal_cut_sets(piece.chain, begin, end)))
     words = [", ".join(map(named, one)) for one in sorted(sets, key=len)]
     return Finding(

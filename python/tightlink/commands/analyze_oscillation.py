@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from tightlink import plots, units
 from tightlink.analysis import measurements
-from tightlink.analysis.traffic.oscillations import each as of_frame
 from tightlink.analysis.traffic.oscillations import of_run, of_tables, summary
-from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, panels, print_constant
+from tightlink.analysis.traffic.oscillations import each as of_frame
+from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, named, panels, print_constant
 from tightlink.commands.options import Names, option
 from tightlink.console import print_text
 from tightlink.errors import TightlinkError
@@ -43,10 +43,8 @@ def oscillation(
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
     end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
     source = _read(table)
-    try:
+    with named(table):
         found = _found(source, tuple(column or ()), begin_s, end_s)
-    except TightlinkError as error:
-        raise TightlinkError(f"{table}: {error}") from None
     titled = {" ".join(name): each for name, each in found.items()}
     varying = {name: each for name, each in titled.items() if not each.spectrum.is_empty()}
     constant = [name for name in titled if name not in varying]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -16,6 +17,7 @@ from tightlink import plots
 from tightlink.commands.options import Json, Names
 from tightlink.commands.table_options import offer, with_table_options
 from tightlink.console import print_json, print_text
+from tightlink.errors import TightlinkError
 from tightlink.files import check_new
 
 #: Draws into ``ax``.
@@ -88,6 +90,15 @@ def panels(rows: Mapping[str, list[Panel]], size: tuple[float, float] = _PANEL) 
             for panel, ax in zip(panels, axes, strict=True):
                 panel(ax=ax)
     return figure
+
+
+@contextlib.contextmanager
+def named(*names: object) -> Iterator[None]:
+    """Within it, what is wrong is said with names, such as those of a file and of its column."""
+    try:
+        yield
+    except TightlinkError as error:
+        raise TightlinkError(": ".join(map(str, (*names, error)))) from None
 
 
 def print_constant(names: Sequence[str]) -> None:

@@ -5,8 +5,9 @@ from typing import Final, Literal
 
 from tightlink.analysis import measurements
 from tightlink.analysis.effects import designed
+from tightlink.analysis.responses import correlation as correlated
 from tightlink.analysis.responses.correlation import Correlation
-from tightlink.analysis.responses.pca import Components
+from tightlink.analysis.responses.pca import Components, components
 from tightlink.commands.analyze_output import Finding, finds, plain
 from tightlink.commands.options import Names
 from tightlink.console import print_table, print_text
@@ -35,12 +36,10 @@ def correlation(
         factors: Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
         threshold: |r| above which a pair is kept, or "gap": the middle of the widest gap between moderate |r|.
     """
-    from tightlink.analysis.responses import correlation as analysis
-
     limit = _threshold(threshold)
     read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
-        found = analysis.correlation(read.runs, read.responses, threshold=limit)
+        found = correlated.correlation(read.runs, read.responses, threshold=limit)
     return Finding(
         lambda: {"finding": found.sentence(), "dimension": found.dimension} | plain(found),
         lambda: _print_correlation(found),
@@ -64,12 +63,10 @@ def pca(
         factors: Columns that are no responses; without them, what the sweep varied, otherwise columns of two values.
         by: Column that tells groups of runs apart in the figure.
     """
-    from tightlink.analysis.responses import pca as analysis
-
     read = designed.read(table, factors=factors, responses=responses)
     with measurements.of_file(table):
         designed.present(read.runs, [by] if by is not None else [])
-        found = analysis.components(read.runs, read.responses)
+        found = components(read.runs, read.responses)
     return Finding(
         lambda: {"finding": found.sentence(), "above_one": found.above_one} | plain(found),
         lambda: _print_components(found),

@@ -10,13 +10,15 @@ from typing import Any, Final
 from tightlink import plots, units
 from tightlink.analysis import measurements
 from tightlink.analysis.traffic.arrivals import interarrivals
-from tightlink.analysis.traffic.burstiness import Burstiness, burstiness
+from tightlink.analysis.traffic.burstiness import LEAST_VALUES as LEAST_BURSTS
+from tightlink.analysis.traffic.burstiness import burstiness
+from tightlink.analysis.traffic.cross_correlation import LEAST_VALUES, lag
 from tightlink.analysis.traffic.cycles import Cycle, cycles
 from tightlink.analysis.traffic.over_time import Series, series_of
 from tightlink.analysis.traffic.sizes import tail
-from tightlink.analysis.traffic.spikes import Spikes, spikes
+from tightlink.analysis.traffic.spikes import spikes
 from tightlink.capture import capture, is_capture
-from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, panels, plain, print_constant
+from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, named, panels, plain, print_constant
 from tightlink.commands.options import Names, option
 from tightlink.console import print_text
 from tightlink.errors import TightlinkError, did_you_mean, one_of
@@ -50,12 +52,10 @@ def traffic(
         end: Time after which nothing is looked at (default: none).
         interval: Of the series of a capture file.
     """
-    from tightlink.analysis.traffic.burstiness import LEAST_VALUES
-
     begin_s = float(option("--begin", begin, units.TIME, zero=True))
     end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
     frame = _over_time(table, interval)
-    there = _series(table, frame, column, (begin_s, end_s), LEAST_VALUES)
+    there = _series(table, frame, column, (begin_s, end_s), LEAST_BURSTS)
     found = {series.title: _described(series) for series in there if _varies(series)}
     constant = [series.title for series in there if not _varies(series)]
     if not there:
@@ -87,10 +87,8 @@ def arrivals(
     frame = _rows(table, of)
     found = {}
     for name, part in _places(frame):
-        try:
+        with named(table, name or column):
             found[name] = interarrivals(_numbers(part, column))
-        except TightlinkError as error:
-            raise TightlinkError(f"{table}: {name or column}: {error}") from None
     shown = list(found.items())[:MOST]
     return Finding(
         lambda: [{"of": name, "finding": each.sentence()} | plain(each) for name, each in found.items()],
@@ -112,10 +110,8 @@ def sizes(table: Table, *, column: str | None = None) -> Finding:
     if column is None:
         known = [name for name in ("bytes_delivered", "bytes_sent") if name in rows.columns]
         column = next((name for name in known if not rows[name].is_null().all()), "bytes_delivered")
-    try:
+    with named(table, column):
         found = tail(_numbers(rows, column))
-    except TightlinkError as error:
-        raise TightlinkError(f"{table}: {column}: {error}") from None
     return Finding(
         lambda: {"finding": found.sentence()} | plain(found),
         lambda: print_text(found.sentence()),
@@ -139,8 +135,6 @@ def cross_correlation(
         second: The same of the other.
         longest: Longest lag to look at (default: a quarter of the time).
     """
-    from tightlink.analysis.traffic.cross_correlation import LEAST_VALUES, lag
-
     longest_s = float("inf") if longest is None else float(option("--longest", longest, units.TIME))
     frame = _over_time(table)
     columns = dict.fromkeys(name.rpartition(" ")[2] for name in (first, second))
@@ -153,10 +147,8 @@ def cross_correlation(
     one, other = chosen
     if one.interval_s != other.interval_s or one.begin_s != other.begin_s:
         raise TightlinkError(f"{table}: {first} and {second} were not taken at the same times")
-    try:
+    with named(table):
         found = lag(one.values, other.values, one.interval_s, longest_s=longest_s)
-    except TightlinkError as error:
-        raise TightlinkError(f"{table}: {error}") from None
     return Finding(
         lambda: {"finding": found.sentence(first, second)} | plain(found),
         lambda: print_text(found.sentence(first, second)),
@@ -166,8 +158,8 @@ def cross_correlation(
 
 def _print_traffic(found: Mapping[str, dict[str, Any]], constant: Sequence[str]) -> None:
     for name, parts in found.items():
-        for sentence in _sentences(parts):
-            print_text(f"{name}: {sentence}")
+        for each in (parts["burstiness"], parts["spikes"], *parts["cycles"]):
+            print_text(f"{name}: {each.sentence()}")
     print_constant(constant)
 
 
@@ -204,10 +196,8 @@ def _series(
         columns = [name for name in _USUAL if name in known][:1]
         if not columns:
             raise TightlinkError(f"{table}: expected --column with {one_of(known)}")
-    try:
+    with named(table):
         return list(series_of(frame, columns, least=least, begin_s=during[0], end_s=during[1]))
-    except TightlinkError as error:
-        raise TightlinkError(f"{table}: {error}") from None
 
 
 def _varies(series: Series) -> bool:
@@ -225,12 +215,6 @@ def _described(series: Series) -> dict[str, Any]:
         "spikes": spikes(series.values, series.interval_s, begin_s=series.begin_s),
         "cycles": found,
     }
-
-
-def _sentences(parts: dict[str, Any]) -> list[str]:
-    bursts: Burstiness = parts["burstiness"]
-    peaks: Spikes = parts["spikes"]
-    return [bursts.sentence(), peaks.sentence(), *(cycle.sentence() for cycle in parts["cycles"])]
 
 
 def _places(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:

@@ -10,7 +10,7 @@ from tightlink import plots
 from tightlink.analysis.compare.comparison import Comparison
 from tightlink.analysis.compare.comparison import compare as put_together
 from tightlink.analysis.compare.pairs import SIDES
-from tightlink.analysis.compare.words import in_order, is_main, main_agreements
+from tightlink.analysis.compare.words import agreements, in_order, is_main, main_agreements, summarized, written
 from tightlink.checksums import write_table
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
@@ -20,6 +20,7 @@ from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
 from tightlink.laboratory.embedded import Offer
 from tightlink.lazy import pl
+from tightlink.plots.observed import observed
 from tightlink.report import charts
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import SIMULATION, holds_run, open_run
@@ -84,8 +85,6 @@ def _over_time(found: Comparison, folders: tuple[Path, Path], pairs: dict[str, s
     """The same with samples over time, of runs that were simulated without and can be again."""
     if not all(map(holds_run, folders)):
         return found
-    from tightlink.plots.observed import observed
-
     runs = [open_run(folder) for folder in folders]
     first, second = seen = [observed(run, "series") for run in runs]
     # What has its samples is compared already.
@@ -103,8 +102,6 @@ def _described(found: Comparison) -> dict[str, Any]:
 
 
 def _print(found: Comparison) -> None:
-    from tightlink.analysis.compare.words import agreements, main_agreements, summarized, written
-
     first, second = found.titles
     tables: list[tuple[list[str], list[tuple[Any, ...]], tuple[int, ...]]] = []
     if found.differences.height:

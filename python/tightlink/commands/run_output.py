@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from tightlink import plots
 from tightlink.console import print_rows, print_text, say
 from tightlink.diagnosis.completions import of_groups, with_completions
 from tightlink.files import check_new, check_page
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
+from tightlink.plots.style import check_format
 from tightlink.run import Run
 from tightlink.tables import TOTALS, counted, measured
 
@@ -129,8 +131,6 @@ def check_shown(report: Path | None, plot: Path | None) -> None:
         check_page(report)
     check_new(plot)
     if plot is not None:
-        from tightlink.plots.style import check_format
-
         check_format(plot)
 
 
@@ -139,6 +139,4 @@ def write_shown(run: Run, report: Path | None, plot: Path | None) -> None:
     if report is not None:
         say(f"wrote {run.report(report)}")
     if plot is not None:
-        from tightlink import plots
-
         say(f"wrote {plots.write(plots.overview(run), plot)}")
