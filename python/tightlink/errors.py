@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 #: Stands for "there is no value": the key itself is what is wrong or missing.
@@ -129,6 +130,15 @@ class ScenarioError(TightlinkError):
             if isinstance(error.key, Argument):
                 error.key = error.key.option
         return self
+
+
+@contextmanager
+def located(file: str | None) -> Iterator[None]:
+    """Within it, errors of a scenario get the name of its file, where they have none yet."""
+    try:
+        yield
+    except ScenarioError as error:
+        raise error.located(file) from None
 
 
 def not_installed(error: ModuleNotFoundError) -> str:

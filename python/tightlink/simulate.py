@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink import control, units
-from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
+from tightlink.errors import ScenarioError, TightlinkError, closest, located, one_of
 from tightlink.files import check_new
 from tightlink.lazy import _core
 from tightlink.progress import Progress, check_watch
@@ -100,9 +100,8 @@ def simulate(  # noqa: PLR0913
     )
     watcher = None if watch is None else _Watcher(watch, units.time(scenario.duration))
     try:
-        outcome = prepared.simulate(watched, threads=threads, watch=watcher, part=part)
-    except ScenarioError as error:
-        raise error.located(scenario.file) from None
+        with located(scenario.file):
+            outcome = prepared.simulate(watched, threads=threads, watch=watcher, part=part)
     except KeyboardInterrupt:
         if watcher is None or watcher.raised is None:
             raise

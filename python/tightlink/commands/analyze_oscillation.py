@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tightlink import plots, units
 from tightlink.analysis import measurements
-from tightlink.analysis.traffic.oscillations import of_run, of_tables, summary
 from tightlink.analysis.traffic.oscillations import each as of_frame
+from tightlink.analysis.traffic.oscillations import of_run, of_tables, summary
 from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, named, panels, print_constant
 from tightlink.commands.options import Names, option
 from tightlink.console import print_text

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.errors import Argument, ScenarioError
+from tightlink.errors import Argument, ScenarioError, located
 from tightlink.experiment.designs import CSV, ONE_AT_A_TIME, Design
 from tightlink.experiment.factors import Factor, same, value_at
 from tightlink.scenario import Scenario
@@ -91,10 +91,8 @@ def _check_controls(listed: Sequence[Cell]) -> None:
     named = {(key, value) for cell in listed for key, value in cell.values.items() if isinstance(value, str)}
     for key, value in sorted(named):
         if key.endswith(".congestion"):
-            try:
+            with located(Argument("set")):
                 congestion_spec(key, value)
-            except ScenarioError as error:
-                raise error.located(Argument("set")) from None
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.errors import Argument, ScenarioError, TightlinkError, in_quotes, one_of
+from tightlink.errors import Argument, ScenarioError, TightlinkError, in_quotes, located, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.cells import Cell, cells
 from tightlink.experiment.designs import Design
@@ -147,16 +147,12 @@ class Plan:
         """
         file = Path(path)
         chosen = {name: value for name, value in settings.items() if value is not None}
-        try:
+        with located(str(file)):
             data = parse(read(file))
-        except ScenarioError as error:
-            raise error.located(str(file)) from None
         if _SCENARIO not in data:
             return cls.of(load(file, set=changes), list(vary), **chosen)
-        try:
+        with located(str(file)):
             own, factors = _settings(data), _factors(data)
-        except ScenarioError as error:
-            raise error.located(str(file)) from None
         if str(own.design).endswith(".csv"):
             own = replace(own, design=str(file.parent / own.design))
         scenario = load(file.parent / str(data[_SCENARIO]), set={**data.get(_SET, {}), **(changes or {})})

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.errors import ScenarioError, TightlinkError, one_of
+from tightlink.errors import TightlinkError, located, one_of
 from tightlink.measure import metadata, settings
 from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.echo import Echoes
@@ -123,10 +123,8 @@ def check(scenario: Scenario, *, sender: str = "probe", links: Sequence[str] = (
     settings.of_hosts(plan)
     settings.largest_packet(plan)
     wanted = jobs(plan)
-    try:
+    with located(scenario.file):
         SENDERS[sender]().check(wanted)
-    except ScenarioError as error:
-        raise error.located(scenario.file) from None
     return plan, wanted
 
 

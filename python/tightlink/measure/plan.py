@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.errors import ScenarioError
+from tightlink.errors import located
 from tightlink.measure.emulated import Way, chosen, directions, left_out, listed, refused, slowest, ways
 from tightlink.measure.sides import Host, Route, around_one, around_several
 from tightlink.scenario import Scenario
@@ -63,10 +63,8 @@ class Plan:
         Raises:
             ScenarioError: Hosts and these links cannot be what it says; the sentence says why.
         """
-        try:
+        with located(scenario.file):
             return _planned(scenario, links)
-        except ScenarioError as error:
-            raise error.located(scenario.file) from None
 
     @property
     def changes(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from tightlink import units
-from tightlink.errors import ScenarioError, one_of
+from tightlink.errors import ScenarioError, located, one_of
 from tightlink.lazy import _core
 from tightlink.measure.plan import Plan
 from tightlink.measure.settings import PLAIN_HEADER, TIMESTAMPS, UDP_HEADER
@@ -131,10 +131,8 @@ def jobs(plan: Plan) -> list[Job]:
     Raises:
         ScenarioError: One of them cannot be sent; the sentence says why.
     """
-    try:
+    with located(plan.scenario.file):
         return [_job(plan, index, flow) for index, flow in enumerate(plan.flows())]
-    except ScenarioError as error:
-        raise error.located(plan.scenario.file) from None
 
 
 def _job(plan: Plan, index: int, flow: Mapping[str, Any]) -> Job:

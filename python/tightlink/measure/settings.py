@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.errors import ScenarioError
+from tightlink.errors import ScenarioError, located
 from tightlink.measure.plan import Plan
 from tightlink.scenario.congestion import congestion_spec, control_name
 from tightlink.scenario.profiles import LINUX
@@ -72,10 +72,8 @@ def of_hosts(plan: Plan) -> dict[str, HostSettings]:
     Raises:
         ScenarioError: Linux has no such congestion control or recovery, or two flows want one host to be different.
     """
-    try:
+    with located(plan.scenario.file):
         return _of_hosts(plan)
-    except ScenarioError as error:
-        raise error.located(plan.scenario.file) from None
 
 
 def _of_hosts(plan: Plan) -> dict[str, HostSettings]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from tightlink import control
-from tightlink.errors import ScenarioError
+from tightlink.errors import located
 from tightlink.scenario import toml
 from tightlink.scenario.model import Scenario
 from tightlink.scenario.overrides import override
@@ -56,12 +56,10 @@ def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | Non
         tightlink.errors.ScenarioError: duration = 10: expected a unit, too: a time such as "10 ms"; did you mean "10 s"?
     """  # noqa: E501
     changes = dict(set or {})
-    try:
+    with located(file):
         data = toml.parse(text)
         for key, value in changes.items():
             data = override(data, key, value)
-    except ScenarioError as error:
-        raise error.located(file) from None
     return Scenario.from_dict(data, file=file, changed=tuple(changes))
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, PrivateAttr, StrictBool
 
-from tightlink.errors import ScenarioError
+from tightlink.errors import ScenarioError, located
 from tightlink.scenario.links import Medium, Span, Wire
 from tightlink.scenario.table import NAME, Table, merged, wrong
 from tightlink.scenario.topologies.base import Topology, table_of
@@ -168,12 +168,9 @@ class Graph(Topology):
             {'net.router': 3, 'net.link': 2}
         """
         own = GraphLink() if link is None else link if isinstance(link, GraphLink) else GraphLink(**link)
-        try:
-            return cls._of(
-                graph, own, Reading(rate_from, delay_from, _RATE_UNIT, _DELAY_UNIT, own.rate, own.delay or _NO_DELAY)
-            )
-        except ScenarioError as error:
-            raise error.located(cls.__name__) from None
+        reading = Reading(rate_from, delay_from, _RATE_UNIT, _DELAY_UNIT, own.rate, own.delay or _NO_DELAY)
+        with located(cls.__name__):
+            return cls._of(graph, own, reading)
 
     @classmethod
     def _of(cls, graph: Any, link: GraphLink, reading: Reading) -> Self:
