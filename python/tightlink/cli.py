@@ -33,43 +33,32 @@ _COMMANDS: Final = {
 }
 #: What prints the commands below.
 _LISTING: Final[Sequence[list[str]]] = ([], ["analyze"], ["new"], ["plan"])
-#: Questions that an analysis answers, in the order of the help.
-_ANALYSES: Final = {
-    "What limits a link or a router?": {
-        "saturation": "analyze_limits:saturation",
-        "regimes": "analyze_limits:regimes",
-    },
-    "Which factors matter?": {"effects": "analyze_effects:effects", "ten-steps": "analyze_effects:ten_steps"},
-    "Which responses say the same?": {
-        "correlation": "analyze_responses:correlation",
-        "pca": "analyze_responses:pca",
-        "explore": "analyze_explore:explore",
-    },
-    "How do algorithms differ?": {
-        "clusters": "analyze_algorithms:clusters",
-        "outliers": "analyze_algorithms:outliers",
-        "ranks": "analyze_algorithms:ranks",
-        "fairness": "analyze_fairness:fairness",
-    },
-    "What is the traffic like?": {
-        "traffic": "analyze_traffic:traffic",
-        "arrivals": "analyze_traffic:arrivals",
-        "sizes": "analyze_traffic:sizes",
-        "cross-correlation": "analyze_traffic:cross_correlation",
-    },
-    "What changes over time?": {"oscillation": "analyze_oscillation:oscillation", "markov": "analyze_markov:markov"},
-    "What do others measure?": {"pinger": "analyze_pinger:pinger"},
-}
-_BEGINNINGS: Final = {
-    "network": "new_network:network",
-    "four-tier": "new_four_tier:four_tier",
-    "examples": "new_examples:examples",
-    "study": "new_study:study",
-}
-_PLANS: Final = {
-    "path": "plan_path:plan_path",
-    "maxflow": "plan_maxflow:maxflow",
-    "packetize": "plan_packetize:packetize",
+#: Commands that have others below them: their headings and what they are, and these by the questions that they answer,
+#: each with the end of the name of its module, which begins with the command's.
+_BELOW: Final[dict[str, tuple[str, str, dict[str, dict[str, Sequence[str]]]]]] = {
+    "analyze": (
+        "Understand",
+        "Analyse a table of measurements or of runs: CSV, Parquet, or the folder of a study or sweep.",
+        {
+            "What limits a link or a router?": {"limits": ("saturation", "regimes")},
+            "Which factors matter?": {"effects": ("effects", "ten-steps")},
+            "Which responses say the same?": {"responses": ("correlation", "pca"), "explore": ("explore",)},
+            "How do algorithms differ?": {"algorithms": ("clusters", "outliers", "ranks"), "fairness": ("fairness",)},
+            "What is the traffic like?": {"traffic": ("traffic", "arrivals", "sizes", "cross-correlation")},
+            "What changes over time?": {"oscillation": ("oscillation",), "markov": ("markov",)},
+            "What do others measure?": {"pinger": ("pinger",)},
+        },
+    ),
+    "new": (
+        "Prepare",
+        "Begin with something that runs: a ready network, a four-tier network, the examples, a study of your own.",
+        {"": {"network": ("network",), "four_tier": ("four-tier",), "examples": ("examples",), "study": ("study",)}},
+    ),
+    "plan": (
+        "Prepare",
+        "Plan transfers: what a path will carry, what a network carries at most, how long packets should be.",
+        {"": {"path": ("path",), "maxflow": ("maxflow",), "packetize": ("packetize",)}},
+    ),
 }
 
 
@@ -163,20 +152,6 @@ def _discard_unwritable_output() -> None:
         sys.stdout = None
 
 
-def _with_commands(name: str, heading: str, help_: str) -> App:
-    """A command that has others below it."""
-    own = App(
-        name=name,
-        help=help_,
-        help_epilogue="",
-        help_format="plaintext",
-        result_action="return_value",
-        group=_GROUPS[heading],
-    )
-    app.command(own)
-    return own
-
-
 def _register(above: App, commands: Mapping[str, str], group: Group | None = None) -> None:
     """Put commands below another one, by their names."""
     for name, place in commands.items():
@@ -188,25 +163,15 @@ def _register(above: App, commands: Mapping[str, str], group: Group | None = Non
 _GROUPS: Final = {heading: Group.create_ordered(heading) for heading in _COMMANDS}
 for title, below in _COMMANDS.items():
     _register(app, below, _GROUPS[title])
-analyze: Final = _with_commands(
-    "analyze",
-    "Understand",
-    "Analyse a table of measurements or of runs: CSV, Parquet, or the folder of a study or sweep.",
-)
-new: Final = _with_commands(
-    "new",
-    "Prepare",
-    "Begin with something that runs: a ready network, a four-tier network, the examples, a study of your own.",
-)
-plan: Final = _with_commands(
-    "plan",
-    "Prepare",
-    "Plan transfers: what a path will carry, what a network carries at most, how long packets should be.",
-)
-for title, below in _ANALYSES.items():
-    _register(analyze, below, Group.create_ordered(title))
-for above, below in ((new, _BEGINNINGS), (plan, _PLANS)):
-    _register(above, below)
+for name, (heading, about, groups) in _BELOW.items():
+    own = App(
+        name=name, help=about, help_epilogue="", help_format="plaintext", result_action="return_value",
+        group=_GROUPS[heading],
+    )  # fmt: skip
+    app.command(own)
+    for title, modules in groups.items():
+        places = {each: f"{name}_{end}:{each.replace('-', '_')}" for end, below in modules.items() for each in below}
+        _register(own, places, Group.create_ordered(title) if title else None)
 app.command("tightlink.commands.measure:measure", name="measure", group=_GROUPS["Measure"])
 app.command(completion_of(app), group=_GROUPS["Other"], help_epilogue=example(f"completion {EXAMPLES['completion']}"))
 for flag in ("--help", "--version"):

@@ -33,7 +33,7 @@ _ROUND_TRIPS: Final = 10
 
 
 @with_table_options
-def plan_path(
+def path(
     *,
     bandwidth: str | None = None,
     rtt: str | None = None,
