@@ -1,18 +1,17 @@
 """The command ``tightlink capture``."""
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
 from tightlink.capture import capture as read
 from tightlink.commands.capture_output import show
 from tightlink.commands.options import JsonOf, Output
-from tightlink.commands.run_output import check_shown, write_shown
+from tightlink.commands.run_output import check_shown, described, write_shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_why, say, warned, watching
 from tightlink.errors import ScenarioError
-from tightlink.run import Run
 
 #: Tables that are printed as JSON: those of which the rows are few.
 _PRINTED: Final = ("flows", "connections", "links", "interfaces", "protocols")
@@ -63,13 +62,8 @@ def capture(
         say(f"wrote {output}")
     write_shown(run, report, None)
     if json_:
-        print_json(_json(run))
+        print_json(described(run, _PRINTED))
     else:
         print_why(run.why())
         show(run)
     return warned(run.warnings)
-
-
-def _json(run: "Run") -> dict[str, Any]:
-    tables = {name: run.table(name).to_dicts() for name in _PRINTED if name in run.tables}
-    return {"manifest": run.manifest, "why": run.why().to_dict()} | tables

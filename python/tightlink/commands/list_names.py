@@ -38,22 +38,6 @@ def list_names(
         print_text(f"{name:{width}}  {text}", indent=width + 2)
 
 
-def _engine(name: str) -> Callable[[], list[tuple[str, str]]]:
-    def names() -> list[tuple[str, str]]:
-        listed: list[tuple[str, str]] = getattr(_core, name)()
-        return listed
-
-    return names
-
-
-def _studies() -> list[tuple[str, str]]:
-    return list(studies.names())
-
-
-def _networks() -> list[tuple[str, str]]:
-    return [(name, f"{network.title}: {network.about}") for name, network in networks().items()]
-
-
 def _metrics() -> list[tuple[str, str]]:
     of_runs = ((f"runs.{name}", text) for name, text in listed())
     return [*metrics(), *((f"series.{name}", text) for name, text in _core.metrics()), *of_runs]
@@ -65,9 +49,9 @@ def _first_line(thing: Any) -> str:
 
 #: By the kind: what it is, and what there is of it.
 _LISTS: Final[dict[str, tuple[str, Callable[[], list[tuple[str, str]]]]]] = {
-    "congestion": ("congestion controls of TCP", _engine("congestion")),
-    "queues": ("queues of links", _engine("queues")),
-    "recovery": ("ways in which TCP finds and mends losses", _engine("recoveries")),
+    "congestion": ("congestion controls of TCP", lambda: list(_core.congestion())),
+    "queues": ("queues of links", lambda: list(_core.queues())),
+    "recovery": ("ways in which TCP finds and mends losses", lambda: list(_core.recoveries())),
     "profiles": (
         "defaults of all keys together, such as those of Linux",
         lambda: [(profile.name, profile.help) for profile in PROFILES.values()],
@@ -76,11 +60,14 @@ _LISTS: Final[dict[str, tuple[str, Callable[[], list[tuple[str, str]]]]]] = {
         "networks that a few keys describe",
         lambda: [(name, _first_line(topology)) for name, topology in TOPOLOGIES.items()],
     ),
-    "networks": ("ready networks for tightlink new network", _networks),
+    "networks": (
+        "ready networks for tightlink new network",
+        lambda: [(name, f"{network.title}: {network.about}") for name, network in networks().items()],
+    ),
     "parameters": (
         "the twenty of the four-tier network",
         lambda: [(name, f"{each.id}: {each.meaning}") for name, each in PARAMETERS.items()],
     ),
-    "studies": ("what tightlink study redoes", _studies),
+    "studies": ("what tightlink study redoes", lambda: list(studies.names())),
     "metrics": ("columns of the tables of runs and sweeps, and what is sampled over time", _metrics),
 }

@@ -6,18 +6,9 @@ from typing import Any, Final, Literal
 
 from tightlink import units
 from tightlink.commands.options import JsonOf, Names, Output, Set, option
-from tightlink.commands.run_output import print_summary
+from tightlink.commands.run_output import described, print_summary
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import (
-    FAILED,
-    print_json,
-    print_table,
-    print_why,
-    rounded,
-    say,
-    warned,
-    watching,
-)
+from tightlink.console import FAILED, print_json, print_table, print_why, rounded, say, warned, watching
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.lazy import pl
 from tightlink.measure import machine
@@ -25,7 +16,7 @@ from tightlink.measure.measuring import check, measure
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.system import need_linux
 from tightlink.run import MEASUREMENT, Run, is_there
-from tightlink.scenario import Scenario, load, parse_option
+from tightlink.scenario import load, parse_option
 
 #: How often it is tried where the machine was too busy.
 _TRIES: Final = 3
@@ -82,7 +73,7 @@ def scenario(
         "echo_s": echo_s,
         "late_s": late_s,
     }
-    say(f"measuring in real time: {_times(wanted, repeat)}")
+    say(f"measuring in real time: {'' if repeat == 1 else f'{repeat} × '}{wanted.duration}")
     done: list[Run] = []
     try:
         for number in range(repeat):
@@ -113,17 +104,9 @@ def _folders(output: Path | None, repeat: int) -> list[Path]:
     return [output] if repeat == 1 else [output / str(number + 1) for number in range(repeat)]
 
 
-def _times(wanted: Scenario, repeat: int) -> str:
-    return wanted.duration if repeat == 1 else f"{repeat} × {wanted.duration}"
-
-
 def _show(done: Sequence[Run], *, as_json: bool) -> None:
     if as_json:
-        tables = [
-            {"manifest": each.manifest, "why": each.why().to_dict()}
-            | {name: each.table(name).to_dicts() for name in _PRINTED}
-            for each in done
-        ]
+        tables = [described(each, _PRINTED) for each in done]
         print_json(tables[0] if len(tables) == 1 else tables)
     elif len(done) == 1:
         print_why(done[0].why())

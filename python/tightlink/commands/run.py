@@ -9,7 +9,7 @@ from cyclopts import Parameter
 import tightlink
 from tightlink.commands.controls import Controls, define
 from tightlink.commands.options import FILES, PACKETS, JsonOf, Names, Set
-from tightlink.commands.run_output import check_shown, print_summary, write_shown
+from tightlink.commands.run_output import check_shown, described, print_summary, write_shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
 from tightlink.diagnosis import why
@@ -88,7 +88,8 @@ def run(
     else:
         with watching(f"simulating {scenario.duration}") as watch:
             result = simulate(scenario, trace=trace, **files, threads=threads, watch=watch, part=True)
-        _say_threads(threads, result.manifest["timing"]["threads"])
+        if threads is not None and (used := result.manifest["timing"]["threads"]) < threads:
+            say(f"--threads {threads}: {used} used, as more are not faster here (--show-config says why)")
         if output is not None:
             result.save(output)
             say(f"wrote {output}")
@@ -96,8 +97,7 @@ def run(
 
     found = why(result, command=(_typed(file, replay, controls), changes))
     if json_:
-        tables = {name: result.table(name).to_dicts() for name in _PRINTED if name in result.tables}
-        print_json({"manifest": result.manifest, "why": found.to_dict()} | tables)
+        print_json(described(result, _PRINTED, found))
     else:
         print_why(found)
         print_summary(result)
@@ -114,11 +114,6 @@ def _show_config(scenario: Scenario, threads: int | None) -> int:
         say(f"a run needs {wanted}")
     say(expected_threads(resolved, threads))
     return 0
-
-
-def _say_threads(wanted: int | None, used: int) -> None:
-    if wanted is not None and used < wanted:
-        say(f"--threads {wanted}: {used} used, as more are not faster here (--show-config says why)")
 
 
 def _typed(file: Path, replay: Path | None, controls: list[Path] | None) -> str:

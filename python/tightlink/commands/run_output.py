@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tightlink import plots
 from tightlink.console import print_rows, print_text, say
+from tightlink.diagnosis import Why
 from tightlink.diagnosis.completions import of_groups, with_completions
 from tightlink.files import check_new, check_page
 from tightlink.lazy import pl
@@ -60,6 +61,12 @@ _LIMITED: Final = "limited by"
 #: Of more links, the busiest are printed.
 _MOST_LINKS: Final = 20
 _BUSIEST: Final = 10
+
+
+def described(run: Run, tables: Iterable[str], why: Why | None = None) -> dict[str, Any]:
+    """The manifest of a run, why its flows are as fast as they are, and those of some tables that it has."""
+    found = {name: run.table(name).to_dicts() for name in tables if name in run.tables}
+    return {"manifest": run.manifest, "why": (why or run.why()).to_dict()} | found
 
 
 def print_summary(run: Run) -> None:
