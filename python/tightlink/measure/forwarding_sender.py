@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.lazy import np
 from tightlink.measure.kernel_router import stay_on
 from tightlink.measure.measuring import MeasurementProgress
 from tightlink.measure.plan import Plan
@@ -26,7 +25,6 @@ from tightlink.measure.trains import send_trains
 from tightlink.progress import Watch
 
 _NS: Final = 1e9
-_P99: Final = 0.99
 #: What the sender may take beyond the scenario, in seconds.
 _MARGIN_S: Final = 10.0
 _STEP_S: Final = 0.1
@@ -123,9 +121,7 @@ def _one_by_one(end: sockets.socket, work: Work, begin_ns: int, stop: int) -> Se
     job = work.job
     flow = UdpFlow(job.target, job.payload_bytes, _constant(job), start_s=job.start_s, stop_s=job.stop_s)
     sent = send_udp([flow], ends=[end], begin_ns=begin_ns, limit_s=job.stop_s + _MARGIN_S, stop=stop)
-    late_s = (sent.sent_ns - sent.due_ns) / _NS
-    late = {"late_p99_s": float(np.quantile(late_s, _P99)), "late_max_s": float(late_s.max())} if late_s.size else {}
-    return Sending(int(sent.seq.size), {"name": "probe", **late})
+    return Sending(int(sent.seq.size), {"name": "probe", **sent.lateness()})
 
 
 def _constant(job: Job) -> Constant:

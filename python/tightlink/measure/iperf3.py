@@ -96,8 +96,7 @@ def transfer(  # noqa: PLR0913
     options = ["-P", str(flows), *(["-R"] if reverse else [])]
     options += [] if window_bytes is None else ["-w", str(window_bytes)]
     options += [] if congestion is None else ["-C", congestion]
-    document = _run(host, port, seconds, options)
-    return transferred(document)
+    return transferred(_run(host, port, seconds, options))
 
 
 def datagrams(host: str, *, port: int = PORT, payload_bytes: int, rate_bps: float, seconds: float = 10) -> Datagrams:
@@ -188,20 +187,9 @@ def program() -> str:
 
 
 def _run(host: str, port: int, seconds: float, options: Sequence[str]) -> Mapping[str, Any]:
-    command = [
-        program(),
-        "-c",
-        host,
-        "-p",
-        str(port),
-        "-t",
-        f"{seconds:g}",
-        "--connect-timeout",
-        str(_CONNECT_MS),
-        "-J",
-    ]
+    command = [program(), "-c", host, "-p", str(port), "-t", f"{seconds:g}"]
     try:
-        done = run([*command, *options], timeout_s=seconds + _PATIENCE_S)
+        done = run([*command, "--connect-timeout", str(_CONNECT_MS), "-J", *options], timeout_s=seconds + _PATIENCE_S)
     except TimeoutError:
         raise Iperf3Error(f"iperf3: no end after {seconds + _PATIENCE_S:g} s: the server hangs") from None
     try:

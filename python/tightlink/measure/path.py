@@ -17,6 +17,7 @@ from tightlink.lazy import Array as Times
 from tightlink.lazy import NDArray, np
 from tightlink.measure.child import run
 from tightlink.measure.probe import receive_udp, send_udp
+from tightlink.measure.probe_sockets import family
 from tightlink.measure.talk import Received
 from tightlink.measure.traffic import Address, Constant, Pattern, Trains, UdpFlow, UdpReceived, UdpSent
 from tightlink.measure.visitor import visiting
@@ -111,7 +112,7 @@ def echoes(to: Address, plan: Plan) -> dict[int, Times]:
         flow = UdpFlow(to, payload, Constant(_ECHO_EVERY_S), stop_s=seconds)
         with (
             visiting(to, "echo", most=plan.echoes, seconds=seconds + _SLACK_S, idle_s=_IDLE_S) as visit,
-            sockets.socket(_family(to), sockets.SOCK_DGRAM) as end,
+            sockets.socket(family(to), sockets.SOCK_DGRAM) as end,
             ThreadPoolExecutor(1) as pool,
         ):
             end.connect(to)
@@ -248,7 +249,3 @@ def resolved(host: str, port: int) -> Address:
         raise TightlinkError(f"{host}: no such host ({reason.lower()})") from None
     address: Address = found[0][4]
     return address
-
-
-def _family(to: Address) -> sockets.AddressFamily:
-    return sockets.AF_INET6 if ":" in str(to[0]) else sockets.AF_INET

@@ -129,8 +129,7 @@ def late_after_s(plan: Plan) -> float:
 
 
 def _full_s(plan: Plan, route: Route) -> float:
-    waits = (_wait_s(plan.directions[link]) for link in route.links)
-    return plan.propagation_s(route) + sum(waits)
+    return plan.propagation_s(route) + sum(_wait_s(plan.directions[link]) for link in route.links)
 
 
 def _wait_s(link: Mapping[str, Any]) -> float:
@@ -210,13 +209,8 @@ class Relay:
         self._trace: IO[bytes] | None = tempfile.TemporaryFile() if trace else None  # noqa: SIM115
         self._stop, theirs = socket.socketpair()
         descriptor = None if self._trace is None else self._trace.fileno()
-        request = {
-            "extension": _core.__file__,
-            "spec": spec,
-            "ports": list(ports),
-            "stop": theirs.fileno(),
-            "trace": descriptor,
-        }
+        request: dict[str, Any] = {"extension": _core.__file__, "spec": spec, "ports": [*ports]}
+        request |= {"stop": theirs.fileno(), "trace": descriptor}
         passed = [*ports, theirs.fileno(), *([] if descriptor is None else [descriptor])]
         with theirs:
             self._process = subprocess.Popen(
@@ -326,9 +320,9 @@ class Relay:
 
 
 def _tables(summary: Mapping[str, Any], trace: IO[bytes] | None) -> dict[str, pl.DataFrame]:
-    tables = {"links": _frame("links", summary["links"])}
+    tables = {"links": pl.DataFrame(summary["links"], schema("links"))}
     if summary["node"] is not None:
-        tables["nodes"] = _frame("nodes", [summary["node"]])
+        tables["nodes"] = pl.DataFrame([summary["node"]], schema("nodes"))
     if trace is not None:
         trace.seek(0)
         lines = pl.read_parquet(trace)
@@ -340,7 +334,3 @@ def _tables(summary: Mapping[str, Any], trace: IO[bytes] | None) -> dict[str, pl
         late = (pl.col("time_s") - pl.col("due_s")).alias("late_s")
         tables["deliveries"] = delivered.select("uid", "from", "to", "due_s", "time_s", late)
     return tables
-
-
-def _frame(table: str, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema(table))

@@ -20,7 +20,7 @@ from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relayed
 from tightlink.measure.sending import Address, Job, Sender, Sent
 from tightlink.measure.settings import UDP_HEADER
-from tightlink.measure.traced import first_data_s, first_s, full_share, of_delays, of_flow, of_link
+from tightlink.measure.traced import first_s, full_share, of_delays, of_flow, of_link
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.run.tables import framed
 from tightlink.tables import TABLES, schema
@@ -133,6 +133,7 @@ def run(
         for job in measured.jobs
         if job.tcp and (back := measured.way_back(job))
     )
+    refused = relayed.summary["refused"]
     kernel = {job.label: found[job.index].kernel for job in measured.jobs if found[job.index].kernel}
     scenario = measured.plan.scenario
     began = dt.datetime.fromtimestamp(measured.began, dt.UTC).isoformat(timespec="milliseconds")
@@ -155,16 +156,11 @@ def run(
         "warnings": [
             *warnings,
             *errors,
-            *_refused(relayed),
+            *([f"hosts did not take {refused} packets when they were due"] if refused else []),
             *acknowledging.warnings(receivers, relayed.summary["lateness"]["bound_s"]),
         ],
     }
     return Run(scenario, manifest, Framed(frames))
-
-
-def _refused(relayed: Relayed) -> list[str]:
-    count = relayed.summary["refused"]
-    return [f"hosts did not take {count} packets when they were due"] if count else []
 
 
 def _numbers(measured: Measured) -> dict[int, int]:
@@ -191,7 +187,7 @@ def _key(*ends: Sequence[Any] | Address) -> frozenset[tuple[Any, ...]]:
 
 def _first_data(measured: Measured, packets: pl.DataFrame) -> dict[int, float]:
     found = {
-        job.index: first_data_s(packets, job.index, way=measured.way(job), before_s=measured.before_s(job))
+        job.index: first_s(packets, job.index, way=measured.way(job), before_s=measured.before_s(job), data=True)
         for job in measured.jobs
     }
     return {index: first for index, first in found.items() if first is not None}

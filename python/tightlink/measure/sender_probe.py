@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, Final
 
 from tightlink.errors import TightlinkError
-from tightlink.lazy import np
 from tightlink.measure import probe
 from tightlink.measure.datagrams import of_arrivals
 from tightlink.measure.probe_sockets import can_advertise
@@ -39,7 +38,6 @@ from tightlink.measure.traffic import (
 
 _NS: Final = 1e9
 _MICRO: Final = 1e-6
-_P99: Final = 0.99
 #: What the loops may take beyond the flows' own times, in seconds.
 _MARGIN_S: Final = 30.0
 #: What is outstanding at the end may take as long, in seconds.
@@ -173,10 +171,7 @@ class Probe:
         if not self._datagrams:
             return {}
         sent: UdpSent = self._loops["udp sent"].result
-        late_s = (sent.sent_ns - sent.due_ns) / _NS
-        return (
-            {"late_p99_s": float(np.quantile(late_s, _P99)), "late_max_s": float(late_s.max())} if late_s.size else {}
-        )
+        return sent.lateness()
 
     def _limits(self) -> dict[str, Any]:
         return {"limit_s": self._most_s, "stop": self._stopped}

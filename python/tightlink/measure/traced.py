@@ -55,7 +55,7 @@ def in_time(trace: pl.DataFrame, flows: Mapping[int, int], *, shift_s: float, du
     return shifted.filter(pl.col("time_s").is_between(0.0, duration_s, closed="left"))
 
 
-def first_s(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0) -> float | None:
+def first_s(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0, data: bool = False) -> float | None:
     """When the first packet of a flow was sent, in seconds, if one came to its first link.
 
     Args:
@@ -63,21 +63,10 @@ def first_s(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0
         flow: Its number.
         way: The links that its sender's packets cross.
         before_s: Propagation from the sender to the first of these, in seconds.
+        data: Whether it is the first packet that carries data.
     """
-    return _earliest(_offered(packets, flow, way), before_s)
-
-
-def first_data_s(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0) -> float | None:
-    """The same of the first packet that carries data."""
-    return _earliest(_offered(packets, flow, way).filter(carries()), before_s)
-
-
-def _offered(packets: pl.DataFrame, flow: int, way: Way) -> pl.DataFrame:
-    return _on(packets, way[0]).filter((pl.col("flow") == flow) & (pl.col("event") == "+"))
-
-
-def _earliest(packets: pl.DataFrame, before_s: float) -> float | None:
-    first = packets["time_s"].min()
+    offered = _on(packets, way[0]).filter((pl.col("flow") == flow) & (pl.col("event") == "+"))
+    first = (offered.filter(carries()) if data else offered)["time_s"].min()
     return first - before_s if isinstance(first, float) else None
 
 
@@ -373,7 +362,8 @@ def _at(times: Sequence[float]) -> pl.DataFrame:
 def _counted(events: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
     """The sum of ``value`` in the interval that ends at each time."""
     total = events.sort("time_s").select("time_s", total=pl.col("value").cum_sum())
-    return _differences(total, times)
+    held = _at(times).join_asof(total, on="time_s", strategy="backward")
+    return _differences(held.with_columns(pl.col("total").fill_null(0.0)))
 
 
 def _busy(started: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
@@ -383,13 +373,12 @@ def _busy(started: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
     )
     held = _at(times).join_asof(begun.select("time_s", "before", "until_s", begun_s="time_s"), on="time_s")
     so_far = pl.col("before") + pl.min_horizontal("time_s", "until_s") - pl.col("begun_s")
-    total = held.select("time_s", total=so_far.fill_null(0.0))
     interval_s = times[0] if times else 1.0
-    return total.select("time_s", value=pl.col("total").diff().fill_null(pl.col("total")) / interval_s)
+    return _differences(held.select("time_s", total=so_far.fill_null(0.0))).with_columns(pl.col("value") / interval_s)
 
 
-def _differences(total: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
-    held = _at(times).join_asof(total, on="time_s", strategy="backward").with_columns(pl.col("total").fill_null(0.0))
+def _differences(held: pl.DataFrame) -> pl.DataFrame:
+    """What was added to a total since the time before."""
     return held.select("time_s", value=pl.col("total").diff().fill_null(pl.col("total")))
 
 

@@ -22,6 +22,7 @@ Address: TypeAlias = tuple[Any, ...]
 
 _NS: Final = 1e9
 _BITS: Final = 8
+_P99: Final = 0.99
 
 
 @dataclass(frozen=True)
@@ -260,6 +261,13 @@ class UdpSent:
     seq: Whole = field(repr=False)
     due_ns: Whole = field(repr=False)
     sent_ns: Whole = field(repr=False)
+
+    def lateness(self) -> dict[str, float]:
+        """How much later than they were due they were sent, in seconds, as manifests have it; nothing of none."""
+        late_s = (self.sent_ns - self.due_ns) / _NS
+        return (
+            {"late_p99_s": float(np.quantile(late_s, _P99)), "late_max_s": float(late_s.max())} if late_s.size else {}
+        )
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,9 @@ import ctypes
 import errno
 import fcntl
 import os
+import socket
 import struct
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    import signal
-    import socket
+from typing import Final
 
 # <linux/sched.h>
 NEW_MOUNTS: Final = 0x00020000
@@ -54,7 +51,7 @@ def enter_network(namespace: int) -> None:
         raise OSError(ctypes.get_errno(), "setns")
 
 
-def die_with_parent(number: signal.Signals) -> None:
+def die_with_parent(number: int) -> None:
     """Get a signal when the parent ends."""
     _libc.prctl(_PR_SET_PDEATHSIG, number)
 
@@ -76,28 +73,30 @@ def name_tun(descriptor: int, device: str) -> None:
     fcntl.ioctl(descriptor, _TUNSETIFF, struct.pack("16sH22x", device.encode(), _IFF_TUN | _IFF_NO_PI))
 
 
-def offloads(any_socket: socket.socket, device: str) -> dict[str, bool]:
+def offloads(device: str) -> dict[str, bool]:
     """Which offloads of a device are on."""
-    return {name: _offload(any_socket, device, get) for name, (get, _set) in _OFFLOADS.items()}
+    return {name: _offload(device, get) for name, (get, _set) in _OFFLOADS.items()}
 
 
-def switch_offloads_off(any_socket: socket.socket, device: str) -> None:
+def switch_offloads_off(device: str) -> None:
     """Have a device do nothing for the kernel."""
     for _get, switch in _OFFLOADS.values():
-        _offload(any_socket, device, switch)
+        _offload(device, switch)
 
 
-def switch_gro_on(any_socket: socket.socket, device: str) -> None:
+def switch_gro_on(device: str) -> None:
     """Have a device join what arrives."""
-    _offload(any_socket, device, _OFFLOADS["gro"][1], on=True)
+    _offload(device, _OFFLOADS["gro"][1], on=True)
 
 
-def _offload(any_socket: socket.socket, device: str, command: int, *, on: bool = False) -> bool:
+def _offload(device: str, command: int, *, on: bool = False) -> bool:
     """Ask whether an offload is on, or switch it, as the command is."""
     value = ctypes.create_string_buffer(struct.pack("II", command, on))
     request = struct.pack("16sP16x", device.encode(), ctypes.addressof(value))
     try:
-        fcntl.ioctl(any_socket, _SIOCETHTOOL, request)
+        # Any socket of the network of the device.
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+            fcntl.ioctl(asked, _SIOCETHTOOL, request)
     except OSError as error:
         # A device that has it never is as good as one that has it off.
         if error.errno not in {errno.EOPNOTSUPP, errno.EINVAL}:

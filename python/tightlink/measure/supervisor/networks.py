@@ -105,8 +105,7 @@ class Networks:
         # With more, TCP waits until it has several segments to send at once, and the device cuts them.
         routes.link("set", index=index, mtu=settings["mtu"], txqlen=settings["queue"], gso_max_segs=1)
         self.enter(host)
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            kernel.switch_offloads_off(any_socket, device)
+        kernel.switch_offloads_off(device)
         if address is not None:
             place, _slash, length = address.partition("/")
             routes.addr("add", index=index, address=place, prefixlen=int(length or 32))
@@ -116,15 +115,13 @@ class Networks:
     def _offloads(self, _: list[int], host: str, device: str) -> Answer:
         """Which offloads of a device are on."""
         self.enter(host)
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            return kernel.offloads(any_socket, device), []
+        return kernel.offloads(device), []
 
     def _threaded(self, _: list[int], host: str, device: str) -> Answer:
         """Have a thread of the kernel's own take what arrives at a device, rather than whoever sends it."""
         self.enter(host)
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            # A veth has a ring, and what empties it, only with GRO, which leaves datagrams as they are.
-            kernel.switch_gro_on(any_socket, device)
+        # A veth has a ring, and what empties it, only with GRO, which leaves datagrams as they are.
+        kernel.switch_gro_on(device)
         kernel.mount(None, "/", None, kernel.RECURSIVE | kernel.PRIVATE)
         # One that is mounted shows the devices of the network in which that was done.
         kernel.mount("sysfs", _SCRATCH, "sysfs", 0)
