@@ -154,7 +154,7 @@ def checked(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
         for place, value in enumerate(table[name]):
             if value is None or math.isnan(value):
                 raise MeasurementError(f"{_at(table, place)}: {name} is {'empty' if value is None else value}: {what}")
-            if not least <= value <= most or math.isinf(value) or (value == 0 and _positive(name)):
+            if not least <= value <= most or math.isinf(value) or (value == 0 and name.endswith("_bytes")):
                 ending = f"; did you mean {suggestion}?" if suggestion and value > most else ""
                 raise MeasurementError(f"{_at(table, place)}: {name} = {value:g}: {what}{ending}")
     return table
@@ -228,10 +228,6 @@ def _missing(name: str, columns: Sequence[str], near: Sequence[str] = ()) -> str
         if like is not None:
             return f"no column {name}, but {like}; did you mean {wanted}?"
     return f"no column {name} among {one_of(shown).removeprefix('one of ') or 'none'}"
-
-
-def _positive(name: str) -> bool:
-    return name.endswith("_bytes")
 
 
 def _range(name: str) -> tuple[float, float, str, str | None]:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from tightlink import units
-from tightlink.commands.options import JsonOf, Names, Output, Set, option
+from tightlink.commands.options import JsonOf, Names, Output, Set, option, whole
 from tightlink.commands.run_output import described, print_summary
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, print_why, rounded, say, warned, watching
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import TightlinkError
 from tightlink.lazy import pl
 from tightlink.measure import machine
 from tightlink.measure.measuring import check, measure
@@ -54,8 +54,7 @@ def scenario(
         json_: Print manifest, flows and links as JSON.
     """
     need_linux()
-    if repeat < 1:
-        raise ScenarioError("a whole number of at least 1", key="--repeat", value=repeat)
+    whole("--repeat", repeat)
     wanted = load(file, set=dict(map(parse_option, set_ or [])))
     echo_s = None if echo == _OFF else float(option("--echo", echo, units.TIME))
     late_s = None if late is None else float(option("--late", late, units.TIME))

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.commands.analyze_output import plain
-from tightlink.commands.options import Json, option, share
+from tightlink.commands.options import LARGEST_PORT, Json, option, share, whole
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, rounded, say, warned, watching
 from tightlink.errors import ScenarioError
@@ -19,11 +19,10 @@ from tightlink.experiment.levels import Interval, levels
 from tightlink.experiment.measured import Finished, Grid, Measured, Repeats, run
 from tightlink.experiment.precision import median_half_width
 from tightlink.measure.iperf3 import datagrams, program, transfer
-from tightlink.measure.path import resolved
+from tightlink.measure.path import HEADERS_BYTES, resolved
 from tightlink.numbers import several
 
 _BITS: Final = 8
-_HEADERS: Final = {4: 28, 6: 48}
 _LARGEST_PAYLOAD: Final = 65_507
 _LEAST_PAYLOAD: Final = 16
 _LARGEST_WINDOW: Final = 1 << 30
@@ -31,7 +30,6 @@ _MOST_FLOWS: Final = 128
 _MOST_SECONDS: Final = 3600
 _MOST_REPEATS: Final = 1000
 _MOST: Final = 10
-_LARGEST_PORT: Final = 65_535
 #: As iperf3 writes sizes: 64K is 64 KiB.
 _SHORT: Final = re.compile(r"(\d)\s*([KMG])(?![A-Za-z])", re.IGNORECASE)
 #: Below, a socket's buffer holds mostly its own overhead: see `tightlink.measure.iperf3`.
@@ -63,9 +61,7 @@ class GridOptions:
     @cached_property
     def server(self) -> str:
         """The address of the host."""
-        if not 1 <= self.port <= _LARGEST_PORT:
-            raise ScenarioError(f"a whole number from 1 to {_LARGEST_PORT}", key="--port", value=self.port)
-        return str(resolved(self.host, self.port)[0])
+        return str(resolved(self.host, whole("--port", self.port, 1, LARGEST_PORT))[0])
 
     @cached_property
     def seconds(self) -> float:
@@ -79,8 +75,8 @@ class GridOptions:
     def repeats(self) -> Repeats:
         """How often each combination is measured."""
         for name, value in (("--repeat", self.repeat), ("--max-repeats", self.max_repeats)):
-            if value is not None and not 1 <= value <= _MOST_REPEATS:
-                raise ScenarioError(f"a whole number from 1 to {_MOST_REPEATS}", key=name, value=value)
+            if value is not None:
+                whole(name, value, 1, _MOST_REPEATS)
         if self.precision is None:
             if self.max_repeats is not None:
                 raise ScenarioError("--precision beside it", key="--max-repeats", value=self.max_repeats)
@@ -164,7 +160,7 @@ def udp_sweep(
         rates: What is offered: of payload such as "90 Mbit/s", or of datagrams such as "26000 packets/s".
     """
     address, seconds = options.server, options.seconds
-    headers = _HEADERS[6 if ":" in address else 4]
+    headers = HEADERS_BYTES[6 if ":" in address else 4]
     offered = {text.strip(): _rate(text) for text in rates.split(",")}
     factors: dict[str, list[Any]] = {
         "payload_bytes": _sizes("--payloads", payloads, (_LEAST_PAYLOAD, _LARGEST_PAYLOAD)),
@@ -173,13 +169,8 @@ def udp_sweep(
 
     def measure(values: Mapping[str, Any]) -> Measured:
         payload = values["payload_bytes"]
-        found = datagrams(
-            address,
-            port=options.port,
-            payload_bytes=payload,
-            rate_bps=offered[values["rate"]](payload),
-            seconds=seconds,
-        )
+        rate_bps = offered[values["rate"]](payload)
+        found = datagrams(address, port=options.port, payload_bytes=payload, rate_bps=rate_bps, seconds=seconds)
         packet = payload + headers
         per_s = found.received / found.seconds
         metrics = {

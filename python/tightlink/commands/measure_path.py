@@ -6,10 +6,10 @@ from typing import Final
 from tightlink import units
 from tightlink.analysis.path.answer import PathAnswer, judged, of_others
 from tightlink.analysis.path.estimate import PacketTrains, overload
-from tightlink.commands.options import Json, Output, option
+from tightlink.commands.options import LARGEST_PORT, Json, Output, option, whole
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, progress, rounded, say, warned
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import TightlinkError
 from tightlink.files import check_new, write_text
 from tightlink.measure import path as probes
 from tightlink.measure.iperf3 import transfer
@@ -20,7 +20,6 @@ from tightlink.measure.traffic import Address
 from tightlink.measure.visitor import NobodyListensError
 from tightlink.numbers import NONE
 
-_LARGEST_PORT: Final = 65_535
 _PAYLOADS: Final = (200, 8_900)
 _TRAINS: Final = (20, 1_000)
 _TRAIN_PACKETS: Final = (20, 200)
@@ -37,7 +36,8 @@ def serve(address: str, *, port: int = 5202, visits: int | None = None) -> int:
     """
     need_linux()
     try:
-        listen(address, _port(port), visits=None if visits is None else _whole("--visits", visits, (1, 10**9)), say=say)
+        most = None if visits is None else whole("--visits", visits, 1, 10**9)
+        listen(address, whole("--port", port, 1, LARGEST_PORT), visits=most, say=say)
     except KeyboardInterrupt:
         say("ended")
     return 0
@@ -69,12 +69,12 @@ def path(
     need_linux()
     check_new(output)
     size = int(option("--payload", payload, units.SIZE))
-    to = resolved(host, _port(port))
+    to = resolved(host, whole("--port", port, 1, LARGEST_PORT))
     plan = Plan(
-        payload_bytes=_whole("--payload", size, _PAYLOADS),
-        trains=_whole("--trains", trains, _TRAINS),
-        train_packets=_whole("--train-packets", train_packets, _TRAIN_PACKETS),
-        overload_packets=_whole("--overload-packets", overload_packets, _OVERLOAD),
+        payload_bytes=whole("--payload", size, *_PAYLOADS),
+        trains=whole("--trains", trains, *_TRAINS),
+        train_packets=whole("--train-packets", train_packets, *_TRAIN_PACKETS),
+        overload_packets=whole("--overload-packets", overload_packets, *_OVERLOAD),
         version=6 if ":" in str(to[0]) else 4,
     )
     try:
@@ -144,14 +144,3 @@ def _warned(answer: PathAnswer, output: Path | None) -> int:
         say(f"{output}: not written, as not all of the path is known")
     code = warned([f"{what}: {why}" for what, why in answer.doubts])
     return FAILED if answer.bandwidth_bps is None and answer.rtt_s is None else code
-
-
-def _port(port: int) -> int:
-    return _whole("--port", port, (1, _LARGEST_PORT))
-
-
-def _whole(name: str, value: int, bounds: tuple[int, int]) -> int:
-    low, high = bounds
-    if not low <= value <= high:
-        raise ScenarioError(f"a whole number from {low} to {high}", key=name, value=value)
-    return value

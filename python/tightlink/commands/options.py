@@ -59,6 +59,7 @@ Set: TypeAlias = Annotated[
 Output: TypeAlias = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 WithLab: TypeAlias = Annotated[bool, Parameter(negative="", help=_WITH_LAB)]
 
+LARGEST_PORT: Final = 65_535
 _NUMBER: Final = re.compile(r"\d*\.?\d+", re.ASCII)
 
 
@@ -88,6 +89,18 @@ def number(name: str, value: float, *, zero: bool = False) -> Fraction:
         sign = "that is not negative" if zero else "above zero"
         raise ScenarioError(f"a number {sign}", key=name, value=plain(value))
     return units.exact(value)
+
+
+def whole(name: str, value: int, least: int = 1, most: int | None = None) -> int:
+    """An option that is a whole number from a least one on.
+
+    Raises:
+        ScenarioError: It is less, or more than the greatest if there is one.
+    """
+    if value < least or (most is not None and value > most):
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ScenarioError(f"a whole number {bounds}", key=name, value=value)
+    return value
 
 
 def plain(value: float) -> float:

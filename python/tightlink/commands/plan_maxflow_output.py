@@ -93,7 +93,9 @@ def _along(found: MaximumFlow, way: tuple[str, ...], bits: Fraction) -> str:
 
 
 def _tried(trial: Trial) -> list[str]:
-    drops = [f"{place} {_percent(count / trial.packets_sent)}" for place, count in trial.drops.items()]
+    drops = [
+        f"{place} {rounded(count / trial.packets_sent, units.format_fraction)}" for place, count in trial.drops.items()
+    ]
     return [_rate(trial.offered_bps), _rate(trial.arrived_bps), ", ".join(drops) or "nothing"]
 
 
@@ -137,7 +139,3 @@ def _rate(bps: float | Fraction) -> str:
 
 def _count(number: Fraction) -> str:
     return rounded(float(number), lambda value: f"{value:.10g}")
-
-
-def _percent(value: float) -> str:
-    return rounded(value, units.format_fraction)

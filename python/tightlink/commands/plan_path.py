@@ -12,7 +12,7 @@ from tightlink.analysis.path.calibrate import CROSS, RANGES, Calibration, calibr
 from tightlink.analysis.path.observations import read
 from tightlink.analysis.path.prediction import FLOWS
 from tightlink.analysis.path.prediction import predict as predicted
-from tightlink.commands.options import Json, Output, option, plain, share
+from tightlink.commands.options import Json, Output, option, plain, share, whole
 from tightlink.commands.plan_path_figure import draw
 from tightlink.commands.plan_path_output import answered, as_json, show
 from tightlink.commands.table_options import with_table_options
@@ -79,8 +79,7 @@ def path(
         output: File for a figure: .png, .svg or .pdf.
     """
     check_new(output)
-    if jobs < 1:
-        raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
+    whole("--jobs", jobs)
     if fit is not None and observed is None:
         raise ScenarioError("--observed beside it: there is nothing to fit to", key="--fit", value=fit)
     link = _given(bandwidth, rtt, queue) if path is None else _of_link(path, bandwidth, rtt, queue)

@@ -7,10 +7,10 @@ from cyclopts import Parameter
 from tightlink import studies
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, WithLab
+from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, WithLab, whole
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_table, print_text, say, watching
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
 
 
@@ -45,8 +45,7 @@ def study(
         raise TightlinkError(f"{without_effect}: it has no effect beside --claims, which runs nothing")
     define(controls)
     chosen = studies.named(name)
-    if jobs < 1:
-        raise ScenarioError("a whole number of at least 1", key="--jobs", value=jobs)
+    whole("--jobs", jobs)
     wanted = options | ({"live": ""} if live else {})
     if claims:
         table = chosen.with_options(wanted).table()

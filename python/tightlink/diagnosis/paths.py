@@ -229,11 +229,12 @@ class Paths:
     def _path(self, flow: Mapping[str, Any]) -> Path:
         forward, reverse = (max(self._side(flow, side), key=self._busy) for side in _SIDES)
         nodes = [self._network.hops[index].origin for index in forward]
+        passed = [(place, node) for place, node in enumerate(nodes) if node in self._network.processors]
         return Path(
             flow,
             tuple(map(self._link, forward)),
             tuple(map(self._link, reverse)) if "tcp" in flow["transport"] else (),
-            tuple(self._processor(node, sends=place == 0) for place, node in enumerate(nodes) if self._has(node)),
+            tuple(self._processor(node, sends=place == 0) for place, node in passed),
             self._window(flow["group"]),
         )
 
@@ -358,9 +359,6 @@ class Paths:
             totals = self._totals.get(hop.name, {})
             self._links[index] = Link(hop.name, hop.key, spec, totals, self._resolved["duration_s"])
         return self._links[index]
-
-    def _has(self, node: int) -> bool:
-        return node in self._network.processors
 
     def _processor(self, node: int, *, sends: bool) -> Processor:
         name, spec = self._network.name(node), self._resolved["nodes"][node]["processor"]

@@ -225,7 +225,7 @@ class Experiment:
     def _select(self, name: str) -> str:
         """The table in the files of the runs, which are lists of rows."""
         types = {"text": "varchar", "integer": "bigint", "number": "double"}
-        there = self._files_with(name)
+        there = [file for file in self.store.files() if name in check(file, [name], needed=True)]
         if not there:
             columns = (f'null::{types[column.type]} as "{column.name}"' for column in TABLES[name])
             return f"select null::varchar as run, {', '.join(columns)} where false"
@@ -234,9 +234,6 @@ class Experiment:
             f'select run, unnest("{name}", recursive := true) '  # noqa: S608
             f"from read_parquet([{files}], union_by_name = true) join runs using (identity)"
         )
-
-    def _files_with(self, name: str) -> list[Path]:
-        return [file for file in self.store.files() if name in check(file, [name], needed=True)]
 
     @property
     def failures(self) -> dict[str, dict[str, Any]]:

@@ -129,7 +129,10 @@ class _Sweep:
             self._tables.setdefault(table, []).append(frame)
         over = [name for name in OVER_TIME if name in self._names]
         totals = {name: summed(table_of(files, name), name, ["identity"]) for name in over}
-        flows, links, completions = (_by_run(tables[table]) for table in ("flows", "links", "completion_times"))
+        flows, links, completions = (
+            tables[table].partition_by("identity", as_dict=True, include_key=False)
+            for table in ("flows", "links", "completion_times")
+        )
         none = tables["flows"].head(0).drop("identity")
         for identity in new:
             over_time = {name: runs[identity,] for name, runs in totals.items() if (identity,) in runs}
@@ -240,7 +243,3 @@ def _metric(values: Mapping[str, float], name: str) -> float:
     if math.isnan(values[name]):
         raise ScenarioError(f"a metric that every run has, and one has no {name}", key="precision", value=name)
     return values[name]
-
-
-def _by_run(table: pl.DataFrame) -> dict[tuple[Any, ...], pl.DataFrame]:
-    return table.partition_by("identity", as_dict=True, include_key=False)

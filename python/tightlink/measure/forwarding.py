@@ -190,7 +190,7 @@ def _once(work: Work) -> Run:
         "host": known,
         "forwarding": forwarding,
         "timing": {"wall_s": time.monotonic() - started},
-        "warnings": _warnings(after),
+        "warnings": [f"the receiving host had no room for {full} packets"] if (full := after.dropped_out) else [],
     }
     return Run(work.plan.scenario, manifest, Framed(tables(work.plan, work.job, sending.sent, during, after)))
 
@@ -222,10 +222,6 @@ def _check(during: Did, sending: Sending, *, late: float, steal: float) -> None:
         raise InvalidMeasurementError(
             f"lateness: packets were counted for {late:.1%} longer than the flow lasted: the machine is too busy"
         )
-
-
-def _warnings(after: Did) -> list[str]:
-    return [f"the receiving host had no room for {after.dropped_out} packets"] if after.dropped_out else []
 
 
 def _drained(router: KernelRouter) -> Any:

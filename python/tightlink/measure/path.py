@@ -23,7 +23,7 @@ from tightlink.measure.traffic import Address, Constant, Pattern, Trains, UdpFlo
 from tightlink.measure.visitor import visiting
 
 #: IP and UDP, by version; ICMP's is as long as UDP's.
-_HEADERS_BYTES: Final = {4: 28, 6: 48}
+HEADERS_BYTES: Final = {4: 28, 6: 48}
 _NS: Final = 1e9
 _BITS: Final = 8
 _ECHO_EVERY_S: Final = 0.02
@@ -65,7 +65,7 @@ class Plan:
     @property
     def headers_bytes(self) -> int:
         """What each datagram has beside its payload."""
-        return _HEADERS_BYTES[self.version]
+        return HEADERS_BYTES[self.version]
 
     @property
     def sizes(self) -> tuple[int, int]:

@@ -204,40 +204,34 @@ def line_rate(text: object) -> tuple[float, float | None]:
     return float(quantity.exact * 8 * PACKET_BYTES), float(quantity.exact)
 
 
-def _check_fraction(value: object) -> float:
-    try:
-        number = units.fraction(value)
-    except ScenarioError as error:
-        raise wrong('a fraction from 0 to 1, or such as "1 %"', value=value, suggestion=error.suggestion) from None
-    if not 0 <= number <= 1:
-        raise wrong('a fraction from 0 to 1, or such as "1 %"', value=value)
-    return number
+def _share(holds: Callable[[float], bool], expected: str) -> BeforeValidator:
+    """A number, or one in per cent, of which ``holds`` is true."""
+
+    def check(value: object) -> float:
+        try:
+            share = units.fraction(value)
+        except ScenarioError as error:
+            raise wrong(expected, value=value, suggestion=error.suggestion) from None
+        if not holds(share):
+            raise wrong(expected, value=value)
+        return share
+
+    return BeforeValidator(check)
 
 
 Fraction = Annotated[
     float | str,
-    BeforeValidator(_check_fraction),
+    _share(lambda share: 0 <= share <= 1, 'a fraction from 0 to 1, or such as "1 %"'),
     WithJsonSchema(
         {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string"}], "examples": [0.01, "1 %"]}
     ),
 ]
 
 
-def _check_load(value: object) -> float:
-    expected = f'a share above 0 and up to {_LARGEST_LOAD}, or such as "50 %"'
-    try:
-        number = units.fraction(value)
-    except ScenarioError as error:
-        raise wrong(expected, value=value, suggestion=error.suggestion) from None
-    if not 0 < number <= _LARGEST_LOAD:
-        raise wrong(expected, value=value)
-    return number
-
-
 #: A share of a rate, which may be offered more than it carries.
 Load = Annotated[
     float | str,
-    BeforeValidator(_check_load),
+    _share(lambda share: 0 < share <= _LARGEST_LOAD, f'a share above 0 and up to {_LARGEST_LOAD}, or such as "50 %"'),
     WithJsonSchema(
         {
             "anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": _LARGEST_LOAD}, {"type": "string"}],

@@ -213,13 +213,10 @@ def _check_pair(name: str, other: str, tables: Sequence[tuple[pl.DataFrame, ...]
     for place, (wanted, there) in enumerate(zip((name, other), known, strict=True)):
         if wanted not in there:
             which = ("first", "second")[place]
-            raise TightlinkError(f"{name} = {other}: {wanted} is nothing of the {which}, which has {_listed(there)}")
+            has = one_of(sorted(there)).removeprefix("one of ")
+            raise TightlinkError(f"{name} = {other}: {wanted} is nothing of the {which}, which has {has}")
     if other in known[0]:
         raise TightlinkError(f"{name} = {other}: the first has {other}, too")
-
-
-def _listed(names: Iterable[str]) -> str:
-    return one_of(sorted(names)).removeprefix("one of ")
 
 
 def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
