@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tightlink.lazy import pl
+from tightlink.numbers import grouped
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -62,6 +63,19 @@ class Table:
         given = {head: column if isinstance(column, tuple) else (column, None) for head, column in heads.items()}
         shown = frame.select(**{head: column for head, (column, _) in given.items()})
         return cls(shown, caption, {head: how for head, (_, how) in given.items() if how is not None})
+
+    @classmethod
+    def first(
+        cls, frame: pl.DataFrame, most: int, what: str = "", caption: str = "", widths: Mapping[str, str] | None = None
+    ) -> Table:
+        """The first rows of a data frame; where it has more, the caption says so, with what they are called.
+
+        >>> Table.first(pl.DataFrame({"loss": [0.0] * 1200}), 200, "runs").caption
+        'The first 200 of 1,200 runs.'
+        """
+        if frame.height > most:
+            caption += f" The first {most} of {f'{grouped(frame.height)} {what}'.rstrip()}."
+        return cls(frame.head(most), caption.lstrip(), widths=widths or {})
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,5 @@ def _table(run: Run) -> list[Block]:
         rows = [part for of, part in parts if of == name]
         if rows:
             listed = pl.concat(rows, how="diagonal").sort("row", "place").drop("row", "place").rename({"of": name})
-            more = f"The first {_MOST_ROWS} of {grouped(listed.height)} rows." if listed.height > _MOST_ROWS else ""
-            blocks.append(Table(listed.head(_MOST_ROWS), more))
+            blocks.append(Table.first(listed, _MOST_ROWS, "rows"))
     return blocks

@@ -113,9 +113,7 @@ def _of_study(place: Path, target: Path) -> Path:
     if runs.exists():
         frame = read_parquet(runs)
         seeds = frame["seed"].drop_nulls().to_list() if "seed" in frame.columns else []
-        shown = frame.head(_MOST_ROWS)
-        caption = f"The first {_MOST_ROWS} of {frame.height} runs." if frame.height > _MOST_ROWS else ""
-        parts.append(Section("Runs", "", [Table(shown, caption)]))
+        parts.append(Section("Runs", "", [Table.first(frame, _MOST_ROWS, "runs")]))
     figures = sorted((place / "figures").glob("*.svg"))
     if figures:
         parts.append(Section("Figures", "", [_image(figure) for figure in figures]))

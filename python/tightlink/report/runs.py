@@ -117,7 +117,7 @@ def _totals(run: Run) -> Section:
     left_out = {"transport"} if (flows["congestion"].fill_null("") != "").all() else set()
     there = [name for name in _FLOWS if name in flows.columns and name not in left_out]
     shown = flows.select(name for name in there if _said(flows[name]))
-    return Section("Flows", _fairness(run), [_table(shown, "flows")])
+    return Section("Flows", _fairness(run), [Table.first(shown, _MOST_ROWS, "flows")])
 
 
 def _fairness(run: Run) -> str:
@@ -143,7 +143,8 @@ def _links(run: Run) -> Section:
     if "flows" in run.tables:
         # The section on delay has them, beside those of flows.
         shown = shown.drop([f"queueing_delay_{how}_s" for how in ("p50", "p95", "p99", "max")], strict=False)
-    return Section("Links", "", [_table(shown.select(name for name in shown.columns if _said(shown[name])), "links")])
+    shown = shown.select(name for name in shown.columns if _said(shown[name]))
+    return Section("Links", "", [Table.first(shown, _MOST_ROWS, "links")])
 
 
 def _nodes(run: Run) -> list[Section]:
@@ -152,9 +153,4 @@ def _nodes(run: Run) -> list[Section]:
         return []
     nodes = run.nodes
     busy = nodes.filter(nodes["load_true"].is_not_null() & (nodes["load_true"] > 0))
-    return [Section("Processors", "", [_table(busy, "nodes")])] if busy.height else []
-
-
-def _table(frame: pl.DataFrame, what: str) -> Table:
-    caption = f"The first {_MOST_ROWS} of {frame.height} {what}." if frame.height > _MOST_ROWS else ""
-    return Table(frame.head(_MOST_ROWS), caption)
+    return [Section("Processors", "", [Table.first(busy, _MOST_ROWS, "nodes")])] if busy.height else []

@@ -110,8 +110,7 @@ def _agreement(found: Comparison) -> Section | None:
 def _table(found: Comparison, name: str) -> Section:
     same = pl.col("metric").is_in(GIVEN) & (pl.col("change") == 0)
     rows = in_order(found.values.filter((pl.col("table") == name) & ~same).drop("table"))
-    caption = f"The first {_MOST_ROWS} of {rows.height} values." if rows.height > _MOST_ROWS else ""
-    return Section(_WORDS.get(name, name), "", [Table(_titled(found, written(rows.head(_MOST_ROWS))), caption)])
+    return Section(_WORDS.get(name, name), "", [Table.first(_titled(found, written(rows)), _MOST_ROWS, "values")])
 
 
 def _titled(found: Comparison, frame: pl.DataFrame) -> pl.DataFrame:
@@ -136,9 +135,7 @@ def _series(found: Comparison) -> Section | None:
 def _alone(found: Comparison) -> Section | None:
     if found.alone.is_empty():
         return None
-    rows = found.alone.head(_MOST_ROWS)
-    values = [quantity(metric, value) for metric, value in rows.select("metric", "value").iter_rows()]
+    values = [quantity(metric, value) for metric, value in found.alone.select("metric", "value").iter_rows()]
     sides = dict(zip(SIDES, found.titles, strict=True))
-    shown = rows.with_columns(pl.col("side").replace(sides), pl.Series("value", values, dtype=pl.String))
-    caption = f"The first {_MOST_ROWS} of {found.alone.height}." if found.alone.height > _MOST_ROWS else ""
-    return Section("On one side only", "", [Table(shown, caption)])
+    shown = found.alone.with_columns(pl.col("side").replace(sides), pl.Series("value", values, dtype=pl.String))
+    return Section("On one side only", "", [Table.first(shown, _MOST_ROWS)])

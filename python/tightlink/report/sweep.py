@@ -191,14 +191,13 @@ def _cells(found: Found) -> Section:
     goodputs = list(found.groups.get("goodput_bps", {}).values())
     metrics = [*found.metrics[:1], *(goodputs if len(goodputs) <= _MOST_COLUMNS else ()), *found.metrics[1:]]
     widths = {name: width_of(name) for name in metrics} if several_runs else {}
-    shown = found.cells.select("cell", *found.keys, "runs", *metrics, *widths.values()).head(_MOST_ROWS)
+    shown = found.cells.select("cell", *found.keys, "runs", *metrics, *widths.values())
     if found.copies:
         copied = pl.when(pl.col("cell").is_in(found.copies)).then(pl.lit(" copies")).otherwise(pl.lit(""))
         shown = shown.with_columns(runs=pl.col("runs").cast(pl.String) + copied)
-    caption = f"The first {_MOST_ROWS} of {found.cells.height}." if found.cells.height > _MOST_ROWS else ""
     known = any(shown[name].is_not_null().any() for name in widths.values())
     finding = "Means over replications ± half their 95 % confidence intervals." if known else ""
-    blocks: list[Block] = [Table(shown, caption, widths=widths)]
+    blocks: list[Block] = [Table.first(shown, _MOST_ROWS, widths=widths)]
     if found.cells.height == 1 and several_runs and not found.copies:
         each = found.runs.filter(found.runs["status"] == "done").select("run", "seed", *metrics)
         blocks.append(Table(each.head(_MOST_ROWS), "Each run."))

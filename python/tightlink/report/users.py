@@ -119,9 +119,7 @@ def _transfers(run: Run) -> Section:
     if found["label"].n_unique() <= 1:
         shown = shown.drop("label")
     caption = "By the period of their end: kind of file, classes of the two routers, the slower interface, control."
-    if found.height > _MOST_ROWS:
-        caption += f" The first {_MOST_ROWS} of {found.height} rows."
-    return Section("Transfers", "", [Table(shown.head(_MOST_ROWS), caption)])
+    return Section("Transfers", "", [Table.first(shown, _MOST_ROWS, "rows", caption)])
 
 
 def _datagrams(run: Run, label: str, *, alone: bool) -> Section:
