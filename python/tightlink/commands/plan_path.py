@@ -1,6 +1,5 @@
 """The command ``tightlink plan path``."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -82,7 +81,11 @@ def path(
     whole("--jobs", jobs)
     if fit is not None and observed is None:
         raise ScenarioError("--observed beside it: there is nothing to fit to", key="--fit", value=fit)
-    link = _given(bandwidth, rtt, queue) if path is None else _of_link(path, bandwidth, rtt, queue)
+    bandwidth, rtt, queue = (bandwidth, rtt, queue) if path is None else _of_link(path, bandwidth, rtt, queue)
+    for name, value in (("--bandwidth", bandwidth), ("--rtt", rtt)):
+        if value is None:
+            raise ScenarioError("a value, or --path FILE to take it from", key=name)
+    link = (str(bandwidth), str(rtt), _QUEUE if queue is None else queue)
     way = _path(link, factor, cross, duration, recovery)
     usual = _window("--default-window", default_window, way)
     most = None if max_window is None else _window("--max-window", max_window, way)
@@ -106,29 +109,8 @@ def path(
     return 0 if found.choice.clean else CAUTION
 
 
-@dataclass(frozen=True)
-class _Link:
-    """The three numbers of a path."""
-
-    bandwidth_bps: float
-    rtt_s: float
-    queue_packets: int
-
-
-def _given(bandwidth: str | None, rtt: str | None, queue: str | None) -> _Link:
-    """The path as options say it."""
-    for name, value in (("--bandwidth", bandwidth), ("--rtt", rtt)):
-        if value is None:
-            raise ScenarioError("a value, or --path FILE to take it from", key=name)
-    return _Link(
-        float(option("--bandwidth", str(bandwidth), units.RATE)),
-        float(option("--rtt", str(rtt), units.DELAY)),
-        _queue(_QUEUE if queue is None else queue),
-    )
-
-
-def _of_link(file: Path, bandwidth: str | None, rtt: str | None, queue: str | None) -> _Link:
-    """The path of a scenario with one link, but for what options say."""
+def _of_link(file: Path, bandwidth: str | None, rtt: str | None, queue: str | None) -> tuple[str, str, str]:
+    """Bandwidth, round trip and queue of a scenario with one link, but for what options say."""
     if None not in {bandwidth, rtt, queue}:
         raise ScenarioError("no --bandwidth, --rtt and --queue beside it, which leave nothing of the file",
                             key="--path", value=str(file))  # fmt: skip
@@ -151,20 +133,20 @@ def _of_link(file: Path, bandwidth: str | None, rtt: str | None, queue: str | No
             written = value.written() if isinstance(value, Table) else value
             raise ScenarioError(wanted, key=f"link.{name}.{key}", value=written, file=str(file))
     rtt = rtt or f"{2 * units.time(str(way.delay))!r} s"
-    return _given(bandwidth or str(way.rate), rtt, queue or str(way.queue))
+    return bandwidth or str(way.rate), rtt, queue or str(way.queue)
 
 
-def _queue(text: str) -> int:
-    return int(option("--queue", f"{text} packets" if text.isdecimal() else text, units.PACKETS))
-
-
-def _path(link: _Link, factor: float, cross: str, duration: str, recovery: str) -> "BulkPath":
+def _path(link: tuple[str, str, str], factor: float, cross: str, duration: str, recovery: str) -> "BulkPath":
+    bandwidth, rtt, queue = link
+    bandwidth_bps = float(option("--bandwidth", bandwidth, units.RATE))
+    rtt_s = float(option("--rtt", rtt, units.DELAY))
+    packets = int(option("--queue", f"{queue} packets" if queue.isdecimal() else queue, units.PACKETS))
     if not 1 <= factor <= _MOST_FACTOR:
         raise ScenarioError(f"a number from 1 to {_MOST_FACTOR}", key="--factor", value=plain(factor))
     path = BulkPath(
-        bandwidth_bps=link.bandwidth_bps,
-        rtt_s=link.rtt_s,
-        queue_packets=link.queue_packets,
+        bandwidth_bps=bandwidth_bps,
+        rtt_s=rtt_s,
+        queue_packets=packets,
         factor=factor,
         cross=_below("--cross", cross, _MOST_CROSS),
         duration_s=float(option("--duration", duration, units.TIME)),
