@@ -1,5 +1,8 @@
 """From the trace of a relay to the tables of a run: what flows and links did between the start and the end.
 
+Of a flow are asked, beside the packets as `in_time` gives them: its number, the links that its sender's packets cross,
+and, where it matters, the propagation from the sender to the first of these, in seconds.
+
 Example:
     >>> import polars as pl
     >>> times = {"+": 0.1, "-": 0.1, "r": 0.2}
@@ -56,29 +59,14 @@ def in_time(trace: pl.DataFrame, flows: Mapping[int, int], *, shift_s: float, du
 
 
 def first_s(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0, data: bool = False) -> float | None:
-    """When the first packet of a flow was sent, in seconds, if one came to its first link.
-
-    Args:
-        packets: As `in_time` gives them.
-        flow: Its number.
-        way: The links that its sender's packets cross.
-        before_s: Propagation from the sender to the first of these, in seconds.
-        data: Whether it is the first packet that carries data.
-    """
+    """When the first packet of a flow, or its first with data, was sent, in seconds, if one came to its first link."""
     offered = _on(packets, way[0]).filter((pl.col("flow") == flow) & (pl.col("event") == "+"))
     first = (offered.filter(carries()) if data else offered)["time_s"].min()
     return first - before_s if isinstance(first, float) else None
 
 
 def of_flow(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0) -> dict[str, Any]:
-    """The columns of the table ``flows`` that the trace knows.
-
-    Args:
-        packets: As `in_time` gives them.
-        flow: Its number.
-        way: The links that its sender's packets cross.
-        before_s: Propagation from the sender to the first of these, in seconds.
-    """
+    """The columns of the table ``flows`` that the trace knows."""
     own = _on_way(packets, flow, way)
     # The first ACK of the sender completes the handshake; others acknowledge nothing that counts.
     carried = own.filter(pl.col("type") != "ack")
@@ -102,14 +90,7 @@ def of_flow(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0
 
 
 def delays_of_flow(packets: pl.DataFrame, flow: int, *, way: Way, before_s: float = 0.0) -> dict[str, pl.Series]:
-    """How long each packet with data that arrived took in seconds, and how long of that it waited.
-
-    Args:
-        packets: As `in_time` gives them.
-        flow: Its number.
-        way: The links that its sender's packets cross.
-        before_s: Propagation from the sender to the first of these, in seconds.
-    """
+    """How long each packet with data that arrived took in seconds, and how long of that it waited."""
     carried = _on_way(packets, flow, way).filter(pl.col("type") != "ack")
     data = _on(carried, way[-1]).filter(carries(), event="r")
     sent_s = _on(carried, way[0]).filter(event="+").select("uid", sent_s="time_s")
