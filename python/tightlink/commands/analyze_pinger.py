@@ -1,9 +1,7 @@
 """The command ``tightlink analyze pinger``."""
 
 from pathlib import Path
-from typing import Annotated, Any, Final
-
-from cyclopts import Parameter
+from typing import Any, Final
 
 from tightlink.analysis.path import pinger as tables
 from tightlink.checksums import write_table
@@ -25,7 +23,7 @@ def pinger(
     *files: Path,
     metric: str | None = None,
     date: str | None = None,
-    fill: Annotated[bool, Parameter(negative="")] = False,
+    fill: bool = False,
     json_: Json = False,
     output: Output = None,
 ) -> None:

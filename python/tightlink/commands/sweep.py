@@ -42,7 +42,7 @@ _MOST_ALIASES: Final = 20
 def sweep(
     file: Path,
     *,
-    vary: Annotated[list[str] | None, Parameter(negative="")] = None,
+    vary: list[str] | None = None,
     design: str | None = None,
     replications: int | None = None,
     resolution: int | None = None,
@@ -54,10 +54,10 @@ def sweep(
     jobs: Jobs = 1,
     cluster: Cluster = None,
     output: Output = None,
-    dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
-    yes: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"])] = False,
+    yes: bool = False,
     controls: Controls = None,
-    with_lab: Annotated[bool, Parameter(negative="")] = False,
+    with_lab: bool = False,
     json_: JsonOf = False,
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.
