@@ -222,21 +222,8 @@ def warned(warnings: Sequence[str]) -> int:
 
 
 @contextmanager
-def progress(text: str) -> Iterator[None]:
-    """A spinner on standard error while something takes its time: on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    with Console(stderr=True).status(Text(visible(text, keep=""))):
-        yield
-
-
-@contextmanager
 def watching(text: str = "starting") -> Iterator[Watch | None]:
-    """A line on standard error that says how far something is, ``text`` at first: on a terminal, nothing elsewhere."""
+    """A line on standard error that says how far something is, ``text`` until it tells: on a terminal, else nothing."""
     if not sys.stderr.isatty():
         yield None
         return

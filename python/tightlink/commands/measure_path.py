@@ -8,7 +8,7 @@ from tightlink.analysis.path.answer import PathAnswer, judged, of_others
 from tightlink.analysis.path.estimate import PacketTrains, overload
 from tightlink.commands.options import LARGEST_PORT, Json, Output, option, whole
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import FAILED, print_json, print_table, progress, rounded, say, warned
+from tightlink.console import FAILED, print_json, print_table, rounded, say, warned, watching
 from tightlink.errors import TightlinkError
 from tightlink.files import check_new, write_text
 from tightlink.measure import path as probes
@@ -95,7 +95,7 @@ def path(
 def _probed(host: str, to: Address, plan: Plan) -> PathAnswer:
     """With the help of a listener."""
     say(f"sending at most {plan.packets} datagrams, {units.format_size(plan.bytes)}, to {to[0]} port {to[1]}")
-    with progress(f"measuring the path to {host}"):
+    with watching(f"measuring the path to {host}"):
         round_trips = probes.echoes(to, plan)
         sent = probes.trains(to, plan)
         trains = PacketTrains(probes.of_trains(sent, plan), plan.train_packets, plan.packet_bytes)
@@ -113,7 +113,7 @@ def _alone(host: str, to: Address, plan: Plan) -> PathAnswer:
     say(f"sending {2 * PINGS} pings to {to[0]}, and 5 s of TCP if an iperf3 server runs there")
     doubts = []
     carried = None
-    with progress(f"measuring the path to {host}"):
+    with watching(f"measuring the path to {host}"):
         try:
             round_trips = pings(str(to[0]), plan)
         except TightlinkError as error:

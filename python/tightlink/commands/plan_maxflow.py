@@ -11,7 +11,7 @@ from tightlink.analysis.networks.flow_trial import try_paths
 from tightlink.commands.options import Json, Set, option
 from tightlink.commands.plan_maxflow_output import as_json, show
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, progress, warned
+from tightlink.console import print_json, warned, watching
 from tightlink.scenario import load, parse_option
 
 
@@ -40,7 +40,7 @@ def maxflow(
     limits = flow_limits(scenario, source=from_, target=to, packet_bytes=size)
     trials = {}
     if not no_simulate:
-        with progress(f"simulating {scenario.duration}"):
+        with watching(f"simulating {scenario.duration}"):
             trials["bits"] = try_paths(scenario, limits.bits.paths, limits.packet_bytes)
             # Without processors in the way it is the same proposal.
             same = limits.both.paths == limits.bits.paths

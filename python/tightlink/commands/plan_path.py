@@ -15,7 +15,7 @@ from tightlink.commands.options import Json, Output, option, plain, share, whole
 from tightlink.commands.plan_path_figure import draw
 from tightlink.commands.plan_path_output import answered, as_json, show
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import CAUTION, print_json, progress
+from tightlink.console import CAUTION, print_json, watching
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
@@ -93,7 +93,7 @@ def path(
     left, little = _below("--headroom", headroom, 1.0), float(share("--loss", loss))
     size = None if bytes_ is None else int(option("--bytes", bytes_, units.SIZE))
     points = None if observed is None else read(observed, way)
-    with progress("simulating the path"):
+    with watching("simulating the path"):
         fitted = None if points is None or fit is None else _fit(points, way, fit, jobs)
         way = way if fitted is None else fitted.path
         found = predicted(

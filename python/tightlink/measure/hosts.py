@@ -7,7 +7,6 @@ forwards at the speed of the machine.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -142,18 +141,14 @@ def _connect(bed: Bed, plan: Plan, settings: dict[str, HostSettings], side: int,
         bed.add_route(owner, there, DEVICE, metrics=settings[owner].metrics)
         return
     bed.add_route(owner, there, DEVICE)
-    for host, inside in zip(hosts, _inside(), strict=False):
+    for number, host in enumerate(hosts):
+        inside = f"host{number}"
         own, its = bed.add_wire((host.name, host.address), (owner, _GATEWAY), devices=(_INSIDE, inside), mtu=mtu)
         bed.add_neighbour(host.name, _INSIDE, _GATEWAY, its)
         bed.add_neighbour(owner, inside, host.address, own)
         bed.add_route(host.name, f"{_GATEWAY}/32", _INSIDE)
         bed.add_route(host.name, there, _INSIDE, via=_GATEWAY, metrics=settings[host.name].metrics)
         bed.add_route(owner, f"{host.address}/32", inside)
-
-
-def _inside() -> Iterable[str]:
-    """The names of a router's devices."""
-    return (f"host{number}" for number in range(1 << 16))
 
 
 def unread(bed: Bed, plan: Plan) -> int:

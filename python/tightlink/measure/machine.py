@@ -24,7 +24,9 @@ def missing(need: Need) -> str | None:
     """
     try:
         if need == "tun":
-            _try_tun()
+            with Bed() as bed:
+                bed.add_host("host")
+                os.close(bed.add_tun("host", "10.0.0.1/32"))
         elif need == "forwarding":
             try_out()
         elif shutil.which(need) is None:
@@ -32,9 +34,3 @@ def missing(need: Need) -> str | None:
     except TightlinkError as error:
         return str(error)
     return None
-
-
-def _try_tun() -> None:
-    with Bed() as bed:
-        bed.add_host("host")
-        os.close(bed.add_tun("host", "10.0.0.1/32"))

@@ -18,19 +18,9 @@ from tightlink.measure.testbed import Bed
 
 #: Of the hosts, as far as the kernel has them.
 _SETTINGS: Final = (
-    "tcp_congestion_control",
-    "tcp_timestamps",
-    "tcp_sack",
-    "tcp_ecn",
-    "tcp_recovery",
-    "tcp_early_retrans",
-    "tcp_no_metrics_save",
-    "tcp_rmem",
-    "tcp_wmem",
-    "tcp_limit_output_bytes",
-    "tcp_moderate_rcvbuf",
-    "tcp_slow_start_after_idle",
-    "tcp_window_scaling",
+    *("tcp_congestion_control", "tcp_timestamps", "tcp_sack", "tcp_ecn", "tcp_recovery", "tcp_early_retrans"),
+    *("tcp_no_metrics_save", "tcp_rmem", "tcp_wmem", "tcp_limit_output_bytes", "tcp_moderate_rcvbuf"),
+    *("tcp_slow_start_after_idle", "tcp_window_scaling"),
 )
 _TIMES: Final = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 

@@ -53,23 +53,14 @@ def lead(run: Run) -> str:
 
 def sections(run: Run) -> list[Section]:
     """All that there is to say of a capture, in order."""
+    links = _known(run.links.select("link", "packets_out", "bytes_out", "utilization"))
     return [
-        *_why(run),
+        *diagnosis.sections(run),
         over_time.section(run),
         _flows(run),
         _protocols(run),
         _sizes(run),
-        Section(
-            "Interfaces",
-            "",
-            [
-                Table(
-                    _known(run.links.select("link", "packets_out", "bytes_out", "utilization")).join(
-                        run.table("interfaces"), on="link", maintain_order="left"
-                    )
-                )
-            ],
-        ),
+        Section("Interfaces", "", [Table(links.join(run.table("interfaces"), on="link", maintain_order="left"))]),
         file(run, "file", "format", "bytes", "sha256", "began", "interval"),
     ]
 
@@ -83,11 +74,6 @@ def file(run: Run, *keys: str) -> Section:
 def _known(links: pl.DataFrame) -> pl.DataFrame:
     """Without the utilization where no link's rate is known."""
     return links.drop("utilization") if links["utilization"].is_null().all() else links
-
-
-def _why(run: Run) -> list[Section]:
-    said = diagnosis.said(run)
-    return [Section("Why is it slow?", "", said)] if said else []
 
 
 def _flows(run: Run) -> Section:

@@ -8,13 +8,19 @@ from typing import Final
 from markupsafe import Markup
 
 from tightlink.diagnosis import Diagnosis
-from tightlink.report.blocks import Text
+from tightlink.report.blocks import Block, Chart, Section, Text
 from tightlink.run import Run
 
 _MOST: Final = 20
 
 
-def said(run: Run) -> list[Text]:
+def sections(run: Run, *pictures: Chart) -> list[Section]:
+    """The diagnoses of a run's flows above pictures of them; nothing where there is neither."""
+    blocks: list[Block] = [*_said(run), *pictures]
+    return [Section("Why is it slow?", "", blocks)] if blocks else []
+
+
+def _said(run: Run) -> list[Text]:
     """A list of the diagnoses of a run's flows, those of most flows first; nothing where there is none."""
     why = run.why()
     if not why.diagnoses:

@@ -96,9 +96,9 @@ def _of_sections(sections: Iterable[Section]) -> Iterator[Figure]:
         name = re.sub(r"[^a-z0-9]+", "-", section.title.casefold()).strip("-")
         for block in section.blocks:
             if isinstance(block, Chart | Row):
-                charts = block.chart if isinstance(block, Chart) else block.charts
+                drawn = "chart" if isinstance(block, Chart) else "charts"
                 said = block.caption.partition(". ")[0].removesuffix(".") or _upwards(block)
-                yield Figure(name, f"{section.title}: {said}".removesuffix(": "), partial(_same, charts))
+                yield Figure(name, f"{section.title}: {said}".removesuffix(": "), partial(getattr, block, drawn))
 
 
 def _upwards(block: Chart | Row) -> str:
@@ -107,10 +107,6 @@ def _upwards(block: Chart | Row) -> str:
     encodings = (getattr(chart, "layer", [chart])[0].to_dict(validate=False).get("encoding", {}) for chart in charts)
     titles = (encoding.get("y", {}).get("title") or "" for encoding in encodings)
     return ", ".join(dict.fromkeys(title.partition(" (")[0] for title in titles if isinstance(title, str) and title))
-
-
-def _same(charts: Any) -> Any:
-    return charts
 
 
 def _numbered(found: Iterable[Figure]) -> Iterator[Figure]:

@@ -46,13 +46,10 @@ def sections(run: Run, *, sequence: str | None = None, between_s: Between = (Non
     return [
         *drawn,
         # The answer first, above the picture of it.
-        *_why(run),
+        *diagnosis.sections(run, *([_limits(run.flows)] if flows else [])),
         *transfers.sections(run),
-        *(
-            [over_time.section(seen, again="series" not in run.tables), *delays.sections(seen), _totals(run)]
-            if flows
-            else []
-        ),
+        *([over_time.section(seen, again="series" not in run.tables)] if flows else []),
+        *([*delays.sections(seen), _totals(run)] if flows else []),
         *users.sections(run),
         _links(run),
         *_nodes(run),
@@ -98,12 +95,6 @@ def _of_what(run: Run, link: str) -> str:
     return "its capacity" if not timed and ("rate" in spec or "outages" in spec) else "the time"
 
 
-def _why(run: Run) -> list[Section]:
-    said = diagnosis.said(run)
-    pictures = [_limits(run.flows)] if "flows" in run.tables else []
-    return [Section("Why is it slow?", "", [*said, *pictures])] if said or pictures else []
-
-
 def _limits(flows: pl.DataFrame) -> Chart:
     shown = spread(flows, _MOST_BARS)
     caption = "Each flow's time from its start to its stop, by what held it back."
@@ -124,12 +115,9 @@ def _fairness(run: Run) -> str:
     """How even the goodputs of several flows are that compete; nothing where flows have no rows of their own."""
     if run.source == TRACE or not of_each_flow(run.scenario):
         return ""
-    index = fairness(run.flows, run.links, run.scenario)
-    return (
-        ""
-        if index is None
-        else f"Jain's index of the goodputs of flows that compete: {index:.3g} (1 if all are equal)."
-    )
+    if (index := fairness(run.flows, run.links, run.scenario)) is None:
+        return ""
+    return f"Jain's index of the goodputs of flows that compete: {index:.3g} (1 if all are equal)."
 
 
 def _said(column: pl.Series) -> bool:

@@ -42,6 +42,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from tightlink import report
 from tightlink.checksums import write_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
@@ -55,6 +56,7 @@ from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import Workplace, occupied
 from tightlink.files import errors_of
 from tightlink.laboratory.embedded import Offer
+from tightlink.laboratory.engine import check_engine
 from tightlink.progress import check_watch, duration
 from tightlink.studies import named
 from tightlink.studies.live import measure_all
@@ -148,8 +150,6 @@ def study(  # noqa: PLR0913
     folder = Path("results") / (asked.folder or asked.name) if output is None else Path(output)
     tell = progress or (lambda _: None)
     if with_lab:
-        from tightlink.laboratory.engine import check_engine
-
         check_engine()
     wanted = list(asked.measured())
     if wanted:
@@ -199,8 +199,6 @@ def _write(
     figures = said.draw(folder / "figures")
     for name, table in said.tables.items():
         write_table(folder / f"{name}.parquet", table)
-    from tightlink import report
-
     report.write(
         folder / "report.html",
         title=said.title,
