@@ -378,25 +378,27 @@ def test_rack_waits_for_what_others_take_for_lost() -> None:
     assert needless < 0.01 * 0.01 * rack["packets_sent"]
 
 
-@pytest.mark.parametrize("queue", ["\"200 packets\"", "{ kind = \"drr\", limit = \"200 packets\" }"])
+@pytest.mark.parametrize("queue", ['"200 packets"', '{ kind = "drr", limit = "200 packets" }'])
 @pytest.mark.parametrize(
     "waits",
     [
-        "shaper = { rate = \"100 kbit/s\", burst = \"150 B\" }",
-        "outages = { schedule = [{ at = \"10 ms\", for = \"20 ms\" }], period = \"40 ms\" }",
-        "outages = { up = \"100 ms\", down = \"30 ms\" }",
-        "rate = { kind = \"aggregating\", access = \"3 ms\", rate = \"20 Mbit/s\", burst = \"4 packets\" }",
-        "rate = { kind = \"markov\", states = [{ rate = \"4 Mbit/s\", mean = \"50 ms\" }, { rate = \"0 bit/s\", mean = \"30 ms\" }] }",
+        'shaper = { rate = "100 kbit/s", burst = "150 B" }',
+        'outages = { schedule = [{ at = "10 ms", for = "20 ms" }], period = "40 ms" }',
+        'outages = { up = "100 ms", down = "30 ms" }',
+        'rate = { kind = "aggregating", access = "3 ms", rate = "20 Mbit/s", burst = "4 packets" }',
+        'rate = { kind = "markov", states = [{ rate = "4 Mbit/s", mean = "50 ms" }, { rate = "0 bit/s", mean = "30 ms" }] }',
     ],
 )
 def test_what_waits_first_in_line_waits(waits: str, queue: str) -> None:
     """On a path of one link, a flow's packets wait as long as that link says; and Little's law holds."""
     rate = "" if waits.startswith("rate") else 'rate = "20 Mbit/s", '
-    run = tl.simulate(tl.loads(f"""
+    run = tl.simulate(
+        tl.loads(f"""
     duration = "20 s"
     link.w = {{ ends = ["a", "b"], {rate}delay = "1 ms", queue = {queue}, {waits}, reverse.rate = "20 Mbit/s" }}
     traffic.f = {{ kind = "cbr", from = "a", to = "b", interval = "13 ms", random = "exponential", stop = "18 s", udp.datagram = "125 B" }}
-    """))
+    """)
+    )
     link, flow = run.links.row(0, named=True), run.flows.row(0, named=True)
     assert link["packets_dropped"] == 0
     assert link["queueing_delay_mean_s"] > 0.001
@@ -408,12 +410,14 @@ def test_what_waits_first_in_line_waits(waits: str, queue: str) -> None:
 
 
 def test_cake_is_as_busy_and_as_long_as_its_shaper() -> None:
-    run = tl.simulate(tl.loads("""
+    run = tl.simulate(
+        tl.loads("""
     duration = "20 s"
     observe.interval = "100 ms"
     link.w = { ends = ["a", "b"], rate = "100 Mbit/s", delay = "10 ms", queue = { kind = "cake", rate = "1 Mbit/s", target = "1 s", interval = "2 s", tins = "besteffort" }, reverse.queue = "100 packets" }
     traffic.f = { kind = "bulk", from = "a", to = "b", tcp.window = "20 packets" }
-    """))
+    """)
+    )
     assert run.links["utilization"][0] == pytest.approx(1, abs=0.01)
     series = run.series.filter((pl.col("entity") == "w") & (pl.col("time_s") > 1))
     mean = series.group_by("metric").agg(pl.col("value").mean()).rows_by_key("metric", unique=True)
