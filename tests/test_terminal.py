@@ -58,6 +58,16 @@ def test_columns_are_chosen_by_name(name: str) -> None:
     assert layout(table, None, Choice(names=[name])).lines == ["ftp               4"]
 
 
+def test_more_columns_are_shown_to_who_asks_for_them() -> None:
+    table = TextTable(["flow", "goodput", "loss"], [["ftp", "2 Mbit/s", "4 %"]], more=("loss",))
+    choices = [None, Choice(names=["loss"]), Choice(wide=True)]
+    assert [layout(table, width, choice).places for width in (None, 80) for choice in choices] == 2 * [
+        (0, 1),
+        (0, 2),
+        (0, 1, 2),
+    ]
+
+
 @pytest.fixture
 def one_flow() -> Path:
     return ROOT / "examples" / "one-flow.toml"

@@ -42,6 +42,8 @@ _FEW_MORE: Final = 1.25
 _WIDTH: Final = 80
 #: Columns of shares of a whole.
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load", "share")
+#: Columns that begin alike and are not.
+_COUNTS: Final = "loss_run"
 #: What adding up leaves where there was nothing.
 _NOTHING: Final = 1e-12
 
@@ -71,13 +73,14 @@ def print_json(found: object, **options: Any) -> None:
     print("\n".join(map(escaped_in_text, lines)))
 
 
-def print_table(
+def print_table(  # noqa: PLR0913
     header: Sequence[str],
     rows: Sequence[Sequence[str]],
     out: TextIO | None = None,
     *,
     words: Sequence[int] = (),
     drop: Sequence[str] = (),
+    more: Sequence[str] = (),
     as_is: bool = False,
 ) -> None:
     """Print a table with its first column and those of words to the left and the others to the right.
@@ -90,6 +93,7 @@ def print_table(
         out: Where to; without it standard output.
         words: Places of columns of text.
         drop: Names of columns to leave out where a terminal is too narrow, the least important one first.
+        more: Names of columns that are printed only where they are asked for, or all are.
         as_is: Whether numbers stand as they are, as somebody asked for these.
     """
     out = out or sys.stdout
@@ -101,7 +105,7 @@ def print_table(
     asked = _ASKED.get() or _Asked()
     asked.names |= dict.fromkeys(TextTable(header, ()).names)
     most = len(rows) if width is None or len(rows) <= _FEW_MORE * _MOST_ROWS else _MOST_ROWS
-    shown = layout(TextTable(header, rows[:most], words, drop), width, asked.choice)
+    shown = layout(TextTable(header, rows[:most], words, drop, more), width, asked.choice)
     if width is None:
         print(*shown.head, *shown.lines, sep="\n", file=out)
         return
@@ -123,7 +127,13 @@ def _cell(text: str, *, number: bool) -> str:
 
 
 def print_rows(
-    title: str, key: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, drop: Sequence[str] = ()
+    title: str,
+    key: str,
+    columns: Mapping[str, str],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    drop: Sequence[str] = (),
+    more: Mapping[str, str] | None = None,
 ) -> None:
     """Print rows of a table of a run, numbers in the units that their columns say.
 
@@ -133,12 +143,16 @@ def print_rows(
         columns: Columns by their headers; those that the rows lack are left out.
         rows: Values by columns.
         drop: As `print_table` takes it.
+        more: Columns by their headers that are printed only where they are asked for, without those that no row has.
     """
     known = rows[0] if rows else columns.values()
-    there = {header: column for header, column in columns.items() if column in known}
+    more = {
+        header: column for header, column in (more or {}).items() if any(row.get(column) is not None for row in rows)
+    }
+    there = {header: column for header, column in columns.items() if column in known} | more
     words = [place for place, column in enumerate(there.values(), 1) if rows and isinstance(rows[0][column], str)]
     cells = [[row[key], *(_told(column, row[column]) for column in there.values())] for row in rows]
-    print_table([title, *there], cells, words=words, drop=drop)
+    print_table([title, *there], cells, words=words, drop=drop, more=list(more))
 
 
 def _told(column: str, value: float | str | None) -> str:
@@ -248,7 +262,7 @@ def rounded(value: float | None, write: Callable[[float], str]) -> str:
 
 def is_share(column: str) -> bool:
     """Whether values of a column are shares, which people read in per cent."""
-    return column.startswith(_SHARES)
+    return column.startswith(_SHARES) and not column.startswith(_COUNTS)
 
 
 def quantity(column: str, value: float | None) -> str:

@@ -32,6 +32,7 @@ _LEAST_TEXT: Final = 16
 _SHORT: Final = {
     "retransmitted": "retx",
     "one-way delay": "OWD",
+    "delay variation": "PDV",
     "queueing delay": "queueing",
     "utilization": "util",
     "packets": "pkts",
@@ -57,6 +58,8 @@ class TextTable:
     """Columns of text beside the first: they are aligned to the left, and may be folded."""
     drop: Sequence[str] = ()
     """Names of columns that are left out where there is no room, the least important one first."""
+    more: Sequence[str] = ()
+    """Names of columns that are shown only to who asks for them, or for all."""
 
     @property
     def names(self) -> list[str]:
@@ -110,10 +113,12 @@ def layout(table: TextTable, width: int | None, choice: Choice | None = None) ->
     """
     choice = choice or Choice()
     named = choice.places(table)
-    every = named or list(range(len(table.header)))
+    places = list(range(len(table.header)))
+    usual = [place for place in places if table.names[place] not in table.more]
+    every = named or (places if choice.wide else usual)
     if width is None or (choice.wide and not named):
         return _rendered(table, every, every, list(table.header))
-    for places in [every] if named else _stated(table):
+    for places in [every] if named else _stated(table, usual):
         for header in (list(table.header), _folded(table, table.header), _folded(table, map(shortened, table.header))):
             if _total(_natural(table, places, header)) <= width:
                 return _rendered(table, every, places, header)
@@ -179,9 +184,8 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name.strip().lower())
 
 
-def _stated(table: TextTable) -> Iterator[list[int]]:
-    """The places of all columns, then without those that the table states, one after the other."""
-    places = list(range(len(table.header)))
+def _stated(table: TextTable, places: list[int]) -> Iterator[list[int]]:
+    """The places of columns, then without those that the table states, one after the other."""
     yield places
     for name in table.drop:
         fewer = [place for place in places if table.names[place] != name]

@@ -10,6 +10,7 @@ from tightlink import plots
 from tightlink.console import print_rows, print_text, say
 from tightlink.diagnosis import Why
 from tightlink.diagnosis.completions import of_groups, with_completions
+from tightlink.diagnosis.delay_variation import with_delay_variation
 from tightlink.files import check_new, check_page
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
@@ -17,6 +18,34 @@ from tightlink.plots.style import check_format
 from tightlink.run import Run
 from tightlink.tables import TOTALS, counted, measured
 
+#: What is shown of flows beside the totals where some are of datagrams, and behind which column.
+_DATAGRAMS: Final = {
+    "dropped": {"loss": "loss"},
+    "one-way delay p95": {"delay variation p99": "delay_variation_p99_s"},
+    "jitter": {"frames sent": "frames_sent", "frames complete": "frames_complete"},
+}
+#: Columns of flows and links for who asks for them.
+_MORE_OF_FLOWS: Final = {
+    "loss": "loss",
+    "timeouts": "timeouts",
+    "marked": "packets_marked",
+    "one-way delay p50": "one_way_delay_p50_s",
+    "one-way delay p99": "one_way_delay_p99_s",
+    "one-way delay max": "one_way_delay_max_s",
+    "delay variation p95": "delay_variation_p95_s",
+    "RTT mean": "rtt_mean_s",
+    "RTT p95": "rtt_p95_s",
+    "RTT p99": "rtt_p99_s",
+    "loss run mean": "loss_run_mean_packets",
+    "loss run max": "loss_run_max_packets",
+}
+_MORE_OF_LINKS: Final = {
+    "lost on the wire": "packets_lost",
+    "marked": "packets_marked",
+    "queueing delay p50": "queueing_delay_p50_s",
+    "queueing delay p99": "queueing_delay_p99_s",
+    "queueing delay max": "queueing_delay_max_s",
+}
 _USERS: Final = {
     "sources": "sources",
     "transmitting": "sources_transmitting",
@@ -54,8 +83,8 @@ _PROCESSOR: Final = {
 }
 #: Headers that go first where a terminal is too narrow.
 _DROP: Final = (
-    *("jitter", "sent", "one-way delay mean", "queueing delay mean", "queue max", "packets"),
-    *("dropped", "retransmitted", "slowdown mean", "p95", "slowdown p95", "completion p50"),
+    *("jitter", "sent", "one-way delay mean", "frames sent", "queueing delay mean", "queue max", "packets"),
+    *("dropped", "loss", "retransmitted", "slowdown mean", "p95", "slowdown p95", "completion p50"),
 )
 _LIMITED: Final = "limited by"
 #: Of more links, the busiest are printed.
@@ -72,8 +101,7 @@ def described(run: Run, tables: Iterable[str], why: Why | None = None) -> dict[s
 def print_summary(run: Run) -> None:
     """Print the traffic and the links of a run on standard output."""
     if "flows" in run.tables:
-        rows = [row | {_LIMITED: limit(row)} for row in with_completions(run).iter_rows(named=True)]
-        print_rows("flow", "label", TOTALS["flows"] | {_LIMITED: _LIMITED}, rows, drop=_DROP)
+        _print_flows(run)
         print_text()
     if "users" in run.tables:
         print_rows(
@@ -96,7 +124,7 @@ def print_summary(run: Run) -> None:
     links = run.links
     if links.height > _MOST_LINKS:
         links = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(_BUSIEST)
-    print_rows("link", "link", TOTALS["links"], links.to_dicts(), drop=_DROP)
+    print_rows("link", "link", TOTALS["links"], links.to_dicts(), drop=_DROP, more=_MORE_OF_LINKS)
     if links.height < run.links.height:
         print_text(f"The {_BUSIEST} busiest of {run.links.height} links.")
     nodes = run.nodes.to_dicts() if "nodes" in run.tables else []
@@ -104,6 +132,28 @@ def print_summary(run: Run) -> None:
     if processors:
         print_text()
         print_rows("processor", "node", _PROCESSOR, processors, drop=_DROP)
+
+
+def _print_flows(run: Run) -> None:
+    flows = with_completions(run, with_delay_variation(run))
+    rows = [row | {"loss": _loss(row), _LIMITED: limit(row)} for row in flows.iter_rows(named=True)]
+    columns: dict[str, str] = {}
+    for header, column in TOTALS["flows"].items():
+        beside = _DATAGRAMS.get(header, {}) if any(row["transport"] == "udp" for row in rows) else {}
+        columns |= {header: column} | {name: key for name, key in beside.items() if _any(rows, key)}
+    print_rows(
+        "flow", "label", columns | {_LIMITED: _LIMITED}, rows, drop=_DROP,
+        more={header: column for header, column in _MORE_OF_FLOWS.items() if header not in columns},
+    )  # fmt: skip
+
+
+def _any(rows: list[dict[str, Any]], column: str) -> bool:
+    return any(row.get(column) is not None for row in rows)
+
+
+def _loss(row: dict[str, Any]) -> float | None:
+    sent, dropped = row["packets_sent"], row["packets_dropped"]
+    return dropped / sent if sent and dropped is not None else None
 
 
 def limit(row: dict[str, Any]) -> str:

@@ -39,7 +39,7 @@ def of_groups(run: Run) -> pl.DataFrame:
     return run.completion_times.filter(~((pl.col("transfers") == 1) & pl.col("label").is_in(each)))
 
 
-def with_completions(run: Run) -> pl.DataFrame:
-    """The table ``flows``, with a column ``completion_s`` where bytes of flows are given."""
-    each = of_flows(run).drop("slowdown")
-    return run.flows.join(each, on="label", how="left", maintain_order="left") if each.height else run.flows
+def with_completions(run: Run, flows: pl.DataFrame | None = None) -> pl.DataFrame:
+    """The table ``flows``, or what was made of it, with a column ``completion_s`` where bytes of flows are given."""
+    flows, each = run.flows if flows is None else flows, of_flows(run).drop("slowdown")
+    return flows.join(each, on="label", how="left", maintain_order="left") if each.height else flows

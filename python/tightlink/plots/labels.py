@@ -59,7 +59,9 @@ _WORDS: Final = {
     "jain": "Jain's index",
 }
 #: Of columns that summarize a delay: which delay, and how.
-_SUMMARY: Final = re.compile(r"(?P<of>one_way_delay|queueing_delay|rtt)_(?P<how>mean|min|median|p50|p95|p99|max)")
+_SUMMARY: Final = re.compile(
+    r"(?P<of>one_way_delay|queueing_delay|delay_variation|rtt)_(?P<how>mean|min|median|p50|p95|p99|max)"
+)
 _HOW: Final = {"p50": "median", "min": "smallest", "max": "largest"}
 #: Metrics of a traffic group, whose columns are GROUP.METRIC.
 _OF_GROUP: Final = re.compile(r"([^.]+)\.(share|jain|loss|goodput|\w+_(?:mean|p95))")

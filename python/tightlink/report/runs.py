@@ -8,6 +8,7 @@ from tightlink import units
 from tightlink.console import rounded
 from tightlink.diagnosis import percent
 from tightlink.diagnosis.completions import with_completions
+from tightlink.diagnosis.delay_variation import with_delay_variation
 from tightlink.experiment.fairness import fairness
 from tightlink.experiment.metrics import of_each_flow
 from tightlink.lazy import pl
@@ -28,7 +29,7 @@ _MOST_ROWS: Final = 200
 _FLOWS: Final = (
     *("label", "from", "to", "transport", "congestion", "completion_s", "goodput_bps", "packets_sent"),
     *("packets_dropped", "packets_retransmitted", "timeouts", "one_way_delay_mean_s", "jitter_mean_s"),
-    "rtt_mean_s",
+    *("delay_variation_p99_s", "frames_sent", "frames_complete", "rtt_mean_s"),
 )
 
 
@@ -104,7 +105,7 @@ def _limits(flows: pl.DataFrame) -> Chart:
 
 
 def _totals(run: Run) -> Section:
-    flows = with_completions(run)
+    flows = with_completions(run, with_delay_variation(run))
     left_out = {"transport"} if (flows["congestion"].fill_null("") != "").all() else set()
     there = [name for name in _FLOWS if name in flows.columns and name not in left_out]
     shown = flows.select(name for name in there if _said(flows[name]))

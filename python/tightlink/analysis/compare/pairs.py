@@ -31,6 +31,8 @@ _OVER_TIME: Final = {"users": "label", "scatter": "label"}
 _LEFT_OUT: Final = frozenset({"flow", *RENAMED})
 #: ADDRESS:PORT-ADDRESS:PORT, with what tells a second connection of the same from the first.
 _LABEL: Final = re.compile(r"(.+):(\d+)-(.+):(\d+)(?: #\d+)?")
+#: Columns of flows in which datagrams have zeros that say nothing.
+_OF_TCP: Final = ("packets_retransmitted", "timeouts")
 
 
 def totals(run: Run, name: str, key: str) -> pl.DataFrame:
@@ -44,6 +46,9 @@ def totals(run: Run, name: str, key: str) -> pl.DataFrame:
     # Captures may have the same addresses and ports twice.
     place = pl.int_range(pl.len()).over(key) + 1
     entity = pl.when(place > 1).then(pl.format("{} #{}", pl.col(key), place)).otherwise(pl.col(key))
+    if name == "flows":
+        tcp = pl.col("transport") != "udp"
+        frame = frame.with_columns(pl.when(tcp).then(pl.col(column)).alias(column) for column in _OF_TCP)
     numbers = [each.name for each in TABLES[name] if each.type != "text" and each.name not in _LEFT_OUT]
     there = [name for name in numbers if name in frame.columns]
     return unpivoted(frame.with_columns(entity=entity), ["entity"], there).select("entity", "metric", "value")
