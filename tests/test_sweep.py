@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pty
+import re
 import signal
 import statistics
 import subprocess
@@ -413,6 +414,22 @@ def test_the_summary_of_cells(noisy: Path) -> None:
     assert cells["runs"].to_list() == [4, 4]
     assert cells["goodput_bps"][1] == pytest.approx(sum(values) / 4)
     assert cells["goodput_half_width_bps"][1] == pytest.approx(half_width(values))
+
+
+def test_delays_and_goodputs_of_groups_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "two.toml"
+    call = 'traffic.call = { kind = "cbr", from = "a", to = "b", rate = "100 kbit/s" }\n'
+    link = 'link.up = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "10 ms" }\n'
+    file.write_text(f'duration = "1 s"\n{link}traffic.bulk = {{ kind = "bulk", from = "a", to = "b" }}\n{call}')
+    sweep = ["sweep", str(file), "--vary", "link.up.queue=5 packets,50 packets", "-o", str(tmp_path / "sweep")]
+    assert cli.main(sweep) == 0
+    header = capsys.readouterr().out.splitlines()[0]
+    assert "call p95 one-way delay" in header
+    assert "flows' mean p95 one-way delay" not in header
+    assert cli.main([*sweep, "--columns", "call loss,flows' mean p95 one-way delay"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert re.split(r"\s\s+", shown[0]) == ["run", "call loss", "flows' mean p95 one-way delay"]
+    assert " %" in shown[1]
 
 
 def test_flows_of_one_group_are_not_grouped(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ def test_the_first_sentence_is_about_what_changed_most() -> None:
     order = [change.response for change in changes(moved, ["goodput_bps", "loss", "rtt_p95_s", "jain"])]
     assert order == ["rtt_p95_s", "loss", "goodput_bps", "jain"]
     assert sentence(moved, order) == (
-        "The p95 RTT goes from 30 to 120 ms as link.wire.queue goes from 10 to 80 packets; loss 5.00 → 1.00 %; "
+        "The flows' mean p95 RTT goes from 30 to 120 ms as link.wire.queue goes from 10 to 80 packets; loss 5.00 → 1.00 %; "
         "goodput 9.10 → 9.40 Mbit/s."
     )
 

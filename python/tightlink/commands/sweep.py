@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -35,6 +36,7 @@ from tightlink.scenario import parse_option
 
 #: Traffic groups up to which each has a column.
 _MOST_GROUPS: Final = 3
+_BY_GROUP: Final = ("goodput_bps", "one_way_delay_p95_s", "one_way_delay_mean_s")
 _MOST_ALIASES: Final = 20
 
 
@@ -156,7 +158,8 @@ def _print_plan(plan: Plan, jobs: int) -> None:
 
 def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
     """A row for each combination: means over its replications, with confidence intervals where there are several."""
-    columns = _columns(frame, keys)
+    printed, more = _columns(frame, keys)
+    columns = printed | more
     several = frame["runs"].max() != 1
     # A key may be called like a metric: link.wire.loss.
     short = labels.shortest([*keys, *columns])
@@ -172,22 +175,35 @@ def _print_cells(frame: pl.DataFrame, keys: list[str]) -> None:
         for row in frame.iter_rows(named=True)
     ]
     # The metrics stand in the order of what they matter.
-    print_table(header, rows, drop=list(columns.values())[:0:-1])
+    print_table(header, rows, drop=list(printed.values())[:0:-1], more=list(more.values()))
 
 
-def _columns(frame: pl.DataFrame, keys: list[str]) -> dict[str, str]:
-    """The metrics that are printed, with their headers: goodput by traffic group where there are a few."""
-    metrics = main_metrics(frame.columns)
-    goodputs = group_metrics(frame.columns, keys).get("goodput_bps", {})
-    by_group = {column: f"{group} goodput" for group, column in goodputs.items()}
-    if len(by_group) > _MOST_GROUPS:
-        by_group = {}
-    rest = {name: response_name(name) for name in metrics if not (by_group and name == "goodput_bps")}
-    known = {name for name in frame.columns if frame[name].dtype.is_numeric() and frame[name].is_not_nan().any()}
-    return {name: header for name, header in (by_group | rest).items() if name in known}
+def _columns(frame: pl.DataFrame, keys: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The metrics that are printed, and those for who asks for them, with their headers.
+
+    Goodput and delay are those of each traffic group where there are a few: no flow has what groups have in the mean.
+    """
+    measured = [name for name in frame.columns if width_of(name) in frame.columns]
+    known = {name for name in measured if frame[name].dtype.is_numeric() and frame[name].is_not_nan().any()}
+    groups = group_metrics([name for name in measured if name in known], keys)
+    printed: dict[str, str] = {}
+    for metric in main_metrics(frame.columns):
+        by_group = groups.get(metric, {}) if metric in _BY_GROUP else {}
+        own = {metric: response_name(metric)} if metric in known else {}
+        printed |= _of_groups(metric, by_group) if 0 < len(by_group) <= _MOST_GROUPS else own
+    every = {metric: response_name(metric) for metric in main_metrics(known)}
+    for metric, by_group in groups.items():
+        every |= _of_groups(metric, by_group)
+    return printed, {name: header for name, header in every.items() if name not in printed}
 
 
-def _cell(metric: str, value: float | None, half_width: float | None) -> str:
+def _of_groups(metric: str, by_group: Mapping[str, str]) -> dict[str, str]:
+    return {column: f"{group} {labels.plain(metric)}" for group, column in by_group.items()}
+
+
+def _cell(column: str, value: float | None, half_width: float | None) -> str:
+    # Of a traffic group: GROUP.METRIC.
+    metric = column.rpartition(".")[2]
     if value is None or half_width is None or not (math.isfinite(value) and math.isfinite(half_width)):
         return quantity(metric, value)
     return interval(value, half_width, lambda number: quantity(metric, number))

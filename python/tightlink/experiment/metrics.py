@@ -225,6 +225,15 @@ def is_largest(metric: str) -> bool:
     return metric.startswith("queueing_delay_p")
 
 
+def is_mean_of_flows(metric: str) -> bool:
+    """Whether a metric of a run is the mean over its flows of the percentiles that each has.
+
+    >>> is_mean_of_flows("rtt_p95_s"), is_mean_of_flows("new.rtt_p95_s"), is_mean_of_flows("rtt_mean_s")
+    (True, False, False)
+    """
+    return metric.startswith(("one_way_delay_p", "rtt_p"))
+
+
 def main_metrics(columns: Collection[str]) -> list[str]:
     """Of the columns of a table of runs, the metrics that a person looks at first; of each delay one.
 

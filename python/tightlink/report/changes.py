@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from tightlink.analysis.effects.main import in_words
-from tightlink.experiment.metrics import is_largest
+from tightlink.experiment.metrics import is_largest, is_mean_of_flows
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
@@ -100,8 +100,9 @@ class Change:
 
 
 def response_name(metric: str) -> str:
-    """A metric of a run in words: "goodput", "largest p95 queueing delay"."""
-    return f"{'largest ' if is_largest(metric) else ''}{labels.plain(metric)}"
+    """A metric of a run in words: "goodput", "largest p95 queueing delay", "flows' mean p95 RTT"."""
+    of_all = "largest " if is_largest(metric) else "flows' mean " if is_mean_of_flows(metric) else ""
+    return of_all + labels.plain(metric)
 
 
 def is_delay(metric: str) -> bool:
