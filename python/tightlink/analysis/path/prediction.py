@@ -32,7 +32,7 @@ _LEAST_WINDOW: Final = 2
 #: Samples of the queue in a run, for its 95 % quantile.
 _SAMPLES: Final = 200
 _QUANTILE: Final = 0.95
-#: Transfers up to here are simulated to their end.
+#: Transfers up to here are simulated to their end, and of longer ones the beginning.
 _SIMULATED_S: Final = 60.0
 #: For times as long as expected, in case the start takes long.
 _PATIENCE: Final = 4
@@ -129,10 +129,12 @@ def windows(path: BulkPath, flows: int, most: int | None = None) -> list[int]:
 
 
 def transfer_s(path: BulkPath, row: dict[str, Any], size_bytes: int) -> float:
-    """How long a transfer takes, its start included where that matters."""
+    """How long a transfer takes, its start included: a long one continues at the rate that it has behind its start."""
     estimate = 8 * size_bytes / row["goodput_bps"]
     if estimate > _SIMULATED_S:
-        return float(estimate)
+        whole_s = min(max(_SIMULATED_S, 2 * path.duration_s), estimate)
+        half, whole = (_carried(path.changed(duration_s=part * whole_s), row) for part in (0.5, 1.0))
+        return float(whole_s + (size_bytes - whole) / (whole - half) * whole_s / 2 if whole > half else estimate)
     patient = path.changed(duration_s=max(path.duration_s, _PATIENCE * estimate))
     each = math.ceil(size_bytes / row["flows"])
     run = simulate(patient.scenario(row["window_packets"], row["flows"], bytes_each=each))
@@ -141,6 +143,12 @@ def transfer_s(path: BulkPath, row: dict[str, Any], size_bytes: int) -> float:
     if delivered * path.payload_bytes < each:
         return float(estimate)
     return largest(bulk["stop_s"])
+
+
+def _carried(path: BulkPath, row: dict[str, Any]) -> float:
+    """Payload in bytes that a setting has carried at the end."""
+    cells = simulate_cells(path, [(row["window_packets"], row["flows"])])
+    return float(cells["goodput_bps"][0]) * path.duration_s / 8
 
 
 def _upgrades(  # noqa: PLR0917
@@ -207,8 +215,10 @@ def searched(path: BulkPath, places: Iterable[tuple[int, int]], *, little: float
     [(33, True), (49, True), (57, True), (58, False), (59, False), (61, False), (65, False)]
     """
     cells = simulate_cells(path, places, jobs=jobs)
-    while between := _between(path, cells, little):
-        cells = pl.concat([cells, simulate_cells(path, between, jobs=jobs)])
+    # Who allows more loss is not to miss the window that is best without it.
+    for bound in dict.fromkeys([min(little, LITTLE), little]):
+        while between := _between(path, cells, bound):
+            cells = pl.concat([cells, simulate_cells(path, between, jobs=jobs)])
     return cells
 
 
