@@ -155,6 +155,13 @@ CHANGES = [
     ("traffic.t.tcp.congestion", {"kind": "cubic", "beta": 2}, "expected a value from 0.1 to 0.99, such as 0.7"),
     ("traffic.t.tcp.recovery", "sak", 'expected one of tahoe, reno, newreno, sack, rack; did you mean "sack"?'),
     ("traffic.t.tcp.slow_start", "hystart+", 'did you mean "hystart++"?'),
+    (
+        "traffic.t.tcp",
+        {"congestion": "bbr", "recovery": "sack", "slow_start": "hystart"},
+        "expected nothing here, as bbr",
+    ),
+    ("traffic.t.tcp.rto.initial", "0.1 s", "expected at least rto.min, which is 1 s"),
+    ("link.a.framing", {"overhead": "38 B", "smallest": "38 B"}, "expected more than overhead, which is 38 B"),
     ("traffic.t.tcp.max_ssthresh", "50 packets", 'expected nothing here, as slow_start is not "limited"'),
     ("traffic.t.tcp.loss_window", "1 BDP", "expected a number of packets or bytes"),
     ("traffic.t.tcp.loss_window", "0 packets", "above zero"),

@@ -19,6 +19,7 @@ from tightlink.progress import Progress, check_watch
 from tightlink.run import SIMULATION, Run, Simulated
 from tightlink.scenario import Scenario
 from tightlink.scenario.beside_users import check_trace
+from tightlink.scenario.idle import idle
 from tightlink.scenario.memory import Memory, check_fits, needed
 from tightlink.scenario.values import LARGEST_PACKET
 
@@ -243,6 +244,8 @@ class Prepared:
     """What the engine simulates, as JSON."""
     memory: Memory | None
     """What it will need, where that can be told."""
+    warnings: tuple[str, ...]
+    """What of it does nothing (`tightlink.scenario.idle`)."""
 
     @property
     def identified(self) -> dict[str, Any]:
@@ -280,6 +283,7 @@ class Prepared:
     def manifest(self, outcome: _core.Outcome) -> dict[str, Any]:
         """The manifest of a run."""
         found: dict[str, Any] = json.loads(outcome.manifest())
+        found["warnings"] = [*self.warnings, *found["warnings"]]
         made = {"source": SIMULATION} | self.identified | found
         if outcome.until_s is None:
             return made
@@ -301,7 +305,8 @@ def prepare(scenario: Scenario) -> Prepared:
     resolved = json.dumps(tables, sort_keys=True, allow_nan=False)
     inputs = f'{{"engine_behaviour": {behaviour}, "scenario": {resolved}}}'
     identity = hashlib.sha256(inputs.encode()).hexdigest()
-    return Prepared(identity, scenario.explicit().written(), scenario.seed, behaviour, resolved, needed(tables))
+    understood, memory, warnings = scenario.explicit().written(), needed(tables), tuple(idle(tables))
+    return Prepared(identity, understood, scenario.seed, behaviour, resolved, memory, warnings)
 
 
 def _trace_file(path: str | os.PathLike[str]) -> Path:

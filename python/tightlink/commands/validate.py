@@ -8,6 +8,7 @@ from tightlink.console import WRONG, print_text, say
 from tightlink.errors import ScenarioError
 from tightlink.numbers import several
 from tightlink.scenario import load, parse_option
+from tightlink.scenario.idle import idle
 
 
 def validate(
@@ -33,6 +34,8 @@ def validate(
             say(str(error.of_command()))
             code = WRONG
             continue
+        for text in idle(resolved):
+            say(f"warning: {file}: {text}")
         counts = [several(len(resolved[part]), part.removesuffix("s")) for part in ("nodes", "links", "flows")]
         print_text(f"{file}: valid: {', '.join(counts)}, {scenario.duration}")
     return code

@@ -18,6 +18,8 @@ from tightlink.lazy import _core
 #: Kinds of loss recovery.
 RECOVERIES: Final = ("tahoe", "reno", "newreno", "sack", "rack")
 _ANY: Final = sys.float_info.max
+#: Controls that do not begin with TCP's slow start.
+_WITHOUT_SLOW_START: Final = frozenset({"bbr", "bbr3", "ledbat", "vivace"})
 #: Options of controls of which the first is at most the second.
 _ORDERED: Final = {
     "bic": [("min_increment", "max_increment")],
@@ -127,6 +129,16 @@ def reads_marks(name: str) -> bool:
     (True, False)
     """
     return _core.reads_marks(name)
+
+
+def has_slow_start(value: str | Mapping[str, object] | type[control.CongestionControl]) -> bool:
+    """Whether a congestion control, as a scenario gives it, begins with the slow start that ``tcp.slow_start`` names.
+
+    >>> has_slow_start("cubic"), has_slow_start("bbr"), has_slow_start({"kind": "ledbat", "slow_start": True})
+    (True, False, True)
+    """
+    option = isinstance(value, Mapping) and value.get("slow_start") is True
+    return option or control_name(value) not in _WITHOUT_SLOW_START
 
 
 def works_with(value: str | Mapping[str, object], recovery: str) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.beside_users import first_users
-from tightlink.scenario.congestion import control_name, reads_marks
+from tightlink.scenario.congestion import control_name, has_slow_start, reads_marks
 from tightlink.scenario.nodes import check_output_rings
 from tightlink.scenario.problems import below
 from tightlink.scenario.profiles import PROFILES, Profile
@@ -151,7 +152,7 @@ def _users(name: str, users: Users, profile: Profile) -> dict[str, Any]:
         chosen = [entry["congestion"] for entry in data["controls"].values()]
         # What belongs to the profile's own control alone is not for a mix, and what one of them needs is for all.
         other = next((each for each in chosen if control_name(each) != profile.tcp.congestion), chosen[0])
-        tcp = _tcp(name, own | {"congestion": other}, profile)
+        tcp = _tcp(name, own | {"congestion": other}, profile, chosen)
         tcp["ecn"] = own.get("ecn", profile.tcp.ecn or any(reads_marks(control_name(each)) for each in chosen))
         del tcp["congestion"]
     interfaces = {kind: {"delay": "0 s"} | entry for kind, entry in completed(data["interfaces"]).items()}
@@ -193,7 +194,8 @@ def _has_users(scenario: Scenario) -> bool:
     return any(isinstance(traffic, Users) for traffic in scenario.traffic.values())
 
 
-def _tcp(name: str, own: dict[str, Any], profile: Profile) -> dict[str, Any]:
+def _tcp(name: str, own: dict[str, Any], profile: Profile, mix: Sequence[Any] = ()) -> dict[str, Any]:
+    """A table of TCP with its defaults; of users with several controls, with one of the mix."""
     tcp = profile.tcp
     ours = ("_bytes", "_of_others", "_options")
     values = {key: value for key, value in vars(tcp).items() if not key.endswith(ours)} | {"rto": dict(vars(tcp.rto))}
@@ -202,6 +204,12 @@ def _tcp(name: str, own: dict[str, Any], profile: Profile) -> dict[str, Any]:
     values["ecn"] = tcp.ecn or reads_marks(control)
     if control != tcp.congestion:
         values["slow_start"] = tcp.slow_start_of_others
+    # Rapid start paces, whatever the control.
+    start = own.get("slow_start", "rapid")
+    begins = any(map(has_slow_start, mix or [own.get("congestion", tcp.congestion)]))
+    if not begins and start not in {"rapid", values["slow_start"]}:
+        expected = f"nothing here, as {control} does not begin with slow start"
+        raise ScenarioError(expected, key=f"traffic.{name}.tcp.slow_start", value=start)
     if own.get("slow_start") != "limited":
         if "max_ssthresh" in own:
             expected = 'nothing here, as slow_start is not "limited"'

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, cast
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
 
+from tightlink import units
 from tightlink.scenario.arq import AnyArq
 from tightlink.scenario.delays import AnyJitter, ChangingDelay
 from tightlink.scenario.loss import Loss
@@ -35,12 +36,17 @@ class Framing(Table):
     overhead: Overhead | None = None
     """Bytes added to each packet (default "0 B")."""
     smallest: Overhead | None = None
-    """Smallest frame on the line, overhead included (default "0 B")."""
+    """Smallest frame on the line, overhead included, and more than that (default "0 B")."""
 
     @classmethod
     def _meant(cls, value: object) -> str | None:
         # With preamble, start delimiter, header, check sequence and gap between frames (IEEE 802.3, clauses 3 and 4).
         return '{ overhead = "38 B", smallest = "84 B" }' if value == "ethernet" else super()._meant(value)
+
+    def _check(self) -> None:
+        overhead, smallest = (units.size(size or "0 B") for size in (self.overhead, self.smallest))
+        if 0 < smallest <= overhead:
+            raise wrong(f"more than overhead, which is {self.overhead}", key="smallest", value=self.smallest)
 
 
 class Medium(Table):

@@ -20,7 +20,7 @@ class Rto(Table):
     """TCP's retransmission timer (RFC 6298); the profile gives what is not set."""
 
     initial: Period | None = None
-    """Before the first sample of the round-trip time."""
+    """Before the first sample of the round-trip time, at least ``min``."""
     min: Period | None = None
     """Lower bound."""
     max: Period | None = None
@@ -54,7 +54,8 @@ class Tcp(Table):
         Annotated[str, choice("standard", "byte-counting", "hystart", "hystart++", "search", "rapid", "limited")] | None
     ) = None
     """Slow start: standard (RFC 5681), byte-counting (Linux's), hystart (Linux's CUBIC's), hystart++ (RFC 9406), search
-    (draft-chung-ccwg-search), rapid (draft-kazuho-ccwg-rapid-start; always paces) or limited (RFC 3742)."""
+    (draft-chung-ccwg-search), rapid (draft-kazuho-ccwg-rapid-start; always paces) or limited (RFC 3742). Controls that
+    begin in another way, as BBR does, have none but rapid."""
     max_ssthresh: Window | None = None
     """Window above which limited slow start is slower; needs ``slow_start`` = "limited"."""
     delayed_acks: StrictBool | None = None

@@ -42,7 +42,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
         **_loss_window(f"{key}.loss_window", tcp, payload),
         "slow_start": given(tcp.slow_start),
         "delayed_ack_s": units.time(given(tcp.delayed_ack_timeout)) if tcp.delayed_acks else None,
-        "rto": _rto(f"{key}.rto", given(tcp.rto)),
+        "rto": _rto(f"{key}.rto", given(tcp.rto), profile),
         "limited_transmit": given(tcp.limited_transmit),
         "pacing": given(tcp.pacing),
         **_processing_delay(tcp),
@@ -173,10 +173,13 @@ def _ecn_option(key: str, tcp: Tcp) -> dict[str, bool]:
     return {"ecn_option": True}
 
 
-def _rto(key: str, rto: Rto) -> dict[str, float]:
+def _rto(key: str, rto: Rto, profile: Profile) -> dict[str, float]:
     found = in_si(rto)
     if found["min_s"] > found["max_s"]:
         raise ScenarioError(f"at most rto.max, which is {rto.max}", key=f"{key}.min", value=rto.min)
     if found["initial_s"] > found["max_s"]:
         raise ScenarioError(f"at most rto.max, which is {rto.max}", key=f"{key}.initial", value=rto.initial)
+    # The profile's gives way to a min above it.
+    if found["initial_s"] < found["min_s"] and found["initial_s"] != units.time(profile.tcp.rto.initial):
+        raise ScenarioError(f"at least rto.min, which is {rto.min}", key=f"{key}.initial", value=rto.initial)
     return found

@@ -1,0 +1,97 @@
+"""Keys that do nothing in a scenario, though they may in others that it is compared with: what a run warns of.
+
+Keys that nobody could mean where they do nothing are errors instead, where their tables are read.
+
+Example:
+    >>> import tightlink as tl
+    >>> scenario = tl.loads('''
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "1 Mbit/s" }
+    ... traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", dscp = "EF" }
+    ... ''')
+    >>> idle(scenario.resolve())
+    ['dscp of call does nothing, as no queue tells classes apart; those of kind strict, drr and cake do']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+#: Queues that mark unless they are told not to, so that who has one need not mean its marks.
+_MARK_BY_DEFAULT: Final = frozenset({"fq-codel", "cake", "dualpi2"})
+_MARK: Final = "queues of kind dualpi2 and threshold mark, and those of other kinds that have ecn = true"
+_ASK: Final = "tcp.ecn and udp.ecn permit it"
+#: What CAKE adds to each packet where it is told nothing.
+_NOTHING: Final = {"bytes": 0, "smallest_bytes": 0, "cells": "none"}
+
+
+def idle(tables: Mapping[str, Any]) -> list[str]:
+    """A sentence for each key of a resolved scenario that does nothing in it."""
+    flows, links = tables["flows"], tables["links"]
+    queues = [link["queue"] for link in links]
+    return [
+        *_dscp(flows, queues),
+        *_marked_datagrams(flows, queues),
+        *([] if _asking(flows, tables["users"]) else _marking(links)),
+        *_shapers(links),
+    ]
+
+
+def _dscp(flows: Iterable[Mapping[str, Any]], queues: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    named = _names(each["group"] for each in flows if each.get("dscp"))
+    if named and not any(map(_tells_classes, queues)):
+        yield f"dscp of {named} does nothing, as no queue tells classes apart; those of kind strict, drr and cake do"
+
+
+def _tells_classes(queue: Mapping[str, Any]) -> bool:
+    kind = queue["kind"]
+    return kind in {"strict", "drr"} or bool(queue.get("l4s")) or queue.get("tins", "besteffort") != "besteffort"
+
+
+def _marked_datagrams(flows: Iterable[Mapping[str, Any]], queues: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    named = _names(each["group"] for each in flows if each["transport"].get("udp", {}).get("ecn"))
+    if named and not any(queue["kind"] in {"dualpi2", "threshold"} or queue.get("ecn") for queue in queues):
+        yield f"udp.ecn of {named} does nothing, as no queue makes congestion marks; {_MARK}"
+
+
+def _asking(flows: Iterable[Mapping[str, Any]], users: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether any packets may be marked."""
+    transports = [transport for each in flows for transport in each["transport"].values()]
+    return any(each.get("ecn") for each in (*transports, *(each["tcp"] for each in users)))
+
+
+def _marking(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Of links over which no packets go that may be marked."""
+    bleaching = _names(_whole(link) for link in links if link.get("bleaches_ecn"))
+    if bleaching:
+        yield f'ecn = "bleach" of {bleaching} does nothing, as no traffic can be marked; {_ASK}'
+    marking = _names(
+        _whole(link) for link in links
+        if link["queue"]["kind"] == "threshold" or (link["queue"].get("ecn") and link["queue"]["kind"] not in
+                                                    _MARK_BY_DEFAULT)
+    )  # fmt: skip
+    if marking:
+        yield f"queues of {marking} make congestion marks, and no traffic can be marked; {_ASK}"
+
+
+def _shapers(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """CAKE's, of links whose rate is known and does not change."""
+    for link in links:
+        queue, line_bps = link["queue"], link["rate_bps"]
+        # With what it adds to each packet it may be slower than the line all the same.
+        if queue["kind"] != "cake" or queue["overhead"] != _NOTHING or "rate" in link or not line_bps:
+            continue
+        if (queue["rate_bps"] or 0.0) >= line_bps:
+            yield f"the shaper of CAKE at {link['name']} shapes nothing, as its rate is not below that of the link"
+
+
+def _whole(link: Mapping[str, Any]) -> str:
+    """The name of a link, whichever of its directions it is."""
+    return str(link["name"]).removesuffix(".reverse")
+
+
+def _names(found: Iterable[str]) -> str:
+    """Names of what there is, the first of many."""
+    names = list(dict.fromkeys(found))
+    return names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""

@@ -1,0 +1,99 @@
+"""Keys that do nothing in a scenario: errors where nobody could mean them, warnings of the run where a sweep may."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pytest
+
+import tightlink as tl
+from tightlink.lazy import _core
+from tightlink.scenario.congestion import has_slow_start
+from tightlink.scenario.idle import idle
+
+BASE: Final = """
+duration = "1 s"
+link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "40 packets" }
+traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms" }
+"""
+QUEUE, BLEACH, DSCP, ECN = "link.wire.queue", "link.wire.ecn", "traffic.call.dscp", "traffic.call.udp.ecn"
+THRESHOLD: Final = {"kind": "threshold", "limit": "40 packets", "mark": "10 packets"}
+
+
+def _warnings(**changes: Any) -> list[str]:
+    return idle(tl.loads(BASE).set_all(changes).resolve())
+
+
+@pytest.mark.parametrize(
+    ("changes", "warning", "with_effect"),
+    [
+        (
+            {DSCP: "EF"},
+            "dscp of call does nothing, as no queue tells classes apart; those of kind strict, drr and cake do",
+            {QUEUE: {"kind": "strict", "limit": "40 packets", "order": ["EF"]}},
+        ),
+        ({ECN: "ect1"}, "udp.ecn of call does nothing, as no queue makes congestion marks; ", {QUEUE: THRESHOLD}),
+        ({BLEACH: "bleach"}, 'ecn = "bleach" of wire does nothing, as no traffic can be marked; ', {ECN: "ect1", QUEUE: THRESHOLD}),
+        ({QUEUE: THRESHOLD}, "queues of wire make congestion marks, and no traffic can be marked; ", {ECN: "ect0"}),
+        ({QUEUE: {"kind": "codel", "ecn": True}}, "queues of wire make congestion marks, ", {"traffic.ftp.tcp.ecn": True}),
+        (
+            {QUEUE: {"kind": "cake", "rate": "10 Mbit/s"}},
+            "the shaper of CAKE at wire shapes nothing, as its rate is not below that of the link",
+            {QUEUE: {"kind": "cake", "rate": "9 Mbit/s"}},
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_nothing_is_said(changes: dict[str, Any], warning: str, with_effect: dict[str, Any]) -> None:
+    assert _warnings(**changes)[0].startswith(warning)
+    assert _warnings(**{**changes, **with_effect}) == []
+
+
+def test_what_a_queue_does_by_default_is_nothing_to_warn_of() -> None:
+    assert _warnings(**{QUEUE: {"kind": "fq-codel"}}) == _warnings(**{QUEUE: {"kind": "cake"}}) == _warnings() == []
+
+
+def test_a_run_has_the_warning() -> None:
+    scenario = tl.loads(BASE).set(DSCP, "EF")
+    run = tl.simulate(scenario)
+    assert run.warnings == idle(scenario.resolve())
+    assert run.manifest["digest"] == tl.simulate(tl.loads(BASE)).manifest["digest"]
+
+
+@pytest.mark.parametrize("control", ["bbr", "bbr3", "ledbat", "vivace"])
+def test_controls_without_slow_start(control: str) -> None:
+    assert not has_slow_start(control)
+    key, kind = (
+        "traffic.ftp.tcp.slow_start",
+        {"traffic.ftp.tcp.congestion": control, "traffic.ftp.tcp.recovery": "rack"},
+    )
+    with pytest.raises(tl.ScenarioError, match=f"expected nothing here, as {control} does not begin with slow start"):
+        tl.loads(BASE).set_all({**kind, key: "hystart"}).resolve()
+    # Rapid start paces, and the profile's own is what is there anyway.
+    scenario = tl.loads(BASE).set_all(kind)
+    for start in ("rapid", "standard"):
+        scenario.set(key, start).resolve()
+    assert _digest(scenario, "hystart") == _digest(scenario, "standard")
+    assert scenario.explicit().resolve() == scenario.resolve()
+
+
+def test_controls_with_slow_start() -> None:
+    scenario = tl.loads(BASE).set("traffic.ftp.tcp.congestion", "cubic")
+    assert _digest(scenario, "hystart") != _digest(scenario, "standard")
+
+
+def _digest(scenario: tl.Scenario, slow_start: str) -> str:
+    """Of the tables that the engine makes with a slow start, whether or not a scenario may say so."""
+    tables = scenario.resolve()
+    tables["flows"][0]["transport"]["tcp"]["slow_start"] = slow_start
+    return str(json.loads(_core.simulate(json.dumps(tables)).manifest())["digest"])
+
+
+def test_a_timer_that_begins_below_its_least() -> None:
+    scenario = tl.loads(BASE)
+    with pytest.raises(tl.ScenarioError, match=r"expected at least rto\.min, which is 1 s"):
+        scenario.set("traffic.ftp.tcp.rto.initial", "0.1 s").resolve()
+    # The profile's own gives way.
+    above = scenario.set("traffic.ftp.tcp.rto.min", "2 s")
+    assert above.explicit().resolve() == above.resolve()
