@@ -3,8 +3,7 @@
 Example:
     >>> scenario = tl.loads('''
     ... duration = "2 s"
-    ... link.wire = { ends = ["a", "b"], rate = "1 Mbit/s", delay = "10 ms" }
-    ... link.wire.jitter = { kind = "uniform", most = "8 ms" }
+    ... link.wire = { ends = ["a", "b"], rate = "1 Mbit/s", jitter = { kind = "uniform", most = "8 ms" } }
     ... traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B" }
     ... ''')
     >>> with_delay_variation(tl.simulate(scenario)).select(pl.col("delay_variation_p99_s").round(3)).item()
