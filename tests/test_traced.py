@@ -117,6 +117,32 @@ def _same(found: pl.DataFrame, run: Run, entity: str) -> None:
         assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-12), (entity, metric)
 
 
+@pytest.mark.parametrize("period", [None, "1 s"])
+def test_what_is_down_is_not_busy(period: str | None) -> None:
+    outages = {"schedule": [{"at": "0.4 s", "for": "0.3 s"}]} | ({} if period is None else {"period": period})
+    scenario = tl.loads(BUSY).set("link.wire.outages", outages)
+    down, links = tl.simulate(scenario, trace=True), scenario.resolve()["links"]
+    times = down.series["time_s"].unique().sort().to_list()
+    for row, link in zip(down.links.iter_rows(named=True), links, strict=True):
+        ends = (row["from"], row["to"])
+        found = traced.of_link(_packets(down), link, ends, 3.0)
+        assert found["utilization"] == pytest.approx(row["utilization"], rel=1e-9)
+        assert found["packets_out"] == row["packets_out"]
+        ours = traced.series_of_link(_packets(down), link, ends, times).filter(metric="utilization")
+        theirs = down.series.filter(entity=link["name"], metric="utilization")
+        both = ours.join(theirs, on="time_s")
+        assert both["value"].to_list() == pytest.approx(both["value_right"].to_list(), rel=1e-9, abs=1e-9)
+        assert both.height == ours.height
+
+
+def test_an_emulated_link_says_how_long_packets_waited(run: Run) -> None:
+    unknown = [pl.lit(None, pl.Float64).alias(name) for name in run.links.columns if name.startswith("queueing_delay")]
+    found = traced.with_queueing_delays(run.links.with_columns(unknown), _packets(run))
+    assert found.columns == run.links.columns
+    assert found["queueing_delay_max_s"].to_list() == pytest.approx(run.links["queueing_delay_max_s"].to_list())
+    assert found["queueing_delay_p95_s"].null_count() == 0
+
+
 def test_a_ring_drops_what_never_comes_to_the_link() -> None:
     text = """
 duration = "1 s"

@@ -27,6 +27,7 @@ from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relay, relay_spec
 from tightlink.measure.sides import Host
 from tightlink.measure.testbed import Bed
+from tightlink.measure.traced import with_queueing_delays
 from tightlink.run import MEASUREMENT, Framed, Run
 
 
@@ -111,7 +112,10 @@ class Emulation:
             "host": self._known | metadata.between(self._load, metadata.load()),
             "timing": {"wall_s": time.time() - self._began},
         }
-        return Run(scenario, manifest, Framed(relayed.tables))
+        tables = dict(relayed.tables)
+        if "packets" in tables:
+            tables["links"] = with_queueing_delays(tables["links"], tables["packets"])
+        return Run(scenario, manifest, Framed(tables))
 
 
 def told(relayed: Mapping[str, Any]) -> str:

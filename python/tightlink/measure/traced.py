@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tightlink.lazy import np, pl
+from tightlink.measure.up_time import UpTime
 from tightlink.tables import DELAY_STATISTICS, RENAMED
 
 #: The links that packets cross, in this order, by the nodes at the ends of each.
@@ -36,7 +37,7 @@ _RESOLUTION_S: Final = 1e-6
 #: Why packets are dropped in front of a line, or in a ring.
 _AT_QUEUE: Final = ("queue", "input ring", "output ring", "queue management")
 #: Keys of a link whose packets take now this long, now that.
-_CHANGING: Final = ("rate", "outages", "shaper", "arq")
+_CHANGING: Final = ("rate", "shaper", "arq")
 #: What is shorter is no wait, in seconds.
 _NO_WAIT_S: Final = 1e-9
 #: Why packets are dropped that count as the link's; the others are a processor's or a host's.
@@ -149,6 +150,13 @@ def _waited(own: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def with_queueing_delays(links: pl.DataFrame, packets: pl.DataFrame) -> pl.DataFrame:
+    """The table ``links`` with how long packets waited by their trace."""
+    rows = links.iter_rows(named=True)
+    found = [of_delays("queueing_delay", delays_of_link(packets, (row["from"], row["to"]))) for row in rows]
+    return links.with_columns(pl.DataFrame(found, {name: links.schema[name] for name in found[0]}) if found else [])
+
+
 def of_link(
     packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str], duration_s: float, *, marked: int = 0
 ) -> dict[str, Any]:
@@ -166,7 +174,9 @@ def of_link(
     lost = lost.filter(pl.col("reason").is_in(_OF_LINK))
     started = _services(own, link)
     out = started.filter(pl.col("until_s") < duration_s)
-    busy = pl.col("until_s").clip(upper_bound=duration_s) - pl.col("time_s")
+    up = UpTime(link, duration_s)
+    busy_s = up.until(started["until_s"].clip(upper_bound=duration_s)) - up.until(started["time_s"])
+    up_s = float(up.until(duration_s))
     on_wire = lost.filter(pl.col("reason") == "wire").height
     waiting = _waiting(own)
     steps = waiting.select(pl.col("waiting") * (pl.col("time_s").shift(-1).fill_null(duration_s) - pl.col("time_s")))
@@ -180,7 +190,7 @@ def of_link(
         "packets_lost": on_wire,
         "packets_marked": marked,
         "bytes_out": int(out["size_bytes"].sum()),
-        "utilization": float(started.select(busy.sum()).item() or 0.0) / duration_s,
+        "utilization": float(busy_s.sum()) / up_s if up_s else None,
         "queue_mean_packets": float(steps.to_series().sum()) / duration_s,
         "queue_max_packets": int(waiting["waiting"].max() or 0),  # type: ignore[arg-type]  # a column of integers
         **of_delays("queueing_delay", delays_of_link(packets, ends)),
@@ -230,7 +240,11 @@ def series_of_link(
         .select("time_s", value=pl.col("waiting").fill_null(0).cast(pl.Float64))
     )
     # What is served across the end of an interval counts in both, each with its part.
-    busy = _busy(_services(own, link).select("time_s", "until_s"), times)
+    up, served = UpTime(link, times[-1] if times else 0.0), _services(own, link)
+    in_up = served.select(pl.Series(name, up.until(served[name])) for name in ("time_s", "until_s"))
+    busy = _busy(in_up, up.until(times).tolist()).with_columns(pl.Series("time_s", times, dtype=pl.Float64))
+    # Of an interval in which it was down there is none.
+    busy = busy.filter(pl.col("value").is_finite())
     lost = own.filter((pl.col("event") == "d") & pl.col("reason").is_in(_OF_LINK))
     drops = _counted(lost.with_columns(value=1.0), times)
     found = {"queue_packets": queue, "utilization": busy, "packets_dropped": drops}
@@ -304,7 +318,13 @@ def _services(own: pl.DataFrame, link: Mapping[str, Any]) -> pl.DataFrame:
     until_s = pl.col("time_s") + _served_s(link)
     started = own.filter(pl.col("event") == "-")
     if not any(key in link for key in _CHANGING):
-        return started.with_columns(until_s=until_s)
+        nominal = started.with_columns(until_s=until_s)
+        if "outages" not in link or nominal.is_empty():
+            return nominal
+        # While it is down nothing of it is transmitted.
+        up = UpTime(link, float(nominal["until_s"].max()))  # type: ignore[arg-type]  # a column of numbers
+        served_s = nominal["until_s"] - nominal["time_s"]
+        return nominal.with_columns(until_s=pl.Series(up.time(up.until(nominal["time_s"]) + served_s.to_numpy())))
     waited = started.join(_waited(own), on="uid", maintain_order="left")
     next_s, next_waited = pl.col("time_s").shift(-1), pl.col("waited_s").shift(-1) > _NO_WAIT_S
     return waited.with_columns(until_s=pl.when(next_waited).then(next_s).otherwise(pl.min_horizontal(until_s, next_s)))
@@ -354,8 +374,9 @@ def _busy(started: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
     )
     held = _at(times).join_asof(begun.select("time_s", "before", "until_s", begun_s="time_s"), on="time_s")
     so_far = pl.col("before") + pl.min_horizontal("time_s", "until_s") - pl.col("begun_s")
-    interval_s = times[0] if times else 1.0
-    return _differences(held.select("time_s", total=so_far.fill_null(0.0))).with_columns(pl.col("value") / interval_s)
+    total = held.select("time_s", total=so_far.fill_null(0.0))
+    busy_s, interval_s = (pl.col(name).diff().fill_null(pl.col(name)) for name in ("total", "time_s"))
+    return total.select("time_s", value=busy_s / interval_s)
 
 
 def _differences(held: pl.DataFrame) -> pl.DataFrame:
