@@ -74,6 +74,11 @@ TEXTS = [
 ]
 
 CHANGES = [
+    # A bare number is meant in the unit that the key had, or else in the usual one.
+    ("link.a.delay", 20, 'expected a unit, too: a time such as "10 ms"; did you mean "20 ms"?'),
+    ("duration", 20, 'expected a unit, too: a time such as "10 ms"; did you mean "20 s"?'),
+    ("link.a.rate", 500, 'did you mean "500 Mbit/s"?'),
+    ("traffic.u", {"kind": "video", "from": "x", "to": "y", "rate": "1 Mbit/s", "fps": 30}, '"frames_per_second"?'),
     ("link.a.framing", "ethernet", 'expected a table; did you mean { overhead = "38 B", smallest = "84 B" }?'),
     (
         "link.a.rate",
@@ -167,6 +172,7 @@ CHANGES = [
     ("traffic.t.tcp.loss_window", "0 packets", "above zero"),
     ("traffic.t.tcp", {"recovery": "rack", "loss_window": "4 packets"}, "expected nothing here: with recovery rack"),
     ("traffic.t.tcp.congestion", {"kind": "htcp", "low_speed_scaling": 1}, "expected true or false"),
+    ("traffic.u.dscp", "VoIP", 'expected the name of a code point, such as "EF" or "AF41"; did you mean "EF"?'),
     ("traffic.t.tcp.ecn", "yes", 'expected true, false or "accecn"'),
     ("traffic.t.tcp.ecn", "acecn", 'expected true, false or "accecn"; did you mean "accecn"?'),
     ("traffic.t.tcp.ecn", 1, 'expected true, false or "accecn"'),

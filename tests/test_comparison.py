@@ -326,6 +326,19 @@ def test_a_measurement_has_how_near_the_simulation_comes(base: Run, tmp_path: Pa
     assert ">Agreement<" not in write_comparison(again, tmp_path, ("before", "after")).read_text()
 
 
+def test_nearly_equal_values_have_no_line(base: Run) -> None:
+    first, second = (
+        measurement(base.flows.with_columns(packets_sent=pl.Series(sent), one_way_delay_max_s=pl.Series(delays)))
+        for sent, delays in (([100, 101, 102, 101], [0.1, 0.2, 0.3, 0.2]), ([102, 101, 100, 101], [0.3, 0.2, 0.1, 0.2]))
+    )
+    simulated = tl.Run(base.scenario, base.manifest, Framed({"flows": second.flows}))
+    found = compare(first, simulated).agreements
+    assert (found["flows.packets_sent"].origin, found["flows.packets_sent"].free) == (None, None)
+    assert (found["flows.packets_sent"].points, found["flows.packets_sent"].within) == (4, 1.0)
+    assert found["flows.one_way_delay_max_s"].origin is not None
+    assert found["flows.one_way_delay_max_s"].origin.value < 0
+
+
 def test_a_report_draws_over_time_what_was_simulated_without(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

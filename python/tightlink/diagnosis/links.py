@@ -54,6 +54,13 @@ class Link:
         return not self.spec.keys().isdisjoint(("delay", "jitter", "arq", "reorder"))
 
     @property
+    def delayed_by(self) -> str:
+        """What makes packets take longer on its wire than its delay at times, in words."""
+        words = {"delay": "changing delay", "jitter": "jitter", "arq": "ARQ", "reorder": "reordering"}
+        there = [word for key, word in words.items() if key in self.spec]
+        return there[0] if len(there) == 1 else "changing delay"
+
+    @property
     def reorders(self) -> bool:
         """Whether its packets may overtake each other."""
         return "reorder" in self.spec or "overtaking" in self.spec

@@ -53,7 +53,7 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
         p95 = first.queueing_p95_s
     is_tcp = path.tcp is not None
     what = f"a {'base RTT' if is_tcp else 'base delay'} of {ms(base)}"
-    wire = "" if moving is None or moves < _LITTLE * base else f"the changing delay of {moving.name}"
+    wire = "" if moving is None or moves < _LITTLE * base else f"the {moving.delayed_by} of {moving.name}"
     if mean < _LITTLE * base:
         little = ms(mean) if mean >= _NOTHING_S else f"under {ms(_NOTHING_S)}"
         text = f"queues add {little} to {what}"

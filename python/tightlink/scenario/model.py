@@ -32,7 +32,7 @@ from tightlink.scenario import toml
 from tightlink.scenario.links import Link
 from tightlink.scenario.nodes import Node, check_node_name
 from tightlink.scenario.observe import Observe
-from tightlink.scenario.overrides import override
+from tightlink.scenario.overrides import in_unit_of_before, override
 from tightlink.scenario.problems import below, placed, scenario_error
 from tightlink.scenario.profiles import DEFAULT_PROFILE, PROFILES
 from tightlink.scenario.routing import Routing
@@ -154,10 +154,13 @@ class Scenario(Table):
             >>> tl.network("dsl").set_all({"duration": "5 s", "seed": 7}).seed
             7
         """
-        data = self.written()
+        data = before = self.written()
         for key, value in changes.items():
             data = override(data, key, value)
-        return self.from_dict(data, file=self._file, changed=(*self._changed, *changes))
+        try:
+            return self.from_dict(data, file=self._file, changed=(*self._changed, *changes))
+        except ScenarioError as error:
+            raise in_unit_of_before(error, before) from None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Pydantic's way to write `set_all`: what is changed is checked as if it had been written so."""

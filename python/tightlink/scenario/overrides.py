@@ -83,6 +83,27 @@ def override(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     return _put(data, steps, value, path)
 
 
+def in_unit_of_before(error: ScenarioError, before: dict[str, Any]) -> ScenarioError:
+    """The same error, which suggests the unit that a key had where it was changed to a bare number.
+
+    Args:
+        error: Of a scenario with changes.
+        before: The scenario's dictionary without them.
+    """
+    for problem in (error, *error.others):
+        number, had = problem.value, _at(before, (problem.key or "").split("."))
+        plain = (problem.suggestion or "").startswith(f'"{number} ')
+        if plain and isinstance(had, str) and " " in had:
+            problem.suggestion = f'"{number} {had.partition(" ")[2]}"'
+    return error
+
+
+def _at(table: Any, steps: list[str]) -> object:
+    for step in steps:
+        table = table.get(step) if isinstance(table, dict) else None
+    return table
+
+
 def _below_named(data: dict[str, Any], path: str, first: str) -> str | None:
     """The whole path where somebody has left out what it begins with: the table, or that and the name in it."""
     # Not at the top: the model reads overrides.

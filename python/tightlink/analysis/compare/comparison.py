@@ -9,19 +9,20 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from tightlink.analysis.compare.pairs import SIDES, common, means, paired, same_service, samples, totals, unpivoted
 from tightlink.analysis.compare.summary import nothing, summary
-from tightlink.analysis.path.residuals import Agreement, agreement
+from tightlink.analysis.path.residuals import NEAR, Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
 from tightlink.experiment.folder import RUNS, Experiment, holds_experiment
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import metric_names, width_of
 from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
+from tightlink.reduce import largest, smallest
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, holds_run, open_run
 from tightlink.scenario import Scenario
 
@@ -239,7 +240,11 @@ def _agreements(values: pl.DataFrame) -> dict[str, Agreement]:
     for (table, metric), rows in usable.group_by("table", "metric", maintain_order=True):
         answer = agreement(rows, SIDES) if rows[SIDES[0]].n_unique() > 1 else None
         if answer is not None and answer.origin is not None:
-            found[f"{table}.{metric}"] = answer
+            sizes = rows[SIDES[0]].abs()
+            apart = largest(sizes) - smallest(sizes) > NEAR * largest(sizes)
+            # Of values that are nearly equal, no line is nearer than their mean, however well they agree.
+            says = apart or answer.origin.value >= 0
+            found[f"{table}.{metric}"] = answer if says else replace(answer, origin=None, free=None)
     return found
 
 
