@@ -57,6 +57,14 @@ def test_columns_of_groups_and_keys_are_drawn() -> None:
     assert line["x"]["field"] == r"traffic\[*\]\.flows"
 
 
+def test_few_kinds_all_have_their_names() -> None:
+    kinds = ["drop-tail", "codel", "pie", "fq-codel", "cake"]
+    for count, named in ((4, False), (5, None)):
+        means = pl.DataFrame({"link.l.queue.kind": kinds[:count], "loss": [0.1] * count})
+        axis = charts.over_levels(means, "link.l.queue.kind", "loss").to_dict()["layer"][0]["encoding"]["x"]["axis"]
+        assert axis.get("labelOverlap") is named
+
+
 def test_losses_and_rates_over_decades_of_loss_are_straight_lines() -> None:
     means = pl.DataFrame({
         "link.b.loss": [0.0001, 0.0016, 0.0256], "goodput_bps": [37e6, 8.4e6, 1.4e6], "loss": [0.0001, 0.0014, 0.029],

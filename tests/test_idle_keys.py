@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 import tightlink as tl
+from tightlink import cli, console
 from tightlink.lazy import _core
 from tightlink.scenario.congestion import has_slow_start
 from tightlink.scenario.idle import idle
@@ -59,6 +61,14 @@ def test_a_run_has_the_warning() -> None:
     run = tl.simulate(scenario)
     assert run.warnings == idle(scenario.resolve())
     assert run.manifest["digest"] == tl.simulate(tl.loads(BASE)).manifest["digest"]
+
+
+def test_who_checks_a_scenario_hears_of_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "base.toml"
+    file.write_text(BASE)
+    assert cli.main(["validate", str(file), "--set", f"{DSCP}=EF"]) == 0
+    assert f"warning: {file}: dscp of call does nothing" in capsys.readouterr().err
+    assert cli.main(["run", str(file), "--set", f"{DSCP}=EF"]) == console.CAUTION
 
 
 @pytest.mark.parametrize("control", ["bbr", "bbr3", "ledbat", "vivace"])

@@ -34,7 +34,8 @@ def with_delay_variation(run: Run) -> pl.DataFrame:
     """
     flows = run.flows
     datagrams = flows.filter(transport="udp")["label"].to_list() if "scenario" in run.manifest else []
-    if not 0 < len(datagrams) <= _MOST_FLOWS:
+    # Runs that older versions stored have other columns.
+    if not 0 < len(datagrams) <= _MOST_FLOWS or not set(_OF.values()) <= set(flows.columns):
         return flows
     paths = Paths(run)
     shortest = {label: path.base_one_way_s for label in datagrams if _has(path := paths.of(label))}

@@ -22,6 +22,7 @@ _WIDE: Final = 20
 _DECADES: Final = 100
 _FALLS: Final = 5
 _ANGLE: Final = -30
+_MOST_NAMED: Final = 4
 _LONG: Final = 8
 
 
@@ -117,7 +118,10 @@ def _along(column: str, title: str, levels: list[float]) -> Any:
 def _side_by_side(rows: pl.DataFrame, name: str, by: str | None) -> dict[str, Any]:
     order = rows["level"].unique(maintain_order=True).to_list()
     angle = _ANGLE if max(map(len, order), default=0) > _LONG else 0
-    x = alt.X("level", type="nominal", sort=order, title=name, axis=alt.Axis(labelAngle=angle, labelLimit=200))
+    # Where small charts have room for them, each level has its name.
+    overlap: dict[str, Any] = {"labelOverlap": False} if len(order) <= _MOST_NAMED else {}
+    axis = alt.Axis(labelAngle=angle, labelLimit=200, **overlap)
+    x = alt.X("level", type="nominal", sort=order, title=name, axis=axis)
     return {"x": x} if by is None else {"x": x, "xOffset": alt.XOffset(field(by), type="nominal", sort=None)}
 
 
