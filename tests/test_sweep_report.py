@@ -42,6 +42,7 @@ def test_replications_that_are_copies_are_named_cell_by_cell(
     page = (out / "report.html").read_text()
     assert f"N{copies[1:]}." in page
     assert page.count("<td>3 copies</td>") == 2
+    assert "Percentiles of one-way delays and round trips are means of those that flows have." in page
     # Copies are no replications: as such they would make every difference significant.
     assert "8 runs of all 4 combinations" in page
 

@@ -13,7 +13,7 @@ from tightlink.errors import TightlinkError
 from tightlink.experiment.designs import ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import Experiment
-from tightlink.experiment.metrics import group_metrics, main_metrics
+from tightlink.experiment.metrics import group_metrics, is_mean_of_flows, main_metrics
 from tightlink.experiment.summary import width_of
 from tightlink.laboratory.embedded import Offer
 from tightlink.laboratory.sliders import Slider
@@ -197,6 +197,8 @@ def _cells(found: Found) -> Section:
         shown = shown.with_columns(runs=pl.col("runs").cast(pl.String) + copied)
     known = any(shown[name].is_not_null().any() for name in widths.values())
     finding = "Means over replications ± half their 95 % confidence intervals." if known else ""
+    if any(map(is_mean_of_flows, metrics)):
+        finding = f"{finding} Percentiles of one-way delays and round trips are means of those that flows have.".strip()
     blocks: list[Block] = [Table.first(shown, _MOST_ROWS, widths=widths)]
     if found.cells.height == 1 and several_runs and not found.copies:
         each = found.runs.filter(found.runs["status"] == "done").select("run", "seed", *metrics)
