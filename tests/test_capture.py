@@ -519,6 +519,25 @@ def test_options_that_were_cut_are_unknown(tmp_path: Path) -> None:
     assert (cut["options"][0], cut["window_max_bytes"][0], cut["window_full"][0]) == ("", 500, 0)
 
 
+def test_a_file_out_of_the_order_of_time_is_said(tmp_path: Path) -> None:
+    frames = noise(5)
+    assert read(tmp_path, pcap(sorted(frames))).warnings == []
+    pairs = [frames[at : at + 2][::-1] for at in range(0, len(frames), 2)]
+    (warning,) = read(tmp_path, pcap([frame for pair in pairs for frame in pair])).warnings
+    assert f"of {len(frames)} packets have an earlier time than the one before them" in warning
+    assert "reordercap" in warning
+
+
+def test_options_that_were_cut_off_are_said(tmp_path: Path) -> None:
+    """A SYN of Linux is 74 bytes long; half of its options are behind byte 64."""
+    frames = conversation()
+    (warning,) = read(tmp_path, pcap(frames, snap=54)).warnings
+    assert (
+        warning == "options of SYNs of a connection were cut off, and windows are not known: capture 96 bytes of each"
+    )
+    assert read(tmp_path, pcap(frames, snap=96)).warnings == []
+
+
 def test_a_clock_that_went_back_is_said(tmp_path: Path) -> None:
     def warned(*times: int) -> list[str]:
         packet = ethernet(ipv4(A, B, UDP, udp((5000, 53), 100)))

@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink import __version__, units
+from tightlink.capture_warnings import of_capture, of_trace
 from tightlink.errors import ScenarioError, TightlinkError, UnreadableError
-from tightlink.lazy import _core, pl
+from tightlink.lazy import _core
 from tightlink.progress import Progress, check_watch
 from tightlink.run import CAPTURE, TRACE, Framed, Run
 from tightlink.run.tables import framed
@@ -32,12 +33,6 @@ _NANOSECONDS: Final = 10**9
 #: How captures begin, pcap in either order of bytes and pcapng, and how their names end.
 _MAGIC: Final = frozenset(bytes.fromhex(word) for word in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
 _ENDINGS: Final = frozenset({".pcap", ".pcapng", ".cap"})
-#: Link types of which the headers are read, by the names that the tables give them.
-_READ: Final = frozenset({"ethernet", "linux sll", "linux sll2", "loop", "null", "raw ip", "raw ipv4", "raw ipv6"})
-#: Processors that capture side by side write packets out of order, by far less than this; a clock was set.
-_CLOCK_SET_S: Final = 1.0
-#: What rounding may make of a link that was always busy.
-_NEARLY: Final = 1e-3
 
 
 def capture(  # noqa: PLR0913
@@ -120,7 +115,8 @@ def capture(  # noqa: PLR0913
     if only is not None and facts["packets"] == 0:
         raise ScenarioError(f"packets of {_name(path)}, which has none of these", key="only", value=only)
     manifest = _manifest(_name(path), facts, asked) | {"timing": _timing(facts, wall_s)}
-    manifest["warnings"] = list((_of_trace if facts["trace"] else _warnings)(facts, asked, frames))
+    warnings = of_trace(facts, frames) if facts["trace"] else of_capture(facts, asked.interval_ns, frames)
+    manifest["warnings"] = list(warnings)
     return Run(None, manifest, Framed(frames))
 
 
@@ -260,62 +256,3 @@ def _instant(nanoseconds: int) -> str:
 def _timing(facts: Mapping[str, Any], wall_s: float) -> dict[str, float]:
     took = max(wall_s, 1e-9)
     return {"wall_s": wall_s, "packets_per_s": facts["packets"] / took, "bytes_per_s": facts["bytes"] / took}
-
-
-def _damage(facts: Mapping[str, Any], counted: str) -> Iterator[str]:
-    damage = facts["damage"]
-    if damage is not None:
-        where = f"byte {damage['offset']}" + (" of what was unpacked" if facts["compressed"] else "")
-        yield f"damaged at {where}: {damage['what']}; the tables hold the {facts['packets']} {counted} before it"
-
-
-def _of_trace(facts: Mapping[str, Any], _asked: _Asked, frames: Mapping[str, pl.DataFrame]) -> Iterator[str]:
-    """What must be read before the tables of a trace are trusted."""
-    yield from _damage(facts, "events")
-    if facts["backwards"]:
-        yield f"{facts['backwards']} lines are of times before that of the line before them: queues are not exact"
-    yield from _too_busy(frames["links"])
-
-
-def _too_busy(links: pl.DataFrame) -> Iterator[str]:
-    for name, share in links.filter(links["utilization"] > 1 + _NEARLY).select("link", "utilization").iter_rows():
-        said = units.format_fraction(round(share, 4))
-        yield f"{name} carried {said} of its rate: it was captured in both directions, or its rate is another"
-
-
-def _warnings(facts: Mapping[str, Any], asked: _Asked, frames: Mapping[str, pl.DataFrame]) -> Iterator[str]:
-    """What must be read before the tables are trusted."""
-    yield from _damage(facts, "packets")
-    if facts["packets"] == 0:
-        yield "the capture holds no packets"
-    interfaces = frames["interfaces"]
-    lost = int(interfaces["capture_drops"].sum())
-    if lost:
-        yield f"the capture itself lost {lost} packets: gaps in it are not losses of the network"
-    for kind in _not_read(interfaces, frames["links"]):
-        yield f"headers of {kind} frames are not read: their packets are counted, and are in no flow"
-    if facts["unseen"]:
-        yield f"too little was kept of {facts['unseen']} TCP segments to look at them: capture 96 bytes of each or more"
-    if facts["backwards_most_s"] >= _CLOCK_SET_S:
-        back = units.format_time(float(f"{facts['backwards_most_s']:.3g}"))
-        yield f"the clock of the capture went back by {back}: times, durations and rates around that are not right"
-    unlisted = facts["connections"] - facts["listed"]
-    if unlisted > 0:
-        yield (
-            f"{unlisted} of {facts['connections']} connections, the smallest, are not listed in flows; "
-            "protocols counts them"
-        )
-    if facts["concluded"]:
-        yield (
-            f"{facts['concluded']} connections that were quiet longest were concluded to make room; "
-            "what came of them later counts as a new one"
-        )
-    yield from _too_busy(frames["links"])
-    if facts["interval_ns"] != asked.interval_ns:
-        spacing = units.format_time(facts["interval_ns"] / _NANOSECONDS)
-        yield f"the capture is so long that its series has intervals of {spacing}"
-
-
-def _not_read(interfaces: pl.DataFrame, links: pl.DataFrame) -> list[str]:
-    seen = interfaces.filter(links["packets_out"] > 0)["link_type"]
-    return [kind for kind in seen.unique(maintain_order=True).to_list() if kind not in _READ]

@@ -1,0 +1,97 @@
+"""What must be read before the tables of a capture, or of a trace of ns-2, are trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tightlink import units
+from tightlink.lazy import pl
+
+_NANOSECONDS: Final = 10**9
+#: Link types of which the headers are read, by the names that the tables give them.
+_READ: Final = frozenset({"ethernet", "linux sll", "linux sll2", "loop", "null", "raw ip", "raw ipv4", "raw ipv6"})
+#: Processors that capture side by side write packets out of order, by far less than this; a clock was set.
+_CLOCK_SET_S: Final = 1.0
+#: So many of such packets, and such a share: what others overtake in the file says nothing of the network.
+_DISORDERED_LEAST, _DISORDERED = 10, 0.01
+#: So much of each packet has all options of a SYN, in bytes.
+_SNAP_LENGTH: Final = 96
+#: What rounding may make of a link that was always busy.
+_NEARLY: Final = 1e-3
+
+
+def _damage(facts: Mapping[str, Any], counted: str) -> Iterator[str]:
+    damage = facts["damage"]
+    if damage is not None:
+        where = f"byte {damage['offset']}" + (" of what was unpacked" if facts["compressed"] else "")
+        yield f"damaged at {where}: {damage['what']}; the tables hold the {facts['packets']} {counted} before it"
+
+
+def of_trace(facts: Mapping[str, Any], frames: Mapping[str, pl.DataFrame]) -> Iterator[str]:
+    """What must be read before the tables of a trace are trusted."""
+    yield from _damage(facts, "events")
+    if facts["backwards"]:
+        yield f"{facts['backwards']} lines are of times before that of the line before them: queues are not exact"
+    yield from _too_busy(frames["links"])
+
+
+def _too_busy(links: pl.DataFrame) -> Iterator[str]:
+    for name, share in links.filter(links["utilization"] > 1 + _NEARLY).select("link", "utilization").iter_rows():
+        said = units.format_fraction(round(share, 4))
+        yield f"{name} carried {said} of its rate: it was captured in both directions, or its rate is another"
+
+
+def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, pl.DataFrame]) -> Iterator[str]:
+    """What must be read before the tables of a capture are trusted; ``interval_ns`` is what was asked for."""
+    yield from _damage(facts, "packets")
+    if facts["packets"] == 0:
+        yield "the capture holds no packets"
+    interfaces = frames["interfaces"]
+    lost = int(interfaces["capture_drops"].sum())
+    if lost:
+        yield f"the capture itself lost {lost} packets: gaps in it are not losses of the network"
+    for kind in _not_read(interfaces, frames["links"]):
+        yield f"headers of {kind} frames are not read: their packets are counted, and are in no flow"
+    if facts["unseen"]:
+        kept = f"capture {_SNAP_LENGTH} bytes of each or more"
+        yield f"too little was kept of {facts['unseen']} TCP segments to look at them: {kept}"
+    yield from _without_options(interfaces, frames["connections"])
+    if facts["backwards_most_s"] >= _CLOCK_SET_S:
+        back = units.format_time(float(f"{facts['backwards_most_s']:.3g}"))
+        yield f"the clock of the capture went back by {back}: times, durations and rates around that are not right"
+    elif facts["backwards"] > max(_DISORDERED_LEAST, _DISORDERED * facts["packets"]):
+        yield (
+            f"{facts['backwards']} of {facts['packets']} packets have an earlier time than the one before them: what "
+            "is told of gaps and overtaken packets is of the file; reordercap, of Wireshark, puts them in order"
+        )
+    unlisted = facts["connections"] - facts["listed"]
+    if unlisted > 0:
+        yield (
+            f"{unlisted} of {facts['connections']} connections, the smallest, are not listed in flows; "
+            "protocols counts them"
+        )
+    if facts["concluded"]:
+        yield (
+            f"{facts['concluded']} connections that were quiet longest were concluded to make room; "
+            "what came of them later counts as a new one"
+        )
+    yield from _too_busy(frames["links"])
+    if facts["interval_ns"] != interval_ns:
+        spacing = units.format_time(facts["interval_ns"] / _NANOSECONDS)
+        yield f"the capture is so long that its series has intervals of {spacing}"
+
+
+def _without_options(interfaces: pl.DataFrame, connections: pl.DataFrame) -> Iterator[str]:
+    """Connections of which the SYN was captured, and its options were cut off."""
+    cut = interfaces.filter((pl.col("packets_cut") > 0) & (pl.col("snap_length_bytes") < _SNAP_LENGTH))
+    opened = connections.filter(pl.col("mss_bytes").is_null() & pl.col("state").is_in(["complete", "open", "reset"]))
+    count = 0 if cut.is_empty() else opened["connection"].n_unique()
+    if count:
+        of = "a connection" if count == 1 else f"{count} connections"
+        yield f"options of SYNs of {of} were cut off, and windows are not known: capture {_SNAP_LENGTH} bytes of each"
+
+
+def _not_read(interfaces: pl.DataFrame, links: pl.DataFrame) -> list[str]:
+    seen = interfaces.filter(links["packets_out"] > 0)["link_type"]
+    return [kind for kind in seen.unique(maintain_order=True).to_list() if kind not in _READ]
