@@ -1,4 +1,6 @@
-"""What is said of captures made by code: lost SYNs, outages, resets, copies, and captures in the middle of a path."""
+"""What is said of captures made by code: lost SYNs, outages, resets, copies, closed windows, and captures in the middle
+of a path, behind the sender's own queue, or of a connection that had begun before.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,27 @@ import tightlink as tl
 from captures import ACK, FIN, RST, SYN
 
 _MS: Final = 10**6
-_SEGMENT: Final = 1000
+_SEGMENT, _FULL_SEGMENT = 1000, 1460
 _OPTIONS: Final = bytes.fromhex("020405b40103030001010402")
 _ENDS: Final = ("10.0.0.1", "10.0.0.2")
 _PORTS: Final = (5000, 80)
 
 
-def _packet(time_ms: float, flags: int, seq: int, ack: int, payload: int = 0, *, back: bool = False) -> captures.Timed:
+def _packet(  # noqa: PLR0913
+    time_ms: float, flags: int, seq: int, ack: int, payload: int = 0, *, back: bool = False, window: int = 60_000
+) -> captures.Timed:
     ends, ports = (_ENDS[::-1], _PORTS[::-1]) if back else (_ENDS, _PORTS)
-    segment = captures.tcp(ports, seq, ack, flags, 60_000, payload, _OPTIONS if flags & SYN else b"")
+    segment = captures.tcp(ports, seq, ack, flags, window, payload, _OPTIONS if flags & SYN else b"")
     return int(time_ms * _MS), captures.ethernet(captures.ipv4(*ends, captures.TCP, segment))
 
 
 def _flow(
-    begin_ms: float = 0.0, *, before_ms: float = 0.0, behind_ms: float = 40.0, rounds: int = 20
+    begin_ms: float = 0.0,
+    *,
+    before_ms: float = 0.0,
+    behind_ms: float = 40.0,
+    rounds: int = 20,
+    pause_ms: float = 3.0,
 ) -> list[captures.Timed]:
     """Ten segments in each round trip, of which a part is before the capture point and a part behind it."""
     whole = before_ms + behind_ms
@@ -33,7 +42,7 @@ def _flow(
         _packet(begin_ms + whole, ACK, 1, 1),
     ]
     for place in range(rounds * 10):
-        time = begin_ms + whole + 0.1 + place // 10 * (whole + 3) + place % 10 * 0.1
+        time = begin_ms + whole + 0.1 + place // 10 * (whole + pause_ms) + place % 10 * 0.1
         reached = 1 + (place + 1) * _SEGMENT
         found.append(_packet(time, ACK, reached - _SEGMENT, 1, _SEGMENT))
         found.append(_packet(time + behind_ms, ACK, 1, reached, back=True))
@@ -93,3 +102,61 @@ def test_copies_of_a_mirror_port_are_no_losses(tmp_path: Path) -> None:
     found = _sentence(tmp_path, [*once, *((time + 5000, frame) for time, frame in once)])
     assert "losses" not in found
     assert "each packet was captured twice" in found
+
+
+def test_copies_beside_pauses_are_no_outage(tmp_path: Path) -> None:
+    """The copy of the first packet after a pause is nothing that a timeout retransmits, and that of a keep-alive is none."""
+    once = _flow(before_ms=40, behind_ms=0.01, rounds=8, pause_ms=500)
+    found = _sentence(tmp_path, [*once, *((time + 5000, frame) for time, frame in once)])
+    assert "likely the application has nothing to send: nothing is in flight 9" in found
+    assert "each packet was captured twice" in found
+
+
+def test_what_is_lost_in_a_silence_makes_it_an_outage(tmp_path: Path) -> None:
+    """At the receiver the first packet after it is new; behind that a gap shows what was lost before."""
+    known = _flow(before_ms=40, behind_ms=0.01)
+    late, reached = known[-1][0] / _MS + 3000, 1 + 200 * _SEGMENT
+    after = []
+    for time, place, in_order in ((0, 0, 1), (45, 1, 2), (45.1, 30, 2), (90, 2, 3), (90.1, 3, 4)):
+        after.append(_packet(late + time, ACK, reached + place * _SEGMENT, 1, _SEGMENT))
+        after.append(_packet(late + time + 0.01, ACK, 1, reached + in_order * _SEGMENT, back=True))
+    found = _sentence(tmp_path, [*known, *after])
+    assert "nothing gets through 75 % of the time, 2.98 s at a stretch" in found
+    assert "has nothing to send" not in found
+
+
+def _at_a_steady_rate(segment: int) -> list[captures.Timed]:
+    """A segment each 1.2 ms, over a path of 0.5 ms."""
+    found = [_packet(0, SYN, 0, 0), _packet(0.5, SYN | ACK, 0, 1, back=True), _packet(0.5, ACK, 1, 1)]
+    for place in range(300):
+        time, reached = 1 + place * 1.2, 1 + (place + 1) * segment
+        found += [_packet(time, ACK, reached - segment, 1, segment), _packet(time + 0.5, ACK, 1, reached, back=True)]
+    return found
+
+
+def test_a_queue_before_the_capture_is_not_called_an_idle_application(tmp_path: Path) -> None:
+    found = _sentence(tmp_path, _at_a_steady_rate(_FULL_SEGMENT))
+    assert "what bounds the rate cannot be told: nothing is in flight 58 % of the time, at a steady rate" in found
+    assert "the sender's own link carries no more" in found
+    # A sender that has more to send does not send half a segment.
+    assert "likely the application has nothing to send" in _sentence(tmp_path, _at_a_steady_rate(_FULL_SEGMENT // 2))
+
+
+def test_a_connection_that_had_begun_before_is_not_taken_for_one_at_the_sender(tmp_path: Path) -> None:
+    found = _sentence(tmp_path, _flow(before_ms=40, behind_ms=0.01)[3:])
+    assert "what bounds the rate cannot be told, as it is not known where this was captured" in found
+    assert "RTTs of 0.01 ms may be the receiver's own delay as well as a path's" in found
+    assert "queues" not in found
+
+
+def test_a_receiver_that_reads_no_more(tmp_path: Path) -> None:
+    """The window closes with the last ACK; what passes behind it are probes."""
+    known = _flow(rounds=5)
+    last, reached = known[-1][0] / _MS, 1 + 50 * _SEGMENT
+    probes = [_packet(last + 1, ACK, 1, reached, back=True, window=0)]
+    for time in (200, 600, 1400, 3000):
+        probes.append(_packet(last + time, ACK, reached - 1, 1))
+        probes.append(_packet(last + time + 40, ACK, 1, reached, back=True, window=0))
+    found = _sentence(tmp_path, [*known, *probes])
+    assert found.startswith("10.0.0.1:5000-10.0.0.2:80: its receiver closed its window, and the last 3.0")
+    assert "slow start" not in found

@@ -37,6 +37,17 @@ UNKNOWN: Final = {
 }  # fmt: skip
 
 
+#: Captured at the receiver after the handshake.
+LATE: Final = {
+    "initial_rtt_s": None, "state": "partial", "rtt_min_s": 4e-6, "rtt_median_s": 1.2e-5, "rtt_mean_s": 8e-5,
+    "rtt_p95_s": 5e-5, "idle_s": 11.0, "idle_beyond_rtt_s": 11.0, "mss_bytes": None, "options": "",
+}  # fmt: skip
+REQUEST: Final = {"data_packets": 1, "payload_bytes": 18, "delivered_bytes": 18, "in_flight_max_bytes": 18}
+LARGE: Final = {"goodput_bps": 26e6, "in_flight_max_bytes": 400_000, "window_max_bytes": 3_000_000}
+#: Captured in the middle of a path of 40 ms.
+BETWEEN: Final = {"initial_rtt_s": 0.04, "rtt_max_s": 0.09, "rtt_echoed_median_s": 0.02}
+
+
 def _of(source: str) -> list[Any]:
     return [pytest.param(case, id=case["name"].replace(" ", "-")) for case in CASES if case["source"] == source]
 
@@ -479,6 +490,145 @@ def test_there_must_be_such_a_flow() -> None:
             "the window may be a multiple of that",
         ),
         ({"in_flight_max_bytes": 350_000}, "unknown", "a congestion control that holds back"),
+        # A connection of which the beginning was not captured: RTTs of microseconds are a receiver's, or a short path's.
+        (LATE, "unknown", "RTTs of 0.012 ms may be the receiver's own delay as well as a path's"),
+        (
+            {**LATE, "lost_segments": 16, "fast_retransmissions": 10, "retransmissions": 4, "packets_retransmitted": 1},
+            "unknown",
+            "16 gaps in what was captured, of packets that were lost before it or that others overtook",
+        ),
+        ({**LATE, "silent_s": 8.0}, "application", "nothing is in flight 69 % of the time"),
+        ({**LATE, "idle_s": 0.1, "in_flight_max_bytes": 20_000}, "application", "a shortest RTT of 0.004 ms"),
+        (
+            {"initial_rtt_s": None, "state": "partial", "idle_s": 9.0},
+            "unknown",
+            "or where the capture was not taken at the sender: the handshake, which would tell, was not captured",
+        ),
+        ({"initial_rtt_s": None, "state": "partial", "idle_s": 9.0, "silent_s": 8.0}, "application", "nothing to send"),
+        # Its window is full over half of the round trip, if this was captured between both ends.
+        (
+            {"initial_rtt_s": None, "state": "partial", "window_max_bytes": 15_000, "options": ""},
+            "unknown",
+            "the application, the receiver's window, whose scale was not captured, or",
+        ),
+        # At the receiver a window without its scale is no bound of what exceeds it.
+        (
+            {"rtt_min_s": 1e-5, "mss_bytes": None, "options": "", "goodput_bps": 36e6},
+            "unknown",
+            "the receiver's window is not known, as options of the SYN were not captured",
+        ),
+        (
+            {"rtt_min_s": 1e-5, "mss_bytes": None, "options": "", "goodput_bps": 26e6},
+            "receiver_window",
+            "options of the SYN were not captured, and the window may be a multiple of that",
+        ),
+        # A mirror port beside losses, and of a flow whose ACKs carry data: samples tell.
+        (
+            {
+                "packets_sent": 2004,
+                "data_packets": 2000,
+                "packets_retransmitted": 1026,
+                "duplicate_acks": 320,
+                "delivered_bytes": 715_000,
+                "doubled": True,
+                "goodput_bps": 8e6,
+            },
+            "losses",
+            "losses keep the window small (2.4 % of the segments are retransmitted)",
+        ),
+        # What waits before a capture at the sender is not seen.
+        ({"idle_s": 9.0, "steady": True}, "unknown", "or the sender's own link carries no more"),
+        ({"idle_s": 9.0, "steady": True, "payload_bytes": 700_000}, "application", "has nothing to send"),
+        (
+            {"in_flight_max_bytes": 350_000, "steady": True},
+            "unknown",
+            "the application, the sender's own link, of which",
+        ),
+        # Only its FIN was retransmitted, and one segment of few is no share.
+        ({**REQUEST, "packets_sent": 5, "packets_retransmitted": 2}, "application", "at most 18 bytes are in flight"),
+        ({**REQUEST, "data_packets": 2, "packets_retransmitted": 1}, "application", "at most 18 bytes are in flight"),
+        # Slow start holds nothing back that is less than the first window.
+        ({"payload_bytes": 7500, "in_flight_max_bytes": 3048}, "application", "at most 3048 bytes are in flight"),
+        ({"payload_bytes": 20_000, "in_flight_max_bytes": 20_000}, "application", "at most 20000 bytes"),
+        (
+            {"payload_bytes": 31_000, "in_flight_max_bytes": 20_000, "data_end_s": 0.08},
+            "slow_start",
+            "the transfer ends after 4 round trips",
+        ),
+        # Losses that allow a fifth of what is in flight do not hold it back.
+        (
+            {**LARGE, "packets_retransmitted": 22},
+            "unknown",
+            "the 45 segments in flight on average are 5.4 times what Reno or CUBIC keep where so many are lost one by one",
+        ),
+        (
+            {**LARGE, "packets_retransmitted": 22, "rtt_mean_s": 0.028},
+            "saturated_link",
+            "packets wait in a queue, which overflows: 2.2 % of the segments",
+        ),
+        # The ACK of a spurious retransmission is no round trip of the path, as handshake and timestamps say.
+        (
+            {**BETWEEN, "rtt_min_s": 1.5e-5, "spurious_retransmissions": 178},
+            "application",
+            "of the path's shortest RTT of 40 ms, 20 ms are on the sender's side",
+        ),
+        # What is before the capture point and what is behind it are the handshake's, however much is behind.
+        (
+            {**BETWEEN, "initial_rtt_s": 0.0312, "rtt_echoed_median_s": 0.0103},
+            "application",
+            "of the path's shortest RTT of 31.2 ms, 11.2 ms are on the sender's side",
+        ),
+        # Without timestamps a queue hides whether the handshake was slow.
+        (
+            {"initial_rtt_s": 0.041, "rtt_max_s": 0.1},
+            "application",
+            "the handshake took 41 ms: either it was slow, or part of the path lies before the capture point",
+        ),
+        (
+            {"lost_segments": 90, "out_of_order": 90, "times_backwards": 300},
+            "application",
+            "300 packets of the file are not in the order of time",
+        ),
+        (
+            {"lost_segments": 90, "out_of_order": 90},
+            "application",
+            "the sender's host reorders packets, or the capture",
+        ),
+        # A window without room is what bounds a flow, though ACKs that wait for the application look like a queue.
+        (
+            {"window_limited_s": 11.0, "window_max_bytes": 80_000, "rtt_median_s": 0.04, "in_flight_max_bytes": 50_000},
+            "receiver_window",
+            "has no room 95 % of the time",
+        ),
+        (
+            {
+                "rtt_min_s": 3e-6,
+                "rtt_median_s": 0.019,
+                "rtt_prompt_p95_s": 0.019,
+                "rtt_max_s": 0.044,
+                "rtt_echoed_median_s": 0.02,
+            },
+            "unknown",
+            "ACKs come 19 ms after their data, as where the application there reads slowly; captured at the receiver",
+        ),
+        # A receiver that reads no more: behind the last data only probes of its window pass.
+        (
+            {"zero_windows": 6, "keep_alives": 5, "after_s": 100.0},
+            "slow_receiver",
+            "closed its window, and the last 100 s passed without data",
+        ),
+        # Where most gaps are of what was overtaken, what comes late may be, too.
+        (
+            {
+                "rtt_min_s": 1e-5,
+                "lost_segments": 1202,
+                "out_of_order": 4884,
+                "fast_retransmissions": 812,
+                "packets_retransmitted": 127,
+            },
+            "unknown",
+            "what was lost is not told apart from what others overtook",
+        ),
     ],
 )
 def test_what_a_capture_tells(changed: dict[str, Any], cause: str, said: str) -> None:

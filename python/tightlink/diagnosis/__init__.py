@@ -119,7 +119,8 @@ def _diagnoses(run: Run, rows: list[dict[str, Any]], command: Typed | None) -> l
             for known in (details.get(row["flow"], {}),)
         ]
         told = over_time.told(run.series, ranked) if "series" in run.tables else {}
-        return of_captured([{**row, **told.get(row["label"], {})} for row in ranked])
+        backwards = {"times_backwards": run.manifest.get("times_backwards", 0)}
+        return of_captured([{**row, **told.get(row["label"], {}), **backwards} for row in ranked])
     if run.source == "trace":
         return []
     from tightlink.diagnosis.accounted import Accounted

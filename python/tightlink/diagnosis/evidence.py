@@ -11,16 +11,21 @@ from typing import Any, Final
 
 from tightlink.diagnosis.vantage import path_rtt_s, place
 
-#: Half of the round trips that are so many times the shortest say that a queue stands, or one in twenty.
-_STANDS, _STANDS_P95 = 1.5, 2.0
+#: Half of the round trips that are so many times the shortest say that a queue stands, or one in twenty; or their mean,
+#: where losses are too many for the window that they leave.
+_STANDS, _STANDS_P95, _OVERFLOWS = 1.5, 2.0, 1.25
+#: Hosts delay what they acknowledge by so many seconds themselves: no more is no queue.
+_OF_HOSTS_S: Final = 0.0002
 #: Delayed ACKs come so much later, in seconds: less than Linux' least, and what RFC 9293 §3.8.6.3 allows.
 _DELAYED_ACK: Final = (0.025, 0.5)
 #: Fewer losses are no rate.
 _LEAST_LOST: Final = 3
-#: Of fewer segments with pauses for so much of the time, a single one that was lost is no share.
-_FEW, _PAUSES = 20, 0.5
+#: Of fewer segments a single one that was lost is no share.
+_FEW: Final = 20
 #: Losses explain a window between so little of the one that they allow and so much.
 _ALLOWED: Final = (0.5, 2.0)
+#: More times the window that losses allow they do not hold it: those of one overshoot of slow start come together.
+ALLOWED_AT_MOST: Final = 3.5
 #: How much of the window must be in flight for it to be what limits a flow: at most, and on average.
 _FILLED, FILLED_MEAN = 0.9, 0.7
 #: More than so many times a window is in flight only if it is a multiple of what its header says.
@@ -32,9 +37,17 @@ _CUBIC, _CUBIC_POWER = 1.054, 0.75
 #: Losses that come one by one allow a window of √(1.5 / p) segments (Mathis et al. 1997, eq. 3).
 _MATHIS: Final = 1.5
 _DEFAULT_SEGMENT: Final = 1460
+#: A share of the time in which a window has no room: it is what bounds a flow.
+_MOSTLY: Final = 0.5
+#: ACKs that come later than so much of the path's round trip are held back by the receiver.
+_HELD_BACK: Final = 0.25
 _BITS: Final = 8
 #: Of the packets of each direction so many are copies, if a capture has each packet twice; and of fewer it is chance.
 _COPIES, _COPIES_LEAST = (0.45, 0.55), 10
+#: With losses beside, more are retransmitted and less of the payload is new.
+_COPIES_AGAIN, _COPIES_NEW = (0.45, 0.75), (0.3, 0.55)
+#: Segments of so much of the full size on average are those of a sender that has more to send.
+_FULL: Final = 0.9
 #: Of gaps, so many that others overtook are most.
 _OVERTAKEN: Final = 0.5
 #: So many duplicate ACKs for each segment retransmitted ask for it: it was lost behind the capture point.
@@ -66,13 +79,24 @@ def at_window(row: Mapping[str, Any]) -> float:
 
 def has_standing_queue(row: Mapping[str, Any]) -> bool:
     """Whether half of the round trips are long: packets wait in a queue."""
-    return _is_filled(row) and bool(row["rtt_median_s"] > _STANDS * row["rtt_min_s"])
+    return _is_filled(row) and _is_longer(row, row["rtt_median_s"], _STANDS)
 
 
 def has_queue(row: Mapping[str, Any]) -> bool:
     """Whether packets wait in a queue, or some do: those of which the ACKs cannot be delayed."""
-    some = _is_filled(row) and bool((row.get("rtt_prompt_p95_s") or 0.0) > _STANDS_P95 * row["rtt_min_s"])
+    some = _is_filled(row) and _is_longer(row, row.get("rtt_prompt_p95_s") or 0.0, _STANDS_P95)
     return some or has_standing_queue(row)
+
+
+def has_overflowing_queue(row: Mapping[str, Any], lost: float) -> bool:
+    """Whether packets wait on average, and the window is too large for what is lost to have been lost one by one."""
+    waits = _is_filled(row) and _is_longer(row, row["rtt_mean_s"], _OVERFLOWS)
+    return waits and times_allowed(row, lost, row["rtt_mean_s"]) > ALLOWED_AT_MOST
+
+
+def _is_longer(row: Mapping[str, Any], rtt_s: float, times: float) -> bool:
+    """Whether a round trip is so many times the shortest, by more than hosts take themselves."""
+    return bool(rtt_s > max(times * row["rtt_min_s"], row["rtt_min_s"] + _OF_HOSTS_S))
 
 
 def has_echoed_queue(row: Mapping[str, Any]) -> bool:
@@ -106,15 +130,21 @@ def losses_explain(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> 
     """Whether what is in flight is about what so few losses allow at round trips of the path of so long."""
     if lost * row["data_packets"] < _LEAST_LOST or not rtt_s:
         return False
-    allowed = max(reno_window(lost), _CUBIC * (rtt_s / lost) ** _CUBIC_POWER)
-    in_flight = (row["goodput_bps"] or 0.0) * rtt_s / _BITS / segment_bytes(row)
     least, most = _ALLOWED
-    return bool(least * allowed <= in_flight <= most * allowed)
+    return least <= times_allowed(row, lost, rtt_s) <= most
 
 
-def reno_window(lost: float) -> float:
-    """The window that Reno has at a share of packets lost, in segments."""
-    return math.sqrt(_MATHIS / lost)
+def times_allowed(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> float:
+    """How many times the window that Reno or CUBIC have at a share of packets lost is in flight on average."""
+    if not rtt_s or not lost:
+        return 0.0
+    allowed = max(math.sqrt(_MATHIS / lost), _CUBIC * (rtt_s / lost) ** _CUBIC_POWER)
+    return float(mean_window(row, rtt_s) / allowed)
+
+
+def mean_window(row: Mapping[str, Any], rtt_s: float | None) -> float:
+    """Mean segments in flight at round trips of the path of so long, by Little's law."""
+    return float((row["goodput_bps"] or 0.0) * (rtt_s or 0.0) / _BITS / segment_bytes(row))
 
 
 def scale_is_known(row: Mapping[str, Any]) -> bool:
@@ -132,18 +162,61 @@ def fills_window(row: Mapping[str, Any]) -> bool:
     return not rtt or bool((row["goodput_bps"] or 0.0) * rtt / _BITS >= FILLED_MEAN * window)
 
 
+def may_fill_window(row: Mapping[str, Any]) -> bool:
+    """Whether a window of which the scale is not known may be full, were it not scaled."""
+    in_flight, window = row["in_flight_max_bytes"], row["window_max_bytes"]
+    return not scale_is_known(row) and bool(FILLED_MEAN * window <= in_flight <= _SCALED * window)
+
+
+def fills_window_behind(row: Mapping[str, Any]) -> bool:
+    """Whether the receiver's largest window is what arrives in a round trip of the path, seen at the receiver."""
+    in_flight, window = (row["goodput_bps"] or 0.0) * path_rtt_s(row) / _BITS, row["window_max_bytes"]
+    most = math.inf if scale_is_known(row) else _SCALED * window
+    return bool(FILLED_MEAN * window <= in_flight <= most)
+
+
+def window_holds_acks(row: Mapping[str, Any]) -> bool:
+    """Whether round trips are long beside a window without room: ACKs may wait until the application reads."""
+    return at_window(row) >= _MOSTLY and not fills_window(row) and has_queue(row)
+
+
+def acks_are_held_back(row: Mapping[str, Any]) -> bool:
+    """Whether most ACKs leave the receiver late, those included that need not wait for another segment."""
+    soon = min(row["rtt_median_s"] or 0.0, row.get("rtt_prompt_p95_s") or 0.0)
+    return not row["lost_segments"] and soon > _HELD_BACK * path_rtt_s(row)
+
+
+def fills_first_window(row: Mapping[str, Any]) -> bool:
+    """Whether as much is in flight as a congestion window begins with: the sender may wait for it to grow."""
+    return bool(row["in_flight_max_bytes"] >= _FILLED * INITIAL_WINDOW * segment_bytes(row))
+
+
+def may_wait_before_capture(row: Mapping[str, Any]) -> bool:
+    """Whether packets of a sender that has more to send may wait before a capture there: at a steady rate, and full."""
+    full = row["payload_bytes"] >= _FULL * segment_bytes(row) * row["data_packets"]
+    return bool(row.get("steady")) and full and row["place"] == "sender"
+
+
+def sends_s(row: Mapping[str, Any]) -> float:
+    """How long a flow sent data, in seconds: without a FIN or RST long after them, where samples tell."""
+    end = row.get("data_end_s")
+    return lasts_s(row) if end is None else min(lasts_s(row), float(end - row["start_s"]))
+
+
 def lost_share(row: Mapping[str, Any]) -> float:
     """Share of the segments that were retransmitted for good reason.
 
-    One of a few with pauses, as in a connection that only controls others, says nothing of the path.
+    One of a few says nothing of the path. Where others overtake segments, a receiver cannot tell those that come late.
     """
+    if place(row) == "receiver" and gaps_are_overtaken(row):
+        return 0.0
     vain = retransmitted_in_vain(row)
     again = max((row["packets_retransmitted"] or 0) - vain, 0)
     if not row["initial_rtt_s"]:
         # What was overtaken and what was lost before the capture is told apart by the handshake's round trip.
         again = max(again, row["retransmissions"] + row["fast_retransmissions"])
-    again = max(0, again - _syns(row))
-    if again == 1 and row["data_packets"] < _FEW and idle(row) > _PAUSES:
+    again = max(0, again - _empty(row))
+    if again == 1 and row["data_packets"] < _FEW:
         return 0.0
     return again / row["data_packets"] if row["data_packets"] else 0.0
 
@@ -182,6 +255,12 @@ def _syns(row: Mapping[str, Any]) -> int:
     return int(row.get("syns_retransmitted", 0))
 
 
+def _empty(row: Mapping[str, Any]) -> int:
+    """SYNs and FINs among what was retransmitted: one of each is not."""
+    more = (row.get("packets_sent") or 0) - row["data_packets"] - 2 if row["state"] == "complete" else 0
+    return max(_syns(row), more)
+
+
 def no_full_segment_arrives(row: Mapping[str, Any]) -> bool:
     """Whether segments of full size were retransmitted, and not one was acknowledged."""
     full = _FILLED * segment_bytes(row)
@@ -189,28 +268,38 @@ def no_full_segment_arrives(row: Mapping[str, Any]) -> bool:
     return bool(again >= _FULL_SIZE and row["in_flight_max_bytes"] >= full and row.get("delivered_bytes", full) < full)
 
 
-def has_copies(row: Mapping[str, Any]) -> bool:
+def has_copies(row: Mapping[str, Any], *, mirrored: bool = False) -> bool:
     """Whether each packet was captured twice, as mirror ports and captures of two interfaces do.
 
-    Half of the segments are then retransmitted, half of the ACKs are duplicates, and half of the payload is new.
+    Half of the segments are then retransmitted, in each interval, and half of the payload is new; of a flow without
+    samples half of the ACKs must be duplicates, too. ``mirrored``: other flows of the capture have copies.
     """
     sent, acks = row.get("packets_sent") or 0, row["acks"]
-    if min(sent, acks) < _COPIES_LEAST or not row["payload_bytes"]:
+    if not sent or not acks or not row["payload_bytes"]:
         return False
-    shares = (
-        (row["packets_retransmitted"] or 0) / sent,
-        row["duplicate_acks"] / acks,
-        row["delivered_bytes"] / row["payload_bytes"],
-    )
-    return all(_COPIES[0] <= share <= _COPIES[1] for share in shares)
+    again, new = _copied(row) / sent, row["delivered_bytes"] / row["payload_bytes"]
+    if row.get("doubled") or mirrored:
+        return _is_within(again, _COPIES_AGAIN) and _is_within(new, _COPIES_NEW)
+    shares = (again, new, row["duplicate_acks"] / acks)
+    return min(sent, acks) >= _COPIES_LEAST and all(_is_within(share, _COPIES) for share in shares)
+
+
+def _copied(row: Mapping[str, Any]) -> int:
+    """Packets that may be copies: a copy of a segment of one byte looks like a keep-alive."""
+    return int((row["packets_retransmitted"] or 0) + row.get("keep_alives", 0))
+
+
+def _is_within(share: float, limits: tuple[float, float]) -> bool:
+    return limits[0] <= share <= limits[1]
 
 
 def without_copies(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of which each packet was captured twice, as if it had been once."""
-    halves = ("packets_sent", "data_packets", "payload_bytes", "acks")
-    again = max(0, row["packets_retransmitted"] - row["packets_sent"] // 2)
+    halves = ("packets_sent", "data_packets", "payload_bytes", "acks", "zero_windows", "window_full", "keep_alives")
+    again = max(0, _copied(row) - row["packets_sent"] // 2)
     classes = dict.fromkeys(("fast_retransmissions", "spurious_retransmissions", "syns_retransmitted"), 0)
-    return {**row, **{name: row[name] // 2 for name in halves}, **classes} | {
+    return {**row, **{name: row.get(name, 0) // 2 for name in halves}, **classes} | {
+        "duplicate_acks": max(0, row["duplicate_acks"] - row["acks"] // 2),
         "packets_retransmitted": again,
         "retransmissions": again,
     }

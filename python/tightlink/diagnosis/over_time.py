@@ -1,10 +1,11 @@
-"""What a captured flow did over time, from its samples in ``series``: lost SYNs, stalls, and time after its end.
+"""What a captured flow did over time, from its samples in ``series``: lost SYNs, stalls, silences, and its end.
 
 Samples say how much was sent in an interval, how far payload and its ACKs have come, and what was retransmitted.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -21,18 +22,28 @@ _AGAIN: Final = 0.25
 _CLOSE_S: Final = 0.5
 #: More packets in an interval are no single segment that a timeout retransmits.
 _TIMED_OUT: Final = 2
+#: Of fewer segments those that are missing after a silence are chance.
+_LOST_LEAST: Final = 4
+#: A silence of so many seconds is no round trip of a path, but a satellite's.
+_SILENCE_S: Final = 0.5
+#: A steady rate has at least half of its mean in nine of ten intervals of so many packets; fewer intervals are chance.
+_STEADY, _STEADY_SHARE, _STEADY_PACKETS, _STEADY_LEAST = 0.5, 0.1, 4, 5
+#: Where each packet is there twice, about half of those of nearly each interval are retransmitted.
+_DOUBLED, _DOUBLED_SHARE, _DOUBLED_LEAST = 0.4, 0.9, 5
 _BITS: Final = 8
 _HEADERS: Final = 40
 _METRICS: Final = ("throughput_bps", "sent_bytes", "acknowledged_bytes", "packets_retransmitted")
 
 
-def told(series: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+def told(series: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """By label what the samples of TCP flows tell; of those whose label is of one connection only.
 
     Returns:
         ``after_s``: time from the last packet of the flow to the end of its connection; ``syns_retransmitted`` and
         ``handshake_s``, if there are any; ``stalled_s`` and ``longest_stall_s``: time in which nothing got through
-        until something was retransmitted.
+        until something was retransmitted; ``silent_s``: time in long silences with nothing in flight; ``data_end_s``:
+        when new data were sent last; ``steady``: whether it never sends much less than its mean; ``doubled``: whether
+        each packet is there twice.
     """
     count = Counter(row["label"] for row in rows)
     wanted = {row["label"]: row for row in rows if row["transport"] == "tcp" and count[row["label"]] == 1}
@@ -53,10 +64,20 @@ def _told(  # noqa: PLR0917
     sent: Sequence[float],
     acked: Sequence[float],
     again: Sequence[float],
-) -> dict[str, float]:
+) -> dict[str, Any]:
     width = min(after - before for before, after in pairwise(times))
-    found = {"after_s": times[-1] - row["stop_s"] if times[-1] - width > row["stop_s"] else 0.0}
+    found: dict[str, Any] = {"after_s": times[-1] - row["stop_s"] if times[-1] - width > row["stop_s"] else 0.0}
+    size = row["bytes_sent"] / row["packets_sent"] if row.get("packets_sent") else 0.0
+    counts = [rate * width / _BITS / size if size else 0.0 for rate in rates]
+    found["doubled"] = _are_doubled(counts, again)
+    if found["doubled"]:
+        again = [max(0.0, round(copies - count / 2)) for copies, count in zip(again, counts, strict=True)]
+        rates = [rate / 2 for rate in rates]
     first = next((at for at, reached in enumerate(sent) if reached), len(sent))
+    found["data_end_s"] = max(
+        (times[at] for at in range(first, len(sent)) if sent[at] > (sent[at - 1] if at else 0)), default=0
+    )
+    found["steady"] = _is_steady(row, times, counts, width)
     # Before its data a flow sends SYNs; each is in another interval.
     syns = [at for at in range(first) if rates[at]]
     retransmitted = min(len(syns) - 1, int(row["packets_retransmitted"] or 0))
@@ -68,7 +89,7 @@ def _told(  # noqa: PLR0917
     least = max(_STALL_S, _STALL_RTTS * round_trip)
     packets = [rate * width / _BITS / segment for rate in rates]
     # A sender that is seen itself is silent as it has nothing to send; a probe of it is no timeout.
-    of_silence = place(row) != "sender" and not row["keep_alives"] and width <= _CLOSE_S
+    of_silence = place(row) in {"between", "receiver"} and not row["keep_alives"] and width <= _CLOSE_S
     stalls = []
     begin, kind, timed_out = 0, "", False
     for at in range(max(first, 1), len(times) + 1):
@@ -78,15 +99,50 @@ def _told(  # noqa: PLR0917
             end = times[at - 1] if at < len(times) else min(times[-1], row["stop_s"])
             lasted = end - times[begin] + width
             ended = at < len(times) and again[at] >= max(1.0, _AGAIN * packets[at])
+            if kind == "silent" and of_silence and at < len(times):
+                ended = ended or _are_missing(at, math.ceil(2 * round_trip / width) + 1, packets, sent, segment)
             told_apart = (ended or timed_out) if kind == "stuck" else (ended and of_silence)
             if kind and lasted >= least and told_apart:
                 stalls.append(lasted)
+            elif kind == "silent" and lasted >= _SILENCE_S:
+                found["silent_s"] = found.get("silent_s", 0.0) + lasted
             begin, kind, timed_out = at, now, False
         timed_out = timed_out or (at < len(times) and bool(again[at]))
     if stalls:
         found["stalled_s"] = sum(stalls)
         found["longest_stall_s"] = max(stalls)
     return found
+
+
+def _are_missing(at: int, most: int, packets: Sequence[float], sent: Sequence[float], segment: float) -> bool:
+    """Whether most of what had been sent until soon after a silence did not come: it was lost in the silence."""
+    for end in range(at + 1, min(at + most, len(sent)) + 1):
+        sent_since = (sent[end - 1] - sent[at - 1]) / (segment - _HEADERS)
+        if sent_since >= _LOST_LEAST and sum(packets[at:end]) <= sent_since / 2:
+            return True
+    return False
+
+
+def _are_doubled(counts: Sequence[float], again: Sequence[float]) -> bool:
+    """Whether about half of the packets of nearly each interval were retransmitted."""
+    shares = [copies / count for copies, count in zip(again, counts, strict=True) if count > 1]
+    return len(shares) >= _DOUBLED_LEAST and sum(share >= _DOUBLED for share in shares) >= _DOUBLED_SHARE * len(shares)
+
+
+def _is_steady(row: Mapping[str, Any], times: Sequence[float], counts: Sequence[float], width: float) -> bool:
+    """Whether a flow never sends much less than its mean, in intervals in which it sends some packets."""
+    own = [
+        count
+        for time, count in zip(times, counts, strict=True)
+        if time - width >= row["start_s"] and time <= min(row["stop_s"], times[-1])
+    ]
+    if not sum(own):
+        return False
+    group = math.ceil(_STEADY_PACKETS * len(own) / sum(own))
+    sums = sorted(sum(own[at : at + group]) for at in range(0, len(own) - group + 1, group))
+    if len(sums) < _STEADY_LEAST:
+        return False
+    return sums[int(_STEADY_SHARE * (len(sums) - 1))] >= _STEADY * sum(sums) / len(sums)
 
 
 def _kind(at: int, packets: Sequence[float], sent: Sequence[float], acked: Sequence[float]) -> str:

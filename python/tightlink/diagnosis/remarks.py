@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tightlink.diagnosis import evidence
-from tightlink.diagnosis.vantage import NEVER, path_rtt_s
+from tightlink.diagnosis.vantage import NEVER, may_be_between, path_rtt_s
 from tightlink.diagnosis.words import ms, percent
 
 #: A share of its time in which a receiver's window had no room: from here on it is a cause, and no remark.
 _SELDOM: Final = 0.1
+#: So many packets out of the order of time for each gap explain the gaps.
+_DISORDERED: Final = 0.5
 #: From here on a slow handshake is a cause, and no remark.
 _MOSTLY: Final = 0.5
 
@@ -51,12 +53,24 @@ def _of_gaps(row: Mapping[str, Any]) -> Iterator[str]:
     missing = row["lost_segments"] + row["acked_unseen"]
     if not missing:
         return
-    gaps = "1 gap" if missing == 1 else f"{missing} gaps"
-    behind = ", or by the capture itself" if row["acked_unseen"] else ""
-    yield (
-        f"{gaps} in what was captured, most of packets that others overtook: the path reorders packets"
-        if evidence.gaps_are_overtaken(row)
-        else f"{gaps} in what was captured: lost before the capture point{behind}"
+    gaps = f"{'1 gap' if missing == 1 else f'{missing} gaps'} in what was captured"
+    if not row["initial_rtt_s"] and evidence.gaps_are_overtaken(row):
+        yield f"{gaps}, of packets that were lost before it or that others overtook: only the handshake would tell"
+    elif evidence.gaps_are_overtaken(row):
+        yield f"{gaps}, most of packets that others overtook: {_who_reorders(row)}"
+    else:
+        behind = ", or by the capture itself" if row["acked_unseen"] else ""
+        yield f"{gaps}: lost before the capture point{behind}"
+
+
+def _who_reorders(row: Mapping[str, Any]) -> str:
+    missing = row["lost_segments"] + row["acked_unseen"]
+    if row.get("times_backwards", 0) >= _DISORDERED * missing:
+        return f"{row['times_backwards']} packets of the file are not in the order of time"
+    return (
+        "the sender's host reorders packets, or the capture"
+        if row["place"] == "sender"
+        else "the path reorders packets"
     )
 
 
@@ -67,6 +81,16 @@ def _of_place(row: Mapping[str, Any], captured: Mapping[str, Any]) -> Iterator[s
     if row["place"] == "receiver":
         own = "captured at the receiver, so that its RTTs are the receiver's own delay"
         yield f"{own}; the path's shortest is at most {ms(whole)}"
+    elif row["place"] == "unknown":
+        yield (
+            f"the handshake was not captured, and RTTs of {ms(row.get('rtt_p50_s') or row['rtt_median_s'])} may be the "
+            "receiver's own delay as well as a path's"
+        )
+    elif row["place"] == "sender" and may_be_between(captured):
+        yield (
+            f"the handshake took {ms(captured['initial_rtt_s'])}: either it was slow, or part of the path lies before "
+            "the capture point, and its shortest RTT is that long"
+        )
     elif row["place"] == "between":
         before = ms(whole - captured["rtt_min_s"])
         yield (

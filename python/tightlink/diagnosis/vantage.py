@@ -2,7 +2,8 @@
 
 RTTs of a capture are those between the capture point and the receiver. The sender's side of the path is in the
 handshake, which crosses both, and in timestamps of the receiver, which the sender echoes. The handshake alone says
-little: a server that accepts late, or a SYN that waits for ARP, makes it longer than the path.
+little: a server that accepts late, or a SYN that waits for ARP, makes it longer than the path. Without the handshake a
+capture is taken for one at the sender, unless its RTTs may as well be the receiver's own delay.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-Place = Literal["sender", "between", "receiver"]
+Place = Literal["sender", "between", "receiver", "unknown"]
 
 #: States of connections that carried nothing.
 NEVER: Final = frozenset({"refused", "unanswered"})
@@ -20,8 +21,16 @@ _RECEIVERS, _SENDERS = 0.25, 0.75
 _EQUAL: Final = 0.02
 #: Of round trips that are longer than so much of the handshake, the rest may be the answer of a server that is busy.
 _SHORT: Final = 0.6
+#: Both sides of the capture point are the handshake's round trip, within 10 %.
+_ADDS_UP: Final = 0.1
 #: Of fewer round trips one in twenty is chance.
 _MANY_SAMPLES: Final = 20
+#: Shorter round trips, in seconds, are as well a receiver's own delay as a path's.
+_OWN_DELAY_S: Final = 0.0005
+#: A sender that always has so many bytes in flight sees the path, however short: a receiver acknowledges at once.
+_SEES_PATH_BYTES, _SELDOM_IDLE = 14_600, 0.1
+#: Less of a handshake beside the round trip behind the capture point is what hosts take themselves.
+_OF_HOSTS_S: Final = 0.0001
 #: More in flight than the receiver's window allows, by so much, is impossible: the handshake was longer than the path.
 _POSSIBLE: Final = 1.1
 _BITS: Final = 8
@@ -30,17 +39,32 @@ _BITS: Final = 8
 def place(row: Mapping[str, Any]) -> Place:
     """Where the capture was taken, seen from a flow."""
     whole = row["initial_rtt_s"]
-    if row["state"] in NEVER or not whole or not row["acks"]:
+    if row["state"] in NEVER or not row["acks"]:
         return "sender"
+    if not whole:
+        return "unknown" if _may_be_own_delay(row) else "sender"
     shortest, before = row["rtt_min_s"] or 0.0, _before_s(row)
     behind = shortest / (shortest + before) if shortest or before else 0.0
-    if behind > _SENDERS:
+    if behind > _SENDERS or (behind >= _RECEIVERS and before < _OF_HOSTS_S):
         return "sender"
     # ACKs that wait neither for another segment nor for what is missing come at once from a receiver.
     whole_stream = not row["lost_segments"] and row["rtt_samples"] >= _MANY_SAMPLES
     soon = min(row["rtt_median_s"] or 0.0, row.get("rtt_prompt_p95_s") or 0.0)
-    queued = whole_stream and soon > _RECEIVERS * whole
+    # A receiver whose application reads slowly holds them back; then timestamps take the whole round trip.
+    held_back = shortest < _OF_HOSTS_S and (row.get("rtt_echoed_median_s") or 0.0) > (1 - _ADDS_UP) * whole
+    queued = whole_stream and soon > _RECEIVERS * whole and not held_back
     return "receiver" if behind < _RECEIVERS and not queued else "between"
+
+
+def _may_be_own_delay(row: Mapping[str, Any]) -> bool:
+    """Whether round trips may be a receiver's own delay: they are short, and nothing shows that a sender sees them."""
+    # Of what follows a gap RTTs are not clear, and long.
+    median = row.get("rtt_p50_s") or row["rtt_median_s"]
+    if not median or median >= _OWN_DELAY_S:
+        return False
+    lasts = row.get("stop_s", 0.0) - row.get("start_s", 0.0)
+    always = row["idle_s"] < _SELDOM_IDLE * lasts and row["in_flight_max_bytes"] >= _SEES_PATH_BYTES
+    return not always or bool(row["lost_segments"])
 
 
 def path_rtt_s(row: Mapping[str, Any]) -> float:
@@ -54,8 +78,10 @@ def _before_s(row: Mapping[str, Any]) -> float:
     It is what is left of the handshake beside the SYN's round trip, which is one of the samples: the longest at most.
     """
     whole, shortest, longest = row["initial_rtt_s"] or 0.0, row["rtt_min_s"] or 0.0, row.get("rtt_max_s")
-    echoed, window = row.get("rtt_echoed_median_s"), row["window_max_bytes"]
+    echoed = row.get("rtt_echoed_median_s")
     rest = max(0.0, whole - shortest)
+    if echoed is not None and abs(shortest + echoed - whole) <= _ADDS_UP * whole:
+        return rest
     if echoed is not None and shortest + echoed < _SENDERS * whole:
         # The handshake was slow: timestamps come back sooner.
         return float(echoed)
@@ -66,5 +92,20 @@ def _before_s(row: Mapping[str, Any]) -> float:
     if longest is not None and abs(longest - whole) <= _EQUAL * whole and shortest > abs(longest - whole):
         # The handshake was slow: a round trip as long is the SYN's.
         return 0.0
-    impossible = window and (row["goodput_bps"] or 0.0) * whole / _BITS > _POSSIBLE * window
-    return rest if shortest < _RECEIVERS * whole and not impossible else 0.0
+    return rest if shortest < _RECEIVERS * whole and not _is_impossible(row) else 0.0
+
+
+def _is_impossible(row: Mapping[str, Any]) -> bool:
+    """Whether more would be in flight than the receiver's window allows, were the handshake's round trip the path's."""
+    # Where options of the SYN were cut off, a window may be a multiple of what its header says.
+    window = row["window_max_bytes"] if row["mss_bytes"] is not None else 0
+    return bool(window and (row["goodput_bps"] or 0.0) * row["initial_rtt_s"] / _BITS > _POSSIBLE * window)
+
+
+def may_be_between(row: Mapping[str, Any]) -> bool:
+    """Whether a capture that is taken for one at the sender may be between both ends, as nothing but a queue says."""
+    whole, shortest, longest = row["initial_rtt_s"], row["rtt_min_s"], row.get("rtt_max_s")
+    if not whole or not shortest or longest is None or row.get("rtt_echoed_median_s") is not None:
+        return False
+    of_syn = abs(longest - whole) <= _EQUAL * whole
+    return shortest < _SHORT * whole and whole - shortest > _OF_HOSTS_S and not of_syn and not _is_impossible(row)

@@ -1,0 +1,74 @@
+"""What a capture at the receiver still tells of what bounds a flow, and one of which the place is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tightlink.diagnosis import evidence
+from tightlink.diagnosis.answers import Cause
+from tightlink.diagnosis.captured_causes import (
+    MANY_LOST,
+    NOT_TOLD,
+    losses,
+    missing_scale,
+    not_told,
+    nothing_to_send,
+    of_window,
+    saturated,
+)
+from tightlink.diagnosis.vantage import path_rtt_s
+from tightlink.diagnosis.words import ms
+
+#: A share of its time in which a flow sends nothing, whatever its round trip is: that is what bounds it.
+_MOSTLY: Final = 0.5
+#: Of a pause that is seen at the receiver a round trip is the path's: what is left counts the more.
+_MOSTLY_BEHIND: Final = 0.3
+
+
+def at_receiver(row: Mapping[str, Any]) -> Cause:
+    """What a capture at the receiver still tells: the window, and gaps."""
+    if evidence.fills_window_behind(row):
+        unknown = (
+            "" if evidence.scale_is_known(row) else f"; {missing_scale(row)}, and the window may be a multiple of that"
+        )
+        text = f"{of_window(row)} at the path's {ms(path_rtt_s(row))}{unknown}"
+        return Cause("receiver_window", None, "likely", "", text)
+    if evidence.has_open_gap(row):
+        return not_told(
+            f"{NOT_TOLD}: segments that it sent before its end never came, as where the path's MTU is smaller than "
+            "they are"
+        )
+    lost = evidence.lost_share(row)
+    rtt = row.get("rtt_echoed_median_s")
+    pauses = evidence.share(row, "idle_beyond_rtt_s")
+    if pauses >= _MOSTLY_BEHIND:
+        return nothing_to_send(pauses)
+    if evidence.has_echoed_queue(row):
+        return saturated(lost)
+    if lost > MANY_LOST or evidence.losses_explain(row, lost, rtt):
+        return losses(row, lost, rtt or path_rtt_s(row))
+    return not_told(f"a capture at the receiver cannot tell what bounds the rate: {_what_is_seen(row, lost)}")
+
+
+def _what_is_seen(row: Mapping[str, Any], lost: float) -> str:
+    few = "losses are few" if lost else "nothing is lost"
+    if evidence.gaps_are_overtaken(row) and row["packets_retransmitted"]:
+        few = "what was lost is not told apart from what others overtook"
+    if not evidence.scale_is_known(row):
+        return f"{few}, and the receiver's window is not known, as {missing_scale(row)}"
+    seen = (
+        f"{few}, and its largest window, {row['window_max_bytes']} bytes, has room; whether later windows were smaller "
+        "is not in the tables"
+    )
+    if evidence.acks_are_held_back(row):
+        seen += f"; ACKs come {ms(row['rtt_median_s'])} after their data, as where the application there reads slowly"
+    return seen
+
+
+def somewhere(row: Mapping[str, Any]) -> Cause:
+    """What is told without the handshake where round trips may be the receiver's own delay."""
+    silent = evidence.share(row, "silent_s")
+    if silent >= _MOSTLY:
+        return nothing_to_send(silent)
+    return not_told(f"{NOT_TOLD}, as it is not known where this was captured")

@@ -1,0 +1,137 @@
+"""The causes that are told of captured flows, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tightlink.diagnosis import evidence
+from tightlink.diagnosis.answers import Cause, Certainty
+from tightlink.diagnosis.remarks import closed
+from tightlink.diagnosis.vantage import path_rtt_s
+from tightlink.diagnosis.words import amount, ms, percent, rate, small_percent, times
+
+#: A share of segments retransmitted from which on losses hold a flow back.
+MANY_LOST: Final = 0.005
+#: A stall of so many seconds is called an outage.
+_OUTAGE_S: Final = 1.0
+_BITS: Final = 8
+OF_IDLE: Final = "nothing is in flight {} of the time"
+NOT_TOLD: Final = "what bounds the rate cannot be told"
+
+
+def not_told(why: str) -> Cause:
+    """That a capture does not tell what bounds a flow, and why."""
+    return Cause("unknown", None, "cannot be told", "", why)
+
+
+def slow_receiver(row: Mapping[str, Any]) -> Cause:
+    """The receiver closed its window."""
+    text = f"its receiver {closed(row)}: the application there reads too slowly"
+    if row.get("closed_s"):
+        text = (
+            f"its receiver closed its window, and the last {ms(row['closed_s'])} passed without data, but for probes "
+            "of the window: the application there reads no more"
+        )
+    return Cause("slow_receiver", None, "certain", "", text)
+
+
+def path_mtu(row: Mapping[str, Any]) -> Cause:
+    """No segment of full size gets through."""
+    text = (
+        "no segment of full size is acknowledged, though some were retransmitted several times: the path's MTU is "
+        "smaller, and the sender does not learn it, or nothing gets through at all"
+    )
+    if row.get("icmp_from"):
+        text += (
+            f"; {row['icmp_from']} sent the sender ICMP messages, which may say so (fragmentation needed): their types "
+            "are not in the tables"
+        )
+    return Cause("path_mtu", None, "likely", "", text)
+
+
+def stalls(row: Mapping[str, Any]) -> Cause:
+    """Time in which nothing got through until the sender's retransmission timer expired."""
+    share, longest = evidence.share(row, "stalled_s"), row["longest_stall_s"]
+    name = "outage" if longest >= _OUTAGE_S else "timeouts"
+    text = (
+        f"nothing gets through {percent(share)} of the time, {ms(longest)} at a stretch, until something is "
+        "retransmitted after a timeout: an outage of the path, or losses that only a timeout repairs"
+    )
+    return Cause(name, None, "likely", "", text)
+
+
+def nothing_to_send(share: float) -> Cause:
+    """The application leaves nothing in flight for a share of the time."""
+    text = f"the application has nothing to send: {OF_IDLE.format(percent(share))}"
+    return Cause("application", None, "likely", "", text)
+
+
+def saturated(lost: float) -> Cause:
+    """A queue stands before a link."""
+    text = "a link of the path is saturated: packets wait in a queue"
+    if lost <= MANY_LOST:
+        # Nothing but its overflow tells a queue from a wire whose delay varies, as a radio's does.
+        text += ", or its delay varies"
+    else:
+        text += f", which overflows: {small_percent(lost)} of the segments are retransmitted"
+    return Cause("saturated_link", None, "likely", "", text)
+
+
+def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
+    """Losses keep the window small, unless it is many times what they allow."""
+    found = f"{small_percent(lost)} of the segments are retransmitted"
+    more = evidence.times_allowed(row, lost, rtt_s)
+    if more <= evidence.ALLOWED_AT_MOST:
+        text = (
+            f"losses keep the window small ({found}): random loss, a short queue or a policer, which a capture does "
+            "not tell apart"
+        )
+        return Cause("losses", None, "likely", "", text)
+    segments = amount(evidence.mean_window(row, rtt_s))
+    return not_told(
+        f"{NOT_TOLD}: {found}, but the {segments} segments in flight on average are {times(more)} times what Reno or "
+        "CUBIC keep where so many are lost one by one: either a queue that overflows or a policer drops them in "
+        "bursts, or the sender's control heeds losses little, as BBR does"
+    )
+
+
+def window(row: Mapping[str, Any], *, queue: bool) -> Cause:
+    """The receiver's window is full: it is what limits, unless what it lets through fills the path."""
+    if queue:
+        text = (
+            f"a link of the path is saturated: what the receiver's window of {row['window_max_bytes']} bytes lets "
+            "through waits in its queue"
+        )
+        return Cause("saturated_link", None, "likely", "", text)
+    known = evidence.scale_is_known(row)
+    certainty: Certainty = "certain" if row["window_full"] and known else "likely"
+    scaled = "" if known else f"; {missing_scale(row)}, and the window may be a multiple of that"
+    if known and "window scale" not in row["options"]:
+        scaled = "; windows are not scaled"
+    at = f" at round trips of {ms(row['rtt_median_s'])}" if row["rtt_median_s"] else ""
+    return Cause("receiver_window", None, certainty, "", f"{of_window(row)}{at}{scaled}")
+
+
+def missing_scale(row: Mapping[str, Any]) -> str:
+    """What of the handshake is not there, without which the scale of windows is not known."""
+    return f"{'the handshake was' if row['state'] == 'partial' else 'options of the SYN were'} not captured"
+
+
+def varying_window(row: Mapping[str, Any]) -> Cause:
+    """The window has no room, though it is no constant."""
+    share = percent(evidence.at_window(row))
+    text = (
+        f"the receiver's window, at most {row['window_max_bytes']} bytes, has no room {share} of the time: the "
+        "application there reads too slowly, or the window grows too slowly"
+    )
+    return Cause("receiver_window", None, "likely", "", text)
+
+
+def of_window(row: Mapping[str, Any]) -> str:
+    """That the receiver's window is full, and the rate that it allows."""
+    rtt = path_rtt_s(row) if row["place"] == "receiver" else row["rtt_median_s"]
+    most = f", at most {rate(row['window_max_bytes'] * _BITS / rtt)}" if rtt else ""
+    # The largest one may be that of the SYN, and later ones smaller.
+    up_to = "" if row["window_full"] or row["in_flight_max_bytes"] >= row["window_max_bytes"] else "up to "
+    return f"the receiver's window of {up_to}{row['window_max_bytes']} bytes is full{most}"
