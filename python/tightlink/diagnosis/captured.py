@@ -26,6 +26,7 @@ from tightlink.diagnosis.captured_causes import (
     varying_window,
     window,
 )
+from tightlink.diagnosis.captured_copies import has_copies, without_copies
 from tightlink.diagnosis.captured_delay import delay_of, echoed_delay
 from tightlink.diagnosis.captured_row import credible, of_the_path
 from tightlink.diagnosis.messages import of_messages
@@ -47,15 +48,15 @@ def of_captured(rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
     """Diagnoses of captured flows by rows of ``flows`` and ``connections``; those of other protocols are one each."""
     asked = {row["to"]: row["from"] for row in rows if row["transport"] in {"icmp", "icmpv6"}}
     connections = [row for row in rows if row["transport"] == "tcp"]
-    mirrored = any(evidence.has_copies(row) for row in connections)
+    mirrored = any(has_copies(row) for row in connections)
     found = [_of({**row, "icmp_from": asked.get(row.get("from"))}, mirrored=mirrored) for row in connections]
     return [*found, *of_messages(row for row in rows if row["transport"] != "tcp")]
 
 
 def _of(captured: Mapping[str, Any], *, mirrored: bool) -> Diagnosis:
     captured = credible(captured)
-    copies = evidence.has_copies(captured, mirrored=mirrored)
-    row = of_the_path(evidence.without_copies(captured) if copies else captured)
+    copies = has_copies(captured, mirrored=mirrored)
+    row = of_the_path(without_copies(captured) if copies else captured)
     found = tuple(_causes(row))
     # What cannot be told is not said behind what is.
     causes = (*found[:1], *(cause for cause in found[1:] if cause.name != "unknown"))

@@ -42,10 +42,6 @@ _MOSTLY: Final = 0.5
 #: ACKs that come later than so much of the path's round trip are held back by the receiver.
 _HELD_BACK: Final = 0.25
 _BITS: Final = 8
-#: Of the packets of each direction so many are copies, if a capture has each packet twice; and of fewer it is chance.
-_COPIES, _COPIES_LEAST = (0.45, 0.55), 10
-#: With losses beside, more are retransmitted and less of the payload is new.
-_COPIES_AGAIN, _COPIES_NEW = (0.45, 0.75), (0.3, 0.55)
 #: Segments of so much of the full size on average are those of a sender that has more to send.
 _FULL: Final = 0.9
 #: Of gaps, so many that others overtook are most.
@@ -266,40 +262,3 @@ def no_full_segment_arrives(row: Mapping[str, Any]) -> bool:
     full = _FILLED * segment_bytes(row)
     again = (row["packets_retransmitted"] or 0) - _syns(row)
     return bool(again >= _FULL_SIZE and row["in_flight_max_bytes"] >= full and row.get("delivered_bytes", full) < full)
-
-
-def has_copies(row: Mapping[str, Any], *, mirrored: bool = False) -> bool:
-    """Whether each packet was captured twice, as mirror ports and captures of two interfaces do.
-
-    Half of the segments are then retransmitted, in each interval, and half of the payload is new; of a flow without
-    samples half of the ACKs must be duplicates, too. ``mirrored``: other flows of the capture have copies.
-    """
-    sent, acks = row.get("packets_sent") or 0, row["acks"]
-    if not sent or not acks or not row["payload_bytes"]:
-        return False
-    again, new = _copied(row) / sent, row["delivered_bytes"] / row["payload_bytes"]
-    if row.get("doubled") or mirrored:
-        return _is_within(again, _COPIES_AGAIN) and _is_within(new, _COPIES_NEW)
-    shares = (again, new, row["duplicate_acks"] / acks)
-    return min(sent, acks) >= _COPIES_LEAST and all(_is_within(share, _COPIES) for share in shares)
-
-
-def _copied(row: Mapping[str, Any]) -> int:
-    """Packets that may be copies: a copy of a segment of one byte looks like a keep-alive."""
-    return int((row["packets_retransmitted"] or 0) + row.get("keep_alives", 0))
-
-
-def _is_within(share: float, limits: tuple[float, float]) -> bool:
-    return limits[0] <= share <= limits[1]
-
-
-def without_copies(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of which each packet was captured twice, as if it had been once."""
-    halves = ("packets_sent", "data_packets", "payload_bytes", "acks", "zero_windows", "window_full", "keep_alives")
-    again = max(0, _copied(row) - row["packets_sent"] // 2)
-    classes = dict.fromkeys(("fast_retransmissions", "spurious_retransmissions", "syns_retransmitted"), 0)
-    return {**row, **{name: row.get(name, 0) // 2 for name in halves}, **classes} | {
-        "duplicate_acks": max(0, row["duplicate_acks"] - row["acks"] // 2),
-        "packets_retransmitted": again,
-        "retransmissions": again,
-    }
