@@ -637,6 +637,13 @@ def test_what_a_capture_tells(changed: dict[str, Any], cause: str, said: str) ->
     assert said in diagnosis.sentence
 
 
+def test_what_losses_allow_is_compared_with_the_time_in_which_a_flow_sends() -> None:
+    changed = {**LARGE, "goodput_bps": 10e6, "packets_retransmitted": 22}
+    (always,), (seldom,) = (of_captured([{**UNKNOWN, **changed, "idle_s": idle_s}]) for idle_s in (0.0, 8.7))
+    assert [cause.name for cause in always.causes] == ["losses"]
+    assert [cause.name for cause in seldom.causes] == ["application"]
+
+
 @pytest.mark.parametrize(
     ("label", "transport", "said"),
     [

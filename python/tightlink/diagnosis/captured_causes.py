@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from tightlink.diagnosis import evidence
 from tightlink.diagnosis.answers import Cause, Certainty
+from tightlink.diagnosis.over_time import OUTAGE_S
 from tightlink.diagnosis.remarks import closed
 from tightlink.diagnosis.vantage import path_rtt_s
 from tightlink.diagnosis.words import amount, ms, percent, rate, small_percent, times
 
 #: A share of segments retransmitted from which on losses hold a flow back.
 MANY_LOST: Final = 0.005
-#: A stall of so many seconds is called an outage.
-_OUTAGE_S: Final = 1.0
 _BITS: Final = 8
 OF_IDLE: Final = "nothing is in flight {} of the time"
 NOT_TOLD: Final = "what bounds the rate cannot be told"
@@ -53,7 +52,7 @@ def path_mtu(row: Mapping[str, Any]) -> Cause:
 def stalls(row: Mapping[str, Any]) -> Cause:
     """Time in which nothing got through until the sender's retransmission timer expired."""
     share, longest = evidence.share(row, "stalled_s"), row["longest_stall_s"]
-    name = "outage" if longest >= _OUTAGE_S else "timeouts"
+    name = "outage" if longest >= OUTAGE_S else "timeouts"
     text = (
         f"nothing gets through {percent(share)} of the time, {ms(longest)} at a stretch, until something is "
         "retransmitted after a timeout: an outage of the path, or losses that only a timeout repairs"

@@ -37,6 +37,8 @@ _CUBIC, _CUBIC_POWER = 1.054, 0.75
 #: Losses that come one by one allow a window of √(1.5 / p) segments (Mathis et al. 1997, eq. 3).
 _MATHIS: Final = 1.5
 _DEFAULT_SEGMENT: Final = 1460
+#: A flow sends for at least such a share of its time.
+_SENDS_LEAST: Final = 0.05
 #: A share of the time in which a window has no room: it is what bounds a flow.
 _MOSTLY: Final = 0.5
 #: ACKs that come later than so much of the path's round trip are held back by the receiver.
@@ -139,8 +141,10 @@ def times_allowed(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> f
 
 
 def mean_window(row: Mapping[str, Any], rtt_s: float | None) -> float:
-    """Mean segments in flight at round trips of the path of so long, by Little's law."""
-    return float((row["goodput_bps"] or 0.0) * (rtt_s or 0.0) / _BITS / segment_bytes(row))
+    """Mean segments in flight at round trips of the path of so long, by Little's law, without stalls and pauses."""
+    pauses = share(row, "idle_beyond_rtt_s") if row["place"] == "receiver" else idle(row)
+    sends = max(_SENDS_LEAST, 1 - share(row, "stalled_s") - pauses)
+    return float((row["goodput_bps"] or 0.0) / sends * (rtt_s or 0.0) / _BITS / segment_bytes(row))
 
 
 def scale_is_known(row: Mapping[str, Any]) -> bool:
@@ -200,7 +204,7 @@ def sends_s(row: Mapping[str, Any]) -> float:
 
 
 def lost_share(row: Mapping[str, Any]) -> float:
-    """Share of the segments that were retransmitted for good reason.
+    """Share of the segments that were retransmitted for good reason, without those that an outage lost.
 
     One of a few says nothing of the path. Where others overtake segments, a receiver cannot tell those that come late.
     """
@@ -211,7 +215,7 @@ def lost_share(row: Mapping[str, Any]) -> float:
     if not row["initial_rtt_s"]:
         # What was overtaken and what was lost before the capture is told apart by the handshake's round trip.
         again = max(again, row["retransmissions"] + row["fast_retransmissions"])
-    again = max(0, again - _empty(row))
+    again = max(0, again - _empty(row) - int(row.get("repaired", 0)))
     if again == 1 and row["data_packets"] < _FEW:
         return 0.0
     return again / row["data_packets"] if row["data_packets"] else 0.0

@@ -22,6 +22,8 @@ _AGAIN: Final = 0.25
 _CLOSE_S: Final = 0.5
 #: More packets in an interval are no single segment that a timeout retransmits.
 _TIMED_OUT: Final = 2
+#: A stall of so many seconds is called an outage; what was lost in it is retransmitted within so many behind it.
+OUTAGE_S, _REPAIR_S = 1.0, 1.0
 #: Of fewer segments those that are missing after a silence are chance.
 _LOST_LEAST: Final = 4
 #: A silence of so many seconds is no round trip of a path, but a satellite's.
@@ -41,9 +43,9 @@ def told(series: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, d
     Returns:
         ``after_s``: time from the last packet of the flow to the end of its connection; ``syns_retransmitted`` and
         ``handshake_s``, if there are any; ``stalled_s`` and ``longest_stall_s``: time in which nothing got through
-        until something was retransmitted; ``silent_s``: time in long silences with nothing in flight; ``data_end_s``:
-        when new data were sent last; ``steady``: whether it never sends much less than its mean; ``doubled``: whether
-        each packet is there twice.
+        until something was retransmitted; ``repaired``: what was retransmitted in outages and right behind them;
+        ``silent_s``: time in long silences with nothing in flight; ``data_end_s``: when new data were sent last;
+        ``steady``: whether it never sends much less than its mean; ``doubled``: whether each packet is there twice.
     """
     count = Counter(row["label"] for row in rows)
     wanted = {row["label"]: row for row in rows if row["transport"] == "tcp" and count[row["label"]] == 1}
@@ -104,6 +106,9 @@ def _told(  # noqa: PLR0917
             told_apart = (ended or timed_out) if kind == "stuck" else (ended and of_silence)
             if kind and lasted >= least and told_apart:
                 stalls.append(lasted)
+                if lasted >= OUTAGE_S:
+                    repaired = sum(again[begin : at + math.ceil(_REPAIR_S / width)])
+                    found["repaired"] = found.get("repaired", 0.0) + repaired
             elif kind == "silent" and lasted >= _SILENCE_S:
                 found["silent_s"] = found.get("silent_s", 0.0) + lasted
             begin, kind, timed_out = at, now, False
