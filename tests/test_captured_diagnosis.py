@@ -123,6 +123,8 @@ def test_what_is_lost_in_a_silence_makes_it_an_outage(tmp_path: Path) -> None:
     found = _sentence(tmp_path, [*known, *after])
     assert "nothing gets through 75 % of the time, 2.98 s at a stretch" in found
     assert "has nothing to send" not in found
+    # Nor where the capture begins later, and its place is not known.
+    assert "nothing gets through 7" in _sentence(tmp_path, [*known[3:], *after])
     # What an outage lost is not said again as losses.
     assert "of the segments are retransmitted" not in found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -55,68 +56,95 @@ def told(series: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, d
     for (label,), own in samples.group_by("entity"):
         wide = own.pivot(on="metric", index="time_s", values="value").sort("time_s")
         if wide.height > 1 and set(_METRICS) <= set(wide.columns):
-            found[str(label)] = _told(wanted[str(label)], *(wide[name].to_list() for name in ("time_s", *_METRICS)))
+            row, columns = wanted[str(label)], (wide[name].to_list() for name in ("time_s", *_METRICS))
+            found[str(label)] = _told(row, _Samples(*columns))
     return found
 
 
-def _told(  # noqa: PLR0917
-    row: Mapping[str, Any],
-    times: Sequence[float],
-    rates: Sequence[float],
-    sent: Sequence[float],
-    acked: Sequence[float],
-    again: Sequence[float],
-) -> dict[str, Any]:
-    width = min(after - before for before, after in pairwise(times))
-    found: dict[str, Any] = {"after_s": times[-1] - row["stop_s"] if times[-1] - width > row["stop_s"] else 0.0}
+@dataclass
+class _Samples:
+    """What was sent and acknowledged in the intervals of a flow that end at ``times``."""
+
+    times: Sequence[float]
+    rates: Sequence[float]
+    sent: Sequence[float]
+    acked: Sequence[float]
+    again: Sequence[float]
+
+    def __post_init__(self) -> None:
+        self.width = min(after - before for before, after in pairwise(self.times))
+        #: The first interval with data.
+        self.first = next((at for at, reached in enumerate(self.sent) if reached), len(self.sent))
+
+    def packets(self, size: float) -> list[float]:
+        """How many packets of a size were sent in each interval."""
+        return [rate * self.width / _BITS / size if size else 0.0 for rate in self.rates]
+
+    def without_copies(self, counts: Sequence[float]) -> _Samples:
+        """The same where of ``counts`` packets half are copies, which count as retransmitted."""
+        again = [max(0.0, round(copies - count / 2)) for copies, count in zip(self.again, counts, strict=True)]
+        return replace(self, rates=[rate / 2 for rate in self.rates], again=again)
+
+
+def _told(row: Mapping[str, Any], samples: _Samples) -> dict[str, Any]:
+    times, sent, width = samples.times, samples.sent, samples.width
     size = row["bytes_sent"] / row["packets_sent"] if row.get("packets_sent") else 0.0
-    counts = [rate * width / _BITS / size if size else 0.0 for rate in rates]
-    found["doubled"] = _are_doubled(counts, again)
-    if found["doubled"]:
-        again = [max(0.0, round(copies - count / 2)) for copies, count in zip(again, counts, strict=True)]
-        rates = [rate / 2 for rate in rates]
-    first = next((at for at, reached in enumerate(sent) if reached), len(sent))
-    found["data_end_s"] = max(
-        (times[at] for at in range(first, len(sent)) if sent[at] > (sent[at - 1] if at else 0)), default=0
-    )
-    found["steady"] = _is_steady(row, times, counts, width)
-    # Before its data a flow sends SYNs; each is in another interval.
-    syns = [at for at in range(first) if rates[at]]
+    counts = samples.packets(size)
+    doubled = _are_doubled(counts, samples.again)
+    if doubled:
+        samples = samples.without_copies(counts)
+    new = [at for at in range(samples.first, len(sent)) if sent[at] > (sent[at - 1] if at else 0)]
+    return {
+        "after_s": times[-1] - row["stop_s"] if times[-1] - width > row["stop_s"] else 0.0,
+        "data_end_s": times[new[-1]] if new else 0.0,
+        "doubled": doubled,
+        "steady": _is_steady(row, times, counts, width),
+        **_handshake(row, samples),
+        **_waits(row, samples),
+    }
+
+
+def _handshake(row: Mapping[str, Any], samples: _Samples) -> dict[str, float]:
+    """Before its data a flow sends SYNs; each is in another interval."""
+    syns = [at for at in range(samples.first) if samples.rates[at]]
     retransmitted = min(len(syns) - 1, int(row["packets_retransmitted"] or 0))
-    if retransmitted > 0:
-        found["syns_retransmitted"] = retransmitted
-        found["handshake_s"] = max(0.0, times[syns[-1]] - width - row["start_s"]) + (row.get("initial_rtt_s") or 0.0)
+    if retransmitted <= 0:
+        return {}
+    took = max(0.0, samples.times[syns[-1]] - samples.width - row["start_s"]) + (row.get("initial_rtt_s") or 0.0)
+    return {"syns_retransmitted": retransmitted, "handshake_s": took}
+
+
+def _waits(row: Mapping[str, Any], samples: _Samples) -> dict[str, float]:
+    """Stalls and silences: intervals in a row in which nothing gets through, or nothing is sent."""
+    times, sent, again, width = samples.times, samples.sent, samples.again, samples.width
     segment = (row.get("mss_bytes") or 1460) + _HEADERS
     round_trip = max(row.get(name) or 0.0 for name in ("initial_rtt_s", "rtt_p50_s", "rtt_echoed_median_s"))
-    least = max(_STALL_S, _STALL_RTTS * round_trip)
-    packets = [rate * width / _BITS / segment for rate in rates]
+    least, soon = max(_STALL_S, _STALL_RTTS * round_trip), max(_STALL_S, 2 * round_trip)
+    packets = samples.packets(segment)
     # A sender that is seen itself is silent as it has nothing to send; a probe of it is no timeout.
-    of_silence = place(row) in {"between", "receiver"} and not row["keep_alives"] and width <= _CLOSE_S
-    stalls = []
+    of_silence = place(row) != "sender" and not row["keep_alives"] and width <= _CLOSE_S
+    stalls, silences, repaired = [], 0.0, 0.0
     begin, kind, timed_out = 0, "", False
-    for at in range(max(first, 1), len(times) + 1):
-        now = _kind(at, packets, sent, acked) if at < len(times) else ""
+    for at in range(max(samples.first, 1), len(times) + 1):
+        now = _kind(at, packets, sent, samples.acked) if at < len(times) else ""
         if now != kind:
             # What follows the last packet that was sent is no wait of the sender.
             end = times[at - 1] if at < len(times) else min(times[-1], row["stop_s"])
             lasted = end - times[begin] + width
             ended = at < len(times) and again[at] >= max(1.0, _AGAIN * packets[at])
             if kind == "silent" and of_silence and at < len(times):
-                ended = ended or _are_missing(at, math.ceil(2 * round_trip / width) + 1, packets, sent, segment)
+                ended = ended or _are_missing(at, math.ceil(soon / width) + 1, packets, sent, segment)
             told_apart = (ended or timed_out) if kind == "stuck" else (ended and of_silence)
             if kind and lasted >= least and told_apart:
                 stalls.append(lasted)
                 if lasted >= OUTAGE_S:
-                    repaired = sum(again[begin : at + math.ceil(_REPAIR_S / width)])
-                    found["repaired"] = found.get("repaired", 0.0) + repaired
+                    repaired += sum(again[begin : at + math.ceil(_REPAIR_S / width)])
             elif kind == "silent" and lasted >= _SILENCE_S:
-                found["silent_s"] = found.get("silent_s", 0.0) + lasted
+                silences += lasted
             begin, kind, timed_out = at, now, False
         timed_out = timed_out or (at < len(times) and bool(again[at]))
-    if stalls:
-        found["stalled_s"] = sum(stalls)
-        found["longest_stall_s"] = max(stalls)
-    return found
+    found = {"silent_s": silences, "repaired": repaired}
+    return {**found, "stalled_s": sum(stalls), "longest_stall_s": max(stalls)} if stalls else found
 
 
 def _are_missing(at: int, most: int, packets: Sequence[float], sent: Sequence[float], segment: float) -> bool:
