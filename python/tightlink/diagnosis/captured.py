@@ -169,7 +169,8 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
     rtt = row["rtt_mean_s"]
     rounds = evidence.sends_s(row) / rtt if rtt else 0.0
     if evidence.fills_first_window(row) and in_flight < payload <= _SLOW_START * in_flight:
-        text = f"slow start is not over: the transfer ends after {max(1.0, rounds):.0f} round trips"
+        whole = max(1, round(rounds))
+        text = f"slow start is not over: the transfer ends after {whole} round trip{'s' if whole > 1 else ''}"
         return Cause("slow_start", None, "likely", "", text)
     own_link = evidence.may_wait_before_capture(row)
     few = in_flight < segment * (evidence.INITIAL_WINDOW + _GROWTH * rounds)
