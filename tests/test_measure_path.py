@@ -23,7 +23,7 @@ from tightlink.measure import path as probes
 from tightlink.measure.listener import Limits
 from tightlink.measure.probe import listen, send_udp
 from tightlink.measure.traffic import Constant, UdpFlow, UdpReceived, UdpSent
-from tightlink.measure.visitor import visiting
+from tightlink.measure.visitor import NobodyListensError, visiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -403,6 +403,28 @@ def test_datagrams_that_lie_change_no_round_trip() -> None:
     came = np.array([50, 60, 70, 80, 1050, 1999, 3300], np.int64)
     back = UdpReceived("done", 0, 0, seq, seq, np.full(7, -(2**62)), came, seq)
     assert probes.round_trips(sent, back).tolist() == pytest.approx([50e-9, 50e-9, 300e-9])
+
+
+def test_datagrams_that_the_path_does_not_take_whole_are_refused() -> None:
+    need("unshare", "ip")
+    if subprocess.run([*ALONE, "true"], capture_output=True, check=False, timeout=30).returncode:
+        pytest.skip("no user namespaces are allowed here")
+    asked = (
+        "from tightlink.measure import path; path.check_whole(('127.0.0.1', 9), path.Plan(payload_bytes=1272)); "
+        "path.check_whole(('127.0.0.1', 9), path.Plan())"
+    )
+    script = 'ip link set lo mtu 1300 up && "$@"'
+    done = subprocess.run(
+        [*ALONE, "bash", "-c", script, "path", sys.executable, "-c", asked],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    expected = "127.0.0.1: the path takes packets of 1300 B whole: choose a --payload of 1272 B or less"
+    assert done.stderr.splitlines()[-1].endswith(expected)
+
+
+def test_a_listener_that_is_not_reached_may_listen_all_the_same() -> None:
+    silent = NobodyListensError(("192.0.2.1", 5202), TimeoutError())
+    assert str(silent) == "192.0.2.1: tightlink measure serve is not reached at port 5202 (no answer)"
 
 
 def test_a_name_of_no_host(said: Said) -> None:

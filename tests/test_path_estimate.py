@@ -177,6 +177,35 @@ def test_what_disagrees_is_said() -> None:
     assert (nobody.rtt_s, nobody.doubts_of("rtt")) == (None, ["no answer"])
 
 
+def test_what_an_overload_gets_through_a_path_whose_delay_varies_is_the_least_that_it_carries() -> None:
+    generator = np.random.default_rng(3)
+    apart = [np.sort(train + generator.uniform(0, 0.03, train.size)) for train in trains(20e6, 200).arrivals_s]
+    found = PacketTrains(apart, 24, SIZE).rate_bps()
+    assert found is not None
+    assert found.high < 12e6
+    sent = flood(found.value, 200, over=1.5, capacity_bps=20e6)
+    varied = Overload(sent.sent_s, sent.delay_s + generator.uniform(0, 0.03, sent.sent_s.size), SIZE)
+    known = answer(trains=PacketTrains(apart, 24, SIZE), flood=varied)
+    assert known.bandwidth_bps is not None
+    assert known.bandwidth_bps.value == known.bandwidth_bps.low == pytest.approx(1.5 * found.value, rel=0.03)
+    assert known.bandwidth_bps.high == math.inf
+    assert known.doubts_of("bandwidth")[-1].startswith("at least this, which an overload got through; trains say ")
+    assert not known.whole
+
+
+def test_transmission_times_and_other_traffic_in_a_round_trip_are_told_apart() -> None:
+    alike = {92: np.full(20, 0.0402), 1428: np.full(20, 0.0402)}
+    # 74 us of 40 ms do not matter, and of 1 ms they do.
+    assert answer(round_trips_s=alike).doubts_of("rtt") == []
+    short = answer(round_trips_s={92: np.full(20, 1e-3), 1428: np.full(20, 1e-3)})
+    assert "larger ones took no longer" in short.doubts_of("rtt")[0]
+    full = flood(10e6, 40)
+    late = full.delay_s + 0.02 * (np.arange(full.sent_s.size) % 100 < 10)
+    beside = answer(round_trips_s=alike, flood=Overload(full.sent_s, late, SIZE), limit=40)
+    assert "there is other traffic" in beside.doubts_of("queue")[0]
+    assert beside.doubts_of("rtt") == ["at most this: if there is other traffic, round trips wait in its queue"]
+
+
 def test_a_queue_that_drops_before_it_is_full_is_doubted() -> None:
     full = flood(10e6, 40)
     # Lost on their way to the queue: they find it at every length.

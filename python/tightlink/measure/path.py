@@ -24,6 +24,8 @@ from tightlink.measure.visitor import visiting
 
 #: IP and UDP, by version; ICMP's is as long as UDP's.
 HEADERS_BYTES: Final = {4: 28, 6: 48}
+#: Options IP_MTU and IPV6_MTU, with their level: what the kernel knows a path to take whole.
+_MTU: Final = {4: (sockets.IPPROTO_IP, 14), 6: (sockets.IPPROTO_IPV6, 24)}
 _NS: Final = 1e9
 _BITS: Final = 8
 _ECHO_EVERY_S: Final = 0.02
@@ -105,7 +107,11 @@ class Sent:
 
 
 def echoes(to: Address, plan: Plan) -> dict[int, Times]:
-    """Round-trip times by the size of the packets, headers included; without those that were lost."""
+    """Round-trip times by the size of the packets, headers included; without those that were lost.
+
+    Raises:
+        TightlinkError: The path does not take packets of the larger size whole.
+    """
     found = {}
     for payload in plan.sizes:
         seconds = plan.echoes * _ECHO_EVERY_S
@@ -116,12 +122,33 @@ def echoes(to: Address, plan: Plan) -> dict[int, Times]:
             ThreadPoolExecutor(1) as pool,
         ):
             end.connect(to)
+            check_whole(to, plan)
             back = pool.submit(receive_udp, end, most=plan.echoes, limit_s=seconds + _SLACK_S, idle_s=_IDLE_S)
             sent = send_udp([flow], limit_s=seconds + _SLACK_S, most=plan.echoes, ends=[end])
-            came = back.result()
+            try:
+                came = back.result()
+            finally:
+                # A router may just have said so, which is an error of the socket.
+                check_whole(to, plan)
             visit.echoed()
         found[payload + plan.headers_bytes] = round_trips(sent, came)
     return {size: times for size, times in found.items() if times.size}
+
+
+def check_whole(to: Address, plan: Plan) -> None:
+    """Refuse datagrams that would go as fragments, by what the kernel knows of the path.
+
+    Raises:
+        TightlinkError: They would.
+    """
+    with sockets.socket(_family(to), sockets.SOCK_DGRAM) as end:
+        end.connect(to)
+        mtu_bytes = end.getsockopt(*_MTU[plan.version])
+    if plan.packet_bytes > mtu_bytes:
+        raise TightlinkError(
+            f"{to[0]}: the path takes packets of {mtu_bytes} B whole: choose a --payload of "
+            f"{mtu_bytes - plan.headers_bytes} B or less"
+        )
 
 
 def round_trips(sent: UdpSent, back: UdpReceived) -> Times:

@@ -31,10 +31,12 @@ _LONGEST_REASON: Final = 200
 
 
 class NobodyListensError(TightlinkError):
-    """There is no listener of ours at the other end."""
+    """No listener of ours is reached at the other end."""
 
     def __init__(self, to: Address, error: OSError) -> None:
-        super().__init__(f"{to[0]}: tightlink measure serve does not listen at port {to[1]} ({_reason(error)})")
+        # Only who refuses is known not to listen; a firewall may be silent.
+        known = "does not listen" if isinstance(error, ConnectionRefusedError) else "is not reached"
+        super().__init__(f"{to[0]}: tightlink measure serve {known} at port {to[1]} ({_reason(error)})")
 
 
 class Visit:

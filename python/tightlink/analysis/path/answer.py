@@ -28,6 +28,10 @@ _STEADY: Final = 0.1
 _OVERLOADED: Final = 1.15
 _DIGITS: Final = 4
 _RTT_SPREAD: Final = 0.1
+#: A transmission time of less than this share of a round trip does not matter to it.
+_NEGLIGIBLE: Final = 0.01
+_OTHER_TRAFFIC: Final = "there is other traffic"
+_BITS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -108,14 +112,17 @@ def judged(
     bps = trains.rate_bps()
     if bps is None:
         doubts.append(("bandwidth", "too few trains arrived whole enough"))
-        return PathAnswer(host, None, _rtt(round_trips_s, doubts), None, tuple(doubts))
+        return PathAnswer(host, None, _rtt(round_trips_s, None, doubts), None, tuple(doubts))
     low, high = np.percentile(trains.rates_bps(), [25, 75])
     if (high - low) / bps.value > _STEADY:
         doubts.append(("bandwidth", f"trains differ, half of them by {(high - low) / bps.value:.0%} or more"))
     if overflowed:
         doubts.append(("bandwidth", f"the other end was too slow for {overflowed} datagrams"))
     bps, queue = _flooded(bps, flood, doubts)
-    return PathAnswer(host, bps, _rtt(round_trips_s, doubts), queue, tuple(doubts))
+    rtt = _rtt(round_trips_s, bps.value, doubts)
+    if rtt is not None and any(what == "queue" and _OTHER_TRAFFIC in why for what, why in doubts):
+        doubts.append(("rtt", f"at most this: if {_OTHER_TRAFFIC}, round trips wait in its queue"))
+    return PathAnswer(host, bps, rtt, queue, tuple(doubts))
 
 
 def of_others(
@@ -134,7 +141,7 @@ def of_others(
     if carried_bps is not None:
         bps = Estimate(carried_bps, carried_bps, math.inf)
         why.append(("bandwidth", "at least the goodput of TCP, to which headers and what TCP leaves unused come"))
-    rtt = _rtt(round_trips_s, why) if round_trips_s else None
+    rtt = _rtt(round_trips_s, carried_bps, why) if round_trips_s else None
     return PathAnswer(host, bps, rtt, None, tuple(why))
 
 
@@ -147,12 +154,15 @@ def _flooded(bps: Estimate, flood: Overload | None, doubts: list[tuple[str, str]
     if flood.lost.all():
         doubts.append(("queue", "nothing of the overload arrived"))
         return bps, None
-    lasting = flood.sustained_bps()
+    lasting, carried, trains = flood.sustained_bps(), flood.carried_bps(), units.format_rate(_rounded(bps.value))
+    if lasting is None and carried > (1 + _ALIKE) * bps.value:
+        why = f"at least this, which an overload got through; trains say {trains}: their packets come apart on the way"
+        doubts += [("bandwidth", why), ("queue", "no overload filled it, as the rate of the path is not known")]
+        return Estimate(carried, carried, math.inf), None
     if lasting is not None and abs(lasting / bps.value - 1) > _ALIKE:
-        trains = units.format_rate(_rounded(bps.value))
         why = (
             f"trains say {trains}, and a lasting overload what is given here: a token bucket lets bursts pass, or "
-            "there is other traffic"
+            f"{_OTHER_TRAFFIC}"
         )
         doubts.append(("bandwidth", why))
         factor = lasting / bps.value
@@ -172,23 +182,25 @@ def _queue(bps: Estimate, flood: Overload, doubts: list[tuple[str, str]], *, ful
     alike = max(1.0, _ALIKE * value)
     if high - low > alike:
         why = f"lost packets found {low:g} to {high:g} there: it does not drop at its tail alone, counts bytes, or "
-        doubts.append(("queue", f"{why}there is other traffic"))
+        doubts.append(("queue", f"{why}{_OTHER_TRAFFIC}"))
         return by_delay
     if abs(by_delay.value - value) > alike:
-        why = f"by delays it would be {by_delay.value:.3g}: there is other traffic, or a machine is busy"
+        why = f"by delays it would be {by_delay.value:.3g}: {_OTHER_TRAFFIC}, or a machine is busy"
         doubts.append(("queue", why))
     return Estimate(value, low, high)
 
 
-def _rtt(samples_s: Mapping[int, Array], doubts: list[tuple[str, str]]) -> Estimate | None:
+def _rtt(samples_s: Mapping[int, Array], bps: float | None, doubts: list[tuple[str, str]]) -> Estimate | None:
     if not samples_s:
         doubts.append(("rtt", "no answer"))
         return None
     found, slope = empty_rtt(samples_s)
-    if len(samples_s) == 1 or slope == 0:
-        doubts.append(("rtt", "with the transmission times of a small packet, which larger ones do not tell apart"))
+    if len(samples_s) == 1:
+        doubts.append(("rtt", "the transmission times of a packet are in it, as packets of one size only came back"))
+    elif slope == 0 and (bps is None or _BITS * min(samples_s) / bps > _NEGLIGIBLE * found.value):
+        doubts.append(("rtt", "the transmission times of a small packet may be in it, as larger ones took no longer"))
     if found.high - found.low > _RTT_SPREAD * found.value:
-        doubts.append(("rtt", "round trips differ: there is other traffic, or a machine is busy"))
+        doubts.append(("rtt", f"round trips differ: {_OTHER_TRAFFIC}, or a machine is busy"))
     return found
 
 

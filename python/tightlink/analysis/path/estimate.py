@@ -115,6 +115,12 @@ class Overload:
         lasted = float(np.ptp(self.sent_s)) if self.sent_s.size >= _FEWEST else 0.0
         return _BITS * self.packet_bytes * (self.sent_s.size - 1) / lasted if lasted > 0 else 0.0
 
+    def carried_bps(self) -> float:
+        """The rate at which packets arrived over the whole of it: what the path carries at least; zero of too few."""
+        arrivals = (self.sent_s + self.delay_s)[~self.lost]
+        lasted = float(np.ptp(arrivals)) if arrivals.size >= _FEWEST else 0.0
+        return _BITS * self.packet_bytes * (arrivals.size - 1) / lasted if lasted > 0 else 0.0
+
     def sustained_bps(self) -> float | None:
         """The rate at which they arrived while the queue was full; nothing where it never was for long.
 
