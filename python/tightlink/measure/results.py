@@ -15,6 +15,7 @@ import tightlink
 from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, np, pl
 from tightlink.measure import acknowledging, traced
+from tightlink.measure.capacity import capacities_bps
 from tightlink.measure.hosts import Device
 from tightlink.measure.plan import Plan
 from tightlink.measure.relay import InvalidMeasurementError, Relayed
@@ -115,7 +116,7 @@ def run(
     found = {each.index: each for each in sent}
     frames = {
         "flows": _flows(measured, packets, found),
-        "links": frame("links", [_link(measured, packets, place) for place in range(len(measured.plan.directions))]),
+        "links": frame("links", _links(measured, packets)),
         "delays": _delays(measured, packets, found),
         "series": _series(measured, packets, found),
         "packets": packets.select(column.name for column in TABLES["packets"]),
@@ -281,10 +282,16 @@ def _delivered(at: Sequence[float], values: Sequence[float], times: Sequence[flo
     return np.interp(times, at, values, left=0.0) if at else np.zeros(len(times))
 
 
-def _link(measured: Measured, packets: pl.DataFrame, place: int) -> dict[str, Any]:
-    plan = measured.plan
-    marked = measured.relayed.summary["links"][place]["packets_marked"]
-    return of_link(packets, plan.directions[place], plan.ends(place), measured.duration_s, marked=marked)
+def _links(measured: Measured, packets: pl.DataFrame) -> list[dict[str, Any]]:
+    plan, duration_s = measured.plan, measured.duration_s
+    possible = capacities_bps(plan.resolved, interval_s=duration_s, intervals=1)
+    rows = []
+    for place, link in enumerate(plan.directions):
+        marked = measured.relayed.summary["links"][place]["packets_marked"]
+        (capacity_bps,) = possible.get(link["name"], [None])
+        of_whole = {"marked": marked, "capacity_bps": capacity_bps}
+        rows.append(of_link(packets, link, plan.ends(place), duration_s, **of_whole))
+    return rows
 
 
 def _delays(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]) -> pl.DataFrame:
@@ -310,8 +317,10 @@ def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]
     interval_s = measured.plan.resolved["observe"]["interval_s"]
     times = [] if interval_s is None else _times(interval_s, measured.duration_s)
     if times:
+        possible = capacities_bps(measured.plan.resolved, interval_s=interval_s, intervals=len(times))
         for place, link in enumerate(measured.plan.directions):
-            frames.append(traced.series_of_link(packets, link, measured.plan.ends(place), times))
+            own_bps = possible.get(link["name"])
+            frames.append(traced.series_of_link(packets, link, measured.plan.ends(place), times, own_bps))
         for job in measured.jobs:
             header = None if job.tcp else UDP_HEADER
             own = (job.index, job.label, measured.way(job))

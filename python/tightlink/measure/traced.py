@@ -158,7 +158,13 @@ def with_queueing_delays(links: pl.DataFrame, packets: pl.DataFrame) -> pl.DataF
 
 
 def of_link(
-    packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str], duration_s: float, *, marked: int = 0
+    packets: pl.DataFrame,
+    link: Mapping[str, Any],
+    ends: tuple[str, str],
+    duration_s: float,
+    *,
+    marked: int = 0,
+    capacity_bps: float | None = None,
 ) -> dict[str, Any]:
     """A row of the table ``links``.
 
@@ -168,15 +174,14 @@ def of_link(
         ends: The nodes at its ends.
         duration_s: That of the scenario.
         marked: Packets that its queue marked.
+        capacity_bps: What it could have sent, where its rate changes or it is down at times.
     """
     own = _on(packets, ends)
     offered, lost = (own.filter(pl.col("event") == event) for event in ("+", "d"))
     lost = lost.filter(pl.col("reason").is_in(_OF_LINK))
     started = _services(own, link)
     out = started.filter(pl.col("until_s") < duration_s)
-    up = UpTime(link, duration_s)
-    busy_s = up.until(started["until_s"].clip(upper_bound=duration_s)) - up.until(started["time_s"])
-    up_s = float(up.until(duration_s))
+    (used,) = _used(own, started, link, [duration_s], None if capacity_bps is None else [capacity_bps])["value"]
     on_wire = lost.filter(pl.col("reason") == "wire").height
     waiting = _waiting(own)
     steps = waiting.select(pl.col("waiting") * (pl.col("time_s").shift(-1).fill_null(duration_s) - pl.col("time_s")))
@@ -190,7 +195,7 @@ def of_link(
         "packets_lost": on_wire,
         "packets_marked": marked,
         "bytes_out": int(out["size_bytes"].sum()),
-        "utilization": float(busy_s.sum()) / up_s if up_s else None,
+        "utilization": used,
         "queue_mean_packets": float(steps.to_series().sum()) / duration_s,
         "queue_max_packets": int(waiting["waiting"].max() or 0),  # type: ignore[arg-type]  # a column of integers
         **of_delays("queueing_delay", delays_of_link(packets, ends)),
@@ -229,9 +234,17 @@ def full_share(
 
 
 def series_of_link(
-    packets: pl.DataFrame, link: Mapping[str, Any], ends: tuple[str, str], times: Sequence[float]
+    packets: pl.DataFrame,
+    link: Mapping[str, Any],
+    ends: tuple[str, str],
+    times: Sequence[float],
+    capacities_bps: Sequence[float] | None = None,
 ) -> pl.DataFrame:
-    """Samples of a link: packets that wait, its utilization and its drops in the interval that ends then."""
+    """Samples of a link: packets that wait, its utilization and its drops in the interval that ends then.
+
+    Where its rate changes or it is down at times, it has what it could have sent in each interval, and of that the
+    utilization is a share.
+    """
     own = _on(packets, ends)
     waiting = _waiting(own).group_by("time_s", maintain_order=True).agg(pl.col("waiting").last())
     queue = (
@@ -240,14 +253,12 @@ def series_of_link(
         .select("time_s", value=pl.col("waiting").fill_null(0).cast(pl.Float64))
     )
     # What is served across the end of an interval counts in both, each with its part.
-    up, served = UpTime(link, times[-1] if times else 0.0), _services(own, link)
-    in_up = served.select(pl.Series(name, up.until(served[name])) for name in ("time_s", "until_s"))
-    busy = _busy(in_up, up.until(times).tolist()).with_columns(pl.Series("time_s", times, dtype=pl.Float64))
-    # Of an interval in which it was down there is none.
-    busy = busy.filter(pl.col("value").is_finite())
+    used = _used(own, _services(own, link), link, times, capacities_bps)
     lost = own.filter((pl.col("event") == "d") & pl.col("reason").is_in(_OF_LINK))
     drops = _counted(lost.with_columns(value=1.0), times)
-    found = {"queue_packets": queue, "utilization": busy, "packets_dropped": drops}
+    found = {"queue_packets": queue, "utilization": used.drop_nulls(), "packets_dropped": drops}
+    if capacities_bps is not None:
+        found["capacity_bps"] = _at(times).with_columns(value=pl.Series(capacities_bps, dtype=pl.Float64))
     return _long(found, link["name"])
 
 
@@ -330,14 +341,38 @@ def _services(own: pl.DataFrame, link: Mapping[str, Any]) -> pl.DataFrame:
     return waited.with_columns(until_s=pl.when(next_waited).then(next_s).otherwise(pl.min_horizontal(until_s, next_s)))
 
 
+def _used(
+    own: pl.DataFrame,
+    started: pl.DataFrame,
+    link: Mapping[str, Any],
+    times: Sequence[float],
+    capacities_bps: Sequence[float] | None,
+) -> pl.DataFrame:
+    """The share of each interval during which a line was busy; where it has a capacity, how much of that was sent."""
+    if capacities_bps is None:
+        return _busy(started.select("time_s", "until_s"), times)
+    lost = own.filter((pl.col("event") == "d") & (pl.col("reason") == "wire")).select("uid", lost_s="time_s")
+    left = started.join(lost, on="uid", how="left", maintain_order="left")
+    # What is on a line when it goes down is lost, a propagation later, and was sent in part.
+    flushed_s = pl.col("lost_s") - link["delay_s"] - pl.col("time_s")
+    flushes = link.get("outages", {}).get("flush", False)
+    part = (flushed_s / _served_s(link)).clip(0.0, 1.0).fill_null(1.0) if flushes else pl.lit(1.0)
+    sent = left.select("time_s", "until_s", value=part * _framed_bits(link))
+    possible = pl.Series(capacities_bps, dtype=pl.Float64) * (times[0] if times else 1.0)
+    return _spread(sent, times).with_columns(pl.when(possible > 0).then((pl.col("value") / possible).clip(0.0, 1.0)))
+
+
 def _served_s(link: Mapping[str, Any]) -> pl.Expr:
     """How long a packet is on the line."""
     if link["rate_pps"] is not None:
         return pl.lit(1.0 / link["rate_pps"])
+    return _framed_bits(link) / link["rate_bps"]
+
+
+def _framed_bits(link: Mapping[str, Any]) -> pl.Expr:
+    """The bits of a packet with its framing."""
     framing = link["framing"]
-    size = (pl.col("size_bytes") + framing["overhead_bytes"]).clip(lower_bound=framing["smallest_bytes"])
-    served_s: pl.Expr = size * _BITS / link["rate_bps"]
-    return served_s
+    return (pl.col("size_bytes") + framing["overhead_bytes"]).clip(lower_bound=framing["smallest_bytes"]) * _BITS
 
 
 def _waiting(own: pl.DataFrame) -> pl.DataFrame:
@@ -369,14 +404,19 @@ def _counted(events: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
 
 def _busy(started: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
     """The share of each interval during which packets were on the line, of which at most one is at a time."""
-    begun = started.sort("time_s").with_columns(
-        before=(pl.col("until_s") - pl.col("time_s")).cum_sum() - (pl.col("until_s") - pl.col("time_s"))
-    )
-    held = _at(times).join_asof(begun.select("time_s", "before", "until_s", begun_s="time_s"), on="time_s")
-    so_far = pl.col("before") + pl.min_horizontal("time_s", "until_s") - pl.col("begun_s")
-    total = held.select("time_s", total=so_far.fill_null(0.0))
-    busy_s, interval_s = (pl.col(name).diff().fill_null(pl.col(name)) for name in ("total", "time_s"))
-    return total.select("time_s", value=busy_s / interval_s)
+    interval_s = times[0] if times else 1.0
+    spent = started.with_columns(value=pl.col("until_s") - pl.col("time_s"))
+    return _spread(spent, times).with_columns(pl.col("value") / interval_s)
+
+
+def _spread(started: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
+    """The sum of ``value`` in the interval that ends at each time, each spread evenly over its time on the line."""
+    begun = started.sort("time_s").with_columns(before=pl.col("value").cum_sum() - pl.col("value"))
+    held = _at(times).join_asof(begun.with_columns(begun_s="time_s"), on="time_s")
+    lasts = pl.col("until_s") - pl.col("begun_s")
+    part = pl.when(lasts > 0).then(((pl.col("time_s") - pl.col("begun_s")) / lasts).clip(0.0, 1.0)).otherwise(1.0)
+    so_far = held.select("time_s", total=(pl.col("before") + part * pl.col("value")).fill_null(0.0))
+    return so_far.select("time_s", value=pl.col("total").diff().fill_null(pl.col("total")))
 
 
 def _differences(held: pl.DataFrame) -> pl.DataFrame:
