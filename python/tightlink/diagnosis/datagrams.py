@@ -8,13 +8,15 @@ from typing import Any, Final
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import LOSES, SATURATED, busy_processor, lasted, router, saturated, sender_rate
 from tightlink.diagnosis.paths import Path
-from tightlink.diagnosis.words import ALIKE, lost_percent, ms, percent, rate
+from tightlink.diagnosis.words import ALIKE, between, lost_percent, ms, percent, rate
 
 #: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
 _MUCH: Final = 0.5
 _LOSES_MUCH: Final = 0.2
 #: Of the packets that are sent while a link is down so many times as many are lost at most, where that is why.
 _DOWN: Final = 1.2
+#: Rates of flows of which one sentence is that differ by more are both said.
+_UNLIKE: Final = 1.05
 _BITS: Final = 8
 
 
@@ -54,7 +56,7 @@ def _full_link(row: Mapping[str, Any], path: Path, network: float, *, losing: bo
     if losing:
         text += f": {lost_percent(row)} of {_whose(row)} packets are lost there"
     elif offered > carries:
-        text += f", as {rate(offered)} are sent"
+        text += f", as {_offered(row)} are sent"
     return Cause("saturated_link", link.utilization, "certain", link.name, text)
 
 
@@ -75,12 +77,18 @@ def _lossy(row: Mapping[str, Any], path: Path, known: Mapping[str, float], *, lo
             return Cause("small_queue", 1.0, "certain", queue.name, text)
     losses = f", {lost_percent(row)} of {_whose(row)} packets are lost" if losing else ""
     where = f" on the wire of {wire.name}" if on_wire else f" at {path.busiest.name}"
-    text = f"the application sets the rate, {rate(_offered_bps(row))}{losses}{where if losing else ''}"
+    text = f"the application sets the rate, {_offered(row)}{losses}{where if losing else ''}"
     return Cause("application", known.get("application", 1.0), "certain", "", text)
 
 
 def _offered_bps(row: Mapping[str, Any]) -> float:
     return float((row["bytes_sent"] or 0) * _BITS / lasted(row))
+
+
+def _offered(row: Mapping[str, Any]) -> str:
+    """The rate at which datagrams are sent; of flows of which one sentence is, from the least to the most."""
+    rates = [_offered_bps(each) for each in row.get(ALIKE, [row])]
+    return between(rate(min(rates)), rate(max(rates))) if max(rates) > _UNLIKE * min(rates) else rate(_offered_bps(row))
 
 
 def _whose(row: Mapping[str, Any]) -> str:

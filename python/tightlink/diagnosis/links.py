@@ -173,6 +173,11 @@ class Link:
         return "outages" in self.spec and not self.spec["loss"]
 
     @property
+    def marked(self) -> float:
+        """Share of the packets that came that its queue marked."""
+        return (self.totals.get("packets_marked") or 0) / max(1, self.totals.get("packets_in") or 0)
+
+    @property
     def lost_at_queue(self) -> int:
         """Packets lost at the queue, its discipline's drops included."""
         return (self.totals.get("packets_dropped") or 0) - self.lost_on_wire

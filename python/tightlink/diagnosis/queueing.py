@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -29,9 +30,13 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
 
     A shortest round trip that was measured stands instead of that of the scenario with empty queues.
     """
-    base = path.base_rtt_s if shortest_s is None else min(shortest_s, path.base_rtt_s * 2)
-    on_links, back = (sum(link.queueing_s for link in side) for side in (path.forward, path.reverse))
     own, rtt = row.get("queueing_delay_mean_s"), row.get("rtt_mean_s")
+    base = path.base_rtt_s
+    if shortest_s is not None:
+        # All round trips of a flow that begins in a full queue have waited there, the shortest, too.
+        beside_s = math.inf if own is None or rtt is None else max(base, rtt - own)
+        base = min(shortest_s, 2 * base) if shortest_s <= ALIKE * beside_s else beside_s
+    on_links, back = (sum(link.queueing_s for link in side) for side in (path.forward, path.reverse))
     there = on_links if own is None else own
     one_way, moves = row.get("one_way_delay_mean_s"), 0.0
     moving = next((link for link in (*path.forward, *path.reverse) if link.delay_changes), None)
@@ -91,15 +96,23 @@ def _parts(path: Path, there: float, back: float) -> dict[str, float]:
 def together(delays: Sequence[Delay], middle: Delay, where: str = "") -> Delay:
     """The delay of several flows: that of the one in the middle, with ranges where others differ, as in fair queues."""
     means, bases = ([getattr(each, name) for each in delays] for name in ("mean_s", "base_s"))
+    upper = [each.p95_s for each in delays if each.p95_s is not None]
     alike = max(bases) <= ALIKE * min(bases)
-    unlike = max(means) > max(_UNLIKE * min(means), _LITTLE * max(bases))
-    if not where and alike and not unlike:
+    unlike, above = (_are_unlike(waits, max(bases)) for waits in (means, upper or means))
+    if not where and alike and not unlike and not above:
         return middle
     name = "base RTT" if middle.round_trip else "base delay"
     what = f"a {name} of {ms(middle.base_s)}" if alike and not where else f"{name}s of {_range(bases)}"
     most = f"those of {where}" if where else f"that of {middle.where}"
-    text = f"queues, most {most}, add {_range(means)} to {what}"
-    return replace(middle, text=text)
+    text = f"queues, most {most}, add {_range(means)}"
+    if above and not unlike:
+        text += f" ({_range(upper)} at p95)"
+    return replace(middle, text=f"{text} to {what}")
+
+
+def _are_unlike(waits_s: Sequence[float], base_s: float) -> bool:
+    """Whether what queues add to flows differs so far that one of them does not stand for all."""
+    return max(waits_s) > max(_UNLIKE * min(waits_s), _LITTLE * base_s)
 
 
 def is_little(delay: Delay) -> bool:

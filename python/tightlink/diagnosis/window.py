@@ -42,7 +42,7 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     heeded = path.congestion not in _BY_RATE or row["packets_dropped"] > _FEW * row["packets_sent"]
     if row["packets_dropped"] and heeded and not _held_back(row, path):
         return losses.losses(row, path, paths, share)
-    if row["packets_marked"]:
+    if _marked(row, path):
         return _marks(row, path, share)
     if _starting(row, path, share):
         return _start(row, path, share)
@@ -110,10 +110,17 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     return Cause("window_growth", share, "certain", "", text)
 
 
+def _marked(row: Mapping[str, Any], path: Path) -> float:
+    """The share of the flow's packets that were marked; where only links counted them, the largest of a link."""
+    if row["packets_marked"] is not None:
+        return float(row["packets_marked"] / max(1, row["packets_delivered"] or 0))
+    return max(link.marked for link in path.forward) if (path.tcp or {}).get("ecn") else 0.0
+
+
 def _marks(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     link = max(path.forward, key=lambda each: each.totals.get("packets_marked") or 0)
     kind = DISCIPLINES.get(link.discipline, "the queue")
-    marked = small_percent(row["packets_marked"] / max(1, row["packets_delivered"]))
+    marked = small_percent(_marked(row, path))
     text = f"{kind} at {link.name} marks {marked} of the packets, and {path.congestion} keeps its window small"
     return Cause(
         "congestion_marks", share, "certain", link.name, text + losses.busy(row, link) + losses.of_bdp(row, path)
