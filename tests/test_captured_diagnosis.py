@@ -5,11 +5,18 @@ of a path, behind the sender's own queue, or of a connection that had begun befo
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import pytest
 
 import captures
 import tightlink as tl
 from captures import ACK, FIN, RST, SYN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Said = Callable[..., tuple[int, str, str]]
 
 _MS: Final = 10**6
 _SEGMENT, _FULL_SEGMENT = 1000, 1460
@@ -164,3 +171,42 @@ def test_a_receiver_that_reads_no_more(tmp_path: Path) -> None:
     found = _sentence(tmp_path, [*known, *probes])
     assert found.startswith("10.0.0.1:5000-10.0.0.2:80: its receiver closed its window, and the last 3.0")
     assert "slow start" not in found
+
+
+def _captured(tmp_path: Path, changes: dict[str, object]) -> str:
+    """Why a simulated transfer is as fast as it is, as a capture at its sender tells."""
+    scenario = tl.loads("""
+    profile = "linux"
+    duration = "10 s"
+    link.up = { ends = ["home", "net"], rate = "20 Mbit/s", delay = "20 ms", queue = "300 kB" }
+    traffic.a = { kind = "bulk", from = "home", to = "net" }
+    """)
+    tl.simulate(scenario.set_all(changes), pcap=tmp_path / "a.pcapng", pcap_at=["home"])
+    run = tl.capture(tmp_path / "a.pcapng")
+    return str(run.why(run.flows.sort("bytes_sent", descending=True)["label"][0]).sentence)
+
+
+@pytest.mark.parametrize("queue", ["30 kB", "300 kB"])
+def test_losses_that_a_control_does_not_heed_do_not_keep_its_window_small(tmp_path: Path, queue: str) -> None:
+    lossy = {"link.up.loss": "1 %", "link.up.queue": queue}
+    assert "losses keep the window small" not in _captured(tmp_path, {**lossy, "traffic.a.tcp.congestion": "bbr"})
+    (tmp_path / "a.pcapng").unlink()
+    assert "losses keep the window small" in _captured(tmp_path, {**lossy, "traffic.a.tcp.congestion": "cubic"})
+
+
+def test_what_an_outage_lost_is_not_told_as_an_overflow_too(tmp_path: Path) -> None:
+    down = {"schedule": [{"at": "4 s", "for": "3 s"}], "flush": True}
+    found = _captured(tmp_path, {"link.up.outages": down, "traffic.a.tcp.congestion": "cubic"})
+    assert "nothing gets through" in found
+    assert "overflows" not in found
+
+
+def test_the_table_has_the_round_trips_of_the_sentence_above_it(tmp_path: Path, said: Said) -> None:
+    lossy = {"link.up.loss": "3 %", "link.up.queue": "30 kB", "traffic.a.tcp.congestion": "bbr"}
+    _captured(tmp_path, lossy)
+    connections = tl.capture(tmp_path / "a.pcapng").table("connections").sort("payload_bytes", descending=True)
+    samples = tl.capture(tmp_path / "a.pcapng").flows.sort("bytes_sent", descending=True)
+    waits_s, median_s = connections["rtt_median_s"][0], samples["rtt_p50_s"][0]
+    assert waits_s > 1.05 * median_s
+    _, out, _ = said("capture", str(tmp_path / "a.pcapng"))
+    assert tl.units.format_time(float(f"{median_s:.4g}")) in out

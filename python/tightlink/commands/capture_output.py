@@ -84,7 +84,10 @@ def _others(run: Run, flows: pl.DataFrame) -> None:
 def _show_capture(run: Run) -> None:
     flows = largest(run, _MOST_FLOWS)
     shown = flows.with_columns(
-        pl.col("state").replace("", NONE).fill_null(NONE), lasts_s=pl.col("stop_s") - pl.col("start_s")
+        pl.col("state").replace("", NONE).fill_null(NONE),
+        lasts_s=pl.col("stop_s") - pl.col("start_s"),
+        # As the diagnosis above has it: of a sender's samples, without waits for what was missing.
+        rtt_median_s=pl.coalesce("rtt_p50_s", "rtt_median_s"),
     )
     print_rows("flow", "label", _FLOW, shown.to_dicts(), drop=_DROP)
     _others(run, flows)
