@@ -3,6 +3,7 @@ machine made invalid is skipped."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ import tightlink as tl
 from in_real_time import measures, needs_links
 from programs import needs
 from tightlink import cli
+from tightlink.commands import measure_file
 from tightlink.measure import hosts, machine, results, sender_iperf3, settings
 from tightlink.measure.measuring import measure
 from tightlink.measure.plan import Plan
@@ -328,8 +330,30 @@ def test_what_is_missing_is_said_before_it_begins(
     )
     assert cli.main(["measure", str(file), "-o", str(file / "out")]) == 2
     assert capfd.readouterr().err == f"tightlink: {file / 'out'}: cannot be written to: {file} is a file\n"
+    assert cli.main(["measure", str(file), "-o", "/proc/out"]) == 2
+    assert capfd.readouterr().err == (
+        "tightlink: /proc/out: cannot be written to: /proc takes no files (no such file or directory)\n"
+    )
     assert cli.main(["measure"]) == 2
     assert capfd.readouterr().err == "tightlink: FILE is missing; tightlink measure --help tells what is expected\n"
+
+
+def test_a_measurement_that_cannot_be_written_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "voice.toml"
+    file.write_text(VOICE)
+
+    def full(_: Run, folder: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+
+    monkeypatch.setattr(measure_file, "measure", lambda scenario, **_: tl.simulate(scenario))
+    monkeypatch.setattr(machine, "missing", lambda _: None)
+    monkeypatch.setattr(tl.Run, "save", full)
+    assert cli.main(["measure", str(file), "-o", str(tmp_path / "out")]) == 1
+    printed = capfd.readouterr()
+    assert "no space left on device" in printed.err
+    assert "voice" in printed.out
 
 
 def test_a_scenario_without_links_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import platform
 import re
 import secrets
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -53,6 +54,12 @@ def check_writable(folder: Path) -> None:
         raise TightlinkError(f"{folder}: cannot be written to: {above} is a file")
     if not os.access(above, os.W_OK | os.X_OK):
         raise TightlinkError(f"{folder}: cannot be written to: permission for {above} is denied")
+    try:
+        # Permissions do not say that of every file system.
+        Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=above)).rmdir()
+    except OSError as error:
+        reason = os.strerror(error.errno or errno.EIO).lower()
+        raise TightlinkError(f"{folder}: cannot be written to: {above} takes no files ({reason})") from None
 
 
 def check_empty(

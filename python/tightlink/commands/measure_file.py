@@ -79,8 +79,7 @@ def scenario(
             with watching("making the hosts") as watch:
                 found = measure(wanted, **given, tries=_TRIES, watch=watch)
             if folders:
-                found.save(folders[number])
-                say(f"wrote {folders[number]}")
+                _save(found, folders[number], as_json=json_)
             done.append(found)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_kept(len(done), repeat, output)) from None
@@ -89,6 +88,16 @@ def scenario(
         return FAILED
     _show(done, as_json=json_)
     return warned(list(dict.fromkeys(text for each in done for text in each.warnings)))
+
+
+def _save(found: Run, folder: Path, *, as_json: bool) -> None:
+    """Write a measurement; where that fails, print it, as it would be lost."""
+    try:
+        found.save(folder)
+    except (OSError, TightlinkError):
+        _show([found], as_json=as_json)
+        raise
+    say(f"wrote {folder}")
 
 
 def _kept(done: int, wanted: int, output: Path | None) -> str:
