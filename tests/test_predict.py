@@ -13,14 +13,15 @@ import pytest
 
 import tightlink as tl
 from tightlink import _core, cli
+from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.analysis.path import observations, prediction, residuals
 from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.analysis.path.calibrate import calibrate
 from tightlink.analysis.path.cells import simulate_cells
 from tightlink.analysis.path.choice import choose
-from tightlink.analysis.path.prediction import transfer_s
-from tightlink.analysis.path.search import searched
+from tightlink.analysis.path.prediction import searched, transfer_s
+from tightlink.commands.plan_path_output import _r2
 
 DARESBURY = BulkPath(10e6, 0.162)
 PATH = ["plan", "path", "--bandwidth", "10 Mbit/s", "--rtt", "162 ms", "--queue", "80"]
@@ -194,6 +195,22 @@ def test_observations_in_all_their_forms(tmp_path: Path) -> None:
     ((window, flows, goodput),) = observations.read([tmp_path / "run"], DARESBURY).rows()
     assert (window, flows) == (44, 2)
     assert goodput == pytest.approx(5.74e6, rel=0.01)
+
+
+def test_a_window_is_at_least_what_was_in_flight(tmp_path: Path) -> None:
+    """As that of iperf3, which a kernel makes larger than it was asked for."""
+    table = tmp_path / "grid.parquet"
+    pl.DataFrame({
+        "window_bytes": [16_384, 65_536, 65_536], "flows": [1, 1, 3], "goodput_bps": [3.505e6, 14.28e6, 12e6],
+        "rtt_mean_s": [0.0428, 0.0435, None],
+    }).write_parquet(table)  # fmt: skip
+    # 18.8 and 77.6 kB.
+    assert observations.read([table], DARESBURY)["window_packets"].to_list() == [13, 54, 44]
+
+
+def test_an_interval_that_says_nothing_is_none() -> None:
+    assert _r2(Estimate(0.98, -1087.8, 0.99)) == "0.980 (–)"
+    assert _r2(Estimate(0.98, 0.9, 0.99)) == "0.980 (0.900 to 0.990)"
 
 
 def test_rows_of_another_path_are_left_out(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def tcp(
 
     Args:
         options: What all grids of tests are asked for.
-        windows: Windows of each flow, such as "8K,64K" or "8K..1M:x2", which iperf3 meets to ±10 %.
+        windows: Windows of each flow, such as "8K,64K" or "8K..1M:x2", which iperf3 meets to −10 to +25 %.
         flows: Numbers of parallel flows, such as "1,4" or "1..16:x2".
         congestion: Congestion control of the sender's kernel, such as reno (default: the kernel's).
         reverse: Let the server send; of its packets the round-trip times are not known.

@@ -6,9 +6,9 @@ Example:
     >>> import tightlink as tl
     >>> scenario = tl.loads('''
     ... duration = "4 s"
-    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "1 ms", outages.schedule = [{ at = "1 s", for = "1 s" }] }
+    ... link.wire = { ends = ["a", "b"], rate = "2 Mbit/s", delay = "1 ms" }
     ... traffic.voice = { kind = "cbr", from = "a", to = "b", rate = "1 Mbit/s" }
-    ... ''')
+    ... ''').set("link.wire.outages", {"schedule": [{"at": "1 s", "for": "1 s"}]})
     >>> capacities_bps(scenario.resolve(), interval_s=2.0, intervals=2)["wire"]
     [1000000.0, 2000000.0]
 """

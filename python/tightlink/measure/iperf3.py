@@ -2,7 +2,8 @@
 
 Its traps: an error comes as JSON on standard output, sometimes with exit code 0; warnings on standard error break JSON
 where both are merged; ``-w`` sets the sender's buffer, whose own overhead counts, so that the window is what was asked
-for to ±10 % with full segments, and far less with small ones; of UDP the received bytes are those that were sent.
+for to −10 to +25 % with full segments, and far less with small ones; of UDP the received bytes are those that were
+sent.
 """
 
 from __future__ import annotations

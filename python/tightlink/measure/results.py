@@ -230,14 +230,14 @@ def _flows(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent])
 
 
 def _marks(measured: Measured, job: Job) -> int | None:
-    """Packets of a flow that were marked; nothing where others cross its links, of whose marks nobody knows the flow."""
+    """Packets of a flow that were marked; nothing where others cross its links, as marks are counted there."""
     plan = measured.plan
     own = set(plan.route(job.sender, job.receiver).links)
     for other in measured.jobs:
         ways = [(other.sender, other.receiver), (other.receiver, other.sender)]
         if other is not job and any(own & set(plan.route(*ends).links) for ends in ways[: 1 + other.tcp]):
             return None
-    return sum(measured.relayed.summary["links"][link]["packets_marked"] for link in own)
+    return sum(int(measured.relayed.summary["links"][link]["packets_marked"]) for link in own)
 
 
 def _completions(measured: Measured, flows: pl.DataFrame, found: Mapping[int, Sent]) -> dict[str, pl.DataFrame]:

@@ -366,13 +366,14 @@ def _served_s(link: Mapping[str, Any]) -> pl.Expr:
     """How long a packet is on the line."""
     if link["rate_pps"] is not None:
         return pl.lit(1.0 / link["rate_pps"])
-    return _framed_bits(link) / link["rate_bps"]
+    return _framed_bits(link) / float(link["rate_bps"])
 
 
 def _framed_bits(link: Mapping[str, Any]) -> pl.Expr:
     """The bits of a packet with its framing."""
     framing = link["framing"]
-    return (pl.col("size_bytes") + framing["overhead_bytes"]).clip(lower_bound=framing["smallest_bytes"]) * _BITS
+    size: pl.Expr = (pl.col("size_bytes") + framing["overhead_bytes"]).clip(lower_bound=framing["smallest_bytes"])
+    return size * _BITS
 
 
 def _waiting(own: pl.DataFrame) -> pl.DataFrame:

@@ -1,8 +1,9 @@
 """Measured goodputs, one row a point: from CSV or Parquet, iperf3's JSON, or the tables of runs.
 
 A table needs ``flows``, ``goodput_bps`` (or ``goodput_mbit_per_s`` …) and ``window_packets`` or ``window_bytes``.
-iperf3's JSON may be one file a point, or one with a JSON document on each line; its window is the one asked
-for with ``-w``. A study's or a sweep's folder is a table; a run's folder is one point.
+Windows in bytes, as grids of iperf3's tests have them, are what was asked for: where goodput times ``rtt_mean_s`` says
+that more was in flight, that counts. iperf3's JSON may be one file a point, or one with a JSON document on each line;
+its window is the one asked for with ``-w``. A study's or a sweep's folder is a table; a run's folder is one point.
 
 Example:
     >>> frame = pl.DataFrame({"window_bytes": [65536.0], "flows": [2.0], "goodput_bps": [5e6]})
@@ -15,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +34,9 @@ _PATH: Final = {
     "traffic.bulk.tcp.recovery": "recovery",
 }
 _ALIKE: Final = 1e-6
+#: In flight by so much more than a window, on average, is no inaccuracy of the two means.
+_LARGER: Final = 1.02
+_BITS: Final = 8
 
 
 def read(files: Iterable[str | os.PathLike[str]], path: BulkPath) -> pl.DataFrame:
@@ -61,13 +65,25 @@ def points(frame: pl.DataFrame, *, payload_bytes: int) -> pl.DataFrame:
     for place, row in enumerate(frame.iter_rows(named=True)):
         at = f"line {row[measurements.LINE]}" if measurements.LINE in names else f"row {place + 1}"
         size, flows, goodput = (_positive(row[name], name, at) for name in (window, "flows", "goodput_bps"))
-        packets = size if window == "window_packets" else size // payload_bytes
+        packets = size
+        if window == "window_bytes":
+            packets = max(size // payload_bytes, math.ceil(_in_flight(row, goodput / flows, size) / payload_bytes))
         if packets < 1:
             raise MeasurementError(f"{at}: {window} = {size:g}: expected at least a packet of {payload_bytes} B")
         if flows != int(flows):
             raise MeasurementError(f"{at}: flows = {flows:g}: expected a whole number")
         rows.append((int(packets), int(flows), goodput))
     return pl.DataFrame(rows, schema=list(COLUMNS), orient="row")
+
+
+def _in_flight(row: Mapping[str, Any], goodput_bps: float, asked_bytes: float) -> float:
+    """What a flow had in flight on average, where that is more than the window that was asked for; otherwise nothing.
+
+    >>> _in_flight({"rtt_mean_s": 0.0425}, 14.08e6, 65536), _in_flight({"rtt_mean_s": 0.0425}, 12e6, 65536)
+    (74800.0, 0.0)
+    """
+    found = goodput_bps * (row.get("rtt_mean_s") or 0.0) / _BITS
+    return found if found > _LARGER * asked_bytes else 0.0
 
 
 def _file(file: Path, path: BulkPath) -> pl.DataFrame:
