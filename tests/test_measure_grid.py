@@ -56,7 +56,9 @@ def test_a_grid_of_transfers_on_loopback(tmp_path: Path, said: Said) -> None:
                    "--time", "1 s", "--congestion", "reno", "--repeat", "1", "-o", str(folder)]  # fmt: skip
         code, out, err = said(*command)
     assert code == 0, err
-    assert out.splitlines()[0].split() == ["window_bytes", "flows", "times", "goodput", "±", "rtt", "±"]
+    header = ["window_bytes", "flows", "times", "goodput", "±", "rtt", "±", "retransmitted", "±"]
+    assert out.splitlines()[0].split() == header
+    assert "tightlink: the sender's congestion control: reno" in err
     runs = open_folder(folder).runs.collect()
     assert runs.select("window_bytes", "flows").rows() == [(16384, 1), (16384, 2), (65536, 1), (65536, 2)]
     assert (runs["goodput_bps"] > 0).all()
@@ -78,7 +80,7 @@ def test_the_server_sends_where_it_is_asked_to(tmp_path: Path, said: Said) -> No
         code, out, err = said("measure", "tcp", "--host", HERE, "-p", str(port), "-w", "64K", "-P", "2", "-t", "1 s", "-R",
                               "--repeat", "1", "-o", str(tmp_path / "grid"))  # fmt: skip
     assert code == 0, err
-    assert out.splitlines()[0].split() == ["window_bytes", "flows", "times", "goodput", "±"]
+    assert out.splitlines()[0].split() == ["window_bytes", "flows", "times", "goodput", "±", "retransmitted", "±"]
     flows = open_folder(tmp_path / "grid").flows.collect()
     assert flows["from"].to_list() == [HERE, HERE]
     assert flows["to"].to_list() == ["here", "here"]

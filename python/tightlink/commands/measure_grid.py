@@ -139,7 +139,8 @@ def tcp(
     shaky = [window for window in factors["window_bytes"] if window < _SHAKY_WINDOW]
     warnings = [f"--windows: below {_SHAKY_WINDOW} B iperf3's window is far from what was asked for"] if shaky else []
     rtt = ("rtt", "rtt_mean_s", units.format_time)
-    shown = (("goodput", "goodput_bps", units.format_rate), *(() if reverse else (rtt,)))
+    again = ("retransmitted", "packets_retransmitted", lambda value: f"{value:.4g}")
+    shown = (("goodput", "goodput_bps", units.format_rate), *(() if reverse else (rtt,)), again)
     own = {"transport": "tcp", "congestion": congestion} | ({"reverse": True} if reverse else {})
     return _run(options, own, factors, measure, shown=shown, warnings=warnings, json_=json_)
 
@@ -217,6 +218,9 @@ def _run(
     with watching() as watch:
         finished = run(grid, options.output, measure, repeats=repeats, watch=watch)
     _show(finished, shown, json_=json_)
+    controls = {flow["congestion"] for entry in finished.done.values() for flow in entry["flows"]} - {""}
+    if controls:
+        say(f"the sender's congestion control: {', '.join(sorted(controls))}")
     for damaged in finished.damaged:
         say(damaged.mended)
     if finished.measured < len(finished.done):
