@@ -301,6 +301,15 @@ def test_nothing_in_common_is_said(base: Run) -> None:
     assert "changes are relative to the first" in compare(base, captured).warnings[1]
 
 
+def test_a_captured_flow_that_lasts_longer_is_said(base: Run) -> None:
+    longer = base.flows.with_columns(stop_s=pl.col("start_s") + 1.2 * (pl.col("stop_s") - pl.col("start_s")))
+    captured = Run(None, {"source": "capture", "warnings": []}, Framed({"flows": longer, "links": base.links}))
+    said = compare(captured, base).warnings
+    assert any(text.endswith("compare its rates and shares, not its numbers of packets") for text in said)
+    same = Run(None, {"source": "capture", "warnings": []}, Framed({"flows": base.flows, "links": base.links}))
+    assert compare(same, base).warnings == ()
+
+
 def test_the_summary_says_what_got_better_and_what_worse(base: Run) -> None:
     after = tl.simulate(tl.loads(BASE).set("link.wire.queue", "100 packets"))
     found = compare(base, after)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from tightlink import units
 from tightlink.analysis.compare.pairs import SIDES, common, means, paired, same_service, samples, totals, unpivoted
 from tightlink.analysis.compare.summary import nothing, summary
 from tightlink.analysis.path.residuals import NEAR, Agreement, agreement
@@ -35,6 +36,9 @@ _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node", "completion
 _SEED: Final = "seed"
 #: Numbers that a scenario gives.
 GIVEN: Final = ("start_s", "stop_s")
+
+#: Durations of a flow that differ by a larger share make its counts differ.
+_UNLIKE: Final = 0.05
 
 #: Of runs of one scenario.
 _BY_CHANCE: Final = "the scenarios differ in their seed alone: what differs is chance, and several seeds tell how much"
@@ -229,7 +233,18 @@ def _warnings(runs: tuple[Run, Run], values: pl.DataFrame) -> tuple[str, ...]:
         found.append(f"the first is a {first} and the second a {second}: changes are relative to the first")
     if values.is_empty():
         found.append("the two have no flow, link or node in common")
-    return tuple(found)
+    return (*found, *(_unlike_durations(values) if CAPTURE in {first, second} else ()))
+
+
+def _unlike_durations(values: pl.DataFrame) -> Iterator[str]:
+    """That a flow lasts longer on one side, which no scenario of a capture would tell."""
+    flows = values.filter(pl.col("table") == "flows")
+    starts, stops = (flows.filter(pl.col("metric") == name).select("entity", *SIDES) for name in GIVEN)
+    for entity, *each in starts.join(stops, on="entity", maintain_order="left").iter_rows():
+        first_s, second_s = each[2] - each[0], each[3] - each[1]
+        if abs(second_s - first_s) > _UNLIKE * max(first_s, second_s):
+            both = " and ".join(units.format_time(float(f"{time_s:.3g}")) for time_s in (first_s, second_s))
+            yield f"{entity} lasts {both}: compare its rates and shares, not its numbers of packets"
 
 
 def _agreements(values: pl.DataFrame) -> dict[str, Agreement]:
