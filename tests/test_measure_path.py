@@ -288,6 +288,7 @@ def test_a_listener_that_cannot_listen_says_so(said: Said) -> None:
         ),
         (["--payload", "12"], '--payload = "12": expected a unit, too: a size such as'),
         (["-o", "/dev/null/path.toml"], "/dev/null: expected a folder, and it is a file"),
+        (["-o", "/proc/path.toml"], "/proc: takes no files (no such file or directory)"),
     ],
 )
 def test_a_path_asked_for_wrongly_is_one_sentence(options: list[str], problem: str, said: Said) -> None:

@@ -54,12 +54,21 @@ def check_writable(folder: Path) -> None:
         raise TightlinkError(f"{folder}: cannot be written to: {above} is a file")
     if not os.access(above, os.W_OK | os.X_OK):
         raise TightlinkError(f"{folder}: cannot be written to: permission for {above} is denied")
+
+
+def check_takes_files(folder: Path) -> None:
+    """Refuse a folder in which nothing can be made, by making something: permissions do not tell it everywhere.
+
+    Raises:
+        TightlinkError: It, or what would be above it, takes no files.
+    """
+    check_writable(folder)
+    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     try:
-        # Permissions do not say that of every file system.
         Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=above)).rmdir()
     except OSError as error:
         reason = os.strerror(error.errno or errno.EIO).lower()
-        raise TightlinkError(f"{folder}: cannot be written to: {above} takes no files ({reason})") from None
+        raise TightlinkError(f"{folder}: takes no files ({reason})") from None
 
 
 def check_empty(

@@ -9,7 +9,8 @@ from tightlink.commands.options import JsonOf, Names, Output, Set, option, whole
 from tightlink.commands.run_output import described, print_summary
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, print_why, rounded, say, warned, watching
-from tightlink.errors import TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.files import check_takes_files
 from tightlink.lazy import pl
 from tightlink.measure import machine
 from tightlink.measure.measuring import check, measure
@@ -62,6 +63,7 @@ def scenario(
     for folder in folders:
         # Looked at before: a wrong folder is not worth waiting for.
         is_there(folder, {"identity": "", "source": MEASUREMENT}, [])
+        check_takes_files(folder.parent)
     check(wanted, sender=sender, links=link or ())
     if device == "tun" and (why := machine.missing("tun")) is not None:
         raise TightlinkError(f"{why}; tightlink run simulates the scenario without it")
