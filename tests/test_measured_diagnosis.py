@@ -71,3 +71,15 @@ def test_what_flows_of_one_sentence_differ_in_is_a_range() -> None:
     )
     (measured,) = _as_measured(run, apart).why().diagnoses
     assert "add 5.5 to 8.7 ms (15.1 to 39.8 ms at p95) to a base RTT of" in measured.answer
+
+
+def test_an_outage_comes_before_the_recovery_from_it() -> None:
+    down = {"schedule": [{"at": "4 s", "for": "3 s"}], "flush": True}
+    run = tl.simulate(tl.loads(LINK).set_all({"duration": "12 s", "link.up.outages": down}))
+    none = [name for name in run.flows.columns if name.startswith("limited_by_")]
+    flows = run.flows.with_columns(pl.lit(0.0).alias(name) for name in none).with_columns(
+        limited_by_network=pl.lit(0.48), limited_by_congestion_window=pl.lit(0.52)
+    )
+    found = _as_measured(run, flows).why()
+    assert [cause.name for cause in found.diagnoses[0].causes] == ["saturated_link", "outage", "recovery"]
+    assert "for 25 % link up is down" in found.sentence

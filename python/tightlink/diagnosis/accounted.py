@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, merged
 from tightlink.diagnosis.bounds import LOSES, lasts, saturated_links
-from tightlink.diagnosis.causes import causes
+from tightlink.diagnosis.causes import causes, in_order
 from tightlink.diagnosis.commands import Changed, Typed
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.kernel import Kernel, disagreement
@@ -159,7 +159,7 @@ def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[
     every = ((cause, 1.0) for group in found for cause in group)
     mean = merged([*((cause, 0.0) for cause in middle), *every], len(found))
     # What they have in common comes first, even where one of them has more of something else.
-    return tuple(mean[:1] + sorted(mean[1:], key=lambda cause: -(cause.share or 0.0)))
+    return tuple(mean[:1] + in_order(mean[1:]))
 
 
 def _said(found: Sequence[Cause]) -> list[Cause]:

@@ -6,7 +6,7 @@ saturated, and what keeps a congestion window small.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from tightlink.diagnosis import bounds, datagrams, losses, window
@@ -17,6 +17,8 @@ from tightlink.diagnosis.words import ms
 _PREFIX: Final = "limited_by_"
 #: A share of time below which a cause is not worth a word.
 _LEAST: Final = 0.03
+#: A share of time that is less than so many times another one is about as long.
+_ABOUT: Final = 1.25
 #: Both wait for the congestion control: the window, or the time at which it lets the next packet go.
 _CONTROLLED: Final = ("congestion_window", "pacing")
 _Found = dict[str, float]
@@ -57,7 +59,19 @@ def causes(
     if not found:
         name, share = max([*known.items(), ("", held)], key=lambda item: item[1])
         found = [_OF[name](row, path, paths, share) if name else window.cause(row, path, paths, share)]
-    return tuple(sorted(merged((cause, 1.0) for cause in found), key=lambda cause: -(cause.share or 0.0)))
+    return tuple(in_order(merged((cause, 1.0) for cause in found)))
+
+
+def in_order(found: Sequence[Cause]) -> list[Cause]:
+    """The largest share first; an outage before about as long a recovery from it, rather than by chance."""
+    down = {cause.where: cause.share or 0.0 for cause in found if cause.name == "outage"}
+
+    def rank(cause: Cause) -> tuple[float, bool]:
+        share, outage = cause.share or 0.0, down.get(cause.where, 0.0)
+        recovers = cause.name == "recovery" and share < _ABOUT * outage
+        return -(min(share, outage) if recovers else share), recovers
+
+    return sorted(found, key=rank)
 
 
 def _outage(row: Mapping[str, Any], path: Path, most: float) -> Cause | None:
