@@ -5,6 +5,8 @@ Example:
     ('−50.0 %', '+10.0 points')
     >>> _change("goodput_bps", 2e6, 1e6, -0.5, 1e5), _change("utilization", 0.8, 0.9, 0.125, 0.02)
     ('−50.0 ± 5.0 %', '+10.0 ± 2.0 points')
+    >>> _change("queue_mean_packets", 2e-5, 0.0, -1.0), _change("queue_mean_packets", 2.0, 0.0, -1.0)
+    ('–', '−100.0 %')
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ _NAMES: Final = {
 }
 #: Half of a tenth of a point: smaller differences have one digit more.
 _TENTH: Final = 0.0005
+#: What no clock of a measurement tells from nothing, and a queue that hardly ever holds a packet.
+_NO_TIME_S, _NO_QUEUE = 1e-6, 1e-3
 #: What is looked at first of flows, links, nodes and runs.
 MAIN: Final = (
     *("goodput_bps", "jain", "packets_sent", "packets_dropped", "packets_retransmitted", "timeouts", "loss"),
@@ -102,10 +106,17 @@ def _change(
     metric: str, first: float | None, second: float | None, change: float | None, half: float | None = None
 ) -> str:
     """A change in per cent; of shares, which are in per cent already, in points; with half its interval, if known."""
+    if change and max(abs(first or 0.0), abs(second or 0.0)) < _least(metric):
+        return NONE
     if not is_share(metric) or first is None or second is None:
         return _within(change, None if half is None or not first else half / abs(first), 1)
     digits = 1 if abs(second - first) >= _TENTH else 2
     return f"{_within(second - first, half, digits).removesuffix(' %')} points"
+
+
+def _least(metric: str) -> float:
+    """Below this a value on both sides is nothing, of which a change in per cent says nothing."""
+    return _NO_TIME_S if metric.endswith("_s") else _NO_QUEUE if metric == "queue_mean_packets" else 0.0
 
 
 def _within(change: float | None, half: float | None, digits: int) -> str:
