@@ -348,10 +348,13 @@ def test_a_measurement_that_cannot_be_written_is_printed(
     monkeypatch.setattr(measure_file, "measure", lambda scenario, **_: tl.simulate(scenario))
     monkeypatch.setattr(machine, "missing", lambda _: None)
     monkeypatch.setattr(tl.Run, "save", full)
-    assert cli.main(["measure", str(file), "-o", str(tmp_path / "out")]) == 1
+    typed = ["--set", "link.wire.reverse.queue={kind='cake'}"]
+    assert cli.main(["measure", str(file), "-o", str(tmp_path / "out"), *typed]) == 1
     printed = capfd.readouterr()
     assert "no space left on device" in printed.err
     assert "voice" in printed.out
+    # What was typed is in the suggested command as it was, without defaults.
+    assert """--set link.wire.reverse.queue="{ kind = 'cake' }" """ in printed.out
 
 
 def test_a_scenario_without_links_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """The command ``tightlink measure FILE.toml``: a scenario with real senders over emulated links."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -9,6 +10,8 @@ from tightlink.commands.options import JsonOf, Names, Output, Set, option, whole
 from tightlink.commands.run_output import described, print_summary
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, print_why, rounded, say, warned, watching
+from tightlink.diagnosis import why
+from tightlink.diagnosis.commands import Typed
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_takes_files
 from tightlink.lazy import pl
@@ -56,7 +59,8 @@ def scenario(
     """
     need_linux()
     whole("--repeat", repeat)
-    wanted = load(file, set=dict(map(parse_option, set_ or [])))
+    changes = dict(map(parse_option, set_ or []))
+    wanted, typed = load(file, set=changes), (f"tightlink run {shlex.quote(str(file))}", changes)
     echo_s = None if echo == _OFF else float(option("--echo", echo, units.TIME))
     late_s = None if late is None else float(option("--late", late, units.TIME))
     folders = _folders(output, repeat)
@@ -81,23 +85,23 @@ def scenario(
             with watching("making the hosts") as watch:
                 found = measure(wanted, **given, tries=_TRIES, watch=watch)
             if folders:
-                _save(found, folders[number], as_json=json_)
+                _save(found, folders[number], typed, as_json=json_)
             done.append(found)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_kept(len(done), repeat, output)) from None
     except InvalidMeasurementError as error:
         say(f"{error}; {_kept(len(done), repeat, output)}")
         return FAILED
-    _show(done, as_json=json_)
+    _show(done, typed, as_json=json_)
     return warned(list(dict.fromkeys(text for each in done for text in each.warnings)))
 
 
-def _save(found: Run, folder: Path, *, as_json: bool) -> None:
+def _save(found: Run, folder: Path, typed: Typed, *, as_json: bool) -> None:
     """Write a measurement; where that fails, print it, as it would be lost."""
     try:
         found.save(folder)
     except (OSError, TightlinkError):
-        _show([found], as_json=as_json)
+        _show([found], typed, as_json=as_json)
         raise
     say(f"wrote {folder}")
 
@@ -114,12 +118,12 @@ def _folders(output: Path | None, repeat: int) -> list[Path]:
     return [output] if repeat == 1 else [output / str(number + 1) for number in range(repeat)]
 
 
-def _show(done: Sequence[Run], *, as_json: bool) -> None:
+def _show(done: Sequence[Run], typed: Typed, *, as_json: bool) -> None:
     if as_json:
-        tables = [described(each, _PRINTED) for each in done]
+        tables = [described(each, _PRINTED, why(each, command=typed)) for each in done]
         print_json(tables[0] if len(tables) == 1 else tables)
     elif len(done) == 1:
-        print_why(done[0].why())
+        print_why(why(done[0], command=typed))
         print_summary(done[0])
     else:
         _show_all(done)
