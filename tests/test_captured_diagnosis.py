@@ -14,7 +14,7 @@ import tightlink as tl
 from captures import ACK, FIN, RST, SYN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     Said = Callable[..., tuple[int, str, str]]
 
@@ -173,7 +173,7 @@ def test_a_receiver_that_reads_no_more(tmp_path: Path) -> None:
     assert "slow start" not in found
 
 
-def _captured(tmp_path: Path, changes: dict[str, object]) -> str:
+def _captured(tmp_path: Path, changes: Mapping[str, object]) -> str:
     """Why a simulated transfer is as fast as it is, as a capture at its sender tells."""
     scenario = tl.loads("""
     profile = "linux"

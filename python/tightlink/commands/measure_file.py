@@ -12,7 +12,7 @@ from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, print_why, rounded, say, warned, watching
 from tightlink.diagnosis import why
 from tightlink.diagnosis.commands import Typed
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import TightlinkError
 from tightlink.files import check_takes_files
 from tightlink.lazy import pl
 from tightlink.measure import machine

@@ -9,7 +9,7 @@ from tightlink.analysis.path.estimate import PacketTrains, overload
 from tightlink.commands.options import LARGEST_PORT, Json, Output, option, whole
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, rounded, say, warned, watching
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import TightlinkError
 from tightlink.files import check_new, check_takes_files, write_text
 from tightlink.measure import path as probes
 from tightlink.measure.iperf3 import transfer

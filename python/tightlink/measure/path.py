@@ -141,7 +141,7 @@ def check_whole(to: Address, plan: Plan) -> None:
     Raises:
         TightlinkError: They would.
     """
-    with sockets.socket(_family(to), sockets.SOCK_DGRAM) as end:
+    with sockets.socket(family(to), sockets.SOCK_DGRAM) as end:
         end.connect(to)
         mtu_bytes = end.getsockopt(*_MTU[plan.version])
     if plan.packet_bytes > mtu_bytes:
