@@ -137,7 +137,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         (
             "utilization",
             "number",
-            "share of the time in which it transmitted; of what it could have sent, where its rate changes or is shaped",
+            "share of the time in which it transmitted; of what it could send, where its rate changes or is shaped",
         ),
         ("queue_mean_packets", "number", "mean number of packets waiting, without the one that is transmitted"),
         ("queue_max_packets", "integer", "largest number of packets waiting"),

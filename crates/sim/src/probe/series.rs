@@ -63,7 +63,7 @@ macro_rules! metrics {
 metrics! {
     QueuePackets "queue_packets": "packets waiting at a link, without the one in service",
     Utilization "utilization":
-        "share of the past interval during which a link transmitted; of what it could have sent, where its rate changes or is shaped",
+        "share of the past interval during which a link transmitted; of what it could send, where its rate changes or is shaped",
     PacketsDropped "packets_dropped":
         "packets that a link, or the input rings of a processor, dropped during the past interval",
     QueueingDelayS "queueing_delay_s": "how long a packet would wait that joined the queue of a link now, in seconds",
