@@ -23,6 +23,8 @@ LOSES: Final = 0.005
 _FILLED: Final = 0.8
 #: A window that is so many times what the path holds makes a queue.
 _MORE: Final = 1.1
+#: Shares that differ by less may be those of a flow and of a link that it fills from its first packets on.
+_ROUNDED: Final = 0.05
 #: Of two flows that share a link, one below so much of its part has given way.
 _YIELDED: Final = 0.5
 _BITS: Final = 8
@@ -37,7 +39,7 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     if path.congestion in YIELDING and gave_way(row, path, link, paths):
         text = f"{path.congestion} yields to the other flows: {saturated(row, link)}"
         return Cause("control", share, "likely", link.name, text)
-    text = saturated(row, link, paths.sharing(link.name, row), paths.takes_most(link.name))
+    text = saturated(row, link, paths.sharing(link.name, row), paths.takes_most(link.name), share)
     if link.discipline == STRICT and gave_way(row, path, link, paths):
         text += ", and higher classes go first"
     if window_fills(row, path) and paths.sharing(link.name, row) > 1 and gave_way(row, path, link, paths):
@@ -51,12 +53,15 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
     return Cause("saturated_link", share, "certain", link.name, text)
 
 
-def saturated(row: Mapping[str, Any], link: Link, flows: int = 1, most: tuple[str, float] | None = None) -> str:
+def saturated(
+    row: Mapping[str, Any], link: Link, flows: int = 1, most: tuple[str, float] | None = None, share: float = 0.0
+) -> str:
     """That a link is saturated, in words, and how many flows share it.
 
-    ``most``: who takes most of it, and how much, if that is not shared alike.
+    ``most``: who takes most of it, and how much, if that is not shared alike. ``share``: for how much of a flow's time.
     """
-    whole = lasts(row, link)
+    # Of a flow that does not last for the whole run it may be saturated for longer than it is busy.
+    whole = lasts(row, link) and link.utilization > share - _ROUNDED
     shaped = link.shaped_bps < math.inf
     facts = [rate(link.shaped_bps)] if shaped else []
     facts += [f"{percent(link.utilization)} {'used' if link.polices else 'busy'}"] if whole else []

@@ -72,7 +72,7 @@ def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
         return network(row, path, paths, share)
     shaper = next((link for link in path.forward if link.shapes and link.utilization >= _SHAPED), None)
     if shaper is not None:
-        said = saturated(row, shaper, paths.sharing(shaper.name, row))
+        said = saturated(row, shaper, paths.sharing(shaper.name, row), share=share)
         return Cause("saturated_link", share, "certain", shaper.name, said)
     back = max(path.reverse, key=lambda link: link.utilization)
     if back.utilization < SATURATED or path.busiest.utilization >= SATURATED or path.congestion in BY_DELAY:
