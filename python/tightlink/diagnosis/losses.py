@@ -23,7 +23,7 @@ from tightlink import control
 from tightlink.diagnosis.answers import Cause, Certainty
 from tightlink.diagnosis.bounds import SATURATED, lasts, network, router
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import Path, Paths
+from tightlink.diagnosis.paths import DEAF, Path, Paths
 from tightlink.diagnosis.words import (
     ALIKE,
     DISCIPLINES,
@@ -58,8 +58,9 @@ def losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Ca
     rings = max(path.processors, key=lambda each: each.dropped, default=None)
     if rings is not None and rings.dropped > max(wire.lost_on_wire, queue.lost_at_queue):
         return router(row, path, rings, share)
-    random = wire.lost_on_wire / max(1, wire.totals["packets_in"])
-    is_random = wire.lost_on_wire > queue.lost_at_queue or (not wire.only_fails and hold(random, row, path))
+    # Controls that do not take each loss for congestion have a window that does not follow from their share.
+    holds = not wire.only_fails and path.congestion not in DEAF and hold(random_share(wire), row, path)
+    is_random = wire.lost_on_wire > queue.lost_at_queue or holds
     most = wire.lost_on_wire if is_random else queue.lost_at_queue
     total = wire.lost_on_wire + queue.lost_at_queue + (rings.dropped if rings else 0)
     # What a control of Python makes of a loss only its code says.
@@ -119,7 +120,11 @@ def _at_long_queue(
 
 def on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certainty: Certainty) -> Cause:
     """Losses on a wire keep the window small."""
-    lost = f"{lost_percent(row)}{timeouts(row)}"
+    elsewhere = sum(link.totals.get("packets_dropped") or 0 for link in path.forward) - wire.lost_on_wire
+    clear = wire.lost_on_wire >= _CLEAR * (wire.lost_on_wire + elsewhere)
+    # Where queues drop as well, the table of flows does not say how many of a flow's losses are whose.
+    lost = lost_percent(row) if clear else f"{small_percent(random_share(wire))}, and {lost_percent(row)} in all"
+    lost += timeouts(row)
     if wire.only_fails:
         text = f"the window recovers from what is lost when link {wire.name} goes down ({lost}){of_bdp(row, path)}"
         return Cause("recovery", share, certainty, wire.name, text)
@@ -141,6 +146,19 @@ def overtaken(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
         f"retransmitted without need) and keep the window small{of_bdp(row, path)}"
     )
     return Cause("reordering", share, "likely", "" if link is None else link.name, text)
+
+
+def random_share(wire: Link) -> float:
+    """The share of the packets on a wire that it loses."""
+    return wire.lost_on_wire / max(1, (wire.totals["packets_in"] or 0) - wire.lost_at_queue)
+
+
+def needless(row: Mapping[str, Any], path: Path) -> int:
+    """Packets that a flow retransmits beyond what was lost, where they are many and none overtake each other."""
+    lost, sent = row["packets_dropped"] or 0, row["packets_sent"] or 0
+    extra = (row["packets_retransmitted"] or 0) - lost
+    overtaken = path.sprayed or any(link.reorders for link in path.forward)
+    return extra if extra > max(lost, _MANY * sent) and not overtaken and path.tcp is not None else 0
 
 
 def most_on_wire(path: Path) -> Link:
