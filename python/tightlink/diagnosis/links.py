@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink import units
+from tightlink.diagnosis import changing_rate
 
 _BITS: Final = 8
 
@@ -71,13 +72,34 @@ class Link:
         if outages is None:
             return 0.0
         times = outages["times"]
-        if "at_s" not in times:
+        if self.fails_at_random:
             return float((stop_s - start_s) * times["down_s"] / (times["up_s"] + times["down_s"]))
+        return sum(self._outages_s(start_s, stop_s))
+
+    @property
+    def fails_at_random(self) -> bool:
+        """Whether nobody knows in advance when it is down."""
+        return "at_s" not in self.spec.get("outages", {}).get("times", {"at_s": ()})
+
+    def _outages_s(self, start_s: float, stop_s: float) -> list[float]:
+        """How long its scheduled outages last within a time."""
+        times = self.spec["outages"]["times"]
         period = times["period_s"] or math.inf
         rounds = range(math.ceil(stop_s / period)) if period < math.inf else range(1)
         begins = [(at + number * period if number else at, lasts) for number in rounds
                   for at, lasts in zip(times["at_s"], times["for_s"], strict=True)]  # fmt: skip
-        return float(sum(max(0.0, min(stop_s, at + lasts) - max(start_s, at)) for at, lasts in begins))
+        return [max(0.0, min(stop_s, at + lasts) - max(start_s, at)) for at, lasts in begins]
+
+    def outages_add_s(self, start_s: float, stop_s: float) -> float:
+        """Mean wait for the end of its outages, of packets that come evenly over a time.
+
+        Who comes within one waits for half of it in the mean; for all of a mean one where lengths are exponential.
+        """
+        if "outages" not in self.spec or stop_s <= start_s:
+            return 0.0
+        if self.fails_at_random:
+            return float(self.down_s(start_s, stop_s) * self.spec["outages"]["times"]["down_s"] / (stop_s - start_s))
+        return sum(lasts_s**2 / 2 for lasts_s in self._outages_s(start_s, stop_s)) / (stop_s - start_s)
 
     @property
     def sends_bursts(self) -> bool:
@@ -100,6 +122,24 @@ class Link:
         """The same at the highest rate of a schedule; otherwise at the usual rate."""
         highest = max(self.spec.get("rate", {}).get("values", ()), default=self.spec["rate_bps"])
         return self.interval_s(size) * ((self.spec["rate_bps"] or 1.0) / highest if highest else 1.0)
+
+    def share_below(self, bps: float, size: int, times_s: tuple[float, float]) -> float:
+        """The share of a time in which it carries less than so many bits per second of packets of so many bytes."""
+        return changing_rate.share_below(self.spec.get("rate", {}), bps / self._carried(size), times_s)
+
+    @property
+    def rate_is_drawn(self) -> bool:
+        """Whether its rate changes at random, so that shares of the time are averages."""
+        return "rate" in self.spec and changing_rate.is_drawn(self.spec["rate"])
+
+    def always_carries_bps(self, size: int, times_s: tuple[float, float]) -> float:
+        """Bits per second of IP packets of so many bytes that it carries for nearly all of a time."""
+        lowest = changing_rate.lowest(self.spec.get("rate", {}), times_s)
+        return self.carries_bps(size) if lowest is None else min(self.shaped_bps, lowest * self._carried(size))
+
+    def _carried(self, size: int) -> float:
+        """Which part of its rate is packets of so many bytes, rather than their framing."""
+        return _BITS * size / (self.service_s(size) * self.spec["rate_bps"]) if self.spec["rate_bps"] else 1.0
 
     @property
     def adds_s(self) -> float:

@@ -1,0 +1,81 @@
+"""How often a link whose rate changes carries less than what comes, by what the scenario says of its rate.
+
+Example:
+    >>> rate = {"kind": "markov", "values": [100e6, 6e6], "mean_s": [3.0, 1.0]}
+    >>> share_below(rate, 15e6, (0.0, 20.0)), lowest(rate, (0.0, 20.0))
+    (0.25, 6000000.0)
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from statistics import NormalDist
+from typing import Any, Final
+
+#: The rate that a link exceeds but for this share of the time is what it nearly always has.
+_RARELY: Final = 0.05
+#: A trace is looked at in parts of so many milliseconds, and a ramp in so many steps.
+_TRACE_MS, _STEPS = 100, 20
+#: What leaves at each instant of a trace, in bits.
+_OPPORTUNITY_BITS: Final = 8 * 1504
+_GAUSSIAN: Final = "ornstein-uhlenbeck"
+_Times = tuple[float, float]
+
+
+def is_drawn(rate: Mapping[str, Any]) -> bool:
+    """Whether shares of the time are averages, as the rate is drawn."""
+    return "at_s" not in rate and "trace_ms" not in rate
+
+
+def share_below(rate: Mapping[str, Any], bps: float, times_s: _Times) -> float:
+    """The share of a time in which a rate is below another one; none where that is not known."""
+    if rate.get("kind") == _GAUSSIAN:
+        return NormalDist(rate["mean"], rate["deviation"]).cdf(bps) if bps > rate["least"] else 0.0
+    parts = list(_parts(rate, times_s))
+    whole = math.fsum(lasts for _, lasts in parts)
+    return math.fsum(lasts for value, lasts in parts if value < bps) / whole if whole else 0.0
+
+
+def lowest(rate: Mapping[str, Any], times_s: _Times) -> float | None:
+    """The rate that is exceeded for nearly all of a time; nothing where that is not known."""
+    if rate.get("kind") == _GAUSSIAN:
+        return float(max(rate["least"], NormalDist(rate["mean"], rate["deviation"]).inv_cdf(_RARELY)))
+    parts = sorted(_parts(rate, times_s))
+    rarely = _RARELY * math.fsum(lasts for _, lasts in parts)
+    reached = itertools.accumulate(lasts for _, lasts in parts)
+    return next((value for (value, _), until in zip(parts, reached, strict=True) if until > rarely), None)
+
+
+def _parts(rate: Mapping[str, Any], times_s: _Times) -> Iterator[tuple[float, float]]:
+    """Values of a rate, each with how much of a time it has."""
+    if "trace_ms" in rate:
+        counts = [0] * math.ceil(max(rate["trace_ms"][-1], 1) / _TRACE_MS)
+        for instant in rate["trace_ms"]:
+            counts[min(instant // _TRACE_MS, len(counts) - 1)] += 1
+        yield from ((count * _OPPORTUNITY_BITS * 1000 / _TRACE_MS, 1.0) for count in counts)
+    elif "mean_s" in rate:
+        yield from zip(rate["values"], rate["mean_s"], strict=True)
+    elif "at_s" in rate:
+        yield from _scheduled(rate, times_s)
+
+
+def _scheduled(rate: Mapping[str, Any], times_s: _Times) -> Iterator[tuple[float, float]]:
+    """Values of a schedule, a ramp in steps, with how much of a time each has."""
+    (start_s, stop_s), period_s = times_s, rate["period_s"]
+    first = [(at_s + number * (period_s or 0.0), value) for number in range(_rounds(stop_s, period_s))
+             for at_s, value in zip(rate["at_s"], rate["values"], strict=True)]  # fmt: skip
+    for (from_s, value), (until_s, following) in itertools.pairwise(
+        [*first, (max(stop_s, first[-1][0]), first[-1][1])]
+    ):
+        count = _STEPS if rate["linear"] else 1
+        for step in range(count):
+            begins, ends = (from_s + (until_s - from_s) * part / count for part in (step, step + 1))
+            lasts = min(ends, stop_s) - max(begins, start_s)
+            if lasts > 0:
+                yield value + (following - value) * (step + 0.5) / count if rate["linear"] else value, lasts
+
+
+def _rounds(stop_s: float, period_s: float | None) -> int:
+    return math.ceil(stop_s / period_s) if period_s else 1
