@@ -46,6 +46,7 @@ CAUSES: Final = {
     "policer": "a policer drops what exceeds its rate",
     "early_drops": "what an active queue management drops leaves the window below the path's BDP",
     "losses": "losses keep the window small; a capture does not tell of which kind",
+    "falling_rate": "a link whose rate changes carries less than what comes at times",
     "recovery": "the window is recovering from losses at a queue that is long enough",
     "timeouts": "after losses at a queue, nothing is sent until retransmission timeouts",
     "congestion_marks": "marks keep the congestion window below the path's BDP",

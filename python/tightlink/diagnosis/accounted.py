@@ -7,17 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.diagnosis import losses
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, merged
-from tightlink.diagnosis.bounds import LOSES, lasts, saturated_links
+from tightlink.diagnosis.bounds import LOSES, lasted, lasts, saturated_links
 from tightlink.diagnosis.causes import causes, in_order
 from tightlink.diagnosis.commands import Changed, Typed
 from tightlink.diagnosis.completions import of_flows
+from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kernel import Kernel, disagreement
-from tightlink.diagnosis.paths import Path, Paths
+from tightlink.diagnosis.media import larger_burst, slower
+from tightlink.diagnosis.paths import FAIR, Path, Paths
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import Others, suggestions
 from tightlink.diagnosis.transfers import took
 from tightlink.diagnosis.words import ALIKE, family, listed, ms, named, percent, sentence
+from tightlink.numbers import grouped
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -53,7 +57,8 @@ class Accounted:
     """Diagnoses of the flows of a scenario's run; what was typed to make it, if that is known, begins commands."""
 
     def __init__(self, run: Run, command: Typed | None = None) -> None:
-        self._paths = Paths(run)
+        self._run, self._paths = run, Paths(run)
+        self._filling = Filling(run, self._paths)
         self._changed = Changed(run, command, small=self._paths.small)
         self._kernel = Kernel(run)
         self._took = {label: (took_s, slowdown) for label, took_s, slowdown in of_flows(run).iter_rows()}
@@ -97,7 +102,8 @@ class Accounted:
         label = row["label"]
         path, kernel = self._paths.of(label), self._kernel
         found = causes(row, path, self._paths, kernel.shares(row))
-        return _Flow(row, path, found, delay(row, path, kernel.shortest_s(label)))
+        waits = delay(row, path, kernel.shortest_s(label), fill=lambda link: self._filling.others(link, row))
+        return _Flow(row, path, found, waits)
 
     def _of_group(self, flows: Sequence[_Flow], links: str) -> Diagnosis:
         """One diagnosis of flows that are alike, perhaps at several links: in the words of the flow in the middle."""
@@ -114,12 +120,29 @@ class Accounted:
         alike = equal and not self._paths.are_unlike(path.busiest.name)
         # Of packets of which none has arrived nobody knows the delay, though others wait on their path.
         told = None if all(flow.row.get("packets_delivered") == 0 for flow in flows) else queues
-        others = Others(self._paths.controls_beside(queues.where, row), alike)
+        needless = [flow for flow in flows if losses.needless(flow.row, flow.path)]
+        others = self._others(middle, mean[0], queues.where, alike=alike, needless=bool(needless))
         help_ = suggestions(row, path, mean, told or replace(queues, mean_s=0.0), changed=self._changed, others=others)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
-        more = [disagreement(row, kernel), _outage(middle)]
+        more = [disagreement(row, kernel), _outage(middle), _falling(mean), _needless(needless, flows)]
         answer = done + _answer(mean, told, help_, more, always=_is_always_full(mean[0], middle))
         return Diagnosis(tuple(flow.label for flow in flows), mean, told, help_, answer, kernel)
+
+    def _others(self, flow: _Flow, first: Cause, where: str, *, alike: bool, needless: bool) -> Others:
+        """Those who share the queue that adds most to a flow's delay, and what datagrams could do about it."""
+        row, path = flow.row, flow.path
+        policed = first.name == "policer" and path.tcp is None
+        where = first.where if policed else where
+        controls = self._paths.controls_beside(where, row)
+        turns = all(controls) or any(link.name == where and link.discipline in FAIR for link in path.forward)
+        return Others(
+            controls,
+            alike,
+            fill={label: self._paths.control(label) for label in self._filling.of(where, row)},
+            slower=slower(self._run, where, row, self._filling),
+            burst=larger_burst(self._paths, path.link(first.where)) if policed else None,
+            needless=needless and turns,
+        )
 
 
 @dataclass(frozen=True)
@@ -150,8 +173,9 @@ def _alike(flow: _Flow) -> tuple[Any, ...]:
     sent, lost = flow.row["packets_sent"] or 0, flow.row["packets_dropped"] or 0
     loses = path.tcp is None and lost > LOSES * sent
     down = next((cause.where for cause in _said(flow.causes) if cause.name == "outage"), "")
+    falls = next((cause.where for cause in flow.causes if cause.name == "falling_rate"), "")
     ends = bool(path.spec["traffic"].get("bytes"))
-    return first.name, first.where, down, window, size, control, path.tcp is None, loses, ends
+    return first.name, first.where, down, falls, window, size, control, path.tcp is None, loses, ends
 
 
 def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[Cause, ...]:
@@ -177,7 +201,25 @@ def _outage(flow: _Flow) -> str:
     """That a link of the path is down for a part of a flow's time, where no cause says so."""
     down_s, link = flow.path.down(flow.row["start_s"], flow.row["stop_s"])
     told = any(cause.name in {"outage", "handshake"} for cause in _said(flow.causes))
-    return f"Link {link.name} is down for {ms(down_s)} of it" if down_s and not told else ""
+    average = " on average" if link.fails_at_random else ""
+    return (
+        f"Link {link.name} is down for {ms(down_s)} of {ms(lasted(flow.row))}{average}" if down_s and not told else ""
+    )
+
+
+def _falling(found: Sequence[Cause]) -> str:
+    """That a link is slower at times than what comes, where no cause that is said says so."""
+    unsaid = [cause for cause in found if cause not in _said(found)]
+    return next((sentence(cause.text) for cause in unsaid if cause.name == "falling_rate"), "")
+
+
+def _needless(found: Sequence[_Flow], flows: Sequence[_Flow]) -> str:
+    """That some of the flows retransmit much more than was lost."""
+    if not found:
+        return ""
+    again, lost = (sum(flow.row[name] or 0 for flow in found) for name in ("packets_retransmitted", "packets_dropped"))
+    who = f" by {named(flow.label for flow in found)}" if len(found) < len(flows) else ""
+    return f"{grouped(str(again))} packets are retransmitted{who}, though {grouped(str(lost))} were lost"
 
 
 def _is_always_full(cause: Cause, flow: _Flow) -> bool:

@@ -38,7 +38,7 @@ def causes(
     if not row["packets_sent"] or row["stop_s"] <= row["start_s"]:
         return (Cause("application", None, "certain", "", "it sent nothing"),)
     if path.tcp is None:
-        return (datagrams.cause(row, path, known),)
+        return datagrams.causes(row, path, paths, known)
     if not known:
         return (_inferred(row, path, paths),)
     held = sum(known.pop(name, 0.0) for name in _CONTROLLED)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tightlink import units
+from tightlink.diagnosis import filling
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import LOSES, SATURATED, busy_processor, lasted, router, saturated, sender_rate
-from tightlink.diagnosis.paths import Path
+from tightlink.diagnosis.paths import Path, Paths
 from tightlink.diagnosis.words import ALIKE, between, lost_percent, ms, percent, rate
 
 #: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
@@ -15,13 +17,27 @@ _MUCH: Final = 0.5
 _LOSES_MUCH: Final = 0.2
 #: Of the packets that are sent while a link is down so many times as many are lost at most, where that is why.
 _DOWN: Final = 1.2
-#: Rates of flows of which one sentence is that differ by more are both said.
-_UNLIKE: Final = 1.05
-_BITS: Final = 8
 
 
-def cause(row: Mapping[str, Any], path: Path, known: Mapping[str, float]) -> Cause:
-    """What bounds datagrams, of whose time these shares are accounted for."""
+def causes(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str, float]) -> tuple[Cause, ...]:
+    """What bounds datagrams, of whose time these shares are accounted for, and whether a link is too slow at times."""
+    first = _cause(row, path, paths, known)
+    falls = _falling(row, path, paths) if first.name == "application" else None
+    return (first,) if falls is None else (first, falls)
+
+
+def _falling(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause | None:
+    """That a link whose rate changes carries less than what comes at times, where this flow is much of that."""
+    share, link = max(((filling.falls(row, path, each), each) for each in path.forward), key=lambda found: found[0])
+    comes = filling.comes_bps(row, link)
+    if not share or not filling.is_much(row, link, paths) or any(paths.controls_beside(link.name, row)):
+        return None
+    average = " on average" if link.rate_is_drawn else ""
+    text = f"link {link.name} carries less than the {rate(comes)} that come for {percent(share)} of the time{average}"
+    return Cause("falling_rate", share, "likely" if average else "certain", link.name, text)
+
+
+def _cause(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str, float]) -> Cause:
     sent, lost = row["packets_sent"] or 0, row["packets_dropped"] or 0
     losing = lost > LOSES * sent
     full = busy_processor(path)
@@ -36,16 +52,17 @@ def cause(row: Mapping[str, Any], path: Path, known: Mapping[str, float]) -> Cau
         if down_s and lost <= _DOWN * sent * share:
             text = f"link {link.name} is down, {ms(down_s)}: {lost_percent(row)} of {_whose(row)} packets are lost"
             return Cause("outage", share, "certain", link.name, text)
-    return _full_link(row, path, known.get("network", 0.0) + pushed, losing=losing) or _lossy(
-        row, path, known, losing=losing
-    )
+    found = _full_link(row, path, known.get("network", 0.0) + pushed, losing=losing)
+    if found is None and losing:
+        found = _policed(row, path, paths)
+    return found or _lossy(row, path, known, losing=losing)
 
 
 def _full_link(row: Mapping[str, Any], path: Path, network: float, *, losing: bool) -> Cause | None:
     """The busiest link carries no more, and what has not arrived is lost at its queue, or waits there still."""
     link, lost = path.busiest, row["packets_dropped"] or 0
     arrives, carries = row["throughput_bps"] or 0.0, link.carries_bps(path.packet_bytes)
-    offered = _offered_bps(row)
+    offered = filling.offered_bps(row)
     much = offered > _MUCH * carries or lost > _LOSES_MUCH * row["packets_sent"]
     missing = offered - arrives > LOSES * offered
     at_queue = any(each.lost_at_queue for each in path.forward) or not losing
@@ -58,6 +75,22 @@ def _full_link(row: Mapping[str, Any], path: Path, network: float, *, losing: bo
     elif offered > carries:
         text += f", as {_offered(row)} are sent"
     return Cause("saturated_link", link.utilization, "certain", link.name, text)
+
+
+def _policed(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause | None:
+    """A policer drops bursts, though its rate would be enough; or what it drops is more than others leave."""
+    queue = max(path.forward, key=lambda each: each.lost_at_queue)
+    if not queue.polices or queue.lost_at_queue <= max(each.lost_on_wire for each in path.forward):
+        return None
+    burst = units.format_size(queue.spec["queue"]["burst_bytes"])
+    shared = any(paths.controls_beside(queue.name, row))
+    why = ", as TCP takes what it lets through" if shared else ", which come in longer bursts"
+    text = (
+        f"the application sets the rate, {_rates(row)}, and the policer of {queue.name} ({rate(queue.shaped_bps)}, "
+        f"bursts of {burst}) drops {lost_percent(row)} of {_whose(row)} packets{why}; {percent(queue.utilization)} of "
+        "its rate is used"
+    )
+    return Cause("policer", 1.0, "certain", queue.name, text)
 
 
 def _lossy(row: Mapping[str, Any], path: Path, known: Mapping[str, float], *, losing: bool) -> Cause:
@@ -75,20 +108,19 @@ def _lossy(row: Mapping[str, Any], path: Path, known: Mapping[str, float], *, lo
                 f"full at times though the link is {percent(queue.utilization)} busy"
             )
             return Cause("small_queue", 1.0, "certain", queue.name, text)
+    text = f"the application sets the rate, {_rates(row)}"
     losses = f", {lost_percent(row)} of {_whose(row)} packets are lost" if losing else ""
-    where = f" on the wire of {wire.name}" if on_wire else f" at {path.busiest.name}"
-    text = f"the application sets the rate, {_offered(row)}{losses}{where if losing else ''}"
-    return Cause("application", known.get("application", 1.0), "certain", "", text)
+    where = f" on the wire of {wire.name}" if on_wire else f" at {queue.name}"
+    return Cause(
+        "application", known.get("application", 1.0), "certain", "", f"{text}{losses}{where if losing else ''}"
+    )
 
 
-def _offered_bps(row: Mapping[str, Any]) -> float:
-    return float((row["bytes_sent"] or 0) * _BITS / lasted(row))
-
-
-def _offered(row: Mapping[str, Any]) -> str:
-    """The rate at which datagrams are sent; of flows of which one sentence is, from the least to the most."""
-    rates = [_offered_bps(each) for each in row.get(ALIKE, [row])]
-    return between(rate(min(rates)), rate(max(rates))) if max(rates) > _UNLIKE * min(rates) else rate(_offered_bps(row))
+def _rates(row: Mapping[str, Any]) -> str:
+    """What is sent; of flows of which one sentence is, what each sends, from the least to the most."""
+    rates = [filling.offered_bps(each) for each in row.get(ALIKE, [row])]
+    least, most = rate(min(rates)), rate(max(rates))
+    return f"{most} each" if least == most and len(rates) > 1 else between(least, most)
 
 
 def _whose(row: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -204,6 +205,7 @@ class Paths:
         self._times = {label: (start_s, stop_s) for label, start_s, stop_s in times}
         self._spans: dict[tuple[str, bool], tuple[list[float], list[float]]] = {}
         self._most: dict[str, tuple[str, float] | None] = {}
+        self._members: dict[str, Counter[str]] = {}
         self._links: dict[int, Link] = {}
         self._flows: dict[str, Mapping[str, Any]] = {}
         for flow in self._resolved["flows"]:
@@ -280,7 +282,7 @@ class Paths:
 
     def controls_beside(self, link: str, row: Mapping[str, Any]) -> list[str]:
         """The congestion controls of the others; empty for datagrams."""
-        times = ((label, *self._lasted(label)) for label in self.users.get(link, ()) if label != row["label"])
+        times = ((label, *self.lasted(label)) for label in self.users.get(link, ()) if label != row["label"])
         start_s, stop_s = row["start_s"], row["stop_s"]
         return [self.control(label) for label, first_s, last_s in times if first_s < stop_s and last_s > start_s]
 
@@ -289,12 +291,12 @@ class Paths:
         key = link, heeding
         if key not in self._spans:
             labels = (label for label in self.users.get(link, ()) if not (heeding and self.control(label) in YIELDING))
-            spans = [self._lasted(label) for label in labels]
+            spans = [self.lasted(label) for label in labels]
             self._spans[key] = sorted(first for first, _ in spans), sorted(last for _, last in spans)
         starts, stops = self._spans[key]
         return bisect_left(starts, row["stop_s"]) - bisect_right(stops, row["start_s"])
 
-    def _lasted(self, label: str) -> tuple[float, float]:
+    def lasted(self, label: str) -> tuple[float, float]:
         """From when until when a flow was sending; of flows that the table does not tell apart, all of them."""
         flow = self._flows[label]
         return self._times.get(label) or self._times.get(flow["group"]) or (flow["start_s"], flow["stop_s"])
@@ -334,6 +336,14 @@ class Paths:
     def group(self, label: str) -> str:
         """Name of a flow's traffic group."""
         return str(self._flows[label]["group"])
+
+    def members(self, link: str, label: str) -> int:
+        """How many flows of the group of a flow take a link; one where the table has a row for each group."""
+        if self._flows[label]["label"] != label:
+            return 1
+        if link not in self._members:
+            self._members[link] = Counter(map(self.group, self.users.get(link, ())))
+        return self._members[link][self.group(label)]
 
     def control(self, label: str) -> str:
         """Name of a flow's congestion control; empty for datagrams."""

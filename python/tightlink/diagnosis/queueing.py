@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from tightlink.diagnosis.answers import Delay
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import ALIKE, Path
-from tightlink.diagnosis.words import DISCIPLINES, between, ms, times
+from tightlink.diagnosis.paths import ALIKE, FAIR, Path
+from tightlink.diagnosis.words import DISCIPLINES, between, ms, named, times
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
 _LITTLE: Final = 0.1
@@ -21,14 +21,24 @@ _NOTHING_S: Final = 0.0001
 _UNLIKE: Final = 2.0
 #: A link whose packets are less than so many times as large as ACKs carries hardly anything else.
 _ACKS: Final = 2.0
+#: A link that is less busy than that makes nobody wait for long, and its outages do where they account for so much.
+_BUSY: Final = 0.5
+_MOST: Final = 0.5
 #: A second queue is named that adds so much of what the first does.
 _SECOND: Final = 0.3
 
 
-def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -> Delay:
+def delay(
+    row: Mapping[str, Any],
+    path: Path,
+    shortest_s: float | None = None,
+    *,
+    fill: Callable[[str], Sequence[str]] = lambda _: (),
+) -> Delay:
     """The delay that queues add to the round trip of a flow, or to the way of its datagrams.
 
-    A shortest round trip that was measured stands instead of that of the scenario with empty queues.
+    A shortest round trip that was measured stands instead of that of the scenario with empty queues. ``fill``: names of
+    the flows that fill the queue of a link.
     """
     own, rtt = row.get("queueing_delay_mean_s"), row.get("rtt_mean_s")
     base = path.base_rtt_s
@@ -40,21 +50,24 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
     there = on_links if own is None else own
     one_way, moves = row.get("one_way_delay_mean_s"), 0.0
     moving = next((link for link in (*path.forward, *path.reverse) if link.delay_changes), None)
+    apart = False
     if moving is not None and one_way is not None:
         # What a flow waits beyond an empty path is its queues' and what the wire adds to its shortest delay.
-        there = max(there, one_way - path.base_one_way_s)
-        moves = max(0.0, there - on_links)
+        whole = one_way - path.base_one_way_s
+        apart = own is not None and own < whole - _NOTHING_S
+        there = there if apart else max(there, whole)
+        moves = max(0.0, whole - there if apart else there - on_links)
     # Means of a link are of all its packets, of which other flows' may have waited longer; a round trip is the flow's.
     if own is not None and rtt is not None:
         returning = max(0.0, rtt - base - there)
         back = min(back, returning)
         moves += returning - back if any(link.delay_changes for link in path.reverse) else 0.0
-    there = min(there, on_links) if moves else there
+    there = min(there, on_links) if moves and not apart else there
     waits = _parts(path, there, back)
     first, *others = sorted((*path.forward, *path.reverse), key=lambda link: -waits[link.name])
     mean = there + back
     p95 = _p95(row, first, on_the_way=first in path.forward, both=back > _SECOND * there, base_s=base)
-    if moves:
+    if moves and not apart:
         p95 = first.queueing_p95_s
     is_tcp = path.tcp is not None
     what = f"a {'base RTT' if is_tcp else 'base delay'} of {ms(base)}"
@@ -71,11 +84,31 @@ def delay(row: Mapping[str, Any], path: Path, shortest_s: float | None = None) -
         return Delay(full.name, mean, p95, base, is_tcp, f"{where} adds {ms(mean)}{upper} to {what}")
     second = next((link for link in others if waits[link.name] > _SECOND * waits[first.name]), None)
     also = f"; {wire} adds {ms(moves)} more" if wire else ""
-    text = f"the queue of {first.name} ({_limit(first, path)}) adds {ms(mean)}{upper} to {what}{also}"
+    # Where flows take turns, nobody waits behind what others put there.
+    others_fill = () if first.discipline in FAIR else fill(first.name)
+    if _is_of_outages(row, path, first, mean) and not others_fill:
+        return Delay(first.name, mean, p95, base, is_tcp, f"{_outages(row, first, mean, p95)} to {what}{also}")
+    behind = f", which {named(others_fill)} {'fills' if len(others_fill) == 1 else 'fill'}," if others_fill else ""
+    text = f"the queue of {first.name} ({_limit(first, path)}){behind} adds {ms(mean)}{upper} to {what}{also}"
     if second is not None:
         parts = f"{_its_part(first, path, waits)} and {_its_part(second, path, waits)}"
         text = f"queues add {ms(mean)}{upper} to {what}, {parts}{also}"
     return Delay(first.name, mean, p95, base, is_tcp, text)
+
+
+def _is_of_outages(row: Mapping[str, Any], path: Path, link: Link, mean_s: float) -> bool:
+    """Whether datagrams wait at a link because it is down at times, rather than for what others put there."""
+    waits_s = link.outages_add_s(row["start_s"], row["stop_s"])
+    return path.tcp is None and link.utilization < _BUSY and waits_s > _MOST * mean_s
+
+
+def _outages(row: Mapping[str, Any], link: Link, mean_s: float, p95_s: float | None) -> str:
+    """What they add, and the longest wait, which is what a receiver's buffer has to bridge."""
+    longest = row.get("queueing_delay_max_s")
+    said = [f"{ms(p95_s)} at p95"] if p95_s is not None else []
+    said += [f"{ms(longest)} at most"] if longest is not None else []
+    upper = f" ({', '.join(said)})" if said else ""
+    return f"the outages of {link.name} add {ms(mean_s)}{upper}"
 
 
 def _its_part(link: Link, path: Path, waits: Mapping[str, float]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from tightlink import units
@@ -15,6 +15,7 @@ from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import BY_DELAY, DEAF, FAIR, STRICT, Path
 from tightlink.diagnosis.queueing import bdp_packets
+from tightlink.diagnosis.words import named
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289), and a quarter of the base delay.
 _STANDING_S: Final = 0.005
@@ -32,6 +33,8 @@ _FULL: Final = {
     "random_loss": 0.8,
     "control": 0.8,
 }
+#: What a recovery that retransmits less can change, on a link that is less busy than that.
+_RECOVERING, _ROOM = ("recovery", "timeouts", "early_drops", "small_queue"), 0.9
 #: A queue of so many BDP or fewer is not too long.
 _LONG: Final = 1.5
 #: A least timeout of so many round trips is worth a shorter one, in seconds at least so long (Vasudevan et al. 2009).
@@ -54,8 +57,9 @@ _TARGET_PACKETS: Final = 1.5
 _FORESEEN: Final = ("schedule", "table")
 #: A queue that is suggested takes the burst of an initial window (RFC 6928).
 _BURST: Final = 10
-#: What a sweep tries: lengths of a queue in bandwidth-delay products, kinds of queues, congestion controls.
+#: What a sweep tries: lengths of a queue in BDP, parts of a rate, kinds of queues, congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
+_RATES: Final = (0.5, 0.75, 1, 1.25, 1.5)
 _KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
 #: Recoveries that tell of each packet, as BBR needs.
@@ -91,6 +95,14 @@ class Others:
     """Of those in the queue that adds most to its delay; empty for datagrams."""
     alike: bool = True
     """Whether those on its busiest link have parts that are not far from equal, and would with a shorter queue."""
+    fill: Mapping[str, str] = field(default_factory=dict)
+    """Controls of those that fill the queue that adds most to its delay, by names; empty for datagrams."""
+    slower: Tried | None = None
+    """Rates at which datagrams that fill that queue would fit."""
+    needless: bool = False
+    """Whether a flow retransmits much that was not lost, and no datagrams wait behind it in a queue without turns."""
+    burst: Tried | None = None
+    """A burst that takes what media send at once, where a policer drops them."""
 
 
 def suggestions(
@@ -98,7 +110,7 @@ def suggestions(
 ) -> tuple[Suggestion, ...]:
     """What would help, the first first, against what bounds the rate and adds delay; only what the scenario allows."""
     made: list[Suggestion] = []
-    for_rate, for_delay = _for_rate(path, found), _for_delay(row, path, found, delay, others)
+    for_rate, for_delay = _for_rate(path, found, others), _for_delay(row, path, found, delay, others)
     # Whoever puts classes in an order wants some to wait; and those of DualPI2 are coupled.
     chosen = (*FAIR, STRICT, "dualpi2")
     unfair = not others.alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in chosen
@@ -108,9 +120,13 @@ def suggestions(
         and not _is_greedy(row, path, path.busiest, others)
         and max(path.base_rtt_s, path.busiest.queueing_s) >= _STANDING_S
     ):
-        for_rate = itertools.chain([_fair(path.busiest)], for_rate)
+        for_rate = itertools.chain([_fair(path.busiest, others)], for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
     acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
+    if others.slower is not None and path.tcp is None and (_stands(delay) or any(map(_is_of_rate, found))):
+        for_rate = itertools.chain([others.slower], for_rate)
+    if others.burst is not None:
+        for_rate = itertools.chain([others.burst], for_rate)
     for text, changes in [*for_delay, *for_rate] if acks else [*for_rate, *for_delay]:
         command = changed.command(changes)
         if command and all(changes != each.changes for each in made):
@@ -122,10 +138,15 @@ def suggestions(
     return tuple(made)
 
 
-def _for_rate(path: Path, found: tuple[Cause, ...]) -> Iterator[Tried]:
+def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[Tried]:
     """What would raise the rate: a change against the first cause that the scenario can change, while there is room."""
     worth = [cause for cause in found if cause.share is None or cause.share >= _WORTH]
     busy, first = path.busiest.utilization, found[0].name if found else ""
+    if others.needless and first in _RECOVERING and busy < _ROOM and (path.tcp or {}).get("recovery") != "rack":
+        yield "RACK (retransmits less of what has arrived)", {_key(path, "tcp.recovery"): "rack"}
+        return
+    # Where TCP comes, too, a shaper in place of a policer makes calls wait for it.
+    worth = [cause for cause in worth if cause.name != "policer" or path.tcp is not None or not any(others.controls)]
     tried = (
         _CHANGES[cause.name](path, cause)
         for cause in worth
@@ -163,7 +184,10 @@ def _shape(path: Path, cause: Cause) -> Tried:
     text, packets = _one_bdp(link, path)
     spec = link.spec["queue"]
     shaper = {"rate": units.format_rate(spec["rate_bps"]), "burst": units.format_size(spec["burst_bytes"])}
-    return f"a shaper of that rate and a {text}", {f"{link.key}.queue": packets, f"{link.key}.shaper": shaper}
+    text = f"a shaper of that rate and a {text}"
+    if path.tcp is None:
+        text, packets = "a shaper of that rate, at which bursts wait", link.written() or "unlimited"
+    return text, {f"{link.key}.queue": packets, f"{link.key}.shaper": shaper}
 
 
 def _mark_later(path: Path, cause: Cause) -> Tried:
@@ -189,12 +213,18 @@ def _longer_queue(path: Path, cause: Cause) -> Tried | None:
     limit = link.limit_packets(path.packet_bytes)
     if limit is None or link.discipline in _MANAGED:
         return None
+    # What overshoots a queue that holds the path's packets more than once overshoots a longer one, too.
+    if path.tcp is not None and limit > _LONG * _many(link) * _bdp(link, path):
+        return None
     packets = f"{max(math.floor(2 * limit), _BURST)} packets"
     return f"a longer queue ({packets})", {f"{link.key}.queue": packets}
 
 
-def _fair(link: Link) -> Tried:
-    return "FQ-CoDel (a queue for each flow)", {f"{link.key}.queue": {"kind": "fq-codel"}}
+def _fair(link: Link, others: Others | None = None) -> Tried:
+    # Datagrams that do not slow down lose packets of all their frames there, rather than the ends of some.
+    pay = [label for label, control in others.fill.items() if not control] if others else []
+    cost = f", at the cost of {named(pay)}" if pay else ""
+    return f"FQ-CoDel (a queue for each flow{cost})", {f"{link.key}.queue": {"kind": "fq-codel"}}
 
 
 def _ignore_losses(path: Path, _: Cause) -> Tried | None:
@@ -262,15 +292,23 @@ def _is_greedy(row: Mapping[str, Any], path: Path, link: Link, others: Others) -
     return path.tcp is None and offered > link.carries_bps(path.packet_bytes) / (len(others.controls) + 1)
 
 
+def _stands(delay: Delay) -> bool:
+    """Whether what queues add is worth a change."""
+    return delay.mean_s >= max(_STANDING_S, _STANDING * delay.base_s)
+
+
+def _is_of_rate(cause: Cause) -> bool:
+    """Whether datagrams are more than a link carries, always or at times."""
+    return cause.name in {"saturated_link", "falling_rate"} and (cause.share is None or cause.share >= _WORTH)
+
+
 def _for_delay(
     row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, others: Others
 ) -> Iterator[Tried]:
-    if delay.mean_s < max(_STANDING_S, _STANDING * delay.base_s):
-        return
     link = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
-    if link is None:
+    if link is None or not _stands(delay):
         return
-    if path.tcp is None and not any(others.controls) and link.utilization < bounds.SATURATED:
+    if path.tcp is None and not (any(others.controls) or others.fill) and link.utilization < bounds.SATURATED:
         # Where datagrams come at random some wait, whatever the queue.
         return
     if path.congestion in BY_DELAY and not link.lost_at_queue:
@@ -280,16 +318,18 @@ def _for_delay(
     if fills and bounds.window_fills(row, path):
         yield _open_window(path, found[0])
         return
-    if link.discipline not in {*_MANAGED, STRICT} and link.utilization >= _BUSY:
-        fair = bool(others.controls) and not _is_greedy(row, path, link, others)
-        yield from _other_queues(link, path, fills=fills and others.alike, fair=fair)
+    if link.discipline not in {*_MANAGED, STRICT} and (link.utilization >= _BUSY or others.fill):
+        greedy = _is_greedy(row, path, link, others) or (path.tcp is None and any(map(_is_of_rate, found)))
+        fair = bool(others.controls) and not greedy
+        yield from _other_queues(link, path, others, fills=fills and others.alike, fair=fair)
 
 
-def _other_queues(link: Link, path: Path, *, fills: bool, fair: bool) -> Iterator[Tried]:
+def _other_queues(link: Link, path: Path, others: Others, *, fills: bool, fair: bool) -> Iterator[Tried]:
     """Queues that would add less delay than the one of a link.
 
     ``fills``: all that share it fill it alike; ``fair``: a part of it that is as large as that of others is enough.
     """
+    fill = [*others.fill.values()] or [path.congestion, *others.controls]
     limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
     if limit is not None and limit <= _BURST:
         return
@@ -305,14 +345,16 @@ def _other_queues(link: Link, path: Path, *, fills: bool, fair: bool) -> Iterato
         if link.queueing_s > _TARGET_PACKETS * link.service_s(_FULL_BYTES):
             yield "CAKE with its ACK filter", {f"{link.key}.queue": _cake(link)}
     elif not fills and fair:
-        yield _fair(link)
+        yield _fair(link, others)
     elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):
         return
     # A BDP is too short for others with longer round trips, and for what collects while a link waits for the medium.
     elif path.tcp is not None and max(bdp, _BURST) < (limit or math.inf) / _LONG and not link.sends_bursts:
         text, packets = _one_bdp(link, path)
         yield f"a {text}", {f"{link.key}.queue": packets}
-    if link.queueing_s > _STANDING_S:
+    # Its drops tell senders to slow down, and are losses for nothing where they do not.
+    deaf = DEAF.intersection(fill) or not (all(others.fill.values()) and any(fill))
+    if link.queueing_s > _STANDING_S and not deaf:
         yield "CoDel", {f"{link.key}.queue": codel}
 
 
@@ -328,6 +370,9 @@ def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str,
     # Without the shaper in front of it, another length of its queue would be that of another link.
     alone = [each for each in made if not any(key.endswith(".shaper") for key in each.changes)]
     for key, value in [item for each in alone for item in each.changes.items()]:
+        if key.endswith(".rate") and len(alone[0].changes) == 1:
+            rates = [units.format_rate(float(f"{times * units.rate(value):.2g}")) for times in _RATES]
+            return f"a sweep of rates from {rates[0]} to {rates[-1]}", key, tuple(rates)
         if key.endswith(".tcp.congestion"):
             able = _CONTROLS if (path.tcp or {})["recovery"] in _SELECTIVE else tuple(set(_CONTROLS) - DEAF)
             return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *able)))

@@ -1,0 +1,123 @@
+"""Who fills the queue of a link: TCP connections that saturate it, or datagrams that are much of what it carries.
+
+Example:
+    >>> scenario = tl.loads('''
+    ... duration = "20 s"
+    ... link.up = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "200 packets" }
+    ... traffic.backup = { kind = "bulk", from = "a", to = "b", start = "5 s", stop = "10 s" }
+    ... traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B" }
+    ... ''')
+    >>> run = tl.simulate(scenario)
+    >>> Filling(run, Paths(run)).others("up", run.flows.row(1, named=True))
+    ('backup',)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink.diagnosis.bounds import SATURATED, lasted
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import Path, Paths
+
+if TYPE_CHECKING:
+    from tightlink.run import Run
+
+#: A connection that saturates its path for so much of its time fills the queue there.
+_FILLS: Final = 0.25
+#: Datagrams that are so much of what comes to a link fill its queue, where that carries no more, at times at least.
+_PART: Final = 0.2
+#: A rate that is below what comes for less of the time is not worth a word.
+_LEAST: Final = 0.03
+_BITS: Final = 8
+
+
+@dataclass(frozen=True)
+class Datagrams:
+    """Datagrams that fill a link."""
+
+    fill: Mapping[str, float]
+    """What those send that fill it, in bit/s, by traffic groups."""
+    rest_bps: float
+    """What others send over it."""
+    carries_bps: float
+    """What it carries for nearly all of the time."""
+
+
+class Filling:
+    """The flows of a run that fill the queues of its links."""
+
+    def __init__(self, run: Run, paths: Paths) -> None:
+        self._paths = paths
+        self._rows = {row["label"]: row for row in run.flows.iter_rows(named=True)}
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """Names of the flows that fill the queue of a link while the flow of a row lasts, itself included."""
+        if link not in self._known:
+            rows = self._rows_of(self._paths.users.get(link, ()) if self._paths.small else ())
+            self._known[link] = tuple(label for label, each in rows.items() if self._fills(label, each, link))
+        start_s, stop_s = row["start_s"], row["stop_s"]
+        times = ((label, *self._paths.lasted(label)) for label in self._known[link])
+        return tuple(label for label, first_s, last_s in times if first_s < stop_s and last_s > start_s)
+
+    def others(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """Names of others that do, for who does not; for who does, none."""
+        found = self.of(link, row)
+        return () if row["label"] in found else found
+
+    def datagrams(self, name: str, row: Mapping[str, Any]) -> Datagrams:
+        """What datagrams that fill a link send, and what it carries; of one that TCP fills, none."""
+        fill = self.of(name, row)
+        if not fill or any(map(self._paths.control, fill)):
+            return Datagrams({}, 0.0, 0.0)
+        rates: dict[str, float] = {}
+        for label, each in self._rows_of(fill).items():
+            group = self._paths.group(label)
+            rates[group] = rates.get(group, 0.0) + offered_bps(each)
+        rest = self._rows_of([label for label in self._paths.users[name] if label not in fill])
+        path = self._paths.of(fill[0])
+        carries = path.link(name).always_carries_bps(path.packet_bytes, (row["start_s"], row["stop_s"]))
+        return Datagrams(rates, math.fsum(map(offered_bps, rest.values())), carries)
+
+    def _rows_of(self, labels: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """Rows by the names of flows; of flows that the table does not tell apart the one of their group, once."""
+        found = {label: label if label in self._rows else self._paths.group(label) for label in labels}
+        return {name: self._rows[name] for name in dict.fromkeys(found.values()) if name in self._rows}
+
+    def _fills(self, label: str, row: Mapping[str, Any], name: str) -> bool:
+        path = self._paths.of(label)
+        if path.tcp is not None:
+            return path.busiest.name == name and (row.get("limited_by_network") or 0.0) >= _FILLS
+        # Packets that are sprayed take other links, too.
+        link = next((each for each in path.forward if each.name == name), None)
+        full = link is not None and (link.utilization >= SATURATED or falls(row, path, link) > 0)
+        return link is not None and full and is_much(row, link, self._paths)
+
+
+def offered_bps(row: Mapping[str, Any]) -> float:
+    """What a flow of datagrams sends, in bits per second of its time."""
+    return float((row["bytes_sent"] or 0) * _BITS / lasted(row))
+
+
+def is_much(row: Mapping[str, Any], link: Link, paths: Paths) -> bool:
+    """Whether datagrams of a flow and of those of its group are much of what comes to a link."""
+    return offered_bps(row) * paths.members(link.name, row["label"]) > _PART * comes_bps(row, link)
+
+
+def comes_bps(row: Mapping[str, Any], link: Link) -> float:
+    """Bits per second that come to a link, its drops as large as other packets; at least those of a flow."""
+    through = link.totals.get("packets_out")
+    if not through:
+        return offered_bps(row)
+    bits = _BITS * link.totals["bytes_out"] * link.totals["packets_in"] / through
+    return max(float(bits / link.duration_s), offered_bps(row))
+
+
+def falls(row: Mapping[str, Any], path: Path, link: Link) -> float:
+    """The share of a flow's time in which a link whose rate changes carries less than what comes; little is none."""
+    share = link.share_below(comes_bps(row, link), path.packet_bytes, (row["start_s"], row["stop_s"]))
+    return share if share >= _LEAST else 0.0

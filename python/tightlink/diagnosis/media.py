@@ -1,0 +1,73 @@
+"""What media need of a link, which no other queue makes up for: a rate at which they fit, and room for their frames.
+
+Example:
+    >>> scenario = tl.loads('''
+    ... duration = "10 s"
+    ... link.up = { ends = ["a", "b"], rate = "3 Mbit/s", delay = "10 ms", queue = "100 packets" }
+    ... traffic.camera = { kind = "video", from = "a", to = "b", rate = "4 Mbit/s" }
+    ... ''')
+    >>> run = tl.simulate(scenario)
+    >>> slower(run, "up", run.flows.row(0, named=True), Filling(run, Paths(run)))
+    ('a rate of 2.5 Mbit/s for camera', {'traffic.camera.rate': '2.5 Mbit/s'})
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.words import listed, named
+
+if TYPE_CHECKING:
+    from tightlink.run import Run
+
+#: What datagrams may be of what a link carries, so that there is room for bursts such as frames.
+_ROOM: Final = 0.85
+#: The largest frames are so many standard deviations above the mean; bursts are suggested in steps of so many bytes.
+_DEVIATIONS, _STEP = 3.0, 10_000
+
+
+def slower(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tuple[str, dict[str, Any]] | None:
+    """Rates for those that fill a link while the flow of a row lasts, in words and as values by keys of the scenario.
+
+    Nothing where TCP fills it, or where the scenario does not give their rates.
+    """
+    sent = filling.datagrams(name, row)
+    rates = {group: getattr(run.scenario.traffic[group], "rate", None) for group in sent.fill}
+    if not rates or not all(rates.values()):
+        return None
+    part = (_ROOM * sent.carries_bps - sent.rest_bps) / math.fsum(sent.fill.values())
+    if not 0 < part < 1:
+        return None
+    wanted = {group: _floor(part * units.rate(rate)) for group, rate in rates.items()}
+    each = list(dict.fromkeys(wanted.values()))
+    text = f"{'a rate' if len(wanted) == 1 else 'rates'} of {listed(each)} for {named(wanted)}"
+    return text, {f"traffic.{group}.rate": rate for group, rate in wanted.items()}
+
+
+def larger_burst(paths: Paths, link: Link) -> tuple[str, dict[str, Any]] | None:
+    """A policer's burst that takes the largest frames of its videos; nothing where something else comes, too."""
+    traffic = [paths.of(label).spec["traffic"] for label in paths.users.get(link.name, ())] if paths.small else []
+    if not traffic or any(each["kind"] != "video" or each["spread"] for each in traffic):
+        return None
+    wanted = math.ceil(math.fsum(map(_largest_frame, traffic)) / _STEP) * _STEP
+    burst = units.format_size(wanted)
+    return f"a burst of {burst} (the largest frames)", {f"{link.key}.queue.burst": burst}
+
+
+def _largest_frame(video: Mapping[str, Any]) -> float:
+    """Bytes of a key frame, which is so many times as large as the others of its group, with some deviations."""
+    group, ratio = video["group_of_pictures"], video["key_frame_ratio"]
+    key_bytes = video["frame_bytes"] * group * ratio / (ratio + group - 1)
+    return float(key_bytes * (1 + _DEVIATIONS * video["variation"]))
+
+
+def _floor(bps: float) -> str:
+    """A rate of two digits that is no higher."""
+    step = 10.0 ** (math.floor(math.log10(bps)) - 1)
+    return units.format_rate(math.floor(bps / step) * step)

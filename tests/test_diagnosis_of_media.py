@@ -1,0 +1,188 @@
+"""Why is it slow? Calls, cameras and streams: who fills the queue in which they wait, what loses their packets, and that what
+is suggested helps whom it is said of."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import polars as pl
+import pytest
+
+import tightlink as tl
+from tightlink.diagnosis import Diagnosis
+from tightlink.run import Framed, Run
+
+CALL: Final = 'traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms", udp.payload = "160 B" }\n'
+CAMERA: Final = 'traffic.camera = { kind = "video", from = "a", to = "b", rate = "4 Mbit/s", frames_per_second = 30 }\n'
+#: An upload in a part of a call.
+BACKUP: Final = f"""
+duration = "20 s"
+link.up = {{ ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms", queue = "256 packets" }}
+traffic.backup = {{ kind = "bulk", from = "a", to = "b", start = "8 s", stop = "14 s", tcp.congestion = "cubic" }}
+{CALL}"""
+#: A camera that sends more than its link carries.
+BEYOND: Final = f"""
+duration = "10 s"
+link.up = {{ ends = ["a", "b"], rate = "3 Mbit/s", delay = "10 ms", queue = "100 packets" }}
+{CAMERA}{CALL}"""
+#: A camera that sends more than its link carries for a quarter of the time.
+FALLS: Final = f"""
+duration = "20 s"
+link.up = {{ ends = ["a", "b"], rate = {{ schedule = [{{ at = "0 s", rate = "10 Mbit/s" }}, {{ at = "10 s", rate = "2 Mbit/s" }}, {{ at = "15 s", rate = "10 Mbit/s" }}] }}, delay = "10 ms", queue = "200 packets" }}
+{CAMERA}{CALL}"""
+POLICED: Final = f"""
+duration = "10 s"
+link.up = {{ ends = ["a", "b"], rate = "100 Mbit/s", delay = "10 ms", queue = {{ kind = "policer", rate = "5 Mbit/s", burst = "30 kB", limit = "100 packets" }} }}
+{CAMERA}"""
+DOWN: Final = f"""
+duration = "30 s"
+link.up = {{ ends = ["a", "b"], rate = "10 Mbit/s", delay = "25 ms", queue = "200 ms", outages = {{ schedule = [{{ at = "10 s", for = "2 s" }}] }} }}
+{CALL}"""
+#: BBR through FQ-CoDel, which retransmits much of what had arrived after timeouts.
+AGAIN: Final = """
+duration = "40 s"
+link.sat = { ends = ["net", "home"], network = "leo", queue = { kind = "fq-codel" } }
+traffic.up = { kind = "bulk", from = "home", to = "net", tcp.congestion = "bbr" }
+"""
+
+
+def _run(text: str, *changes: tuple[str, Any]) -> Run:
+    return tl.simulate(tl.loads(text, file="case.toml").set_all(dict(changes)))
+
+
+def _told(text: str, flow: str, *changes: tuple[str, Any]) -> Diagnosis:
+    return _run(text, *changes).why(flow).diagnoses[0]
+
+
+def _row(text: str, flow: str, changes: dict[str, Any]) -> dict[str, Any]:
+    """A flow's row with changes: those of a suggestion."""
+    run = tl.simulate(tl.loads(text).set_all(changes))
+    return run.flows.row(by_predicate=pl.col("label") == flow, named=True)
+
+
+def test_a_call_waits_behind_an_upload_in_a_part_of_it() -> None:
+    call, backup = (_told(BACKUP, flow) for flow in ("call", "backup"))
+    assert "The queue of up (256 packets), which backup fills, adds " in call.sentence
+    assert "fills" not in backup.sentence
+    first = call.suggestions[0]
+    assert first.changes == backup.suggestions[0].changes == {"link.up.queue": {"kind": "fq-codel"}}
+    before, after = (_row(BACKUP, "call", changes) for changes in ({}, first.changes))
+    assert after["one_way_delay_p95_s"] < 0.2 * before["one_way_delay_p95_s"]
+    assert _row(BACKUP, "backup", first.changes)["goodput_bps"] > 0.95 * _row(BACKUP, "backup", {})["goodput_bps"]
+
+
+def test_what_overshoots_a_long_queue_overshoots_a_longer_one() -> None:
+    """It would gain nothing, and the call would wait for twice as long."""
+    jitter = ("link.up.jitter", {"kind": "uniform", "most": "20 ms"})
+    backup = _told(BACKUP, "backup", ("traffic.backup.start", "0 s"), ("traffic.backup.stop", "3 s"), jitter)
+    assert "timeouts" in {cause.name for cause in backup.causes}
+    assert all("longer queue" not in each.text for each in backup.suggestions)
+
+
+def test_a_link_is_not_saturated_for_longer_than_it_is_busy() -> None:
+    """Of a flow that does not last for the whole run, what the link does in all of it says little."""
+    assert (
+        "busy" not in _told(BACKUP, "backup", ("traffic.backup.start", "4 s"), ("traffic.backup.stop", "20 s")).sentence
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "says"),
+    [
+        (BEYOND, "saturated_link", "link up is saturated (100 % busy): "),
+        (FALLS, "application", "Link up carries less than the 4.0"),
+    ],
+)
+def test_media_that_are_too_fast_for_their_link(text: str, cause: str, says: str) -> None:
+    """A lower rate helps, and CoDel loses the call's packets for nothing."""
+    camera, call = (_told(text, flow) for flow in ("camera", "call"))
+    assert (camera.causes[0].name, says in camera.sentence) == (cause, True), camera.sentence
+    assert "which camera fills, adds" in call.sentence
+    slower, fair = (each.changes for each in call.suggestions[:2])
+    assert camera.suggestions[0].changes == slower
+    assert [*slower] == ["traffic.camera.rate"]
+    assert fair == {"link.up.queue": {"kind": "fq-codel"}}
+    assert "at the cost of camera" in call.sentence
+    assert "a sweep of rates" in camera.suggestions[-1].text
+    assert "CoDel" not in camera.sentence
+    for flow in ("camera", "call"):
+        before, after = (_row(text, flow, changes) for changes in ({}, slower))
+        assert after["packets_dropped"] == 0 < before["packets_dropped"] + (flow == "call")
+        assert after["one_way_delay_p95_s"] < 0.5 * before["one_way_delay_p95_s"]
+
+
+def test_for_how_much_of_the_time_a_link_is_too_slow() -> None:
+    falls = _told(FALLS, "camera").causes[1]
+    assert (falls.name, falls.where, falls.certainty, falls.share) == ("falling_rate", "up", "certain", 0.25)
+    drawn = {"kind": "markov", "states": [{"rate": "50 Mbit/s", "mean": "3 s"}, {"rate": "2 Mbit/s", "mean": "1 s"}]}
+    falls = _told(FALLS, "camera", ("link.up.rate", drawn)).causes[1]
+    assert (falls.certainty, falls.share) == ("likely", 0.25)
+    assert falls.text.endswith("for 25 % of the time on average")
+
+
+def test_a_policer_that_drops_frames() -> None:
+    camera = _told(POLICED, "camera")
+    assert (camera.causes[0].name, camera.causes[0].where) == ("policer", "up")
+    assert "the policer of up (5 Mbit/s, bursts of 30 kB) drops 1" in camera.sentence
+    assert "which come in longer bursts" in camera.sentence
+    burst, shaper = (each.changes for each in camera.suggestions if each.changes)
+    assert ([*burst], [*shaper]) == (["link.up.queue.burst"], ["link.up.queue", "link.up.shaper"])
+    for changes in (burst, shaper):
+        after = _row(POLICED, "camera", changes)
+        assert (after["packets_dropped"], after["frames_complete"]) == (0, after["frames_sent"])
+    # Beside TCP a shaper would make it wait for that.
+    beside = _told(POLICED + 'traffic.tcp = { kind = "bulk", from = "a", to = "b" }', "camera")
+    assert (beside.causes[0].name, beside.suggestions) == ("policer", ())
+
+
+def test_the_wait_for_the_end_of_an_outage_is_no_queues() -> None:
+    call = _told(DOWN, "call")
+    assert "Link up is down for 2 s of 30 s. The outages of up add 68 ms (5" in call.sentence
+    assert "at p95, 2 s at most)" in call.sentence
+    at_random = _told(DOWN, "call", ("link.up.outages", {"up": "10 s", "down": "1 s"}))
+    assert "of 30 s on average. The outages of up add " in at_random.sentence
+    upload = 'traffic.backup = { kind = "bulk", from = "a", to = "b" }'
+    assert "The queue of up (250 kB), which backup fills, adds" in _told(DOWN + upload, "call").sentence
+
+
+def test_rates_of_a_group_are_all_said() -> None:
+    slow = ("traffic.camera.rate", "1 Mbit/s")
+    (both,) = _run(BEYOND, slow, ("link.up.rate", "100 Mbit/s")).why().diagnoses
+    assert "the application sets the rate, 75.4 kbit/s to 1 Mbit/s. " in both.sentence
+    (alike,) = _run(CALL + BEYOND.replace(CALL, "").replace(CAMERA, ""), ("traffic.call.flows", 3)).why().diagnoses
+    assert "the application sets the rate, 75.4 kbit/s each. " in alike.sentence
+
+
+def test_drops_of_a_queue_are_no_random_losses() -> None:
+    """BBR's window does not follow from a few losses on the wire; what it retransmits without need is said."""
+    up = _told(AGAIN, "up")
+    row = _run(AGAIN).flows.row(0, named=True)
+    assert "random" not in up.sentence
+    assert f"packets are retransmitted, though {row['packets_dropped']:,} were lost" in up.sentence
+    assert up.suggestions[0].changes == {"traffic.up.tcp.recovery": "rack"}
+    assert _row(AGAIN, "up", up.suggestions[0].changes)["goodput_bps"] > 1.2 * row["goodput_bps"]
+
+
+def test_losses_on_a_wire_are_its_own() -> None:
+    """Of a flow that loses packets at a queue, too, the sentence says which share is lost on the wire."""
+    lossy = """
+    duration = "10 s"
+    link.wire = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "20 ms", queue = "20 packets", loss = "1 %" }
+    traffic.flood = { kind = "cbr", from = "a", to = "b", rate = "15 Mbit/s", random = "exponential" }
+    traffic.f = { kind = "bulk", from = "a", to = "b" }
+    """
+    found = _told(lossy, "f")
+    assert found.causes[0].name == "random_loss"
+    assert found.causes[0].text.startswith("random losses on the wire of wire (0.98 %, and 2.2 % in all")
+
+
+def test_queues_of_a_flow_are_its_own_where_they_are_known_apart_from_the_wire() -> None:
+    """A link's mean wait is of all packets: a call has its share of it, and of the changing delay the rest."""
+    run = _run(BACKUP, ("link.up.jitter", {"kind": "uniform", "most": "20 ms"}))
+    known = {"queueing_delay_mean_s": 0.03, "queueing_delay_p95_s": 0.11}
+    flows = run.flows.with_columns(pl.lit(value).alias(name) for name, value in known.items())
+    told = Run(run.scenario, run.manifest, Framed({"flows": flows, "links": run.links})).why("call")
+    row = run.flows.row(by_predicate=pl.col("label") == "call", named=True)
+    moves = row["one_way_delay_mean_s"] - 0.0101 - 0.03
+    assert "adds 30 ms (110 ms at p95)" in told.sentence
+    assert f"the changing delay of up adds {moves * 1000:.1f}"[:34] in told.sentence
