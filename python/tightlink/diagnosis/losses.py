@@ -48,6 +48,8 @@ _CUBIC, _CUBIC_POWER = 1.054, 0.75
 _MOST: Final = 0.5
 #: A share of losses that is said of a link that is busy all the same.
 _MANY: Final = 0.01
+#: More retransmissions without need than so many times those for losses are worth a word.
+_NEEDLESS: Final = 2
 _BITS: Final = 8
 
 
@@ -158,7 +160,7 @@ def needless(row: Mapping[str, Any], path: Path) -> int:
     lost, sent = row["packets_dropped"] or 0, row["packets_sent"] or 0
     extra = (row["packets_retransmitted"] or 0) - lost
     overtaken = path.sprayed or any(link.reorders for link in path.forward)
-    return extra if extra > max(lost, _MANY * sent) and not overtaken and path.tcp is not None else 0
+    return extra if extra > max(_NEEDLESS * lost, _MANY * sent) and not overtaken and path.tcp is not None else 0
 
 
 def most_on_wire(path: Path) -> Link:

@@ -34,7 +34,7 @@ _FULL: Final = {
     "control": 0.8,
 }
 #: What a recovery that retransmits less can change, on a link that is less busy than that.
-_RECOVERING, _ROOM = ("recovery", "timeouts", "early_drops", "small_queue"), 0.9
+_RECOVERING, _ROOM = ("recovery", "timeouts"), 0.9
 #: A queue of so many BDP or fewer is not too long.
 _LONG: Final = 1.5
 #: A least timeout of so many round trips is worth a shorter one, in seconds at least so long (Vasudevan et al. 2009).
