@@ -186,3 +186,17 @@ def test_queues_of_a_flow_are_its_own_where_they_are_known_apart_from_the_wire()
     moves = row["one_way_delay_mean_s"] - 0.0101 - 0.03
     assert "adds 30 ms (110 ms at p95)" in told.sentence
     assert f"the changing delay of up adds {moves * 1000:.1f}"[:34] in told.sentence
+
+
+def test_a_class_behind_those_that_go_first() -> None:
+    """For a camera behind an upload; who goes first waits behind nobody, and who takes nearly all is not helped so."""
+    strict = ("link.up.queue", {"kind": "strict", "limit": "256 packets", "order": ["EF"]})
+    changes = (strict, ("traffic.call.dscp", "EF"), ("traffic.camera.rate", "2.5 Mbit/s"))
+    camera, call = (_told(BACKUP + CAMERA, flow, *changes) for flow in ("camera", "call"))
+    assert "fills" not in call.sentence
+    wanted = {"link.up.queue.order": ["EF", "AF41"], "traffic.camera.dscp": "AF41"}
+    assert [each.changes for each in camera.suggestions] == [wanted]
+    before, after = (_row(BACKUP + CAMERA, "camera", dict(changes) | each) for each in ({}, wanted))
+    assert after["packets_dropped"] == 0 < before["packets_dropped"]
+    assert after["one_way_delay_p95_s"] < 0.5 * before["one_way_delay_p95_s"]
+    assert _told(BACKUP + CAMERA, "camera", *changes, ("traffic.camera.rate", "18 Mbit/s")).suggestions == ()

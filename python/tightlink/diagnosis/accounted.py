@@ -15,7 +15,7 @@ from tightlink.diagnosis.commands import Changed, Typed
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kernel import Kernel, disagreement
-from tightlink.diagnosis.media import larger_burst, slower
+from tightlink.diagnosis.media import larger_burst, next_class, slower
 from tightlink.diagnosis.paths import FAIR, Path, Paths
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import Others, suggestions
@@ -121,20 +121,24 @@ class Accounted:
         # Of packets of which none has arrived nobody knows the delay, though others wait on their path.
         told = None if all(flow.row.get("packets_delivered") == 0 for flow in flows) else queues
         needless = [flow for flow in flows if losses.needless(flow.row, flow.path)]
-        others = self._others(middle, mean[0], queues.where, alike=alike, needless=bool(needless))
+        others = self._others(middle, flows, mean[0], queues.where, alike=alike, needless=middle in needless)
         help_ = suggestions(row, path, mean, told or replace(queues, mean_s=0.0), changed=self._changed, others=others)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
         more = [disagreement(row, kernel), _outage(middle), _falling(mean), _needless(needless, flows)]
         answer = done + _answer(mean, told, help_, more, always=_is_always_full(mean[0], middle))
         return Diagnosis(tuple(flow.label for flow in flows), mean, told, help_, answer, kernel)
 
-    def _others(self, flow: _Flow, first: Cause, where: str, *, alike: bool, needless: bool) -> Others:
-        """Those who share the queue that adds most to a flow's delay, and what datagrams could do about it."""
-        row, path = flow.row, flow.path
+    def _others(
+        self, middle: _Flow, flows: Sequence[_Flow], first: Cause, where: str, *, alike: bool, needless: bool
+    ) -> Others:
+        """Those who share the queue that adds most to the delay of flows, and what datagrams could do about it."""
+        row, path = middle.row, middle.path
         policed = first.name == "policer" and path.tcp is None
         where = first.where if policed else where
         controls = self._paths.controls_beside(where, row)
-        turns = all(controls) or any(link.name == where and link.discipline in FAIR for link in path.forward)
+        link = next((each for each in path.forward if each.name == where), None)
+        turns = all(controls) or (link is not None and link.discipline in FAIR)
+        classes = {self._paths.group(flow.label): flow.path.spec.get("dscp") for flow in flows}
         return Others(
             controls,
             alike,
@@ -142,6 +146,7 @@ class Accounted:
             slower=slower(self._run, where, row, self._filling),
             burst=larger_burst(self._paths, path.link(first.where)) if policed else None,
             needless=needless and turns,
+            next_class=None if link is None or path.tcp is not None else next_class(link, classes),
         )
 
 

@@ -15,7 +15,7 @@ Example:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,11 +58,22 @@ class Filling:
     def of(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:
         """Names of the flows that fill the queue of a link while the flow of a row lasts, itself included."""
         if link not in self._known:
-            rows = self._rows_of(self._paths.users.get(link, ()) if self._paths.small else ())
-            self._known[link] = tuple(label for label, each in rows.items() if self._fills(label, each, link))
+            self._known[link] = self._all(link)
         start_s, stop_s = row["start_s"], row["stop_s"]
         times = ((label, *self._paths.lasted(label)) for label in self._known[link])
         return tuple(label for label, first_s, last_s in times if first_s < stop_s and last_s > start_s)
+
+    def _all(self, link: str) -> tuple[str, ...]:
+        rows = self._rows_of(self._paths.users.get(link, ()) if self._paths.small else ())
+        found = [label for label, each in rows.items() if self._fills(label, each, link)]
+        tcp = [label for label in found if self._paths.control(label)]
+        if not tcp:
+            return tuple(found)
+        # Beside TCP, datagrams make others wait with what is more than their part.
+        path = self._paths.of(tcp[0])
+        sent = [math.inf if label in tcp else offered_bps(each) for label, each in rows.items()]
+        part_bps = _part(path.link(link).carries_bps(path.packet_bytes), sent)
+        return tuple(label for label in found if label in tcp or offered_bps(rows[label]) > part_bps)
 
     def others(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:
         """Names of others that do, for who does not; for who does, none."""
@@ -96,6 +107,16 @@ class Filling:
         link = next((each for each in path.forward if each.name == name), None)
         full = link is not None and (link.utilization >= SATURATED or falls(row, path, link) > 0)
         return link is not None and full and is_much(row, link, self._paths)
+
+
+def _part(carries_bps: float, sent_bps: Sequence[float]) -> float:
+    """What each of those gets that send more, where a link is shared fairly (max-min)."""
+    left, more = carries_bps, len(sent_bps)
+    for each in sorted(sent_bps):
+        if each > left / more:
+            break
+        left, more = left - each, more - 1
+    return left / max(1, more)
 
 
 def offered_bps(row: Mapping[str, Any]) -> float:

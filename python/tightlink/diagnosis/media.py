@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.paths import STRICT, Paths
 from tightlink.diagnosis.words import listed, named
+from tightlink.scenario.dscp import CODE_POINTS
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _ROOM: Final = 0.85
 #: The largest frames are so many standard deviations above the mean; bursts are suggested in steps of so many bytes.
 _DEVIATIONS, _STEP = 3.0, 10_000
+#: Classes for media that adapt less than TCP does (RFC 4594 §4.3 to §4.5).
+_CLASSES: Final = ("AF41", "AF31")
 
 
 def slower(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tuple[str, dict[str, Any]] | None:
@@ -58,6 +61,26 @@ def larger_burst(paths: Paths, link: Link) -> tuple[str, dict[str, Any]] | None:
     wanted = math.ceil(math.fsum(map(_largest_frame, traffic)) / _STEP) * _STEP
     burst = units.format_size(wanted)
     return f"a burst of {burst} (the largest frames)", {f"{link.key}.queue.burst": burst}
+
+
+def next_class(link: Link, classes: Mapping[str, int | None]) -> tuple[str, dict[str, Any]] | None:
+    """A class behind those that a strict queue puts in an order, for traffic groups that wait behind all of them.
+
+    Args:
+        link: Where they wait.
+        classes: Code points of the groups, nothing where they have none.
+    """
+    if link.discipline != STRICT or not set(classes.values()).isdisjoint(link.spec["queue"]["order"]):
+        return None
+    order = [name for number in link.spec["queue"]["order"] for name, each in CODE_POINTS.items() if each == number]
+    wanted = next((name for name in _CLASSES if name not in order), None)
+    if wanted is None:
+        return None
+    marked = {f"traffic.{group}.dscp": wanted for group in classes}
+    return f"class {wanted} for {named(classes)}, behind {listed(order)}", {
+        f"{link.key}.queue.order": [*order, wanted],
+        **marked,
+    }
 
 
 def _largest_frame(video: Mapping[str, Any]) -> float:

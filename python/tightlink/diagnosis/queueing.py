@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tightlink.diagnosis.answers import Delay
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import ALIKE, FAIR, Path
+from tightlink.diagnosis.paths import ALIKE, FAIR, STRICT, Path
 from tightlink.diagnosis.words import DISCIPLINES, between, ms, named, times
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.
@@ -84,8 +84,9 @@ def delay(
         return Delay(full.name, mean, p95, base, is_tcp, f"{where} adds {ms(mean)}{upper} to {what}")
     second = next((link for link in others if waits[link.name] > _SECOND * waits[first.name]), None)
     also = f"; {wire} adds {ms(moves)} more" if wire else ""
-    # Where flows take turns, nobody waits behind what others put there.
-    others_fill = () if first.discipline in FAIR else fill(first.name)
+    # Where flows take turns, or a class goes first, nobody waits behind what others put there.
+    first_class = first.discipline == STRICT and path.spec.get("dscp") in first.spec["queue"]["order"]
+    others_fill = () if first.discipline in FAIR or first_class else fill(first.name)
     if _is_of_outages(row, path, first, mean) and not others_fill:
         return Delay(first.name, mean, p95, base, is_tcp, f"{_outages(row, first, mean, p95)} to {what}{also}")
     behind = f", which {named(others_fill)} {'fills' if len(others_fill) == 1 else 'fill'}," if others_fill else ""

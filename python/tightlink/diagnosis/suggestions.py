@@ -101,6 +101,8 @@ class Others:
     """Rates at which datagrams that fill that queue would fit."""
     needless: bool = False
     """Whether a flow retransmits much that was not lost, and no datagrams wait behind it in a queue without turns."""
+    next_class: Tried | None = None
+    """A class for datagrams that wait behind those that a strict queue puts in an order."""
     burst: Tried | None = None
     """A burst that takes what media send at once, where a policer drops them."""
 
@@ -318,6 +320,8 @@ def _for_delay(
     if fills and bounds.window_fills(row, path):
         yield _open_window(path, found[0])
         return
+    if others.next_class is not None and any(others.fill.values()) and not _is_greedy(row, path, link, others):
+        yield others.next_class
     if link.discipline not in {*_MANAGED, STRICT} and (link.utilization >= _BUSY or others.fill):
         greedy = _is_greedy(row, path, link, others) or (path.tcp is None and any(map(_is_of_rate, found)))
         fair = bool(others.controls) and not greedy
