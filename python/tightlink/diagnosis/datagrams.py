@@ -17,6 +17,8 @@ _MUCH: Final = 0.5
 _LOSES_MUCH: Final = 0.2
 #: Of the packets that are sent while a link is down so many times as many are lost at most, where that is why.
 _DOWN: Final = 1.2
+#: Rates of flows of which one sentence is that differ by more are both said.
+_UNLIKE: Final = 1.05
 
 
 def causes(row: Mapping[str, Any], path: Path, paths: Paths, known: Mapping[str, float]) -> tuple[Cause, ...]:
@@ -86,7 +88,7 @@ def _policed(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause | None:
     shared = any(paths.controls_beside(queue.name, row))
     why = ", as TCP takes what it lets through" if shared else ", which come in longer bursts"
     text = (
-        f"the application sets the rate, {_rates(row)}, and the policer of {queue.name} ({rate(queue.shaped_bps)}, "
+        f"the application sets the rate, {_offered(row)}, and the policer of {queue.name} ({rate(queue.shaped_bps)}, "
         f"bursts of {burst}) drops {lost_percent(row)} of {_whose(row)} packets{why}; {percent(queue.utilization)} of "
         "its rate is used"
     )
@@ -108,7 +110,7 @@ def _lossy(row: Mapping[str, Any], path: Path, known: Mapping[str, float], *, lo
                 f"full at times though the link is {percent(queue.utilization)} busy"
             )
             return Cause("small_queue", 1.0, "certain", queue.name, text)
-    text = f"the application sets the rate, {_rates(row)}"
+    text = f"the application sets the rate, {_offered(row)}"
     losses = f", {lost_percent(row)} of {_whose(row)} packets are lost" if losing else ""
     where = f" on the wire of {wire.name}" if on_wire else f" at {queue.name}"
     return Cause(
@@ -116,11 +118,12 @@ def _lossy(row: Mapping[str, Any], path: Path, known: Mapping[str, float], *, lo
     )
 
 
-def _rates(row: Mapping[str, Any]) -> str:
-    """What is sent; of flows of which one sentence is, what each sends, from the least to the most."""
+def _offered(row: Mapping[str, Any]) -> str:
+    """The rate at which datagrams are sent; of flows of which one sentence is, from the least to the most."""
     rates = [filling.offered_bps(each) for each in row.get(ALIKE, [row])]
-    least, most = rate(min(rates)), rate(max(rates))
-    return f"{most} each" if least == most and len(rates) > 1 else between(least, most)
+    if max(rates) > _UNLIKE * min(rates):
+        return between(rate(min(rates)), rate(max(rates)))
+    return f"{rate(filling.offered_bps(row))}{' each' if len(rates) > 1 else ''}"
 
 
 def _whose(row: Mapping[str, Any]) -> str:

@@ -323,7 +323,7 @@ def _for_delay(
     if others.next_class is not None and any(others.fill.values()) and not _is_greedy(row, path, link, others):
         yield others.next_class
     if link.discipline not in {*_MANAGED, STRICT} and (link.utilization >= _BUSY or others.fill):
-        greedy = _is_greedy(row, path, link, others) or (path.tcp is None and any(map(_is_of_rate, found)))
+        greedy = _is_greedy(row, path, link, others) or (path.tcp is None and row["label"] in others.fill)
         fair = bool(others.controls) and not greedy
         yield from _other_queues(link, path, others, fills=fills and others.alike, fair=fair)
 
