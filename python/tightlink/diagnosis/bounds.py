@@ -23,8 +23,6 @@ LOSES: Final = 0.005
 _FILLED: Final = 0.8
 #: A window that is so many times what the path holds makes a queue.
 _MORE: Final = 1.1
-#: Shares that differ by less may be those of a flow and of a link that it fills from its first packets on.
-_ROUNDED: Final = 0.05
 #: Of two flows that share a link, one below so much of its part has given way.
 _YIELDED: Final = 0.5
 _BITS: Final = 8
@@ -61,7 +59,7 @@ def saturated(
     ``most``: who takes most of it, and how much, if that is not shared alike. ``share``: for how much of a flow's time.
     """
     # Of a flow that does not last for the whole run it may be saturated for longer than it is busy.
-    whole = lasts(row, link) and link.utilization > share - _ROUNDED
+    whole = lasts(row, link) and link.utilization >= min(share, SATURATED)
     shaped = link.shaped_bps < math.inf
     facts = [rate(link.shaped_bps)] if shaped else []
     facts += [f"{percent(link.utilization)} {'used' if link.polices else 'busy'}"] if whole else []

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _FILLS: Final = 0.25
 #: Datagrams that are so much of what comes to a link fill its queue, where that carries no more, at times at least.
 _PART: Final = 0.2
+#: What is less than so many times a part of a link is no more than that part.
+MORE: Final = 1.05
 #: A rate that is below what comes for less of the time is not worth a word.
 _LEAST: Final = 0.03
 _BITS: Final = 8
@@ -72,7 +74,7 @@ class Filling:
         # Beside TCP, datagrams make others wait with what is more than their part.
         path = self._paths.of(tcp[0])
         sent = [math.inf if label in tcp else offered_bps(each) for label, each in rows.items()]
-        part_bps = _part(path.link(link).carries_bps(path.packet_bytes), sent)
+        part_bps = MORE * _part(path.link(link).carries_bps(path.packet_bytes), sent)
         return tuple(label for label in found if label in tcp or offered_bps(rows[label]) > part_bps)
 
     def others(self, link: str, row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from tightlink import units
-from tightlink.diagnosis import bounds
+from tightlink.diagnosis import bounds, filling
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.links import Link
@@ -71,7 +71,6 @@ _MANAGED: Final = (*FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
-_BITS: Final = 8
 
 
 #: A change in words, and as values by keys of the scenario.
@@ -290,8 +289,8 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause], Tried | None]]] = {
 
 def _is_greedy(row: Mapping[str, Any], path: Path, link: Link, others: Others) -> bool:
     """Whether datagrams are more than a fair queue would let through beside other flows."""
-    offered = (row["bytes_sent"] or 0) * _BITS / max(row["stop_s"] - row["start_s"], 1e-9)
-    return path.tcp is None and offered > link.carries_bps(path.packet_bytes) / (len(others.controls) + 1)
+    part_bps = link.carries_bps(path.packet_bytes) / (len(others.controls) + 1)
+    return path.tcp is None and filling.offered_bps(row) > filling.MORE * part_bps
 
 
 def _stands(delay: Delay) -> bool:
