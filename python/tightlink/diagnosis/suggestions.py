@@ -14,7 +14,9 @@ from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import BY_DELAY, DEAF, FAIR, STRICT, Path
+from tightlink.diagnosis.queue_lengths import BURST, bdp, many, one_bdp
 from tightlink.diagnosis.queueing import bdp_packets
+from tightlink.diagnosis.sweeps import SELECTIVE, swept
 from tightlink.diagnosis.words import named
 
 #: A queueing delay is worth a change from here on: CoDel's target (RFC 8289), and a quarter of the base delay.
@@ -46,24 +48,11 @@ _OF_DCTCP: Final = 7
 _INITIAL: Final = (32, 100)
 #: Where packets are so much smaller than full ones, many are ACKs or a call's, which a limit in packets counts alike.
 _SMALL: Final = 0.75
-#: A queue of fewer packets drops the bursts that delayed ACKs make.
-_SHORTEST: Final = 4
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
 _BUSY: Final = 0.8
 #: CAKE is told this share of a link's rate, so that its queue is the one that stands.
 _SHAPED: Final = 0.98
 _TARGET_PACKETS: Final = 1.5
-#: Kinds of rates that do not change at random.
-_FORESEEN: Final = ("schedule", "table")
-#: A queue that is suggested takes the burst of an initial window (RFC 6928).
-_BURST: Final = 10
-#: What a sweep tries: lengths of a queue in BDP, parts of a rate, kinds of queues, congestion controls.
-_LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
-_RATES: Final = (0.5, 0.75, 1, 1.25, 1.5)
-_KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
-_CONTROLS: Final = ("reno", "cubic", "bbr")
-#: Recoveries that tell of each packet, as BBR needs.
-_SELECTIVE: Final = ("sack", "rack")
 #: Said of what cannot be measured, where the run was.
 _SIMULATED: Final = " in a simulation"
 #: Queues that decide by themselves what they drop.
@@ -132,9 +121,9 @@ def suggestions(
         command = changed.command(changes)
         if command and all(changes != each.changes for each in made):
             made.append(Suggestion(text if changed.repeats(changes) else f"{text}{_SIMULATED}", command, changes))
-    swept = _swept(path, made)
-    if swept is not None and (command := changed.sweep(*swept[1:])):
-        text, key, levels = swept
+    sweep = swept(path, made)
+    if sweep is not None and (command := changed.sweep(*sweep[1:])):
+        text, key, levels = sweep
         made.append(Suggestion(text if changed.simulated else f"{text}{_SIMULATED}", command, {}, {key: levels}))
     return tuple(made)
 
@@ -167,7 +156,7 @@ def _open_window(path: Path, _: Cause) -> Tried:
 
 def _lengthen_queue(path: Path, cause: Cause) -> Tried:
     link = path.link(cause.where)
-    text, packets = _one_bdp(link, path)
+    text, packets = one_bdp(link, path)
     return f"a plain {text}", {f"{link.key}.queue": packets}
 
 
@@ -182,7 +171,7 @@ def _relieve_acks(path: Path, cause: Cause) -> Tried | None:
 
 def _shape(path: Path, cause: Cause) -> Tried:
     link = path.link(cause.where)
-    text, packets = _one_bdp(link, path)
+    text, packets = one_bdp(link, path)
     spec = link.spec["queue"]
     shaper = {"rate": units.format_rate(spec["rate_bps"]), "burst": units.format_size(spec["burst_bytes"])}
     text = f"a shaper of that rate and a {text}"
@@ -195,7 +184,7 @@ def _mark_later(path: Path, cause: Cause) -> Tried:
     """A threshold below what keeps the link busy: a seventh of the BDP for DCTCP (Alizadeh et al. 2010, eq. 13)."""
     link = path.link(cause.where)
     part = _OF_DCTCP if path.congestion in _SCALABLE else 1
-    least = math.ceil(_bdp(link, path) / part) + 1
+    least = math.ceil(bdp(link, path) / part) + 1
     if link.discipline != "threshold" or link.marks_packets(path.packet_bytes) >= least:
         return _lengthen_queue(path, cause)
     which = "a seventh of the" if part > 1 else "one"
@@ -215,9 +204,9 @@ def _longer_queue(path: Path, cause: Cause) -> Tried | None:
     if limit is None or link.discipline in _MANAGED:
         return None
     # What overshoots a queue that holds the path's packets more than once overshoots a longer one, too.
-    if path.tcp is not None and limit > _LONG * _many(link) * _bdp(link, path):
+    if path.tcp is not None and limit > _LONG * many(link) * bdp(link, path):
         return None
-    packets = f"{max(math.floor(2 * limit), _BURST)} packets"
+    packets = f"{max(math.floor(2 * limit), BURST)} packets"
     return f"a longer queue ({packets})", {f"{link.key}.queue": packets}
 
 
@@ -231,7 +220,7 @@ def _fair(link: Link, others: Others | None = None) -> Tried:
 def _ignore_losses(path: Path, _: Cause) -> Tried | None:
     if path.tcp is None or path.congestion in DEAF:
         return None
-    selective = {} if path.tcp["recovery"] in _SELECTIVE else {_key(path, "tcp.recovery"): "sack"}
+    selective = {} if path.tcp["recovery"] in SELECTIVE else {_key(path, "tcp.recovery"): "sack"}
     changes = selective | {_key(path, "tcp.congestion"): "bbr"}
     return f"BBR{' with SACK' if selective else ''} (does not take each loss for congestion)", changes
 
@@ -333,13 +322,13 @@ def _other_queues(link: Link, path: Path, others: Others, *, fills: bool, fair: 
     ``fills``: all that share it fill it alike; ``fair``: a part of it that is as large as that of others is enough.
     """
     fill = [*others.fill.values()] or [path.congestion, *others.controls]
-    limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
-    if limit is not None and limit <= _BURST:
+    limit, one = link.limit_packets(path.packet_bytes), bdp(link, path)
+    if limit is not None and limit <= BURST:
         return
     if link.discipline in FAIR:
         # What it gives to classes stays.
-        if path.tcp is not None and max(bdp, _BURST) < (limit or math.inf) / _LONG:
-            text, packets = _one_bdp(link, path)
+        if path.tcp is not None and max(one, BURST) < (limit or math.inf) / _LONG:
+            text, packets = one_bdp(link, path)
             yield f"a {text}", {f"{link.key}.queue.limit": packets}
         return
     codel = {"kind": "codel", "limit": link.written() or "unlimited"}
@@ -349,11 +338,11 @@ def _other_queues(link: Link, path: Path, others: Others, *, fills: bool, fair: 
             yield "CAKE with its ACK filter", {f"{link.key}.queue": _cake(link)}
     elif not fills and fair:
         yield _fair(link, others)
-    elif limit is not None and limit <= _LONG * _many(link) * bdp_packets(link, path):
+    elif limit is not None and limit <= _LONG * many(link) * bdp_packets(link, path):
         return
     # A BDP is too short for others with longer round trips, and for what collects while a link waits for the medium.
-    elif path.tcp is not None and max(bdp, _BURST) < (limit or math.inf) / _LONG and not link.sends_bursts:
-        text, packets = _one_bdp(link, path)
+    elif path.tcp is not None and max(one, BURST) < (limit or math.inf) / _LONG and not link.sends_bursts:
+        text, packets = one_bdp(link, path)
         yield f"a {text}", {f"{link.key}.queue": packets}
     # Its drops tell senders to slow down, and are losses for nothing where they do not.
     deaf = DEAF.intersection(fill) or not (all(others.fill.values()) and any(fill))
@@ -366,58 +355,3 @@ def _cake(link: Link) -> dict[str, str]:
     queue = {"kind": "cake", "ack_filter": "normal"}
     known = link.spec["rate_bps"] if "rate" not in link.spec and link.shaped_bps == math.inf else None
     return queue | ({"rate": units.format_rate(_SHAPED * known)} if known else {})
-
-
-def _swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, ...]] | None:
-    """What a sweep would show of the first suggestion that chooses a queue or a control: text, key, levels."""
-    # Without the shaper in front of it, another length of its queue would be that of another link.
-    alone = [each for each in made if not any(key.endswith(".shaper") for key in each.changes)]
-    for key, value in [item for each in alone for item in each.changes.items()]:
-        if key.endswith(".rate") and len(alone[0].changes) == 1:
-            rates = [units.format_rate(float(f"{times * units.rate(value):.2g}")) for times in _RATES]
-            return f"a sweep of rates from {rates[0]} to {rates[-1]}", key, tuple(rates)
-        if key.endswith(".tcp.congestion"):
-            able = _CONTROLS if (path.tcp or {})["recovery"] in _SELECTIVE else tuple(set(_CONTROLS) - DEAF)
-            return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *able)))
-        if key.endswith(".queue.mark"):
-            least = int(str(value).split()[0])
-            lengths = sorted({max(1, math.ceil(least * times)) for times in _LENGTHS})
-            return (
-                f"a sweep of marks from {lengths[0]} to {lengths[-1]} packets",
-                key,
-                tuple(f"{each} packets" for each in lengths),
-            )
-        if key.endswith(".queue") and not isinstance(value, str):
-            return "a sweep over kinds of queues", f"{key}.kind", _KINDS
-        if key.endswith(".queue"):
-            link = next(each for each in (*path.forward, *path.reverse) if key == f"{each.key}.queue")
-            lengths = _lengths(link, path, int(value.split()[0]))
-            levels = tuple(f"{each} packets" for each in lengths)
-            return f"a sweep from {lengths[0]} to {lengths[-1]} packets", key, levels
-    return None
-
-
-def _lengths(link: Link, path: Path, tried: int) -> list[int]:
-    """Lengths of a queue around one BDP, in packets, with that which it has and that which is tried first."""
-    limit, bdp = link.limit_packets(path.packet_bytes), _bdp(link, path)
-    found = {math.ceil(times * bdp) for times in _LENGTHS} | {tried, tried if limit is None else math.floor(limit)}
-    return sorted(each for each in found if each >= _SHORTEST)
-
-
-def _bdp(link: Link, path: Path) -> float:
-    """Bandwidth-delay product at a link, in packets: as "1 BDP" of a queue, of the longest round trip of its flows."""
-    return path.unequal.get(link.name, path.base_rtt_s) / path.base_rtt_s * bdp_packets(link, path)
-
-
-def _one_bdp(link: Link, path: Path) -> tuple[str, str]:
-    length = math.ceil(_many(link) * _bdp(link, path))
-    packets = f"{max(length, _BURST)} packets"
-    if length < _BURST:
-        return f"queue of {packets}", packets
-    whose = " of the longest path" if link.name in path.unequal else ""
-    return f"queue of {'one' if _many(link) == 1 else 'two'} BDP{whose} ({packets})", packets
-
-
-def _many(link: Link) -> int:
-    """How many BDP keep a link busy: two where its rate changes at random, so that it can send more when that rises."""
-    return 1 if link.spec.get("rate", {}).get("kind", "schedule") in _FORESEEN else 2

@@ -1,0 +1,47 @@
+"""How long a queue has to be, in bandwidth-delay products, and how that is said.
+
+Example:
+    >>> scenario = tl.loads('''
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "400 packets" }
+    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... ''')
+    >>> from tightlink.diagnosis.paths import Paths
+    >>> path = Paths(tl.simulate(scenario)).of("ftp")
+    >>> one_bdp(path.busiest, path)
+    ('queue of one BDP (35 packets)', '35 packets')
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import Path
+from tightlink.diagnosis.queueing import bdp_packets
+
+#: Kinds of rates that do not change at random.
+_FORESEEN: Final = ("schedule", "table")
+#: A queue that is suggested takes the burst of an initial window (RFC 6928).
+BURST: Final = 10
+
+
+def bdp(link: Link, path: Path) -> float:
+    """Bandwidth-delay product at a link, in packets: as "1 BDP" of a queue, of the longest round trip of its flows."""
+    return path.unequal.get(link.name, path.base_rtt_s) / path.base_rtt_s * bdp_packets(link, path)
+
+
+def one_bdp(link: Link, path: Path) -> tuple[str, str]:
+    """A queue of as many bandwidth-delay products as keep a link busy, in words and as a limit."""
+    length = math.ceil(many(link) * bdp(link, path))
+    packets = f"{max(length, BURST)} packets"
+    if length < BURST:
+        return f"queue of {packets}", packets
+    whose = " of the longest path" if link.name in path.unequal else ""
+    return f"queue of {'one' if many(link) == 1 else 'two'} BDP{whose} ({packets})", packets
+
+
+def many(link: Link) -> int:
+    """How many BDP keep a link busy: two where its rate changes at random, so that it can send more when that rises."""
+    return 1 if link.spec.get("rate", {}).get("kind", "schedule") in _FORESEEN else 2

@@ -1,0 +1,71 @@
+"""What a sweep would show of a suggestion that chooses a rate, a queue or a control.
+
+Example:
+    >>> made = [Suggestion("a rate of 2 Mbit/s for camera", "", {"traffic.camera.rate": "2 Mbit/s"})]
+    >>> scenario = tl.loads('''
+    ... duration = "1 s"
+    ... link.wire = { ends = ["a", "b"], rate = "3 Mbit/s", delay = "20 ms" }
+    ... traffic.camera = { kind = "video", from = "a", to = "b", rate = "4 Mbit/s" }
+    ... ''')
+    >>> from tightlink.diagnosis.paths import Paths
+    >>> swept(Paths(tl.simulate(scenario)).of("camera"), made)[1:]
+    ('traffic.camera.rate', ('1 Mbit/s', '1.5 Mbit/s', '2 Mbit/s', '2.5 Mbit/s', '3 Mbit/s'))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from tightlink import units
+from tightlink.diagnosis.answers import Suggestion
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import DEAF, Path
+from tightlink.diagnosis.queue_lengths import bdp
+
+#: What is tried: lengths of a queue in BDP, parts of a rate, kinds of queues, congestion controls.
+_LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
+_RATES: Final = (0.5, 0.75, 1, 1.25, 1.5)
+_KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
+_CONTROLS: Final = ("reno", "cubic", "bbr")
+#: Recoveries that tell of each packet, as BBR needs.
+SELECTIVE: Final = ("sack", "rack")
+#: A queue of fewer packets drops the bursts that delayed ACKs make.
+_SHORTEST: Final = 4
+
+
+def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, ...]] | None:
+    """What a sweep would show of the first suggestion that chooses a queue or a control: text, key, levels."""
+    # Without the shaper in front of it, another length of its queue would be that of another link.
+    alone = [each for each in made if not any(key.endswith(".shaper") for key in each.changes)]
+    for key, value in [item for each in alone for item in each.changes.items()]:
+        if key.endswith(".rate") and len(alone[0].changes) == 1:
+            rates = [units.format_rate(float(f"{times * units.rate(value):.2g}")) for times in _RATES]
+            return f"a sweep of rates from {rates[0]} to {rates[-1]}", key, tuple(rates)
+        if key.endswith(".tcp.congestion"):
+            able = _CONTROLS if (path.tcp or {})["recovery"] in SELECTIVE else tuple(set(_CONTROLS) - DEAF)
+            return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *able)))
+        if key.endswith(".queue.mark"):
+            least = int(str(value).split()[0])
+            lengths = sorted({max(1, math.ceil(least * times)) for times in _LENGTHS})
+            return (
+                f"a sweep of marks from {lengths[0]} to {lengths[-1]} packets",
+                key,
+                tuple(f"{each} packets" for each in lengths),
+            )
+        if key.endswith(".queue") and not isinstance(value, str):
+            return "a sweep over kinds of queues", f"{key}.kind", _KINDS
+        if key.endswith(".queue"):
+            link = next(each for each in (*path.forward, *path.reverse) if key == f"{each.key}.queue")
+            lengths = _lengths(link, path, int(value.split()[0]))
+            levels = tuple(f"{each} packets" for each in lengths)
+            return f"a sweep from {lengths[0]} to {lengths[-1]} packets", key, levels
+    return None
+
+
+def _lengths(link: Link, path: Path, tried: int) -> list[int]:
+    """Lengths of a queue around one BDP, in packets, with that which it has and that which is tried first."""
+    limit, one = link.limit_packets(path.packet_bytes), bdp(link, path)
+    found = {math.ceil(times * one) for times in _LENGTHS} | {tried, tried if limit is None else math.floor(limit)}
+    return sorted(each for each in found if each >= _SHORTEST)
