@@ -33,7 +33,7 @@ _PART: Final = 0.2
 #: What is less than so many times a part of a link is no more than that part.
 MORE: Final = 1.05
 #: A rate that is below what comes for less of the time is not worth a word.
-_LEAST: Final = 0.03
+_LEAST: Final = 0.05
 _BITS: Final = 8
 
 
