@@ -200,3 +200,16 @@ def test_a_class_behind_those_that_go_first() -> None:
     assert after["packets_dropped"] == 0 < before["packets_dropped"]
     assert after["one_way_delay_p95_s"] < 0.5 * before["one_way_delay_p95_s"]
     assert _told(BACKUP + CAMERA, "camera", *changes, ("traffic.camera.rate", "18 Mbit/s")).suggestions == ()
+
+
+def test_a_longer_queue_beside_tcp_is_filled_by_it() -> None:
+    """Alone, a camera's frames need it."""
+    short = f"""
+    duration = "10 s"
+    link.up = {{ ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "6 packets" }}
+    {CAMERA}"""
+    beside = _told(short + 'traffic.tcp = { kind = "bulk", from = "a", to = "b" }', "camera")
+    alone = _told(short, "camera")
+    assert alone.causes[0].name == beside.causes[0].name == "small_queue"
+    assert "a longer queue" in alone.sentence
+    assert "a longer queue" not in beside.sentence

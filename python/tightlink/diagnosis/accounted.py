@@ -121,7 +121,9 @@ class Accounted:
         # Of packets of which none has arrived nobody knows the delay, though others wait on their path.
         told = None if all(flow.row.get("packets_delivered") == 0 for flow in flows) else queues
         needless = [flow for flow in flows if losses.needless(flow.row, flow.path)]
-        others = self._others(middle, flows, mean[0], queues.where, alike=alike, needless=middle in needless)
+        # What is changed for a group is said of all of it.
+        whole = len(flows) == self._paths.members(path.busiest.name, middle.label)
+        others = self._others(middle, flows, mean[0], queues.where, alike=alike, needless=whole and middle in needless)
         help_ = suggestions(row, path, mean, told or replace(queues, mean_s=0.0), changed=self._changed, others=others)
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
         more = [disagreement(row, kernel), _outage(middle), _falling(mean), _needless(needless, flows)]

@@ -135,12 +135,16 @@ def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[
     if others.needless and first in _RECOVERING and busy < _ROOM and (path.tcp or {}).get("recovery") != "rack":
         yield "RACK (retransmits less of what has arrived)", {_key(path, "tcp.recovery"): "rack"}
         return
-    # Where TCP comes, too, a shaper in place of a policer makes calls wait for it.
-    worth = [cause for cause in worth if cause.name != "policer" or path.tcp is not None or not any(others.controls)]
+    changes = _CHANGES
+    if path.tcp is None and any(others.controls):
+        # TCP fills what a longer queue, or a shaper in place of a policer, has room for.
+        changes = {name: change for name, change in _CHANGES.items() if name not in {"policer", "small_queue"}}
+    elif not all(others.controls):
+        changes = _CHANGES | {"timeouts": _shorter_timeout}
     tried = (
-        _CHANGES[cause.name](path, cause)
+        changes[cause.name](path, cause)
         for cause in worth
-        if cause.name in _CHANGES and (busy < _FULL.get(cause.name, math.inf) or cause.name == first == "control")
+        if cause.name in changes and (busy < _FULL.get(cause.name, math.inf) or cause.name == first == "control")
     )
     yield from [each for each in tried if each is not None][:1]
 
