@@ -15,6 +15,8 @@ from tightlink.diagnosis.words import amount, between, lost_percent, ms, named, 
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
 SATURATED: Final = 0.95
+#: A link that is busy for so much of the run is so for as much of a flow's time as anyone asks.
+_BUSY: Final = 0.9
 #: A flow that lasts for less of the run says nothing of how busy a link was in all of it, nor that of it.
 _WHOLE: Final = 0.75
 #: A share of lost packets from which on they say that a queue or a ring is full.
@@ -59,7 +61,7 @@ def saturated(
     ``most``: who takes most of it, and how much, if that is not shared alike. ``share``: for how much of a flow's time.
     """
     # Of a flow that does not last for the whole run it may be saturated for longer than it is busy.
-    whole = lasts(row, link) and link.utilization >= min(share, SATURATED)
+    whole = lasts(row, link) and link.utilization >= min(share, _BUSY)
     shaped = link.shaped_bps < math.inf
     facts = [rate(link.shaped_bps)] if shaped else []
     facts += [f"{percent(link.utilization)} {'used' if link.polices else 'busy'}"] if whole else []
