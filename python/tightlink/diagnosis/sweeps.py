@@ -23,6 +23,7 @@ from tightlink.diagnosis.answers import Suggestion
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import DEAF, Path
 from tightlink.diagnosis.queue_lengths import bdp
+from tightlink.diagnosis.words import between
 
 #: What is tried: lengths of a queue in BDP, parts of a rate, kinds of queues, congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
@@ -42,7 +43,7 @@ def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, 
     for key, value in [item for each in alone for item in each.changes.items()]:
         if key.endswith(".rate") and len(alone[0].changes) == 1:
             rates = [units.format_rate(float(f"{times * units.rate(value):.2g}")) for times in _RATES]
-            return f"a sweep of rates from {rates[0]} to {rates[-1]}", key, tuple(rates)
+            return f"a sweep of rates from {between(rates[0], rates[-1])}", key, tuple(rates)
         if key.endswith(".tcp.congestion"):
             able = _CONTROLS if (path.tcp or {})["recovery"] in SELECTIVE else tuple(set(_CONTROLS) - DEAF)
             return "a sweep over controls", key, tuple(dict.fromkeys((path.congestion, *able)))
