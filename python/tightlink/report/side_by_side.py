@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -110,7 +111,8 @@ def _agreement(found: Comparison) -> Section | None:
 def _table(found: Comparison, name: str) -> Section:
     same = pl.col("metric").is_in(GIVEN) & (pl.col("change") == 0)
     rows = in_order(found.values.filter((pl.col("table") == name) & ~same).drop("table"))
-    return Section(_WORDS.get(name, name), "", [Table.first(_titled(found, written(rows)), _MOST_ROWS, "values")])
+    table = Table.first(rows, _MOST_ROWS, "values")
+    return Section(_WORDS.get(name, name), "", [replace(table, frame=_titled(found, written(table.frame)))])
 
 
 def _titled(found: Comparison, frame: pl.DataFrame) -> pl.DataFrame:
@@ -135,7 +137,8 @@ def _series(found: Comparison) -> Section | None:
 def _alone(found: Comparison) -> Section | None:
     if found.alone.is_empty():
         return None
-    values = [quantity(metric, value) for metric, value in found.alone.select("metric", "value").iter_rows()]
+    table = Table.first(found.alone, _MOST_ROWS)
+    values = [quantity(metric, value) for metric, value in table.frame.select("metric", "value").iter_rows()]
     sides = dict(zip(SIDES, found.titles, strict=True))
-    shown = found.alone.with_columns(pl.col("side").replace(sides), pl.Series("value", values, dtype=pl.String))
-    return Section("On one side only", "", [Table.first(shown, _MOST_ROWS)])
+    shown = table.frame.with_columns(pl.col("side").replace(sides), pl.Series("value", values, dtype=pl.String))
+    return Section("On one side only", "", [replace(table, frame=shown)])

@@ -10,18 +10,16 @@ from tightlink.analysis.effects.main import in_si, in_words, main_effects
 from tightlink.analysis.effects.two_level import two_level
 from tightlink.console import quantity
 from tightlink.experiment.summary import width_of, without_copies
-from tightlink.lazy import pl
+from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest, smallest
 from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table, Text
 from tightlink.report.changes import changes, is_delay, response_name
 from tightlink.report.charts.levels import is_wide
+from tightlink.report.encoding import Kind
 
 if TYPE_CHECKING:
-    import altair as alt
-
-    from tightlink.report.encoding import Kind
     from tightlink.report.sweep import Found
 
 _TWO: Final = 2
@@ -173,11 +171,9 @@ def _what_matters(found: Found) -> Section | None:
         f"What moves most responses: {', then '.join(most)}" if most else "No factor moves any response significantly"
     )
     names = ", ".join(map(response_name, responses))
-    low_high = dict(zip(design.factors, design.levels, strict=True))
-    table = psi.select(
-        "factor", low=pl.col("factor").replace_strict({name: pair[0] for name, pair in low_high.items()}),
-        high=pl.col("factor").replace_strict({name: pair[1] for name, pair in low_high.items()}), Ψ="psi",
-    )  # fmt: skip
+    low, high = (pl.col("factor").replace_strict(dict(zip(design.factors, ends, strict=True)))
+                 for ends in zip(*design.levels, strict=True))  # fmt: skip
+    table = psi.select("factor", low=low, high=high, Ψ="psi")
     return Section(
         "What matters",
         f"{moved}. {design.sentence()}.",
