@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
+from scipy.special import stdtrit
 
 from tightlink import units
 from tightlink.analysis.estimates import power_law
@@ -262,8 +263,6 @@ def _fit(points: pl.DataFrame, curve: setup.Curve) -> Fit:
 
 def _slope(x: Array, y: Array, weights: Array) -> tuple[float, float]:
     """Slope of the weighted line through points, with half its 95 % interval."""
-    from scipy.special import stdtrit
-
     middle = np.average(x, weights=weights)
     spread = float(np.sum(weights * (x - middle) ** 2))
     slope = float(np.sum(weights * (x - middle) * y)) / spread
@@ -274,8 +273,6 @@ def _slope(x: Array, y: Array, weights: Array) -> tuple[float, float]:
 
 def _level(logs: Array, weights: Array) -> tuple[float, float]:
     """Weighted geometric mean, with half its 95 % interval."""
-    from scipy.special import stdtrit
-
     mean = float(np.average(logs, weights=weights))
     variance = float(np.sum(weights * (logs - mean) ** 2)) / (len(logs) - 1) / float(np.sum(weights))
     return math.exp(mean), math.exp(mean) * float(stdtrit(len(logs) - 1, 0.975)) * math.sqrt(variance)

@@ -51,10 +51,10 @@ def link(rate_mbit: float, rtt_ms: float, queue: Any = None, ends: tuple[str, st
     )  # fmt: skip
 
 
-def scenario(links: dict[str, Link], traffic: dict[str, Any], duration_s: float) -> Scenario:
+def scenario(links: dict[str, Link], traffic: dict[str, Any]) -> Scenario:
     """Traffic over links, sampled five times a second; groups of flows have a row each."""
     observed = Observe(interval="200 ms", flows="group")
-    return Scenario(profile="linux", duration=f"{duration_s:g} s", link=links, traffic=traffic, observe=observed)
+    return Scenario(profile="linux", duration=f"{DURATION_S} s", link=links, traffic=traffic, observe=observed)
 
 
 # One Prague and one Classic flow, over rates and round trips.
@@ -62,15 +62,13 @@ def scenario(links: dict[str, Link], traffic: dict[str, Any], duration_s: float)
 
 def _pair(classic: str, rate_mbit: float, rtt_ms: float) -> Scenario:
     flows = {"prague": bulk("prague"), "classic": bulk(classic)}
-    return scenario({LINK: link(rate_mbit, rtt_ms)}, flows, DURATION_S)
+    return scenario({LINK: link(rate_mbit, rtt_ms)}, flows)
 
 
 def _single(queue: str, rate_mbit: float, rtt_ms: float) -> Scenario:
     """Both in one queue, which marks them alike."""
     flows = {"prague": bulk("prague"), "classic": bulk("cubic", ecn=True)}
-    return scenario(
-        {LINK: link(rate_mbit, rtt_ms, _MARKING[queue](limit="10000 packets", ecn=True))}, flows, DURATION_S
-    )
+    return scenario({LINK: link(rate_mbit, rtt_ms, _MARKING[queue](limit="10000 packets", ecn=True))}, flows)
 
 
 _MARKING: Final = {"codel": Codel, "pie": Pie}
@@ -87,7 +85,7 @@ MANY_RATE_MBIT: Final = 120
 def _many(classic: str, rtt_ms: float) -> Scenario:
     kinds = {"prague": "prague", "classic": classic}
     flows = {name: bulk(control, flows=MANY_FLOWS, start={"every": "100 ms"}) for name, control in kinds.items()}
-    return scenario({LINK: link(MANY_RATE_MBIT, rtt_ms)}, flows, DURATION_S)
+    return scenario({LINK: link(MANY_RATE_MBIT, rtt_ms)}, flows)
 
 
 MANY: Final = Cases("many/{classic}/{rtt_ms}-ms", _many, {"classic": tuple(SAWTOOTH)[::-1], "rtt_ms": _GRID["rtt_ms"]})
@@ -97,7 +95,7 @@ MANY: Final = Cases("many/{classic}/{rtt_ms}-ms", _many, {"classic": tuple(SAWTO
 
 def _held(flows: int, prague: int) -> Scenario:
     group = {"classic": bulk("cubic", flows=flows, start={"every": "100 ms"})}
-    return scenario({LINK: link(RATE_MBIT, RTT_MS)}, group | ({"prague": bulk("prague")} if prague else {}), DURATION_S)
+    return scenario({LINK: link(RATE_MBIT, RTT_MS)}, group | ({"prague": bulk("prague")} if prague else {}))
 
 
 PI2: Final = Cases("pi2/{flows}/{prague}", _held, {"flows": (2, 10, 25), "prague": (0, 1)})
@@ -114,7 +112,7 @@ def _step(mix: str) -> Scenario:
     kinds = {"prague": "prague"} | ({"classic": "cubic"} if mix == "both" else {})
     flows = {name: bulk(control) for name, control in kinds.items()}
     joining = {f"{name}-joining": bulk(control, **later) for name, control in kinds.items()}
-    return scenario({LINK: link(RATE_MBIT, RTT_MS)}, flows | joining, DURATION_S)
+    return scenario({LINK: link(RATE_MBIT, RTT_MS)}, flows | joining)
 
 
 STEP: Final = Cases("step/{mix}", _step, {"mix": ("l4s", "both")})
@@ -129,7 +127,7 @@ def _overload(load: float, side: str) -> Scenario:
         dscp="EF" if l4s else None,
     )  # fmt: skip
     flows = {"prague": bulk("prague"), "classic": bulk("cubic"), "unresponsive": source}
-    return scenario({LINK: link(RATE_MBIT, RTT_MS, DualPi2(l4s=["EF"] if l4s else []))}, flows, DURATION_S)
+    return scenario({LINK: link(RATE_MBIT, RTT_MS, DualPi2(l4s=["EF"] if l4s else []))}, flows)
 
 
 OVERLOAD: Final = Cases("unresponsive/{load:g}/{side}", _overload, {"load": (0.5, 1.5), "side": ("classic", "l4s")})
@@ -152,13 +150,13 @@ def _apart() -> Scenario:
         for name, rtt_ms in distances.items()
     } | {LINK: link(RATE_MBIT, shared_ms, ends=("router", RECEIVER))}
     flows = {name: bulk("prague", name) for name in distances} | {"classic": bulk("cubic", "far")}
-    return scenario(links, flows, DURATION_S)
+    return scenario(links, flows)
 
 
 def _small(flows: int) -> Scenario:
     """RFC 9331 Appendix A.1.7: more than two flows have no window of two packets."""
     group = {"prague": bulk("prague", flows=flows)}
-    return scenario({LINK: link(SMALL_RATE_MBIT, SMALL_RTT_MS)}, group, DURATION_S)
+    return scenario({LINK: link(SMALL_RATE_MBIT, SMALL_RTT_MS)}, group)
 
 
 SMALL: Final = Cases("small-windows/{flows}", _small, {"flows": (4, 8, 16)})
