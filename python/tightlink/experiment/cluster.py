@@ -94,7 +94,7 @@ class Cluster:
         except (TimeoutError, OSError, CancelledError) as error:
             if isinstance(error, OSError) and error.filename is not None:
                 raise
-            raise self._gone() from None
+            raise TightlinkError(f"{self._address}: the scheduler is gone; {KEPT}") from None
         finally:
             self._sent.clear()
 
@@ -126,9 +126,6 @@ class Cluster:
             return
         for work in parcel:
             self._send([work], finished)
-
-    def _gone(self) -> TightlinkError:
-        return TightlinkError(f"{self._address}: the scheduler is gone; {KEPT}")
 
     def _check_workers(self) -> None:
         """Before anything is sent: workers need the same engine."""

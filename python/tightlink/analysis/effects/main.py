@@ -150,8 +150,8 @@ def levels(runs: pl.DataFrame, factor: str) -> tuple[Any, Any]:
     if None in values or any(isinstance(value, float) and math.isnan(value) for value in values):
         raise MeasurementError(f"{factor}: expected a level in every run, and one has none")
     if len(values) != _LEVELS:
-        shown = f": {show(values[0])}" if len(values) == 1 else ""
-        raise MeasurementError(f"{factor}: expected two levels, and there {_are(len(values))}{shown}")
+        there = f"is one: {show(values[0])}" if len(values) == 1 else f"are {len(values) or 'none'}"
+        raise MeasurementError(f"{factor}: expected two levels, and there {there}")
     if all(isinstance(value, bool) for value in values):
         return False, True
     known = in_si(values)
@@ -181,10 +181,6 @@ def in_words(level: object) -> str:
     ('5 packets', '20', 'true')
     """
     return level if isinstance(level, str) else f"{level:.12g}" if isinstance(level, float) else show(level)
-
-
-def _are(count: int) -> str:
-    return "is one" if count == 1 else f"are {count or 'none'}"
 
 
 def _p_value(low: Array, high: Array) -> float:

@@ -96,17 +96,14 @@ def _least(
 ) -> tuple[float, float]:
     from scipy import optimize
 
+    near = [(start[0] + 0.1, start[1]), (start[0], start[1] + 0.1)]
     found = optimize.minimize(
         lambda pair: _misfit(sizes, across, heights, *pair),
         start,
         method="Nelder-Mead",
-        options={"xatol": _FINEST, "fatol": _FINEST**2, "initial_simplex": [start, *_near(start)]},
+        options={"xatol": _FINEST, "fatol": _FINEST**2, "initial_simplex": [start, *near]},
     )
     return float(found.x[0]), float(found.x[1])
-
-
-def _near(start: tuple[float, float]) -> list[tuple[float, float]]:
-    return [(start[0] + 0.1, start[1]), (start[0], start[1] + 0.1)]
 
 
 def _misfit(sizes: list[float], across: list[Array], heights: list[Array], height: float, width: float) -> float:

@@ -84,7 +84,7 @@ def agreement(frame: pl.DataFrame, columns: tuple[str, str] = ("observed_bps", "
         float((observed - predicted).mean()),
         origin,
         free,
-        float(_slope(observed, predicted)) if enough else None,
+        float((observed * predicted).sum() / (predicted**2).sum()) if enough else None,
         float((np.abs(shares) <= NEAR).mean()),
     )
 
@@ -113,10 +113,6 @@ def _intervals(observed: Array, predicted: Array) -> tuple[Estimate, Estimate]:
     # Draws of one point only have no line.
     kept = np.isfinite(origin) & np.isfinite(free)
     return Estimate.of(value_origin, origin[kept]), Estimate.of(value_free, free[kept])
-
-
-def _slope(observed: Array, predicted: Array) -> float:
-    return float((observed * predicted).sum() / (predicted**2).sum())
 
 
 def _r2(observed: Array, predicted: Array) -> Array:

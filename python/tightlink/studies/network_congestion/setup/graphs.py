@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 import networkx as nx
@@ -41,18 +41,13 @@ class Named:
         """How many there are."""
         return int(self.graph.number_of_nodes())
 
-    @property
+    @cached_property
     def invariants(self) -> Invariants:
         """What is measured of it."""
-        return _measured(self)
+        return invariants(self.graph)
 
     def __hash__(self) -> int:
         return hash(self.name)
-
-
-@cache
-def _measured(named: Named) -> Invariants:
-    return invariants(named.graph)
 
 
 @cache

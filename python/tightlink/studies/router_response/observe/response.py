@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from tightlink.analysis.limits.regimes import Length
 from tightlink.reduce import largest, smallest
 from tightlink.studies.router_response.observe.probes import middle
 from tightlink.studies.router_response.observe.regions import BEYOND, Routers
@@ -164,7 +163,8 @@ def _loss(found: Routers) -> dict[str, object]:
 def _variants(found: Routers) -> Iterator[tuple[str, object]]:
     for name, (table, own) in found.variants.items():
         key = name.removeprefix("A, ").lower().replace(" ", "-")
-        shifts = (_shift(*pair) for pair in zip(found.control.lengths, own.lengths, strict=True))
+        # How far the onset of each length moves, as a share of it.
+        shifts = (middle(b) / middle(a) - 1 for a, b in zip(found.control.lengths, own.lengths, strict=True))
         yield f"{key}.onset", str(own.onset)
         yield f"{key}.onset_shift", max(shifts, key=abs)
         yield f"{key}.governs", own.governs or "nothing"
@@ -184,8 +184,3 @@ def _linear(found: Routers) -> dict[str, object]:
         **{f"linear.{SHORTEST}.{name}": float(load) for name, load in zip(names, loads, strict=True)},
         f"linear.{SHORTEST}.load_most": largest(short["load"]),
     }
-
-
-def _shift(own: Length, other: Length) -> float:
-    """How far the onset of a length moves, as a share of it."""
-    return middle(other) / middle(own) - 1
