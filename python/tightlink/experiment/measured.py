@@ -31,7 +31,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeAlias
 
 from tightlink.checksums import DamagedError, read_json, write_json
 from tightlink.errors import TightlinkError
@@ -47,11 +47,10 @@ from tightlink.lazy import pl
 from tightlink.progress import Progress
 from tightlink.tables import schema
 
-if TYPE_CHECKING:
-    Values = Mapping[str, Any]
-    Cell = tuple[Any, ...]
-    #: A cell, and its number among those of the cell.
-    Replication = tuple[Cell, int]
+Values: TypeAlias = Mapping[str, Any]
+Cell: TypeAlias = tuple[Any, ...]
+#: A cell, and its number among those of the cell.
+Replication: TypeAlias = tuple[Cell, int]
 
 #: Failures one after the other, after which something is wrong with more than a cell.
 _MOST_FAILURES: Final = 3

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.files import whole
+from tightlink.lazy import Axes, Figure, alt
 from tightlink.plots import paper
 from tightlink.plots.palette import SERIES
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
-
-    import altair as alt
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     Chart = alt.Chart | alt.LayerChart | alt.VConcatChart
     Drawing = Figure | Axes | Chart | Sequence[Chart] | Sequence[Sequence[Chart]] | paper.Page

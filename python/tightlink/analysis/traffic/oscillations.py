@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tightlink.analysis.traffic.oscillation import LEAST_VALUES, SIMULATIONS, Oscillation, oscillation
 from tightlink.analysis.traffic.over_time import series_of
@@ -21,8 +21,7 @@ from tightlink.errors import TightlinkError
 from tightlink.lazy import pl
 from tightlink.run import Run
 
-if TYPE_CHECKING:
-    Found: TypeAlias = dict[tuple[str, ...], Oscillation]
+Found: TypeAlias = dict[tuple[str, ...], Oscillation]
 
 #: What is looked at where nothing is said, by table.
 _USUAL: Final = {
