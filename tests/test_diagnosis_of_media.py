@@ -185,7 +185,7 @@ def test_queues_of_a_flow_are_its_own_where_they_are_known_apart_from_the_wire()
     row = run.flows.row(by_predicate=pl.col("label") == "call", named=True)
     moves = row["one_way_delay_mean_s"] - 0.0101 - 0.03
     assert "adds 30 ms (110 ms at p95)" in told.sentence
-    assert f"the changing delay of up adds {moves * 1000:.1f}"[:34] in told.sentence
+    assert f"the jitter of up adds {moves * 1000:.1f}" in told.sentence
 
 
 def test_a_class_behind_those_that_go_first() -> None:
