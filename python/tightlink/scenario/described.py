@@ -7,7 +7,7 @@ Example:
     <BLANKLINE>
     Args:
         overhead (str, such as "38 B"): Bytes added to each packet (default "0 B").
-        smallest (str, such as "38 B"): Smallest frame on the line, overhead included, and more than that (default "0 B").
+        smallest (str, such as "38 B"): Smallest frame on the line, and more than overhead (default "0 B").
 """
 
 from __future__ import annotations

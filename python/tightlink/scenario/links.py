@@ -36,7 +36,7 @@ class Framing(Table):
     overhead: Overhead | None = None
     """Bytes added to each packet (default "0 B")."""
     smallest: Overhead | None = None
-    """Smallest frame on the line, overhead included, and more than that (default "0 B")."""
+    """Smallest frame on the line, and more than overhead (default "0 B")."""
 
     @classmethod
     def _meant(cls, value: object) -> str | None:
