@@ -100,8 +100,7 @@ app = App(
     version=lambda: str(tightlink.__version__),
     help_format="plaintext",
     help_formatter=HelpFormatter(),
-    # An option is given or not: none has a second name that takes it back.
-    default_parameter=Parameter(show_default=default_text, negative=""),
+    default_parameter=Parameter(show_default=default_text),
     suppress_keyboard_interrupt=False,
     config=whole_numbers,
     result_action="return_value",

@@ -39,7 +39,7 @@ def effects(
     factors: Names = None,
     responses: Names = None,
     by: Names = None,
-    interactions: bool = False,
+    interactions: Annotated[bool, Parameter(negative="")] = False,
     draw_response: Annotated[str | None, Parameter(name="--draw")] = None,
 ) -> Finding:
     """Find which factors move which responses, how far, and how many responses each moves.

@@ -1,7 +1,9 @@
 """The command ``tightlink analyze pinger``."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter
 
 from tightlink.analysis.path import pinger as tables
 from tightlink.checksums import write_table
@@ -23,7 +25,7 @@ def pinger(
     *files: Path,
     metric: str | None = None,
     date: str | None = None,
-    fill: bool = False,
+    fill: Annotated[bool, Parameter(negative="")] = False,
     json_: Json = False,
     output: Output = None,
 ) -> None:

@@ -25,7 +25,7 @@ def capture(
     interval: str = "1 s",
     rate: str | None = None,
     connections: int | None = None,
-    packets: bool = False,
+    packets: Annotated[bool, Parameter(negative="")] = False,
     only: str | None = None,
     report: Path | None = None,
     json_: JsonOf = False,

@@ -11,7 +11,7 @@ from tightlink import control
 
 Controls: TypeAlias = Annotated[
     list[Path] | None,
-    Parameter(help="Python file with congestion controls of your own, which it runs; may be repeated."),
+    Parameter(negative="", help="Python file with congestion controls of your own, which it runs; may be repeated."),
 ]
 
 

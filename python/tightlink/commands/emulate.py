@@ -42,7 +42,7 @@ def emulate(
     in_: Annotated[str | None, Parameter(name="--in")] = None,
     duration: str | None = None,
     late: str | None = None,
-    burn: bool = False,
+    burn: Annotated[bool, Parameter(negative="")] = False,
     output: Output = None,
     set_: Set = None,
 ) -> int:

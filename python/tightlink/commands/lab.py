@@ -1,6 +1,9 @@
 """The command ``tightlink lab``: a scenario as a page with sliders that simulates every packet in the browser."""
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from tightlink.commands.options import Output, Set
 from tightlink.console import print_text
@@ -12,7 +15,7 @@ def lab(
     file: Path,
     *,
     output: Output = None,
-    slider: list[str] | None = None,
+    slider: Annotated[list[str] | None, Parameter(negative="")] = None,
     set_: Set = None,
     text: Path | None = None,
     title: str = "",

@@ -96,7 +96,7 @@ def tcp(
     windows: Annotated[str, Parameter(name=["--windows", "-w"])],
     flows: Annotated[str, Parameter(name=["--flows", "-P"])],
     congestion: Annotated[str | None, Parameter(name=["--congestion", "-C"])] = None,
-    reverse: Annotated[bool, Parameter(name=["--reverse", "-R"])] = False,
+    reverse: Annotated[bool, Parameter(name=["--reverse", "-R"], negative="")] = False,
     json_: Json = False,
 ) -> int:
     """Measure transfers to an iperf3 server, or from it, with windows and numbers of flows, in shuffled order.

@@ -13,10 +13,10 @@ from tightlink.scenario.overrides import override
 
 def four_tier(
     *,
-    set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
     routers: str = "1",
     scale: float = 1.0,
-    nist: Annotated[bool, Parameter(negative="--no-nist")] = False,
+    nist: bool = False,
 ) -> None:
     """Print the scenario of a four-tier network with users, as TOML.
 

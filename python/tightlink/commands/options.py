@@ -45,19 +45,19 @@ def _separated(_: type, words: Sequence[Token]) -> list[str]:
 
 
 #: Names, times or pairs: separated by commas, by repeating the option, or both.
-Names: TypeAlias = Annotated[list[str] | None, Parameter(metavar="NAME,…", converter=_separated)]
+Names: TypeAlias = Annotated[list[str] | None, Parameter(negative="", metavar="NAME,…", converter=_separated)]
 Cluster: TypeAlias = Annotated[str | None, Parameter(help=_CLUSTER)]
 #: Of commands whose docstring says what of it.
-JsonOf: TypeAlias = Annotated[bool, Parameter(name="--json", group=TABLES)]
+JsonOf: TypeAlias = Annotated[bool, Parameter(name="--json", negative="", group=TABLES)]
 Json: TypeAlias = Annotated[
-    bool, Parameter(name="--json", group=TABLES, help="Print everything that was found as JSON.")
+    bool, Parameter(name="--json", negative="", group=TABLES, help="Print everything that was found as JSON.")
 ]
 Set: TypeAlias = Annotated[
     list[str] | None,
-    Parameter(name="--set", help="key=value, to change a key by its dotted path; may be repeated."),
+    Parameter(name="--set", negative="", help="key=value, to change a key by its dotted path; may be repeated."),
 ]
 Output: TypeAlias = Annotated[Path | None, Parameter(name=["--output", "-o"])]
-WithLab: TypeAlias = Annotated[bool, Parameter(help=_WITH_LAB)]
+WithLab: TypeAlias = Annotated[bool, Parameter(negative="", help=_WITH_LAB)]
 
 LARGEST_PORT: Final = 65_535
 _NUMBER: Final = re.compile(r"\d*\.?\d+", re.ASCII)

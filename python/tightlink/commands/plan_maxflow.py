@@ -24,7 +24,7 @@ def maxflow(
     packet: str | None = None,
     set_: Set = None,
     json_: Json = False,
-    no_simulate: bool = False,
+    no_simulate: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Say how much a network carries between two nodes: by bits, by packets, and by both.
 

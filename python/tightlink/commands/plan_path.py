@@ -48,7 +48,7 @@ def path(
     cross: str = "0 %",
     duration: str = "10 s",
     recovery: Literal["tahoe", "reno", "newreno", "sack"] = "newreno",
-    observed: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
+    observed: Annotated[list[Path] | None, Parameter(negative="", consume_multiple=True)] = None,
     fit: str | None = None,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
     json_: Json = False,

@@ -19,7 +19,7 @@ def report(
     sequence: str | None = None,
     from_: Annotated[str | None, Parameter(name="--from")] = None,
     to: str | None = None,
-    with_lab: bool = False,
+    with_lab: Annotated[bool, Parameter(negative="")] = False,
     controls: Controls = None,
 ) -> None:
     """Write the report of a run, a study or a sweep, one HTML file, and print where it is.

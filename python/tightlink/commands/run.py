@@ -31,17 +31,17 @@ def run(
     seed: int | None = None,
     threads: int | None = None,
     json_: JsonOf = False,
-    show_config: bool = False,
+    show_config: Annotated[bool, Parameter(negative="")] = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"], group=FILES)] = None,
     report: Annotated[Path | None, Parameter(group=FILES)] = None,
     plot: Annotated[Path | None, Parameter(group=FILES)] = None,
-    trace: Annotated[bool, Parameter(group=PACKETS)] = False,
+    trace: Annotated[bool, Parameter(negative="", group=PACKETS)] = False,
     tr: Annotated[Path | None, Parameter(group=PACKETS)] = None,
     pcap: Annotated[Path | None, Parameter(group=PACKETS)] = None,
     pcap_at: Annotated[Names, Parameter(group=PACKETS)] = None,
     replay: Path | None = None,
     controls: Controls = None,
-    yes: bool = False,
+    yes: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Simulate a scenario and print what came out.
 

@@ -1,5 +1,9 @@
 """The command ``tightlink study``: run a study, or print its claims."""
 
+from typing import Annotated
+
+from cyclopts import Parameter
+
 from tightlink import studies
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, define
@@ -17,8 +21,8 @@ def study(
     output: Output = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
-    live: bool = False,
-    claims: bool = False,
+    live: Annotated[bool, Parameter(negative="")] = False,
+    claims: Annotated[bool, Parameter(negative="")] = False,
     with_lab: WithLab = False,
     controls: Controls = None,
     json_: JsonOf = False,

@@ -44,7 +44,7 @@ _MOST_ALIASES: Final = 20
 def sweep(
     file: Path,
     *,
-    vary: list[str] | None = None,
+    vary: Annotated[list[str] | None, Parameter(negative="")] = None,
     design: str | None = None,
     replications: int | None = None,
     resolution: int | None = None,
@@ -56,10 +56,10 @@ def sweep(
     jobs: Jobs = 1,
     cluster: Cluster = None,
     output: Output = None,
-    dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"])] = False,
-    yes: bool = False,
+    dry_run: Annotated[bool, Parameter(name=["--dry-run", "-n"], negative="")] = False,
+    yes: Annotated[bool, Parameter(negative="")] = False,
     controls: Controls = None,
-    with_lab: bool = False,
+    with_lab: Annotated[bool, Parameter(negative="")] = False,
     json_: JsonOf = False,
 ) -> int:
     """Simulate a scenario at many levels of what is varied, and print what came out.

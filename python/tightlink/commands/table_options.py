@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 def _option(name: str, annotation: Any, help_: str, default: object = None) -> inspect.Parameter:
-    annotated = Annotated[annotation, Parameter(group=TABLES, help=help_)]
+    annotated = Annotated[annotation, Parameter(negative="", group=TABLES, help=help_)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotated)
 
 
