@@ -231,7 +231,8 @@ WRONG = [
     ("files.movie.share", 0.01, "traffic.web.files: expected shares that sum to 1, not 0.99"),
     ("files.movie.shape", 1, "expected a number above 1"),
     ("files.crowd", {"mean": "9 packets", "share": 0.0}, "files.crowd: expected another name: crowd is what files"),
-    ("files.movie.mean", 100, 'did you mean "100 packets"?'),
+    # In the unit that the key had.
+    ("files.movie.mean", 100, 'did you mean "100 kB"?'),
     ("think", "0 s", "expected a time above zero"),
     ("think", {"mean": "5 s", "shape": 1.5}, "think.shape = 1.5: expected nothing here"),
     ("patience.rate", "1 Mbit/s", 'expected a packet rate such as "20 packets/ms"'),
