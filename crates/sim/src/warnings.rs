@@ -14,16 +14,7 @@ pub fn of_flows(run: &impl Finished) -> Vec<String> {
     found.extend(unfinished(run));
     found.extend(unmarked(run));
     found.extend(late(run.scenario()));
-    found.extend(idle(run.scenario()));
     found
-}
-
-/// Shapers that are no slower than the line behind them, which therefore shape nothing.
-fn idle(scenario: &Scenario) -> impl Iterator<Item = String> {
-    // The way back has the same shaper unless it is given another.
-    let steady = scenario.links.iter().filter(|link| link.rate.is_none() && !link.name.ends_with(".reverse"));
-    let idle = steady.filter(|link| link.shaper.is_some_and(|shaper| shaper.rate_bps >= link.rate_bps));
-    idle.map(|link| format!("the shaper of {} shapes nothing, as its rate is not below that of the link", link.name))
 }
 
 /// Outages that are written down for times after the end.

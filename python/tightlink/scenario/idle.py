@@ -76,14 +76,18 @@ def _marking(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _shapers(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """CAKE's, of links whose rate is known and does not change."""
+    """Token buckets and CAKE's, of links whose rate is known and does not change."""
     for link in links:
-        queue, line_bps = link["queue"], link["rate_bps"]
-        # With what it adds to each packet it may be slower than the line all the same.
-        if queue["kind"] != "cake" or queue["overhead"] != _NOTHING or "rate" in link or not line_bps:
+        queue, line_bps, name = link["queue"], link["rate_bps"], link["name"]
+        if "rate" in link or not line_bps:
             continue
-        if (queue["rate_bps"] or 0.0) >= line_bps:
-            yield f"the shaper of CAKE at {link['name']} shapes nothing, as its rate is not below that of the link"
+        # The way back has the same token bucket unless it is given another.
+        bucket_bps = 0.0 if name != _whole(link) else link.get("shaper", {}).get("rate_bps", 0.0)
+        # With what it adds to each packet CAKE may be slower than the line all the same.
+        cake_bps = queue["rate_bps"] if queue["kind"] == "cake" and queue["overhead"] == _NOTHING else None
+        for whose, rate_bps in ((name, bucket_bps), (f"CAKE at {name}", cake_bps or 0.0)):
+            if rate_bps >= line_bps:
+                yield f"the shaper of {whose} shapes nothing, as its rate is not below that of the link"
 
 
 def _whole(link: Mapping[str, Any]) -> str:

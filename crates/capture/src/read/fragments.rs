@@ -27,8 +27,9 @@ struct Key {
 struct Datagram {
     number: u64,
     head: Vec<u8>,
-    /// Where the fragments begin that have come, and their bytes.
+    /// Where the fragments begin that have come.
     offsets: Vec<u32>,
+    /// Bytes of these.
     seen: u32,
     whole: Option<u32>,
     /// Parts that came before the first: packets and bytes.
@@ -61,13 +62,12 @@ impl Fragments {
     pub fn add(&mut self, packet: &Packet<'_>, fragment: Fragment) -> Part {
         let Packet { source, target, protocol, .. } = *packet;
         let key = Key { source, target, protocol, id: fragment.id };
-        if fragment.offset > 0
-            && !self.waiting.contains_key(&key)
-            && let Some((_, head)) = self.whole.iter().find(|(known, _)| *known == key)
-        {
-            return Part { head: Some(head.clone()), early: Vec::new(), whole: None };
-        }
         if !self.waiting.contains_key(&key) {
+            if fragment.offset > 0
+                && let Some((_, head)) = self.whole.iter().find(|(known, _)| *known == key)
+            {
+                return Part { head: Some(head.clone()), early: Vec::new(), whole: None };
+            }
             self.make_room();
             self.order.push_back((self.next, key));
             let number = self.next;
