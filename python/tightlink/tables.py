@@ -102,7 +102,10 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("goodput_bps", "number", "payload delivered in order / (stop, or its last arrival - start)"),
         ("throughput_bps", "number", "bytes delivered / the same time"),
         *_delays("one_way_delay", "the times from the offer at the source to the arrival, data packets"),
-        *_delays("queueing_delay", "the parts of these spent in queues; none of packets of several sizes"),
+        *_delays(
+            "queueing_delay",
+            "the parts of these spent in queues; none of packets of several sizes; over changing delays the mean alone",
+        ),
         ("jitter_mean_s", "number", "mean absolute difference of successive one-way delays"),
         *_delays("rtt", "the transport's samples of the round-trip time"),
         ("limited_by_handshake", "number", "share of the time not connected yet"),

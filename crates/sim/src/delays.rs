@@ -62,6 +62,12 @@ impl Delays {
         Self { count: 0, sum_s: 0.0, max_s: 0.0, offset_s, resolution_s, classes, first: 0 }
     }
 
+    /// So many of which the mean is known, and nothing else.
+    #[must_use]
+    pub fn of_mean(mean_s: f64, count: u64) -> Self {
+        Self { count, sum_s: mean_s * count as f64, ..Self::default() }
+    }
+
     /// Counts a delay.
     #[inline]
     pub fn add(&mut self, delay_s: f64) {
@@ -103,6 +109,11 @@ impl Delays {
     /// The classes of which there are delays, and how many.
     fn counts(&self) -> impl Iterator<Item = (u64, u32)> {
         (self.first..).zip(self.classes.iter().copied()).filter(|(_, count)| *count > 0)
+    }
+
+    /// How many are in classes: fewer than there are, where only the mean of some is known.
+    fn classed(&self) -> u64 {
+        self.counts().map(|(_, count)| u64::from(count)).sum()
     }
 
     /// Delays from the shortest on, each with how many are longer than the one before and at most so long: the longest of
@@ -158,7 +169,10 @@ impl Delays {
         if self.count == 0 {
             return Summary::NONE;
         }
-        let all: u64 = self.counts().map(|(_, count)| u64::from(count)).sum();
+        let (mean_s, all) = (self.sum_s / self.count as f64, self.classed());
+        if all < self.count {
+            return Summary { mean_s, ..Summary::NONE };
+        }
         // The delay that a share of all does not exceed.
         let quantile_s = |share: f64| {
             let wanted = (share * all as f64).ceil().max(1.0) as u64;
@@ -169,13 +183,7 @@ impl Delays {
             });
             found.map_or(f64::NAN, |(class, _)| (self.middle_s(class) + self.base_s()).min(self.max_s))
         };
-        Summary {
-            mean_s: self.sum_s / self.count as f64,
-            p50_s: quantile_s(0.5),
-            p95_s: quantile_s(0.95),
-            p99_s: quantile_s(0.99),
-            max_s: self.max_s,
-        }
+        Summary { mean_s, p50_s: quantile_s(0.5), p95_s: quantile_s(0.95), p99_s: quantile_s(0.99), max_s: self.max_s }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod completions;
 mod distributions;
+mod longer;
 
 pub use completions::{Transferred, measured_completions};
 pub use distributions::delays;
@@ -11,6 +12,7 @@ use std::borrow::Cow;
 use crate::delays::{Delays, Summary};
 use crate::hosts::Ends;
 use crate::network::flow_delays::OneWay;
+use crate::network::link::LongerByPosition;
 use crate::network::node::Node;
 use crate::network::server::ServerTotals;
 use crate::network::topology::Paths;
@@ -100,6 +102,8 @@ pub trait Finished {
     fn dropped(&self, flow: usize) -> u64;
     /// What a link did.
     fn link(&self, link: u32) -> LinkRow;
+    /// What the changing delay of a link adds to those of packets.
+    fn longer(&self, link: u32) -> Option<&LongerByPosition>;
     /// Packets that came out of a link, and those that its queue refused.
     fn delivered_and_refused(&self, link: u32) -> (u64, u64);
     /// Whether a link had something to transmit throughout, from `since` to `until`.
@@ -128,7 +132,7 @@ struct FlowTotals<'a> {
     payload_delivered: u64,
     one_way: Cow<'a, Delays>,
     /// What of these was spent in queues, where it is not what exceeds the empty path: of packets of several sizes, which
-    /// is not known, and of several flows.
+    /// is not known, of several flows, and where the delay of a link changes.
     queueing: Option<Delays>,
     jitter_count: u64,
     jitter_sum_s: f64,
@@ -148,7 +152,8 @@ struct FlowTotals<'a> {
 }
 
 impl<'a> FlowTotals<'a> {
-    fn of(run: &'a impl Finished, index: usize) -> Self {
+    /// Those of a flow; links whose delay changes add `longer_s` to the mean of its one-way delays.
+    fn of(run: &'a impl Finished, index: usize, longer_s: Option<f64>) -> Self {
         let spec = &run.scenario().flows[index];
         let (duration_s, until_s) = (run.scenario().duration_s, run.until().seconds());
         let planned = spec.stop_s.min(duration_s);
@@ -204,6 +209,11 @@ impl<'a> FlowTotals<'a> {
         }
         let (one_way, rtt) = run.delays(index);
         (totals.one_way, totals.rtt) = (Cow::Borrowed(&one_way.delays), Cow::Borrowed(rtt));
+        if let Some(longer_s) = longer_s.filter(|_| totals.queueing.is_none()) {
+            let excess = one_way.delays.excess();
+            let waited_s = mean(excess.sum_s, excess.count) - longer_s;
+            totals.queueing = Some(Delays::of_mean(waited_s.max(0.0), excess.count));
+        }
         totals.jitter_count = one_way.delays.count.saturating_sub(1);
         totals.jitter_sum_s = one_way.jitter_sum_s;
         totals.seconds = totals.stop_s - totals.start_s;
@@ -279,13 +289,14 @@ pub fn totals(run: &impl Finished) -> Vec<(&'static str, Table)> {
 fn rows_of_flows(run: &impl Finished) -> Vec<(&FlowSpec, &str, FlowTotals<'_>)> {
     let scenario = run.scenario();
     let mut rows: Vec<(&FlowSpec, &str, FlowTotals<'_>)> = Vec::new();
-    let single = scenario.single_flows();
+    let (single, longer_s) = (scenario.single_flows(), longer::longer_s(run));
+    let totals = |index: usize| FlowTotals::of(run, index, longer_s.get(&(index as u32)).copied());
     for (index, spec) in scenario.flows.iter().enumerate() {
         match scenario.observe.flows {
             ObserveFlows::None => break,
-            ObserveFlows::Each if index < single => rows.push((spec, &spec.label, FlowTotals::of(run, index))),
+            ObserveFlows::Each if index < single => rows.push((spec, &spec.label, totals(index))),
             ObserveFlows::Each | ObserveFlows::Group => {
-                let totals = FlowTotals::of(run, index);
+                let totals = totals(index);
                 // Flows of a group may stand apart, but transfers stand together, and are many.
                 match rows.iter_mut().rev().find(|(known, ..)| known.group == spec.group) {
                     Some((.., sum)) => sum.add(&totals),

@@ -11,6 +11,7 @@ use super::users::counts::{Kind, Row, Transfers, WINDOW_UNIT};
 use crate::delays::Delays;
 use crate::hosts::Ends;
 use crate::network::flow_delays::OneWay;
+use crate::network::link::LongerByPosition;
 use crate::network::node::Node;
 use crate::network::topology::Paths;
 use crate::probe::series::Series;
@@ -212,6 +213,10 @@ impl Finished for EpochSimulation<'_> {
     fn link(&self, link: u32) -> LinkRow {
         let link = self.at_work(link);
         (link.until(self.until(), link.totals()), link.packets_lost(), link.queueing())
+    }
+
+    fn longer(&self, link: u32) -> Option<&LongerByPosition> {
+        self.at_work(link).longer()
     }
 
     fn delivered_and_refused(&self, link: u32) -> (u64, u64) {

@@ -139,6 +139,12 @@ impl Paths {
         several[several.partition_point(|&(_, below)| below <= drawn).min(last)].0
     }
 
+    /// Whether the packets of a flow take several paths to its destination.
+    #[must_use]
+    pub fn is_sprayed(&self, flow: u32) -> bool {
+        !self.several[2 * flow as usize].is_empty()
+    }
+
     /// What is at all positions.
     #[must_use]
     pub fn all(&self) -> &[Stop] {

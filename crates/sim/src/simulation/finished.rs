@@ -6,6 +6,7 @@ use super::Simulation;
 use crate::delays::Delays;
 use crate::hosts::Ends;
 use crate::network::flow_delays::OneWay;
+use crate::network::link::LongerByPosition;
 use crate::network::node::Node;
 use crate::network::topology::Paths;
 use crate::probe::Probe;
@@ -42,6 +43,10 @@ impl<P: Probe> Finished for Simulation<'_, P> {
     fn link(&self, link: u32) -> LinkRow {
         let of = &self.fabric.links[link as usize];
         (of.until(self.reached(), self.fabric.totals(link)), of.packets_lost(), self.fabric.queueing(link))
+    }
+
+    fn longer(&self, link: u32) -> Option<&LongerByPosition> {
+        self.fabric.links[link as usize].longer()
     }
 
     fn delivered_and_refused(&self, link: u32) -> (u64, u64) {

@@ -219,3 +219,38 @@ fn it_may_begin_to_change_later() {
     let (one, other) = (now.work(2.0, 1.9).expect("its rate changes"), later.work(6.0, 5.9).expect("its rate changes"));
     assert!((one.done - other.done).abs() < 1e-6 && (one.possible - other.possible).abs() < 1e-6);
 }
+
+/// What packets wait in the queues of their path is the queueing delay of their flow, however long the wires take. Nothing else
+/// crosses the links, and all that is sent arrives.
+#[test]
+fn a_flow_waits_in_queues_and_not_on_wires() {
+    let mut scenario = scenario(Profile::Rfc, 20.0, 3);
+    let [there, _] = wire("one", (0, 1), 1e6, 0.01, packets(500));
+    let [further, _] = wire("other", (1, 2), 0.9e6, 0.02, packets(500));
+    scenario.links = vec![there, further];
+    let traffic = TrafficSpec::Cbr { pace: Pace::IntervalS(0.005), random: Intervals::Exponential };
+    scenario.flows = vec![flow(&scenario, "udp", 0, (0, 2), traffic, udp(500))];
+    scenario.flows[0].stop_s = 15.0;
+    let distribution = JitterDistribution::Uniform { most_s: 0.03 };
+    scenario.links[0].jitter = Some(JitterSpec { distribution, correlation_s: None });
+    let delay = CourseSpec::Schedule { at_s: vec![0.0, 4.0], values: vec![0.02, 0.3], linear: true, period_s: None };
+    let arq = ArqSpec { after_s: 0.008, most: 40 };
+    for changed in 0..4 {
+        if changed > 0 {
+            scenario.links[1].delay = Some(delay.clone());
+        }
+        if changed > 1 {
+            (scenario.links[0].loss, scenario.links[0].arq) = (0.1.into(), Some(arq));
+        }
+        if changed > 2 {
+            scenario.links[0].overtaking = true;
+        }
+        let tables = run(&scenario);
+        let of_links: f64 = floats(&tables.links, "queueing_delay_mean_s").iter().sum();
+        let of_flow = floats(&tables.flows, "queueing_delay_mean_s")[0];
+        assert!(of_links > 0.001 && (of_flow - of_links).abs() < 1e-12, "{changed}: {of_flow} instead of {of_links}");
+        assert!(floats(&tables.flows, "queueing_delay_p95_s")[0].is_nan());
+        let sent = integers(&tables.flows, "packets_sent");
+        assert_eq!(sent, integers(&tables.flows, "packets_delivered"));
+    }
+}

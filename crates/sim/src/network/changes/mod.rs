@@ -125,6 +125,14 @@ impl Changes {
         self.begun_s
     }
 
+    /// Where the delay changes: for how much longer than over the empty link at its best the packet that was granted last is
+    /// under way, in seconds from when its transmission begins to its delivery at `delivery_s`.
+    #[must_use]
+    pub fn longer_s(&self, size: u32, delivery_s: f64) -> Option<f64> {
+        let shortest_s = self.line.wire().crossing_s(size);
+        (!self.propagation.is_constant()).then(|| delivery_s - self.begun_s - shortest_s)
+    }
+
     /// Packets that wait at `now_s`, which does not fall from call to call: for those before them, or for the line.
     pub fn waiting(&mut self, now_s: f64) -> usize {
         while self.begins.front().is_some_and(|&begun_s| begun_s <= now_s) {

@@ -41,6 +41,12 @@ impl Propagation {
         }
     }
 
+    /// Whether each packet takes as long.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.constant
+    }
+
     /// The delay at `at_s`, which does not fall from call to call, for one who watches; nothing where it does not change.
     pub fn seen_s(&mut self, at_s: f64) -> Option<f64> {
         self.watched.as_mut().map(|course| course.at(at_s))

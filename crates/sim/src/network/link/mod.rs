@@ -1,9 +1,11 @@
 //! A link: a server with its queue, the packets on their way, and what the wire loses.
 
 mod delivery;
+mod longer;
 mod out_of_order;
 
 use self::delivery::Order;
+pub use self::longer::{Longer, LongerByPosition};
 use self::out_of_order::OutOfOrder;
 use crate::delays::Delays;
 use crate::events::{Entity, Key};
@@ -14,7 +16,7 @@ use crate::network::managed::Managed;
 use crate::network::queue::{Queue, QueueSpec, Site};
 use crate::network::server::{Server, ServerTotals, Service};
 use crate::network::wire::Wire;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::ring::Ring;
 use crate::scenario::{LinkSpec, Scenario};
 use crate::time::Time;
@@ -41,7 +43,7 @@ pub struct Link {
     flight: Ring<Packet>,
     /// What is evaluated together with it; beside what is read with it, for the sake of the cache.
     pub ahead: Ahead,
-    /// What comes out may not be what went in: the wire may lose it, or clears its ECN field.
+    /// What comes out may not be what went in: the wire may lose it, or clears its ECN field. Or it takes a time that is noted.
     alters: bool,
     order: Order,
     /// The packets that wait, where the queue decides at departure which is next.
@@ -57,6 +59,8 @@ struct Rare {
     deliveries: Ring<f64>,
     /// Where packets do not keep to their order: those that were admitted.
     out_of_order: Option<OutOfOrder>,
+    /// What its delay, where it changes, adds to those of segments and datagrams.
+    longer: Option<LongerByPosition>,
     /// When it begins to lose packets, in seconds.
     begins_s: f64,
     /// The ECN field of what it delivers is cleared.
@@ -91,7 +95,7 @@ impl Link {
         let drawing = scenario.links.iter().position(|spec| matches!(spec.queue, QueueSpec::Red(_)));
         let link = |(index, (spec, entity)): (usize, (&LinkSpec, Entity))| {
             let ns2 = generator.as_ref().filter(|_| drawing == Some(index));
-            Self::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end)
+            Self::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end).noting_longer()
         };
         scenario.links.iter().zip(first..).enumerate().map(link).collect()
     }
@@ -120,12 +124,21 @@ impl Link {
                 loss,
                 deliveries: Ring::default(),
                 out_of_order,
+                longer: None,
                 bleaches_ecn: spec.bleaches_ecn,
                 begins_s: 0.0,
                 packets_lost: 0,
                 packets_late: 0,
             }),
         }
+    }
+
+    /// It notes what its delay, where it changes, adds to those of flows.
+    fn noting_longer(mut self) -> Self {
+        if self.server.changes().is_some_and(|changes| changes.longer_s(0, 0.0).is_some()) {
+            (self.alters, self.rare.longer) = (true, Some(LongerByPosition::new()));
+        }
+        self
     }
 
     /// A link of a scenario, idle, of which nothing but what its queue takes is asked.
@@ -160,12 +173,31 @@ impl Link {
         if self.server.ends_before(service.delivery) {
             self.note_late(packet.size(), service.start);
             (packet, Passage::Late)
-        } else if self.alters && self.loses_next(packet.size(), service.start) {
-            (packet.lost(), Passage::Lost)
-        } else if self.alters && self.rare.bleaches_ecn {
-            (packet.bleached(), Passage::Through)
+        } else if self.alters {
+            self.pass_altered(packet, service)
         } else {
             (packet, Passage::Through)
+        }
+    }
+
+    fn pass_altered(&mut self, packet: Packet, service: &Service) -> (Packet, Passage) {
+        if self.loses_next(packet.size(), service.start) {
+            return (packet.lost(), Passage::Lost);
+        }
+        if self.rare.longer.is_some() {
+            self.note_longer(&packet, service.delivery.seconds());
+        }
+        (if self.rare.bleaches_ecn { packet.bleached() } else { packet }, Passage::Through)
+    }
+
+    fn note_longer(&mut self, packet: &Packet, delivery_s: f64) {
+        if packet.kind() != Kind::Ack
+            && !packet.is_addressed()
+            && let Some(longer_s) =
+                self.server.changes().and_then(|changes| changes.longer_s(packet.size(), delivery_s))
+            && let Some(known) = &mut self.rare.longer
+        {
+            known.entry(packet.position()).or_default().add(longer_s);
         }
     }
 
@@ -217,6 +249,12 @@ impl Link {
     #[must_use]
     pub fn queueing(&self) -> Delays {
         self.managed.as_ref().map_or_else(|| self.server.queueing(), |managed| managed.counts.waits.clone())
+    }
+
+    /// What its changing delay adds to those of segments and datagrams that it delivers.
+    #[must_use]
+    pub fn longer(&self) -> Option<&LongerByPosition> {
+        self.rare.longer.as_ref()
     }
 
     /// Whether it is not sure that what is granted comes out at the other end, in order and once.
