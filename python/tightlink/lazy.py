@@ -1,4 +1,4 @@
-"""Libraries, and the engine, that are loaded when first used: help and errors do not wait for data frames.
+"""Libraries, figures and the engine, that are loaded when first used: help and errors do not wait for data frames.
 
 Example:
     >>> pl.Series([1, 2]).sum()
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from scipy import stats
 
-    from tightlink import _core
+    from tightlink import _core, plots
 
     Array = NDArray[np.float64]
 
-__all__ = ["Array", "ArrayLike", "Axes", "Figure", "NDArray", "_core", "alt", "np", "nx", "pl", "stats"]
+__all__ = ["Array", "ArrayLike", "Axes", "Figure", "NDArray", "_core", "alt", "np", "nx", "pl", "plots", "stats"]
 
 
 class _Lazy(ModuleType):
@@ -42,6 +42,6 @@ class _Lazy(ModuleType):
 if not TYPE_CHECKING:
     # Of annotations, which nothing evaluates.
     Array = ArrayLike = Axes = Figure = NDArray = Any
-    _core, alt, nx, np, pl, stats = map(
-        _Lazy, ("tightlink._core", "altair", "networkx", "numpy", "polars", "scipy.stats")
+    _core, plots, alt, nx, np, pl, stats = map(
+        _Lazy, ("tightlink._core", "tightlink.plots", "altair", "networkx", "numpy", "polars", "scipy.stats")
     )

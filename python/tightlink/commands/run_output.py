@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink import plots
 from tightlink.console import print_rows, print_text, say
 from tightlink.diagnosis import Why
 from tightlink.diagnosis.completions import of_groups, with_completions
 from tightlink.diagnosis.delay_variation import with_delay_variation
 from tightlink.files import check_new, check_page
-from tightlink.lazy import pl
+from tightlink.lazy import pl, plots
 from tightlink.numbers import NONE, percent
-from tightlink.plots.style import check_format
 from tightlink.run import Run
 from tightlink.tables import TOTALS, counted, measured
 
@@ -188,7 +186,7 @@ def check_shown(report: Path | None, plot: Path | None) -> None:
         check_page(report)
     check_new(plot)
     if plot is not None:
-        check_format(plot)
+        plots.style.check_format(plot)
 
 
 def write_shown(run: Run, report: Path | None, plot: Path | None) -> None:
