@@ -175,7 +175,7 @@ impl Samples {
             let possible = work.possible - before.work.possible;
             // Rounded, what was done may be more. Of nothing there is no share.
             let share = ((work.done - before.work.done) / possible).clamp(0.0, 1.0);
-            (share, possible / interval_s)
+            (share, if work.in_bits { possible / interval_s } else { f64::NAN })
         });
         let dropped = (dropped - before.dropped) as f64;
         let values = [waiting as f64, share, dropped, backlog_s, capacity_bps, delay_s.unwrap_or(f64::NAN)];

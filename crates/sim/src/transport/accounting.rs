@@ -77,9 +77,16 @@ impl Account {
     }
 
     /// The send loop stopped at `now` because of `limit`. `acked` and `sent` are the highest sequence numbers
-    /// acknowledged and sent; `full` says whether a hop was busy throughout the round, and is asked when it ends.
+    /// acknowledged and sent, `last` that of a flow that ends, with which its last round does; `full` says whether a hop was busy
+    /// throughout the round, and is asked when it ends.
     #[inline]
-    pub fn note(&mut self, limit: Limit, now: Time, (acked, sent): (i32, i32), full: impl FnOnce(i32) -> bool) {
+    pub fn note(
+        &mut self,
+        limit: Limit,
+        now: Time,
+        (acked, sent, last): (i32, i32, Option<i32>),
+        full: impl FnOnce(i32) -> bool,
+    ) {
         if self.closed {
             return;
         }
@@ -88,7 +95,9 @@ impl Account {
         if acked >= self.round_end {
             self.full = full(self.round_end);
             self.close_round();
-            self.round_end = sent.max(acked - 1 + LEAST_PACKETS) + 1;
+            let next = sent.max(acked - 1 + LEAST_PACKETS) + 1;
+            // One that was sent already can carry no mark.
+            self.round_end = last.filter(|&last| last > sent).map_or(next, |last| next.min(last));
         }
     }
 

@@ -155,6 +155,25 @@ fn bursts_share_their_wait_for_the_medium() {
     }
 }
 
+/// A medium that short bursts of few packets keep busy has room: what is used of it is what they would take in full bursts.
+#[test]
+fn short_bursts_leave_room_on_a_medium() {
+    let (most, access_s, transmission_s) = (32, 0.002, 0.0005);
+    let per_packet_s = access_s / f64::from(most) + transmission_s;
+    for load in [0.25, 0.5, 2.0] {
+        let mut scenario = datagrams(schedule(&[0.0], &[1.0]), per_packet_s / load);
+        (scenario.duration_s, scenario.flows[0].stop_s) = (100.0, 100.0);
+        scenario.links[0].rate_bps = 8e6;
+        scenario.links[0].rate = Some(RateSpec::Aggregating(AggregatingSpec { access_s, burst_packets: most }));
+        let found = floats(&run(&scenario).links, "utilization")[0];
+        // Full bursts take as long as their waits, which are drawn: four standard errors of the time of so many. Else a full burst
+        // may be on the line at the end.
+        let (bursts, expected) = (100.0 / (f64::from(most) * per_packet_s), f64::min(load, 1.0));
+        let error = if load > 1.0 { 4.0 * access_s * bursts.sqrt() / 100.0 } else { f64::from(most) * per_packet_s / 100.0 };
+        assert!((found - expected).abs() < error && found <= 1.0, "{load}: {found}");
+    }
+}
+
 /// A token bucket lets a burst pass at the rate of the line, and the rest at its own.
 #[test]
 fn a_shaper_lets_a_burst_pass() {

@@ -2,13 +2,15 @@
 
 use super::line::Line;
 
-/// Bits that a link could have sent until an instant, and those that it sent.
+/// What a link could have sent until an instant, and what it sent: bits, or seconds of a medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
     /// What it sent.
     pub done: f64,
     /// What it could have sent.
     pub possible: f64,
+    /// Both are bits.
+    pub in_bits: bool,
 }
 
 /// Looks at a line from the past to the future, behind what is granted.
@@ -51,7 +53,7 @@ impl Account {
     pub fn work(&mut self, line: &Line, at_s: f64, departure_s: f64) -> Work {
         let possible = self.offered(at_s);
         let (granted, left_over) = line.granted();
-        Work { done: self.bits * granted - self.ahead(departure_s, left_over), possible }
+        Work { done: self.bits * granted - self.ahead(departure_s, left_over), possible, in_bits: true }
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Bursts {
     end_s: f64,
     /// The next packet waited for the last one.
     follows: bool,
+    /// What a packet has of the mean wait of a full burst, and what all packets so far had, in seconds.
+    share_s: f64,
+    shares_s: f64,
 }
 
 impl Bursts {
@@ -24,7 +27,16 @@ impl Bursts {
     #[must_use]
     pub fn new(spec: &AggregatingSpec, stream: Stream) -> Self {
         let access = Duration::Exponential { mean_s: spec.access_s };
-        Self { access, most: spec.burst_packets, stream, packets: 0, end_s: -1.0, follows: false }
+        Self {
+            access,
+            most: spec.burst_packets,
+            stream,
+            packets: 0,
+            end_s: -1.0,
+            follows: false,
+            share_s: spec.access_s / f64::from(spec.burst_packets),
+            shares_s: 0.0,
+        }
     }
 
     /// The next packet has waited for the last one, though it comes when that leaves.
@@ -35,12 +47,19 @@ impl Bursts {
     /// When a packet enters the line that came at `now_s` and is first from `start_s` on.
     pub fn begin(&mut self, now_s: f64, start_s: f64) -> f64 {
         let follows = std::mem::take(&mut self.follows) || now_s < self.end_s;
+        self.shares_s += self.share_s;
         if follows && self.packets < self.most {
             self.packets += 1;
             return start_s;
         }
         self.packets = 1;
         start_s + self.stream.duration(self.access)
+    }
+
+    /// What the packets so far had of the waits for the medium, in the mean, if all bursts had as many as they may have.
+    #[must_use]
+    pub fn shares_s(&self) -> f64 {
+        self.shares_s
     }
 
     /// That packet has left at `end_s`.

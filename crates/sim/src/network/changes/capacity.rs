@@ -57,6 +57,12 @@ impl Capacity {
         }
     }
 
+    /// The bursts in which packets leave, if they do.
+    #[must_use]
+    pub fn bursts(&self) -> Option<&Bursts> {
+        if let Self::Bursts(_, bursts) = self { Some(bursts) } else { None }
+    }
+
     /// When a packet enters the line that came at `now_s` and is first from `start_s` on.
     #[inline(always)]
     pub fn begin(&mut self, now_s: f64, start_s: f64) -> f64 {

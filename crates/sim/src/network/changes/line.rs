@@ -192,6 +192,13 @@ impl Line {
         (self.granted, self.capacity.left_over())
     }
 
+    /// Where bursts share their waits for the medium: for how long all packets so far would have used the line in full bursts, in
+    /// seconds.
+    #[must_use]
+    pub fn used_by_bursts_s(&self) -> Option<f64> {
+        self.capacity.bursts().map(|bursts| self.granted + bursts.shares_s())
+    }
+
     /// Whether how much it can do is known without knowing who wants it done, and changes.
     #[must_use]
     pub fn varies(&self) -> bool {

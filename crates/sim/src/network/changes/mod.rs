@@ -2,6 +2,7 @@
 //! when it arrives, as they are where nothing changes.
 
 pub mod account;
+mod airtime;
 mod bursts;
 mod capacity;
 pub mod course;
@@ -13,6 +14,7 @@ mod propagation;
 mod shaper;
 
 use self::account::{Account, Estimate, Work};
+use self::airtime::Airtime;
 use self::line::{End, Line};
 use self::propagation::Propagation;
 use crate::network::loss::Loss;
@@ -41,6 +43,7 @@ pub struct Changes {
     /// Until when that lasts.
     busy_until_s: f64,
     account: Option<Account>,
+    air: Option<Airtime>,
     estimate: Option<Estimate>,
     /// When it begins to change, in seconds.
     begins_s: f64,
@@ -74,6 +77,7 @@ impl Changes {
             Some(Arq { spec: spec_of_arq, loss })
         });
         let account = Account::of(&line);
+        let air = line.used_by_bursts_s().map(|_| Airtime::default());
         let estimate = account.clone().map(|account| Estimate::new(account, spec.rate_bps));
         Some(Self {
             line,
@@ -83,6 +87,7 @@ impl Changes {
             busy_s: 0.0,
             busy_until_s: 0.0,
             account,
+            air,
             estimate,
             begins_s: 0.0,
             begun_s: 0.0,
@@ -105,7 +110,7 @@ impl Changes {
         let (end, retransmitted_s) = self.transmit(now_s, start_s, size);
         let departure_s = end.at_s().max(start_s.next_up());
         let delivery_s = self.propagation.delivery_s(departure_s, retransmitted_s);
-        self.book(start_s, departure_s);
+        self.book(now_s, start_s, departure_s);
         self.note_waiting(now_s);
         (departure_s, delivery_s)
     }
@@ -141,9 +146,13 @@ impl Changes {
         self.begins.len()
     }
 
-    /// The line was used from `start_s` to `departure_s`; where tokens are scarce, by as many as it took.
+    /// The line was used from `start_s` to `departure_s` by a packet that came at `now_s`; where tokens are scarce, by as many as
+    /// it took.
     #[inline]
-    fn book(&mut self, start_s: f64, departure_s: f64) {
+    fn book(&mut self, now_s: f64, start_s: f64, departure_s: f64) {
+        if let Some(air) = &mut self.air {
+            air.grant(now_s, departure_s, self.line.used_by_bursts_s().unwrap_or_default());
+        }
         let used_s = self.line.used_s(departure_s - start_s);
         self.busy_s += used_s;
         self.busy_until_s = if self.line.is_shaped() { self.busy_until_s.max(start_s) + used_s } else { departure_s };
@@ -164,7 +173,7 @@ impl Changes {
             self.begun_s += begins_s;
             ((end.at_s() + begins_s).max(start_s.next_up()), delivery_s + begins_s)
         };
-        self.book(start_s, departure_s);
+        self.book(now_s, start_s, departure_s);
         self.note_waiting(now_s);
         (departure_s, delivery_s)
     }
@@ -227,6 +236,9 @@ impl Changes {
     /// from call to call.
     pub fn work(&mut self, at_s: f64, departure_s: f64) -> Option<Work> {
         let begins_s = self.begins_s;
+        if let Some(air) = &mut self.air {
+            return Some(air.work(at_s));
+        }
         self.account
             .as_mut()
             .map(|account| account.work(&self.line, (at_s - begins_s).max(0.0), departure_s - begins_s))

@@ -229,6 +229,7 @@ impl Sender {
 
     fn account_for<N: Network>(&mut self, env: &mut Env<'_, N>, limit: Limit) {
         let full = |seq| env.network.was_full(self.flow, seq);
-        self.account.note(limit, env.now.time, (self.acked, self.highest), full);
+        let last = env.connection.bytes.map(|_| self.limit - 1);
+        self.account.note(limit, env.now.time, (self.acked, self.highest, last), full);
     }
 }
