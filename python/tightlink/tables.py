@@ -210,7 +210,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("congestion", "text", "congestion control"),
         ("completed", "integer", "transfers"),
         ("packets", "integer", "packets that they were, without retransmissions"),
-        ("seconds", "number", "sum of the times that they took"),
+        ("seconds", "number", "sum of the times that they took from when they were connected to the last ACK"),
         ("throughput_mean_pps", "number", "mean over the transfers of their packets per second"),
         ("packets_retransmitted", "integer", "packets retransmitted"),
     ),
