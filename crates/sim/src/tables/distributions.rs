@@ -1,6 +1,7 @@
 //! The table of how delays are distributed.
 
-use super::{Column, Finished, Table, rows_of_flows};
+use super::flows::rows_of_flows;
+use super::{Column, Finished, Table};
 use crate::delays::Delays;
 
 /// What is distributed, by the names that the columns of its mean and quantiles begin with.

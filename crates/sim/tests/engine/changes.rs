@@ -169,7 +169,8 @@ fn short_bursts_leave_room_on_a_medium() {
         // Full bursts take as long as their waits, which are drawn: four standard errors of the time of so many. Else a full burst
         // may be on the line at the end.
         let (bursts, expected) = (100.0 / (f64::from(most) * per_packet_s), f64::min(load, 1.0));
-        let error = if load > 1.0 { 4.0 * access_s * bursts.sqrt() / 100.0 } else { f64::from(most) * per_packet_s / 100.0 };
+        let error =
+            if load > 1.0 { 4.0 * access_s * bursts.sqrt() / 100.0 } else { f64::from(most) * per_packet_s / 100.0 };
         assert!((found - expected).abs() < error && found <= 1.0, "{load}: {found}");
     }
 }
