@@ -5,8 +5,14 @@
 //! kept is which of them lie ahead, to know whether the queue is full; [`Server::advance`] forgets
 //! those that precede an event. That holds where rate and delay change, too: how they change is known ahead.
 
+mod admitted;
+mod service;
+mod state;
 mod totals;
 
+use self::admitted::{Admitted, Timing};
+use self::service::Granted;
+pub use self::service::Service;
 pub use self::totals::ServerTotals;
 use crate::delays::Delays;
 use crate::events::{Entity, Key, Precedence};
@@ -15,86 +21,6 @@ use crate::network::queue::{Arrival, Needs, Queue, Refusal, Verdict};
 use crate::network::wire::Wire;
 use crate::ring::Ring;
 use crate::time::Time;
-
-/// When a packet is served, and what follows from it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Service {
-    /// Its first bit enters the line.
-    pub start: Time,
-    /// Its last bit has left.
-    pub departure: Time,
-    /// It has reached the other end.
-    pub delivery: Time,
-    /// The precedence of its departure and of its delivery.
-    pub precedence: Precedence,
-    /// The queue marks it.
-    pub marked: bool,
-}
-
-impl Service {
-    /// The key of its departure from this link.
-    #[inline(always)]
-    #[must_use]
-    pub fn departure_key(&self, link: Entity) -> Key {
-        Key::new(self.departure, self.start, self.precedence, link)
-    }
-
-    /// The key of its delivery at the other end of this link.
-    #[inline(always)]
-    #[must_use]
-    pub fn delivery_key(&self, link: Entity) -> Key {
-        Key::new(self.delivery, self.start, self.precedence, link)
-    }
-}
-
-/// A service that was granted. Its times do not lie side by side: they are written one by one, and a compiler would
-/// read them at once, for which a processor has to wait where packets follow each other closely.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Granted {
-    departure: f64,
-    precedence: Precedence,
-    start: f64,
-}
-
-impl Granted {
-    /// Whether its departure precedes the event `now`: whether its key is smaller.
-    #[inline]
-    fn precedes(&self, now: Key, entity: Entity) -> bool {
-        let at = now.time.seconds();
-        self.departure < at
-            || self.departure == at && Key::new(now.time, Time::new(self.start), self.precedence, entity) < now
-    }
-}
-
-/// Packets of one size: how long each takes, and how many were admitted.
-#[derive(Clone, Copy, Debug)]
-struct Timing {
-    transmission_s: f64,
-    /// From the start of its service to the other end: ns-2 adds transmission and delay first.
-    crossing_s: f64,
-    count: u64,
-    size: u32,
-}
-
-/// What was admitted.
-#[derive(Clone, Copy, Debug, Default)]
-struct Admitted {
-    packets: u64,
-    bytes: u64,
-    busy_s: f64,
-}
-
-impl Admitted {
-    /// With the packets of one size.
-    fn with(self, timing: &Timing) -> Self {
-        Self {
-            packets: self.packets + timing.count,
-            bytes: self.bytes + timing.count * u64::from(timing.size),
-            busy_s: self.busy_s + timing.count as f64 * timing.transmission_s,
-        }
-    }
-}
 
 /// What is shorter than this is no wait, but what rounding leaves of one: where a packet comes as the one before it leaves,
 /// over links of the same rate, for example. In seconds.
@@ -426,77 +352,5 @@ impl Server {
         let late = &mut self.rare.late;
         late.0 += 1;
         late.1 += u64::from(size);
-    }
-
-    /// Whether the queue takes a packet of `size` bytes where nothing is ahead of it.
-    #[must_use]
-    pub fn takes_alone(&self, size: u32) -> bool {
-        let (now, free_s) = (Time::ZERO, self.last.departure);
-        self.rare.queue.has_room(&Arrival { now, packets: 0, bytes: 0, serving_bytes: 0, free_s, size, capable: false })
-    }
-
-    /// When there will be room, perhaps, for a packet for which there is none at `now`: at the next departure.
-    /// Nothing if there is room, or if nothing is ahead that could make some.
-    #[cold]
-    pub fn next_room(&mut self, now: Key, size: u32) -> Option<Key> {
-        let packets = self.advance(now);
-        let arrival = self.arrival(now.time, packets, size, false);
-        if packets == 0 || self.rare.queue.has_room(&arrival) {
-            return None;
-        }
-        let next = *self.ahead.front().unwrap_or(&self.last);
-        Some(self.key_of(next))
-    }
-
-    fn key_of(&self, Granted { departure, start, precedence }: Granted) -> Key {
-        Key::new(Time::new(departure), Time::new(start), precedence, self.entity)
-    }
-
-    /// The departure of the last packet that was put on the line: it is free from then on. There was one.
-    #[must_use]
-    pub fn free(&self) -> Key {
-        self.key_of(self.last)
-    }
-
-    /// When the packet begins to be transmitted that was put on the line last, at `start`.
-    #[must_use]
-    pub fn begun(&self, start: Time) -> Time {
-        self.rare.changes.as_ref().map_or(start, |changes| Time::new(changes.begun_s()))
-    }
-
-    /// Packets waiting at `now`, without the one in service.
-    pub fn waiting(&mut self, now: Key) -> usize {
-        match &mut self.rare.changes {
-            None => self.advance(now).saturating_sub(1),
-            Some(changes) => changes.waiting(now.time.seconds()),
-        }
-    }
-
-    /// Whether the line has been busy without a pause from `since` to `now`.
-    #[inline]
-    #[must_use]
-    pub fn busy_throughout(&self, since: Time, now: Time) -> bool {
-        self.busy_since <= since.seconds() && self.last.departure >= now.seconds()
-    }
-
-    /// Seconds from `now` until all that was granted has been sent.
-    #[must_use]
-    pub fn backlog_s(&self, now: Time) -> f64 {
-        (self.last.departure - now.seconds()).max(0.0)
-    }
-
-    /// Seconds that so many packets of so many bytes in all will occupy the line when it is free, if none is padded.
-    #[must_use]
-    pub fn occupied_s(&self, packets: usize, bytes: u64) -> f64 {
-        match &self.rare.changes {
-            None => self.rare.wire.occupied_s(packets, bytes),
-            Some(changes) => changes.occupied_s(self.last.departure.max(0.0), packets, bytes),
-        }
-    }
-
-    /// How long packets take.
-    #[must_use]
-    pub fn wire(&self) -> &Wire {
-        &self.rare.wire
     }
 }
