@@ -1,13 +1,14 @@
 """The command ``tightlink plan path``."""
 
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
 from tightlink import units
 from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.analysis.path.calibrate import CROSS, RANGES, Calibration, calibrate
+from tightlink.analysis.path.line import line_of, slower_shaper
 from tightlink.analysis.path.observations import read
 from tightlink.analysis.path.prediction import FLOWS
 from tightlink.analysis.path.prediction import predict as predicted
@@ -15,11 +16,11 @@ from tightlink.commands.options import Json, Output, option, plain, share, whole
 from tightlink.commands.plan_path_figure import draw
 from tightlink.commands.plan_path_output import answered, as_json, show
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import CAUTION, print_json, watching
+from tightlink.console import CAUTION, print_json, warned, watching
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.files import check_new
 from tightlink.lazy import pl
-from tightlink.scenario import load
+from tightlink.scenario import Scenario, load
 from tightlink.scenario.table import Table
 
 _FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
@@ -61,7 +62,7 @@ def path(
         rtt: Round-trip time of the empty path, such as "162 ms".
         queue: Queue at the bottleneck in packets (default: 80).
         path: Scenario of one link to take these three from where they are not given, such as "tightlink measure path"
-            writes.
+            writes, and all else that it says of the link.
         factor: What the senders' access links carry together, over the bandwidth.
         flows: Numbers of parallel flows to choose from, such as "1,2,4,8".
         headroom: Share of the bandwidth to leave unused, such as "20 %".
@@ -81,12 +82,15 @@ def path(
     whole("--jobs", jobs)
     if fit is not None and observed is None:
         raise ScenarioError("--observed beside it: there is nothing to fit to", key="--fit", value=fit)
-    bandwidth, rtt, queue = (bandwidth, rtt, queue) if path is None else _of_link(path, bandwidth, rtt, queue)
+    line: dict[str, Any] = {}
+    aside: list[str] = []
+    if path is not None:
+        (bandwidth, rtt, queue), line, aside = _of_link(path, bandwidth, rtt, queue)
     for name, value in (("--bandwidth", bandwidth), ("--rtt", rtt)):
         if value is None:
             raise ScenarioError("a value, or --path FILE to take it from", key=name)
     link = (str(bandwidth), str(rtt), _QUEUE if queue is None else queue)
-    way = _path(link, factor, cross, duration, recovery)
+    way = _path(link, line, factor, cross, duration, recovery)
     usual = _window("--default-window", default_window, way)
     most = None if max_window is None else _window("--max-window", max_window, way)
     counts = FLOWS if flows is None else _flows(flows)
@@ -106,37 +110,60 @@ def path(
         show(answer)
     if output is not None:
         draw(answer, output)
-    return 0 if found.choice.clean else CAUTION
+    return max(warned(aside), 0 if found.choice.clean else CAUTION)
 
 
-def _of_link(file: Path, bandwidth: str | None, rtt: str | None, queue: str | None) -> tuple[str, str, str]:
-    """Bandwidth, round trip and queue of a scenario with one link, but for what options say."""
+def _of_link(
+    file: Path, bandwidth: str | None, rtt: str | None, queue: str | None
+) -> tuple[tuple[str, str, str], dict[str, Any], list[str]]:
+    """Bandwidth, round trip and queue of a scenario with one link, but for what options say; the rest; what is missing.
+
+    The rest is what its link is beside these, and missing what of the scenario no path has.
+    """
     if None not in {bandwidth, rtt, queue}:
         raise ScenarioError("no --bandwidth, --rtt and --queue beside it, which leave nothing of the file",
                             key="--path", value=str(file))  # fmt: skip
     scenario = load(file)
     if len(scenario.link) != 1 or scenario.topology:
         raise ScenarioError("a scenario of one link, which is the path", key="link", file=str(file))
-    ((name, link),) = scenario.explicit().link.items()
+    ((name, written),) = scenario.link.items()
+    link = scenario.explicit().link[name]
     there, back = link.directions()
     # Data may all go the other way, as an upload on a line that is written as a download's.
     sends = {str(getattr(traffic, "from_", "")) for traffic in scenario.traffic.values()}
     turned = sends == {link.ends[1]}
-    way = back if turned else there
-    name = f"{name}.reverse" if turned else name
+    way, other = (back, there) if turned else (there, back)
+    names = [f"link.{name}", f"link.{name}.reverse"][:: -1 if turned else 1]
     for key, value, instead, ending, wanted in (
-        ("rate", way.rate, bandwidth, "bit/s", "a rate in bit/s that does not change"),
-        ("delay", way.delay, rtt, "s", "a delay that does not change"),
-        ("queue", way.queue, queue, ("packet", "packets"), "a queue in packets"),
+        (f"{names[0]}.rate", way.rate, bandwidth, "bit/s", "a rate in bit/s that does not change"),
+        (f"{names[0]}.delay", way.delay, rtt, "s", "a delay that does not change"),
+        (f"{names[1]}.delay", other.delay, rtt, "s", "a delay that does not change"),
+        (f"{names[0]}.queue", way.queue, queue, ("packet", "packets"), "a queue in packets"),
     ):
         if instead is None and (not isinstance(value, str) or not value.endswith(ending)):
-            written = value.written() if isinstance(value, Table) else value
-            raise ScenarioError(wanted, key=f"link.{name}.{key}", value=written, file=str(file))
-    rtt = rtt or f"{2 * units.time(str(way.delay))!r} s"
-    return bandwidth or str(way.rate), rtt, queue or str(way.queue)
+            found = value.written() if isinstance(value, Table) else value
+            raise ScenarioError(wanted, key=key, value=found, file=str(file))
+    rtt = rtt or f"{units.time(str(way.delay)) + units.time(str(other.delay))!r} s"
+    bandwidth = bandwidth or slower_shaper(way.written()) or str(way.rate)
+    return (bandwidth, rtt, queue or str(way.queue)), line_of(written, link, turned=turned), _aside(scenario)
 
 
-def _path(link: tuple[str, str, str], factor: float, cross: str, duration: str, recovery: str) -> "BulkPath":
+def _aside(scenario: Scenario) -> list[str]:
+    """What of a scenario no path has, and what would be otherwise with it."""
+    found = []
+    if processors := [f"node.{name}.processor" for name, node in scenario.node.items() if node.processor is not None]:
+        found.append(f"--path does not count {', '.join(processors)}: transfers are at most as fast as predicted")
+    if len(scenario.traffic) > 1:
+        found.append(
+            f"--path does not count the traffic of the file ({', '.join(scenario.traffic)}): others leave a transfer "
+            "less than predicted (--cross)"
+        )
+    return found
+
+
+def _path(  # noqa: PLR0917
+    link: tuple[str, str, str], line: dict[str, Any], factor: float, cross: str, duration: str, recovery: str
+) -> "BulkPath":
     bandwidth, rtt, queue = link
     bandwidth_bps = float(option("--bandwidth", bandwidth, units.RATE))
     rtt_s = float(option("--rtt", rtt, units.DELAY))
@@ -145,6 +172,7 @@ def _path(link: tuple[str, str, str], factor: float, cross: str, duration: str, 
         raise ScenarioError(f"a number from 1 to {_MOST_FACTOR}", key="--factor", value=plain(factor))
     path = BulkPath(
         bandwidth_bps=bandwidth_bps,
+        line=line,
         rtt_s=rtt_s,
         queue_packets=packets,
         factor=factor,
@@ -152,6 +180,8 @@ def _path(link: tuple[str, str, str], factor: float, cross: str, duration: str, 
         duration_s=float(option("--duration", duration, units.TIME)),
         recovery=recovery,
     )
+    if "mtu" in line:
+        path = path.changed(payload_bytes=min(path.payload_bytes, units.size(line["mtu"]) - path.header_bytes))
     if path.duration_s < _ROUND_TRIPS * path.rtt_s:
         raise ScenarioError(f"at least {_ROUND_TRIPS} round trips", key="--duration", value=duration)
     return path

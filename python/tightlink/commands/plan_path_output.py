@@ -12,6 +12,7 @@ from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.path.calibrate import Calibration
 from tightlink.analysis.path.choice import choose
 from tightlink.analysis.path.cross_traffic import predicted
+from tightlink.analysis.path.line import named
 from tightlink.analysis.path.prediction import Prediction, transfer_s
 from tightlink.analysis.path.residuals import agreement, beside, by_flows
 from tightlink.commands.analyze_output import plain
@@ -82,8 +83,11 @@ def show(answer: Answer) -> None:
     print_text(
         f"{units.format_rate(path.bandwidth_bps)}, {units.format_time(path.rtt_s)}, queue "
         f"{units.format_packets(path.queue_packets)}: a bandwidth-delay product of {path.bdp_bytes / 1e3:.4g} kB, "
-        f"which is a window of {path.bdp_packets} packets\n"
+        f"which is a window of {path.bdp_packets} packets"
     )
+    if path.line:
+        print_text(f"beside these as the file has them: {', '.join(named(path.line))}")
+    print_text()
     lines = [_line(str(row["flows"]), row) for row in _by_flows(found)]
     print_table(["flows", *_HEADER[:-1]], lines, words=[_LIMITED], drop=_DROP)
     print_text()
@@ -122,6 +126,8 @@ def sentences(answer: Answer) -> list[str]:
             "to fill the path."
         )
     lost = f"{_percent(best['loss'])} loss" if best["loss"] > 0 else "no loss"
+    if "loss" in named(path.line):
+        lost += " in the queue"
     lines.append(
         f"Best: {_flows(best)} with {_window(answer, best)}, {_rate(best['goodput_bps'])} at {lost}. "
         + (

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tightlink import units
+from tightlink.analysis.path.line import with_bandwidth
 from tightlink.run import Run
-from tightlink.scenario import Bulk, Dumbbell, Link, Observe, OnOff, Reverse, Scenario, Tcp, Udp
+from tightlink.scenario import Bulk, Dumbbell, Link, Observe, OnOff, Scenario, Tcp, Udp
 from tightlink.scenario.profiles import PROFILES
 
 BOTTLENECK: Final = "net.bottleneck"
@@ -74,15 +75,26 @@ class BulkPath:
     two_hosts: bool = False
     """Whether all flows go from one host to one other, with nothing but the bottleneck between them: what can be
     measured over an emulated link. `factor` says nothing then, and others cross no such path."""
+    line: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What else a scenario says of the bottleneck, as `tightlink.analysis.path.line.line_of` reads it: the way back of
+    ACKs, token bucket, framing, losses, outages and what changes delays."""
 
     def __post_init__(self) -> None:
         if self.two_hosts and self.cross:
             raise ValueError("between two hosts there is no cross traffic")
 
     @property
+    def header_bytes(self) -> int:
+        """What the profile adds to each payload."""
+        return PROFILES[self.profile].tcp.header_bytes
+
+    @property
     def packet_bytes(self) -> int:
-        """A full packet on the wire: with the headers of the profile, 40 bytes of ns2's."""
-        return self.payload_bytes + PROFILES[self.profile].tcp.header_bytes
+        """A full packet on the wire: with the profile's headers, 40 bytes of ns2's, and the framing of the line."""
+        packet = self.payload_bytes + self.header_bytes
+        framing = self.line.get("framing", {})
+        overhead, smallest = (units.size(framing.get(key, "0 B")) for key in ("overhead", "smallest"))
+        return max(packet + overhead, smallest)
 
     @property
     def packet_s(self) -> float:
@@ -191,21 +203,19 @@ class BulkPath:
             "seed": seed,
             "observe": Observe() if sample_s is None else Observe(interval=f"{sample_s!r} s"),
         }
-        rate, queue = units.format_rate(self.bandwidth_bps), units.format_packets(self.queue_packets)
+        own = 0.0 if self.two_hosts else _ACCESS_S if self.rtt_s > _ACCESS_S * _PARTS else self.rtt_s / _PARTS
+        wire: dict[str, Any] = {
+            "reverse": {"queue": _AMPLE},
+            **with_bandwidth(self.line, units.format_rate(self.bandwidth_bps)),
+            "delay": units.format_time(round(self.rtt_s / 2 - 2 * own, _DIGITS)),
+            "queue": units.format_packets(self.queue_packets),
+        }
         if self.two_hosts:
             if traffic:
                 raise ValueError("between two hosts there is no other traffic")
-            delay = units.format_time(round(self.rtt_s / 2, _DIGITS))
-            only = Link(ends=("sender", "receiver"), rate=rate, delay=delay, queue=queue, reverse=Reverse(queue=_AMPLE))
+            only = Link.model_validate({"ends": ("sender", "receiver"), **wire})
             bulk = Bulk(flows=flows, from_="sender", to="receiver", tcp=transport, **data)
             return Scenario(**common, link={BETWEEN_TWO: only}, traffic={GROUP: bulk})
-        own = _ACCESS_S if self.rtt_s > _ACCESS_S * _PARTS else self.rtt_s / _PARTS
-        wire: dict[str, Any] = {
-            "rate": rate,
-            "delay": units.format_time(round(self.rtt_s / 2 - 2 * own, _DIGITS)),
-            "queue": queue,
-            "reverse": {"queue": _AMPLE},
-        }
         fast = units.format_rate(self._fast_bps)
         others = self.cross > 0 or bool(traffic)
         slow = units.format_rate(self.bandwidth_bps / flows * self.factor)

@@ -33,9 +33,9 @@ def cell(run: Run, path: BulkPath) -> dict[str, float]:
     """The numbers of one run.
 
     ``goodput_bps`` is that of all flows together, ``goodput_share`` the same over the bandwidth (what
-    SLAC called utilization), ``loss`` packets lost / packets offered of these flows, ``rtt_loaded_s``
-    the mean round trip of a small packet while the transfer runs, and ``limited_by_*`` the mean shares
-    of the flows' time.
+    SLAC called utilization), ``loss`` packets lost in the queue / packets offered of these flows, ``rtt_loaded_s``
+    the mean round trip of a small packet while the transfer runs, of a path with a ``line`` that of the flows, and
+    ``limited_by_*`` the mean shares of the flows' time.
     """
     # By their places: of tables as short as these a query of Polars takes as long as their run.
     labels, links = run.flows["label"].to_list(), run.links["link"].to_list()
@@ -44,10 +44,13 @@ def cell(run: Run, path: BulkPath) -> dict[str, float]:
     link = run.links.row(place, named=True)
     sent, dropped = int(flows["packets_sent"].sum()), int(flows["packets_dropped"].sum())
     goodput = float(flows["goodput_bps"].sum())
+    # What the wire loses it loses whatever the windows, and of those who cross it in proportion.
+    own = sent / link["packets_in"] if path.cross else 1.0
+    queued = dropped - own * link["packets_lost"]
     return {
         "goodput_bps": goodput,
         "goodput_share": goodput / path.bandwidth_bps,
-        "loss": dropped / sent if sent else 0.0,
+        "loss": max(0.0, queued) / sent if sent else 0.0,
         "packets_sent": sent,
         "packets_dropped": dropped,
         "packets_retransmitted": int(flows["packets_retransmitted"].sum()),
@@ -56,7 +59,9 @@ def cell(run: Run, path: BulkPath) -> dict[str, float]:
         "bottleneck_packets_dropped": int(link["packets_dropped"]),
         "utilization": float(link["utilization"]),
         "queue_mean_packets": float(link["queue_mean_packets"]),
-        "rtt_loaded_s": path.rtt_s + link["queue_mean_packets"] * path.packet_s,
+        "rtt_loaded_s": _mean(flows, "rtt_mean_s")
+        if path.line
+        else path.rtt_s + link["queue_mean_packets"] * path.packet_s,
     } | {f"limited_by_{name}": _mean(flows, f"limited_by_{name}") for name in _LIMITS}
 
 
