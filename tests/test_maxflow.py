@@ -221,6 +221,36 @@ def test_framing_costs_line_time() -> None:
         ),
         ('rate = "10 Mbit/s", outages = { schedule = [{ at = "0.5 s", for = "0.5 s" }], period = "2 s" }', 7.5),
         ('rate = "10 Mbit/s", outages = { up = "9 s", down = "1 s" }', 9),
+        # What the link retransmits takes line time, but no tokens of a bucket.
+        ('rate = "10 Mbit/s", loss = "20 %", arq.after = "8 ms"', 8),
+        ('rate = "10 Mbit/s", loss = "20 %"', 10),
+        ('rate = "1250 packets/s", loss = "20 %", arq.after = "8 ms"', 8),
+        ('rate = "10 Mbit/s", loss = "20 %", arq.after = "8 ms", shaper = { rate = "7 Mbit/s", burst = "10 kB" }', 7),
+        (
+            'rate = "10 Mbit/s", loss = { kind = "gilbert-elliott", to_bad = 0.1, to_good = 0.3, loss_good = 0.04 }, '
+            'arq.after = "8 ms"',
+            10 * (1 - 0.25 - 0.75 * 0.04),
+        ),
+        (
+            'rate = "10 Mbit/s", loss = { kind = "bit-errors", rate = 1e-5 }, arq.after = "8 ms", framing.overhead = "250 B"',
+            8 * (1 - 1e-5) ** 10_000,
+        ),
+        ('rate = "10 Mbit/s", loss = { every = 5, to = "2 s" }, arq.after = "8 ms"', 9),
+        (
+            'rate = "10 Mbit/s", loss = { schedule = [{ at = "0 s", loss = 0 }, { at = "1 s", loss = "40 %" }] }, '
+            'arq.after = "8 ms"',
+            7,
+        ),
+        (
+            'rate = { schedule = [{ at = "0 s", rate = "8 Mbit/s" }, { at = "1 s", rate = "2 Mbit/s" }] }, loss = "20 %", '
+            'arq.after = "8 ms"',
+            2.8,
+        ),
+        # A burst is of 64 transmissions, half of which are lost.
+        (
+            'rate = { kind = "aggregating", rate = "8 Mbit/s", access = "36 ms" }, loss = "50 %", arq.after = "8 ms"',
+            2.56,
+        ),
     ],
 )
 def test_a_link_carries_what_it_does_on_average(link: str, mbps: float) -> None:
@@ -237,6 +267,16 @@ def test_rates_by_a_trace_count_to_the_end_of_the_run(tmp_path: File) -> None:
     limits = flow_limits(tl.load(tmp_path / "net.toml"), source="a", target="b", packet_bytes=1500)
     assert float(limits.bits.value or 0) == pytest.approx((4 + 4 + 3) * 1500 * 8 / 1.2)
     assert limits.notes == ("what changes over time counts with its mean over the 1.2 s: wire",)
+
+
+def test_retransmissions_of_a_link_are_named_and_arrive() -> None:
+    text = 'duration = "30 s"\nlink.l = { ends = ["a", "b"], rate = "20 Mbit/s", loss = "20 %", arq.after = "8 ms" }'
+    scenario = tl.loads(text)
+    limits = flow_limits(scenario, source="a", target="b", packet_bytes=1500)
+    assert limits.notes == ("the line time of retransmissions is taken away: l, 20 %",)
+    trial = try_paths(scenario, limits.both.paths, 1500)
+    assert trial.offered_bps == pytest.approx(16e6)
+    assert trial.arrived_bps == pytest.approx(16e6, rel=0.01)
 
 
 def test_what_is_random_is_named() -> None:

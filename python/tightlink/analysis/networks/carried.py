@@ -1,4 +1,4 @@
-"""What a link carries on average over a run: its rate, less what shapers, policers, media and outages take of it.
+"""What a link carries on average over a run: its rate, less what shapers, policers, media, ARQ and outages take of it.
 
 Example:
     >>> from tightlink.scenario.network import Network
@@ -20,9 +20,11 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.lazy import Array, np
+from tightlink.scenario.arq import Arq
 from tightlink.scenario.delays import LeoDelay
 from tightlink.scenario.disciplines import Policer
 from tightlink.scenario.held_disciplines import Cake
+from tightlink.scenario.loss import BitErrors, GilbertElliott, LossPattern, LossSchedule, LossTable
 from tightlink.scenario.network import Hop, given
 from tightlink.scenario.outages import Outages, RandomOutages
 from tightlink.scenario.processes import Process, Walk
@@ -43,6 +45,8 @@ def carried(hop: Hop, size: int, duration: float) -> Fraction:
     What is drawn at random counts as `drawn` says.
     """
     per_bit = Fraction(_frame(hop, size), size)
+    # Each transmission takes line time and its place in a burst; tokens of a bucket are of frames, however often sent.
+    first_hand = 1 - units.exact(retransmitted(hop, size, duration))
     cap = min((bound * per_bit for bound in _bounds(hop, size)), default=None)
     rate = hop.wire.rate
     if hop.packet_rate is not None:
@@ -54,13 +58,37 @@ def carried(hop: Hop, size: int, duration: float) -> Fraction:
     elif isinstance(rate, RateTrace):
         line = _of_trace(rate, duration)
     elif isinstance(rate, RateSchedule | RateTable):
-        return units.exact(_of_course(rate.spec(), _outages(hop), cap, duration)) * _up(hop) / per_bit
+        spec = rate.spec()
+        net = spec | {"values": [value * float(first_hand) for value in spec["values"]]}
+        return units.exact(_of_course(net, _outages(hop), cap, duration)) * _up(hop) / per_bit
     else:
         line = units.exact(hop.rate)
+    line *= first_hand
     line = line if cap is None else min(line, cap)
     if outages := _outages(hop):
         line *= units.exact(_of_course({"at_s": [0.0], "values": [1.0]}, outages, None, duration))
     return line * _up(hop) / per_bit
+
+
+def retransmitted(hop: Hop, size: int, duration: float) -> float:
+    """The share of a link's transmissions that its wire loses and the link retransmits (``arq``), in the long run."""
+    if not isinstance(hop.wire.arq, Arq):
+        return 0.0
+    loss = hop.wire.loss
+    if isinstance(loss, GilbertElliott):
+        to_bad, to_good, good, bad = map(units.fraction, (loss.to_bad, loss.to_good, loss.loss_good, loss.loss_bad))
+        return (to_bad * bad + to_good * good) / (to_bad + to_good)
+    if isinstance(loss, BitErrors):
+        return -math.expm1(_BITS * _frame(hop, size) * math.log1p(-units.fraction(loss.rate)))
+    if isinstance(loss, LossSchedule | LossTable):
+        spec = loss.spec()
+        return _of_course(spec | {"values": spec["loss"]}, None, None, duration)
+    if isinstance(loss, LossPattern):
+        spec = loss.spec()
+        span = max(0.0, min(spec["until_s"] or duration, duration) - spec["from_s"]) / duration
+        # Packets that are named one by one are few.
+        return span / (spec["every"] or 1) if spec["every"] or not spec["packets"] else 0.0
+    return units.fraction(given(loss))
 
 
 def changes(hop: Hop) -> bool:

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.analysis.limits.packet_capacity import packet_capacity
-from tightlink.analysis.networks.carried import carried, changes, drawn
+from tightlink.analysis.networks.carried import carried, changes, drawn, retransmitted
 from tightlink.analysis.networks.maxflow import Edge, MaximumFlow, maximum_flow
 from tightlink.errors import ScenarioError
 from tightlink.scenario import Scenario
@@ -182,7 +182,10 @@ def _notes(narrow: list[str], taken: list[Hop], size: int, duration: str) -> lis
     if changing := [hop.name for hop in taken if changes(hop) and not drawn(hop)]:
         notes.append(f"what changes over time counts with its mean over the {duration}: {', '.join(changing)}")
     notes += [f"random, so that no run has just this: {hop.name}, {what}" for hop in taken if (what := drawn(hop))]
-    lossy = [hop.name for hop in taken if loss_spec(given(hop.wire.loss)) != 0]
-    if lossy:
-        notes.append(f"random losses are not subtracted: {', '.join(lossy)}")
+    lossy = [hop for hop in taken if loss_spec(given(hop.wire.loss)) != 0]
+    again = {hop.name: retransmitted(hop, size, units.time(duration)) for hop in lossy}
+    if net := [f"{name}, {units.format_fraction(share)}" for name, share in again.items() if share]:
+        notes.append(f"the line time of retransmissions is taken away: {', '.join(net)}")
+    if lost := [name for name, share in again.items() if not share]:
+        notes.append(f"random losses are not subtracted: {', '.join(lost)}")
     return notes
