@@ -211,6 +211,15 @@ CHANGES = [
 ]
 
 
+@pytest.mark.parametrize("key", ["link", "traffic", "node", "topology"])
+def test_arrays_of_tables_are_told_how_to_have_names(key: str) -> None:
+    with pytest.raises(
+        tl.ScenarioError,
+        match=rf"^{key} = .*: expected a name for each, as in \[{key}.NAME\] instead of \[\[{key}\]\]$",
+    ):
+        tl.loads(f'duration = "1 s"\n[[{key}]]\nkind = "bulk"')
+
+
 @pytest.mark.parametrize(("text", "sentence"), TEXTS)
 def test_texts(text: str, sentence: str) -> None:
     with pytest.raises(tl.ScenarioError) as caught:

@@ -78,6 +78,37 @@ def test_what_a_link_says_takes_the_place_of_what_its_network_says() -> None:
     assert scenario.link["access"].rate == "50 Mbit/s"
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            'network = "wifi", rate.rate = "60 Mbit/s"',
+            'link.access.rate = { rate = "60 Mbit/s" }: expected all keys of this table, which takes the place of that of '
+            'network "wifi"; did you mean { kind = "aggregating", rate = "60 Mbit/s", access = "1 ms", burst = "64 packets" }?',
+        ),
+        (
+            'network = "lte", arq.retransmissions = 3',
+            "link.access.arq = { retransmissions = 3 }: expected all keys of this table, which takes the place of that of "
+            'network "lte"; did you mean { after = "8 ms", retransmissions = 3 }?',
+        ),
+        (
+            'network = "cable", reverse.queue.target = "5 ms"',
+            'link.access.reverse.queue = { target = "5 ms" }: expected all keys of this table, which takes the place of that '
+            'of network "cable"; did you mean { kind = "pie", limit = "250 ms", target = "5 ms", update = "16 ms", '
+            'burst = "142 ms" }?',
+        ),
+        (
+            'network = "lte", arq.afer = "8 ms"',
+            "link.access.arq.afer: unknown key; expected one of after, retransmissions",
+        ),
+    ],
+)
+def test_a_part_of_a_table_is_told_that_it_takes_the_whole_place(text: str, sentence: str) -> None:
+    with pytest.raises(tl.ScenarioError) as caught:
+        access(text)
+    assert str(caught.value).startswith(sentence)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_key_of_a_network_can_be_changed_by_its_path(name: str) -> None:
     scenario = tl.network(name)

@@ -11,7 +11,16 @@ import re
 from functools import cache
 from typing import Annotated, Any, Final, Literal, NamedTuple, cast
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from tightlink import units
 from tightlink.scenario.arq import AnyArq
@@ -23,7 +32,8 @@ from tightlink.scenario.queues import Queue
 from tightlink.scenario.rates import ChangingRate
 from tightlink.scenario.reorder import AnyReorder
 from tightlink.scenario.shaper import AnyShaper
-from tightlink.scenario.table import NAME, Table, merged, wrong
+from tightlink.scenario.table import NAME, Table, as_written, merged, wrong
+from tightlink.scenario.toml import literal
 from tightlink.scenario.values import Fraction, Mtu, Overhead, two
 
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
@@ -98,9 +108,32 @@ def like_its_network(data: object) -> object:
     like = dict(like_network(data["network"]))
     reverse, own = like.pop("reverse", {}), data.get("reverse", {})
     own = own.written() if isinstance(own, Table) else own
+    _check_whole(data["network"], data, like)
+    if isinstance(own, dict):
+        _check_whole(data["network"], own, like | reverse, "reverse.")
     if isinstance(own, dict) and not data.get("one_way") and (reverse or own):
         data = data | {"reverse": reverse | own}
     return like | data
+
+
+def _check_whole(network: str, own: dict[str, Any], like: dict[str, Any], below: str = "") -> None:
+    """Refuse a table with some of the keys that the network's has: it takes its place, and lacks the others."""
+    for key, value in own.items():
+        theirs = like.get(key)
+        if isinstance(value, dict) and isinstance(theirs, dict) and not _holds(key, value):
+            meant = as_written(theirs | value)
+            if _holds(key, meant):
+                expected = f'all keys of this table, which takes the place of that of network "{network}"'
+                raise wrong(expected, key=f"{below}{key}", value=value, suggestion=literal(meant))
+
+
+def _holds(key: str, value: dict[str, Any]) -> bool:
+    """Whether a wire may have this value."""
+    try:
+        Wire.model_validate({key: value})
+    except ValidationError:
+        return False
+    return True
 
 
 class Duplex(Wire):

@@ -100,7 +100,12 @@ def _problem(details: ErrorDetails, example: Callable[[Sequence[int | str]], str
         return ScenarioError(
             one_of(words), key=dotted(location) or None, value=value, suggestion=in_quotes(value, words)
         )
-    return ScenarioError(_EXPECTED.get(kind, details["msg"]), key=dotted(location) or None, value=value)
+    expected = _EXPECTED.get(kind, details["msg"])
+    key = dotted(location)
+    if kind == "dict_type" and isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        # An array of tables, in TOML.
+        expected = f"a name for each, as in [{key}.NAME] instead of [[{key}]]"
+    return ScenarioError(expected, key=key or None, value=value)
 
 
 def dotted(location: list[int | str]) -> str:
