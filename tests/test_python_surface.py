@@ -20,9 +20,11 @@ from matplotlib.figure import Figure
 
 import tightlink as tl
 from tightlink import cli
+from tightlink.experiment.designs import KINDS
 from tightlink.run import Framed
 from tightlink.scenario.described import tables_in
 from tightlink.scenario.drawing import MOST_NODES, drawing
+from tightlink.scenario.networks import networks
 from tightlink.scenario.table import Table
 
 if TYPE_CHECKING:
@@ -283,6 +285,7 @@ def test_shells_complete_commands_and_options(shell: str, capsys: pytest.Capture
     assert cli.main(["completion", shell]) == 0
     script = capsys.readouterr().out
     assert all(word in script for word in ("validate", "sweep", "show-config", "saturation"))
+    assert all(name in script for name in (*KINDS, *networks()))
     if shell == "bash":
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from functools import reduce
+from typing import Any, Literal
+
+from cyclopts import App
 
 from tightlink.console import print_verbatim
-
-if TYPE_CHECKING:
-    from cyclopts import App
 
 
 def completion_of(app: App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
@@ -24,6 +24,19 @@ def completion_of(app: App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
         Args:
             shell: The shell: bash, zsh or fish.
         """
+        for command, argument, names in _names():
+            # Commands look names up themselves, to say which is meant: no type of theirs has them.
+            function: Any = reduce(App.__getitem__, command.split(), app).default_command
+            function.__annotations__[argument] = Literal[names] | str
         print_verbatim(app.generate_completion(shell=shell))
 
     return completion
+
+
+def _names() -> list[tuple[str, str, tuple[str, ...]]]:
+    """Arguments of commands that take one of some names, or else a file."""
+    # Not at the top: each command imports this module.
+    from tightlink.experiment.designs import KINDS
+    from tightlink.scenario.networks import networks
+
+    return [("new network", "name", tuple(networks())), ("sweep", "design", tuple(KINDS))]
