@@ -273,8 +273,10 @@ def test_a_bad_file_of_sizes_is_an_error(
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("load", 0, 'a share above 0 and up to 100, or such as "50 %"'),
-        ("load", 90, "at most 200000 transfers, not about 180000"),
+        ("load", 0, 'a share above 0 and up to 2, or per cent up to "10000 %"'),
+        ("load", 60, 'per cent up to "10000 %"; did you mean "60 %"?'),
+        ("load", "60", 'did you mean "60 %"?'),
+        ("load", "9000 %", "at most 200000 transfers, not about 180000"),
         ("of", "net.hostlink[*]", "the name of a link"),
         ("of", None, "the link of whose rate load is a share"),
         ("arrivals", "5 transfers/s", "either load or arrivals, not both"),
@@ -301,7 +303,7 @@ def test_a_bad_file_of_sizes_is_an_error(
 def test_bad_input_is_one_sentence(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, key: str, value: Any, said: str
 ) -> None:
-    if (key, value) == ("load", 90):
+    if (key, value) == ("load", "9000 %"):
         said = "at most 200000 transfers, not about"
     file = tmp_path / "a.toml"
     base = tl.loads(TREE).written()
@@ -334,6 +336,14 @@ def test_bad_input_is_one_sentence(
 def test_what_does_not_fit_together_is_an_error(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(tl.ScenarioError, match=said):
         tl.loads(TREE).set_all({f"traffic.web.{key}": value for key, value in changes.items()}).resolve()
+
+
+def test_a_load_of_several_times_the_rate_is_in_per_cent_and_stays_so() -> None:
+    scenario = tl.loads(TREE).set("traffic.web.load", "300 %")
+    assert scenario.traffic["web"].written()["load"] == "300 %"
+    again = tl.loads(scenario.explicit().to_toml())
+    assert again.resolve() == scenario.resolve()
+    assert tl.loads(TREE).set("traffic.web.load", "90 %").traffic["web"].written()["load"] == pytest.approx(0.9)
 
 
 def test_nodes_without_a_way_to_each_other_are_an_error() -> None:

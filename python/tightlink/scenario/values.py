@@ -89,6 +89,8 @@ LONGEST_TIME: Final = 1e9
 SLOWEST: Final = 1
 FASTEST: Final = 1e18
 _LARGEST_LOAD: Final = 100
+_LARGEST_BARE_LOAD: Final = 2
+_A_LOAD: Final = f'a share above 0 and up to {_LARGEST_BARE_LOAD}, or per cent up to "{100 * _LARGEST_LOAD} %"'
 _MOST_BYTES = 2**31 - 1
 MOST_PACKETS: Final = 2**31 - 1
 #: The smallest packet that every link must carry whole (RFC 791).
@@ -228,13 +230,29 @@ Fraction = Annotated[
 ]
 
 
+def _check_load(value: object) -> float | str:
+    try:
+        share = units.fraction(value)
+    except ScenarioError as error:
+        bare = isinstance(value, str) and value.strip().isdecimal()
+        raise wrong(_A_LOAD, value=value, suggestion=f'"{value} %"' if bare else error.suggestion) from None
+    if not 0 < share <= _LARGEST_LOAD:
+        raise wrong(_A_LOAD, value=value)
+    if share <= _LARGEST_BARE_LOAD:
+        return share
+    if not isinstance(value, str):
+        # Who offers several times what a link carries says so; who writes 60 has per cent in mind.
+        raise wrong(_A_LOAD, value=value, suggestion=f'"{value:g} %"')
+    return units.format_fraction(share)
+
+
 #: A share of a rate, which may be offered more than it carries.
 Load = Annotated[
     float | str,
-    _share(lambda share: 0 < share <= _LARGEST_LOAD, f'a share above 0 and up to {_LARGEST_LOAD}, or such as "50 %"'),
+    BeforeValidator(_check_load),
     WithJsonSchema(
         {
-            "anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": _LARGEST_LOAD}, {"type": "string"}],
+            "anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": _LARGEST_BARE_LOAD}, {"type": "string"}],
             "examples": [0.5, "50 %"],
         }
     ),
