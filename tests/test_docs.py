@@ -39,6 +39,7 @@ from programs import lacking, lacking_engine_for_browsers
 from terminal import check_fits
 from tightlink import cli, console, studies
 from tightlink.measure.machine import missing
+from tightlink.scenario import TOPOLOGIES
 from tightlink.scenario.table import merged
 from tightlink.text_table import Choice, Layout, TextTable, layout
 
@@ -259,6 +260,16 @@ def test_the_index_lists_every_page() -> None:
 def test_the_reference_is_up_to_date() -> None:
     stale = runpy.run_path(str(DOCS / "reference" / "make.py"))["stale"]()
     assert [page.name for page in stale] == [], "python docs/reference/make.py"
+
+
+def test_every_table_of_a_scenario_has_its_place() -> None:
+    tables = runpy.run_path(str(DOCS / "reference" / "make.py"))["KEYS"]
+    page = (DOCS / "reference" / "scenario.md").read_text(encoding="utf-8")
+    assert [name for name in tables if f"<!-- made: keys.{name} -->" not in page] == []
+    sections = {part.partition("\n")[0]: part for part in page.split("\n### ")}
+    for kind, topology in TOPOLOGIES.items():
+        names = re.findall(r"NAME\.\w+", str(topology.__doc__).partition("Args:")[0])
+        assert [name for name in names if f"`{name}" not in sections[kind]] == []
 
 
 def test_the_images_can_be_made(tmp_path: Path) -> None:
