@@ -85,8 +85,8 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "flows": _columns(
         ("flow", "integer", "number of the flow, in the order of the scenario"),
         ("label", "text", "name of the flow, such as ftp or bulk[17]"),
-        ("from", "text", "sending node"),
-        ("to", "text", "receiving node"),
+        ("from", "text", "sending node; of a group that of its first flow"),
+        ("to", "text", "receiving node; of a group that of its first flow"),
         ("transport", "text", "tcp or udp; in captures other protocols too"),
         ("congestion", "text", "congestion control; empty for udp"),
         ("start_s", "number", "when the application starts"),
