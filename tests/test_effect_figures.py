@@ -138,7 +138,9 @@ def test_means_are_drawn_where_they_are() -> None:
     # The line of the grand mean.
     assert np.asarray(ax.lines[-1].get_ydata()).tolist() == pytest.approx([found.mean] * 2)
     assert len(_texts(ax)) == len(LIGHTS)
-    assert _texts(ax)[0] == f"{one['effect']:+.3g}\n{100 * one['relative_effect']:+.0f} %".replace("-", "−")
+    assert _texts(ax)[0] == f"{one['effect']:+.3g} {one['mark']}\n{100 * one['relative_effect']:+.0f} %".replace(
+        "-", "−"
+    )
 
 
 @pytest.mark.parametrize("step", EACH)

@@ -13,11 +13,14 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as student
 from scipy.stats import ttest_ind
 
+from tightlink.analysis.effects.factors import levels
 from tightlink.analysis.effects.influence import influence
 from tightlink.analysis.effects.interactions import interactions
-from tightlink.analysis.effects.main import levels, main_effects
+from tightlink.analysis.effects.main import held_against, main_effects
+from tightlink.analysis.effects.ten_steps import steps
 from tightlink.analysis.effects.two_level import two_level
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.fractional import fraction
@@ -71,15 +74,80 @@ def test_the_handbook_s_fractional_design() -> None:
     assert two_level(LIGHT, LIGHTS).sentence() == "16 runs of 16 of 128 combinations: resolution 4, orthogonal"
 
 
-def test_p_is_that_of_the_two_sample_test() -> None:
+def _replicated() -> pl.DataFrame:
+    """Three factors of which all that they do together is as large as what each does: as rate, queue and delay are."""
     random = np.random.default_rng(3)
-    frame = _full(3, 4).with_columns(y=pl.Series(random.normal(size=32)))
-    frame = frame.with_columns(y=pl.col("y") + 0.9 * pl.col("f1"))
-    for row in main_effects(frame, ["f0", "f1", "f2"], ["y"]).iter_rows(named=True):
-        halves = [frame.filter(pl.col(row["factor"]) == side)["y"].to_numpy() for side in (-1, 1)]
-        assert row["p"] == pytest.approx(ttest_ind(*halves).pvalue)
+    frame = _full(3, 3)
+    signs = frame.to_numpy()
+    effects = 52 * signs[:, 0] + 15 * (
+        signs[:, 1] - signs[:, 2] + signs[:, 0] * signs[:, 1] + signs[:, 1] * signs[:, 2]
+    )
+    return frame.with_columns(y=pl.Series(effects + 2.4 * random.normal(size=24)))
+
+
+def test_p_is_that_of_a_model_of_all_effects() -> None:
+    frame = _replicated()
+    signs = frame.drop("y").to_numpy()
+    products = [
+        signs[:, list(each)].prod(axis=1) for count in range(4) for each in itertools.combinations(range(3), count)
+    ]
+    matrix = np.column_stack(products) / 2
+    matrix[:, 0] = 1
+    values = frame["y"].to_numpy()
+    fitted = np.linalg.lstsq(matrix, values, rcond=None)[0]
+    rest = values - matrix @ fitted
+    errors = np.sqrt(np.diag(np.linalg.inv(matrix.T @ matrix)) * (rest @ rest) / 16)
+    expected = 2 * student.sf(np.abs(fitted / errors), 16)
+    singles = main_effects(frame, ["f0", "f1", "f2"], ["y"])
+    pairs = interactions(frame, ["f0", "f1", "f2"], ["y"])
+    for found, places in ((singles, (1, 2, 3)), (pairs, (4, 5, 6))):
+        assert found["effect"].to_list() == pytest.approx(fitted[list(places)])
+        assert found["error"].to_list() == pytest.approx(errors[list(places)])
+        assert found["p"].to_list() == pytest.approx(expected[list(places)])
+        assert set(found["test"]) == {"replications"}
+        assert set(found["freedom"]) == {16.0}
+    for row in (*singles.iter_rows(named=True), *pairs.iter_rows(named=True)):
         assert row["mark"] == ("**" if row["p"] < 0.01 else "*" if row["p"] < 0.05 else "")
         assert row["sign"] == ("+" if row["effect"] > 0 else "−")
+
+
+def test_effects_beside_large_ones_are_found() -> None:
+    # Each is 14 standard errors and more; by the runs at both levels, and by Lenth's method, all but one were missed.
+    frame = _replicated()
+    factors = ["f0", "f1", "f2"]
+    assert main_effects(frame, factors, ["y"])["mark"].to_list() == ["**"] * 3
+    pairs = interactions(frame, factors, ["y"])
+    assert pairs["mark"].to_list() == ["**", "", "**"]
+    # The ten steps say the same of each.
+    found = steps(frame, "y", factors)
+    both = [*main_effects(frame, factors, ["y"]).select("factor", "p").rows()]
+    both += [(f"{one} × {other}", p) for one, other, p in pairs.select("factor", "other", "p").rows()]
+    assert dict(found.effects.filter(pl.col("order") < 3).select("term", "p").rows()) == pytest.approx(dict(both))
+    assert set(found.half_normal.standing_out) == {term for term, p in both if p < 0.05}
+    # Without replications it is Lenth's, in both.
+    once = frame.head(8)
+    lone = main_effects(once, factors, ["y"])
+    assert set(lone["test"]) == {"Lenth"}
+    found = steps(once, "y", factors)
+    singles = found.effects.filter(order=1).select("term", "p").rows()
+    assert dict(singles) == pytest.approx(dict(lone.select("factor", "p").rows()))
+
+
+def test_one_factor_alone_has_the_two_sample_test() -> None:
+    random = np.random.default_rng(5)
+    frame = pl.DataFrame({"f": [0] * 5 + [1] * 9, "y": random.normal(size=14)})
+    halves = [frame.filter(f=level)["y"].to_numpy() for level in (0, 1)]
+    assert main_effects(frame, ["f"], ["y"])["p"].item() == pytest.approx(ttest_ind(*halves).pvalue)
+
+
+def test_what_effects_were_held_against() -> None:
+    frame = _full(2, 2).with_columns(
+        y=pl.Series([1.0, 2.0, 3.0, 5.0, 1.1, 2.1, 3.2, 5.1]), z=pl.col("f0") + pl.col("f1")
+    )
+    assert held_against(main_effects(frame, ["f0", "f1"], ["y", "z"])) == (
+        "* p < 0.05, ** p < 0.01: Student's t against what replications differ by, 4 degrees of freedom (y); "
+        "against the small ones of all effects (Lenth's), as no replications differ, 1 degree of freedom (z)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def test_effects_in_words(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
         capsys.readouterr().out
         == """\
 64 runs of all 8 combinations: orthogonal
+* p < 0.05, ** p < 0.01: Student's t against what replications differ by, 24 degrees of freedom
 
 period 1
 goodput_bps  +f0.queue** (+22.6 %)
@@ -69,8 +70,9 @@ def test_interactions_beside_their_aliases(capsys: pytest.CaptureFixture[str], t
         "cannot be told apart: a × c = b × d",
         "cannot be told apart: a × d = b × c",
     ]
-    assert lines[5].startswith("y  +a × b** (+3")
-    assert lines[5].endswith("%) or c × d")
+    assert lines[4].endswith("what replications differ by, 8 degrees of freedom")
+    assert lines[6].startswith("y  +a × b** (+3")
+    assert lines[6].endswith("%) or c × d")
     assert cli.main([*command, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["aliases"][0] == ["a × b", "c × d"]
@@ -148,11 +150,12 @@ def test_a_sweep_s_folder(one_flow: str, tmp_path: Path, capsys: pytest.CaptureF
             ("5 packets", "9 packets"),
             ("50 packets", "90 packets"),
         ],
+        "traffic.ftp.start": ["0.1 s", "0.2 s"],
     }
     tl.sweep(tl.loads(one_flow).set("duration", "2 s"), keys, output=tmp_path / "sweep")
     assert cli.main(["analyze", "effects", str(tmp_path / "sweep")]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("4 runs of all 4 combinations: orthogonal\n")
+    assert out.startswith("8 runs of all 8 combinations: orthogonal\n")
     assert (
         "link.bottleneck.reverse.queue changes with link.bottleneck.queue: what is said of link.bottleneck.queue is of both"
         in out
@@ -161,7 +164,7 @@ def test_a_sweep_s_folder(one_flow: str, tmp_path: Path, capsys: pytest.CaptureF
     assert "seed" not in out
     page = report.run_report(tmp_path / "sweep").read_text(encoding="utf-8")
     assert "What moves most responses: " in page
-    assert "4 runs of all 4 combinations: orthogonal." in page
+    assert "8 runs of all 8 combinations: orthogonal." in page
 
 
 def test_metrics_of_a_traffic_group_are_responses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

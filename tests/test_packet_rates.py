@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tightlink as tl
-from tightlink.analysis.effects.main import in_si
+from tightlink.analysis.effects.factors import in_si
 from tightlink.analysis.networks.flow_limits import flow_limits
 from tightlink.experiment.factors import same
 from tightlink.experiment.levels import levels

@@ -160,12 +160,12 @@ def test_lenth_s_margin() -> None:
     assert found.standing_out == ["oven", "oven × quench"]
 
 
-def test_few_effects_are_held_against_replications() -> None:
+def test_effects_are_held_against_replications() -> None:
     random = np.random.default_rng(8)
     frame = pl.DataFrame(list(itertools.product((0, 1), repeat=2)) * 6, schema=["a", "b"], orient="row")
     frame = frame.with_columns(y=3 * pl.col("a") + pl.Series(random.normal(size=24)))
     found = steps(frame, "y", ["a", "b"]).half_normal
-    assert found.replicated
+    assert (found.test, found.freedom) == ("replications", 20)
     assert found.standing_out[0] == "a"
     # The margin is half the confidence interval of the difference in a model of all effects.
     matrix = np.array([[1, x, y, x * y] for x, y in (2 * frame.select("a", "b").to_numpy() - 1).tolist()])
@@ -173,10 +173,10 @@ def test_few_effects_are_held_against_replications() -> None:
     error = 2 * math.sqrt(rest @ rest / 20 * np.linalg.inv(matrix.T @ matrix)[1, 1])
     assert found.error == pytest.approx(error)
     assert found.margin == pytest.approx(student.ppf(0.975, 20) * error)
-    # Copies are no replications, and many effects speak for themselves.
+    # Copies are no replications.
     copies = pl.concat([frame[:4]] * 3)
-    assert not steps(copies, "y", ["a", "b"]).half_normal.replicated
-    assert not steps(pl.concat([SPRINGS] * 2), "acceptable", ["oven", "carbon", "quench"]).half_normal.replicated
+    assert steps(copies, "y", ["a", "b"]).half_normal.test == "Lenth"
+    assert steps(pl.concat([SPRINGS] * 2), "acceptable", ["oven", "carbon", "quench"]).half_normal.test == "Lenth"
 
 
 def test_noise_seldom_stands_out() -> None:

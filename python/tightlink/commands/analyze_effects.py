@@ -15,7 +15,8 @@ from tightlink.analysis.effects import designed
 from tightlink.analysis.effects import interactions as crossed
 from tightlink.analysis.effects.designed import Designed
 from tightlink.analysis.effects.influence import influence
-from tightlink.analysis.effects.main import WEAK, main_effects
+from tightlink.analysis.effects.main import WEAK, held_against, main_effects
+from tightlink.analysis.effects.noise import against
 from tightlink.analysis.effects.ten_steps import Steps, steps
 from tightlink.analysis.effects.two_level import TwoLevel, two_level
 from tightlink.commands.analyze_output import Finding, finds
@@ -70,6 +71,7 @@ def effects(
         if lacking:
             left = "; the runs that have it do not tell the factors apart, as tightlink analyze ten-steps says"
             print_text(f"left out, as some runs have no value: {', '.join(lacking)}{left}\n")
+        print_text(held_against(found))
         for name, part in _apart(found, apart):
             crossing = None if pairs is None else dict(_apart(pairs, apart))[name]
             _print_effects(name, part, crossing)
@@ -245,7 +247,12 @@ def _print_steps(found: "Steps", merged: dict[str, str]) -> None:
     print_table(["effect", up.title, "stands out", "left with it", "cannot be told apart from"], rows, words=[4])
     if found.effects.height > _EFFECTS:
         print_text(f"and {found.effects.height - _EFFECTS} smaller ones, in --json")
-    print_text(f"\nstands out from noise: {_short(', '.join(standing_out), short) or 'nothing'}")
+    noise = found.half_normal
+    error = "unknown, as there are no replications and fewer than three effects"
+    if noise.test:
+        error = f"{noise.error * up.factor:.4g}, by {against(noise.test, noise.freedom)}; from p < {WEAK} it stands out"
+    print_text(f"\nstandard error of an effect: {error}")
+    print_text(f"stands out from noise: {_short(', '.join(standing_out), short) or 'nothing'}")
     if (surface := found.surface) is not None:
         for word, (x, y) in (("highest", surface.highest), ("lowest", surface.lowest)):
             across, along = surface.across_levels[x > 0], surface.up_levels[y > 0]

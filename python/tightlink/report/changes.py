@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from tightlink.analysis.effects.main import in_words
+from tightlink.analysis.effects.factors import in_words
 from tightlink.experiment.metrics import is_largest, is_mean_of_flows
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import width_of

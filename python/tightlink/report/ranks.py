@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from tightlink.analysis.effects.main import in_si
+from tightlink.analysis.effects.factors import in_si
 from tightlink.lazy import np, pl, stats
 from tightlink.report.changes import response_name
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.analysis.effects import main as effects
+from tightlink.analysis.effects.factors import alone
 from tightlink.analysis.effects.levels import by_replication, over_levels
 from tightlink.errors import TightlinkError
 from tightlink.experiment.designs import ONE_AT_A_TIME
@@ -83,7 +83,7 @@ class Found:
     def _of(self, factor: str) -> pl.DataFrame:
         """The runs that tell of a factor."""
         done = self.runs.filter(self.runs["status"] == "done")
-        return effects.alone(done, factor, self.varied) if self.one_at_a_time and done.height else done
+        return alone(done, factor, self.varied) if self.one_at_a_time and done.height else done
 
     def known(self, factor: str, response: str) -> Replications:
         """The means of a response at the levels of a factor, by replication."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from tightlink.analysis.effects.factors import in_si, in_words
 from tightlink.analysis.effects.influence import influence
-from tightlink.analysis.effects.main import in_si, in_words, main_effects
+from tightlink.analysis.effects.main import held_against, main_effects
 from tightlink.analysis.effects.two_level import two_level
 from tightlink.console import quantity
 from tightlink.experiment.summary import width_of, without_copies
@@ -176,7 +177,7 @@ def _what_matters(found: Found) -> Section | None:
     table = psi.select("factor", low=low, high=high, Ψ="psi")
     return Section(
         "What matters",
-        f"{moved}. {design.sentence()}.",
+        f"{moved}. {design.sentence()}. {held_against(effects)}.",
         [
             Chart(
                 charts.significance_map(effects),

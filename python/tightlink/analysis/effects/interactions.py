@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from tightlink.analysis.effects.designed import numbers
-from tightlink.analysis.effects.main import contrast, levels, parts
+from tightlink.analysis.effects.factors import levels, parts
+from tightlink.analysis.effects.main import MEASURED, SAID, contrast
+from tightlink.analysis.effects.noise import of_responses
 from tightlink.analysis.effects.two_level import two_level
 from tightlink.lazy import pl
 
@@ -44,17 +46,16 @@ def interactions(
     for names, part in parts(runs, by):
         design = two_level(part, factors, known)
         values = dict(zip(responses, numbers(part, responses).T, strict=True))
+        noise = of_responses(part, factors, known, values)
         for pair in combinations(range(len(factors)), 2):
             same = design.column(pair) > 0
             aliases = ", ".join(design.aliases(pair))
             one, other = (factors[place] for place in pair)
             found += [
-                names | {"factor": one, "other": other, "response": response} | contrast(column, same)
+                names | {"factor": one, "other": other, "response": response} | contrast(column, same, noise[response])
                 | {"aliases": aliases}
                 for response, column in values.items()
             ]  # fmt: skip
-    words = (*by, "factor", "other", "response", "mark", "sign", "aliases")
-    measured = ("mean_low", "mean_high", "mean", "effect", "relative_effect", "p")
-    kinds = dict.fromkeys(words, pl.String) | dict.fromkeys(measured, pl.Float64)
-    order = [*by, "factor", "other", "response", *measured, "mark", "sign", "aliases"]
-    return pl.DataFrame(found, schema={name: kinds[name] for name in order})
+    words = (*by, "factor", "other", "response", *SAID, "aliases")
+    order = (*by, "factor", "other", "response", *MEASURED, *SAID, "aliases")
+    return pl.DataFrame(found, schema={name: pl.String if name in words else pl.Float64 for name in order})

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tightlink.analysis.effects.designed import numbers
-from tightlink.analysis.effects.ten_steps.half_normal import lenth
+from tightlink.analysis.effects.noise import lenth
 from tightlink.analysis.effects.two_level import Term, two_level
 from tightlink.lazy import Array, np, pl, stats
 

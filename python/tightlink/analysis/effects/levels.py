@@ -24,7 +24,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Final
 
-from tightlink.analysis.effects.main import in_si
+from tightlink.analysis.effects.factors import in_si
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import cell, width_of
 from tightlink.lazy import pl

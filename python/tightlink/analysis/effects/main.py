@@ -7,56 +7,26 @@ fractional designs), the means differ by that factor alone, as far as the design
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from tightlink import units
-from tightlink.analysis.effects.designed import numbers, present
-from tightlink.analysis.measurements import MeasurementError
-from tightlink.errors import ScenarioError, show
+from tightlink.analysis.effects.designed import numbers
+from tightlink.analysis.effects.factors import in_words, levels, parts, signs
+from tightlink.analysis.effects.noise import Noise, against, of_responses
 from tightlink.lazy import Array, NDArray, np, pl
+from tightlink.reduce import largest, smallest
 
-#: What the columns of quantities end in, as in all tables.
-_SUFFIXES: Final = {
-    units.RATE: "bps",
-    units.PACKET_RATE: "pps",
-    units.TIME: "s",
-    units.SIZE: "bytes",
-    units.PACKETS: "packets",
-    units.FRACTION: "",
-    units.BDP: "bdp",
-}
 #: Below these an effect is marked so.
 STRONG: Final = 0.01
 WEAK: Final = 0.05
 _MARKS: Final = ((STRONG, "**"), (WEAK, "*"))
-_LEVELS: Final = 2
 #: A mean this small beside the largest value is zero but for rounding.
 _ROUNDING: Final = 1e-12
-_MEASURED: Final = ("mean_low", "mean_high", "mean", "effect", "relative_effect", "p")
-
-
-def alone(runs: pl.DataFrame, key: str, others: Sequence[str]) -> pl.DataFrame:
-    """The runs in which the other factors are as in the first one: what a one-at-a-time design compares."""
-    first = runs.row(0, named=True)
-    return runs.filter(*(pl.col(name).eq_missing(first[name]) for name in others if name != key))
-
-
-def in_si(levels: Sequence[object]) -> tuple[str, list[float]] | None:
-    """Levels as numbers, with the unit that their column's name ends in; nothing where some are words."""
-    numbers = [level for level in levels if isinstance(level, int | float) and not isinstance(level, bool)]
-    if len(numbers) == len(levels):
-        return "", [float(number) for number in numbers]
-    if not all(isinstance(level, str) for level in levels):
-        return None
-    try:
-        parsed = [units.parse(level, *_SUFFIXES) for level in levels]
-    except ScenarioError:
-        return None
-    kinds = {kind for kind, _ in parsed}
-    if len(kinds) != 1:
-        return None
-    return _SUFFIXES[kinds.pop()], [float(quantity.exact) for _, quantity in parsed]
+_MEANS: Final = ("mean_low", "mean_high", "mean", "effect")
+#: What is measured of an effect: columns of numbers.
+MEASURED: Final = (*_MEANS, "relative_effect", "error", "freedom", "p")
+#: And of words.
+SAID: Final = ("test", "mark", "sign")
 
 
 def main_effects(
@@ -64,9 +34,9 @@ def main_effects(
 ) -> pl.DataFrame:
     """The main effect of each factor on each response: mean(high) − mean(low), and how sure that is.
 
-    ``p`` is that of Student's two-sample test, of equal variances, between the runs at the low and those at the
-    high level: what other factors do is noise to it. NIST 2010 gives marks, and does not say by which test; this
-    is the usual one for a two-level factor. Runs without a response are left out.
+    ``p`` is that of Student's t against `tightlink.analysis.effects.noise`: what replications differ by, pooled over
+    combinations; without replications Lenth's error, from the small ones of all effects. NIST 2010 gives marks, and
+    does not say by which test. Runs without a response are left out.
 
     Args:
         runs: A row for each run; each factor has two levels.
@@ -76,9 +46,10 @@ def main_effects(
 
     Returns:
         Columns ``*by``, factor, response, ``low`` and ``high`` (the levels in words), ``mean_low``,
-        ``mean_high``, ``mean`` (of all runs), ``effect``, ``relative_effect`` (effect / |mean|), ``p`` (NaN where
-        there is no test), ``mark`` ("**" for p < 0.01, "*" for p < 0.05) and ``sign`` ("+", "−"; "" where there is
-        no effect).
+        ``mean_high``, ``mean`` (of all runs), ``effect``, ``relative_effect`` (effect / |mean|), ``error``
+        (standard error of the effect), ``freedom`` (degrees of it), ``p`` (NaN where there is no test), ``test``
+        ("replications", "Lenth" or nothing), ``mark`` ("**" for p < 0.01, "*" for p < 0.05) and ``sign`` ("+", "−"; ""
+        where there is no effect).
 
     Raises:
         MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
@@ -86,8 +57,6 @@ def main_effects(
     Example:
         >>> queues = ["5 packets", "20 packets", "5 packets", "20 packets"]
         >>> runs = pl.DataFrame({"queue": queues, "flows": [1, 1, 2, 2], "loss": [0.2, 0.0, 0.4, 0.1]})
-        >>> in_si(["5 packets", "20 packets"])
-        ('packets', [5.0, 20.0])
         >>> tl.analyze.main_effects(runs, ["queue"], ["loss"]).select("low", "high", "effect", "mark", "sign").rows()
         [('5 packets', '20 packets', -0.25000000000000006, '', '−')]
     """
@@ -96,35 +65,49 @@ def main_effects(
     pairs = {factor: levels(runs, factor) for factor in factors}
     for names, part in parts(runs, by):
         values = dict(zip(responses, numbers(part, responses).T, strict=True))
+        known = of_responses(part, factors, list(pairs.values()), values) if factors else {}
         for factor in factors:
             at_high = signs(part, factor, pairs[factor]) > 0
             low, high = (in_words(level) for level in pairs[factor])
             found += [
-                names | {"factor": factor, "response": response, "low": low, "high": high} | contrast(column, at_high)
+                names
+                | {"factor": factor, "response": response, "low": low, "high": high}
+                | contrast(column, at_high, known[response])
                 for response, column in values.items()
             ]
-    text = (*by, "factor", "response", "low", "high", "mark", "sign")
-    order = (*by, "factor", "response", "low", "high", *_MEASURED, "mark", "sign")
+    text = (*by, "factor", "response", "low", "high", *SAID)
+    order = (*by, "factor", "response", "low", "high", *MEASURED, *SAID)
     return pl.DataFrame(found, schema={name: pl.String if name in text else pl.Float64 for name in order})
 
 
-def contrast(values: Array, at_high: NDArray[np.bool_]) -> dict[str, Any]:
-    """What `main_effects` says of one factor and one response, which is NaN where a run has none."""
+def difference(values: Array, at_high: NDArray[np.bool_]) -> dict[str, float]:
+    """The means of a response, which is NaN where a run has none, at two levels and how far they are apart."""
     there = ~np.isnan(values)
     low, high = values[there & ~at_high], values[there & at_high]
     if not (low.size and high.size):
-        return {**dict.fromkeys(_MEASURED, math.nan), "mark": "", "sign": ""}
+        return dict.fromkeys(_MEANS, math.nan)
     moves = bool(np.ptp(values[there]))
-    effect, mean = float(high.mean() - low.mean()) if moves else 0.0, float(values[there].mean())
-    balanced = abs(mean) <= _ROUNDING * float(abs(values[there]).max())
-    p = _p_value(low, high)
+    ends = float(low.mean()), float(high.mean())
+    means = (*ends, float(values[there].mean()), float(high.mean() - low.mean()) if moves else 0.0)
+    return dict(zip(_MEANS, means, strict=True))
+
+
+def contrast(values: Array, at_high: NDArray[np.bool_], known: Noise) -> dict[str, Any]:
+    """What `main_effects` says of one factor and one response, beside the noise of the response."""
+    found = difference(values, at_high)
+    effect, mean = found["effect"], found["mean"]
+    there = ~np.isnan(values)
+    counts = [int((there & side).sum()) for side in (~at_high, at_high)]
+    error = known.error(*counts) if all(counts) else math.nan
+    balanced = not abs(mean) > _ROUNDING * float(np.abs(values[there]).max(initial=0.0))
+    p = known.p_value(effect, error)
     return {
-        "mean_low": float(low.mean()),
-        "mean_high": float(high.mean()),
-        "mean": mean,
-        "effect": effect,
+        **found,
         "relative_effect": math.nan if balanced else effect / abs(mean),
+        "error": error,
+        "freedom": known.freedom,
         "p": p,
+        "test": "" if math.isnan(p) else known.test,
         "mark": mark(p),
         "sign": "+" if effect > 0 else "−" if effect < 0 else "",
     }
@@ -139,60 +122,22 @@ def mark(p: float) -> str:
     return next((text for limit, text in _MARKS if p < limit), "")
 
 
-def levels(runs: pl.DataFrame, factor: str) -> tuple[Any, Any]:
-    """The low and the high level of a factor: in the order of their numbers in SI, else as they come.
+def held_against(effects: pl.DataFrame) -> str:
+    """What effects were held against to tell them from chance, in words.
 
-    Raises:
-        MeasurementError: The column is missing, has other than two values, or a run has none.
+    >>> runs = pl.DataFrame({"a": [1, 2, 1, 2], "y": [1.0, 3.0, 1.2, 3.1], "z": [1.0, 2.0, None, None]})
+    >>> print(held_against(main_effects(runs, ["a"], ["y"])))
+    * p < 0.05, ** p < 0.01: Student's t against what replications differ by, 2 degrees of freedom
+    >>> print(held_against(main_effects(runs, ["a"], ["z"])))
+    no test: there are no replications, and fewer than three effects
     """
-    present(runs, [factor])
-    values = list(dict.fromkeys(runs[factor].to_list()))
-    if None in values or any(isinstance(value, float) and math.isnan(value) for value in values):
-        raise MeasurementError(f"{factor}: expected a level in every run, and one has none")
-    if len(values) != _LEVELS:
-        there = f"is one: {show(values[0])}" if len(values) == 1 else f"are {len(values) or 'none'}"
-        raise MeasurementError(f"{factor}: expected two levels, and there {there}")
-    if all(isinstance(value, bool) for value in values):
-        return False, True
-    known = in_si(values)
-    one, two = values
-    return (two, one) if known is not None and known[1][0] > known[1][1] else (one, two)
-
-
-def signs(runs: pl.DataFrame, factor: str, pair: tuple[Any, Any]) -> NDArray[np.int64]:
-    """−1 for each run at the first of two levels, 1 for the others."""
-    return np.where((runs[factor] == pair[0]).to_numpy(), -1, 1)
-
-
-def parts(runs: pl.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """The runs of each combination of values of some columns, in the order in which they come."""
-    present(runs, by)
-    if not by:
-        yield {}, runs
-        return
-    for values, part in runs.group_by(by, maintain_order=True):
-        yield {name: in_words(value) for name, value in zip(by, values, strict=True)}, part
-
-
-def in_words(level: object) -> str:
-    """A level as it is written in tables.
-
-    >>> in_words("5 packets"), in_words(20.0), in_words(True)
-    ('5 packets', '20', 'true')
-    """
-    return level if isinstance(level, str) else f"{level:.12g}" if isinstance(level, float) else show(level)
-
-
-def _p_value(low: Array, high: Array) -> float:
-    """Two-sided, of Student's test for two samples of one variance; NaN where nothing varies or there are too few."""
-    from scipy.special import stdtr
-
-    freedom = low.size + high.size - _LEVELS
-    apart = abs(float(high.mean() - low.mean()))
-    if not (np.ptp(low) or np.ptp(high)):
-        # Asked of the values, as the mean of equal numbers need not be that number.
-        return 0.0 if freedom and low[0] != high[0] else math.nan
-    squares = float(((low - low.mean()) ** 2).sum() + ((high - high.mean()) ** 2).sum())
-    error = math.sqrt(squares / freedom * (1 / low.size + 1 / high.size))
-    # What varies by less than the square root of the smallest number does not vary.
-    return float(2 * stdtr(freedom, -apart / error)) if error else 0.0 if apart else math.nan
+    each = effects.select("response", "test", "freedom").filter(pl.col("test") != "").unique(maintain_order=True)
+    if each.is_empty():
+        return "no test: there are no replications, and fewer than three effects"
+    named = each["test"].n_unique() > 1
+    said = []
+    for (test,), rows in each.group_by("test", maintain_order=True):
+        text = against(str(test), smallest(rows["freedom"]), largest(rows["freedom"]))
+        responses = ", ".join(rows["response"].unique(maintain_order=True))
+        said.append(f"{text} ({responses})" if named else text)
+    return f"* p < {WEAK}, ** p < {STRONG}: Student's t against {'; against '.join(said)}"

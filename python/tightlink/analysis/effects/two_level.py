@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, Final
 
-from tightlink.analysis.effects.main import in_words, levels, signs
+from tightlink.analysis.effects.factors import in_words, levels, signs
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.experiment.fractional import Fraction, of_signs
 from tightlink.lazy import Array, NDArray, np, pl

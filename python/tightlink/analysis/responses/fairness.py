@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tightlink.analysis.effects.designed import numbers, present
-from tightlink.analysis.effects.main import in_si
+from tightlink.analysis.effects.factors import in_si
 from tightlink.analysis.measurements import MeasurementError
 from tightlink.lazy import pl, stats
 

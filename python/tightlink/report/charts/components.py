@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tightlink.analysis.effects.main import in_words
+from tightlink.analysis.effects.factors import in_words
 from tightlink.analysis.responses.pca import Components
 from tightlink.lazy import alt, np, pl, stats
 from tightlink.plots import labels, palette

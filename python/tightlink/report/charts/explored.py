@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.analysis.effects.designed import Designed
-from tightlink.analysis.effects.main import in_si
+from tightlink.analysis.effects.factors import in_si
 from tightlink.analysis.responses.clusters import Dendrogram, clusters
 from tightlink.analysis.responses.compared import conditions
 from tightlink.lazy import pl

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from tightlink.analysis.effects.factors import in_si, in_words
 from tightlink.analysis.effects.levels import geometric
-from tightlink.analysis.effects.main import in_si, in_words
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.report.encoding import Kind, axis_of, channel, color, field, finished, plain_format, steps, tip

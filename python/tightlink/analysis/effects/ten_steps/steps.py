@@ -10,13 +10,14 @@ from typing import Final
 from tightlink.analysis.effects.designed import numbers
 from tightlink.analysis.effects.interactions import interactions
 from tightlink.analysis.effects.main import main_effects
+from tightlink.analysis.effects.noise import noise as noise_of
 from tightlink.analysis.effects.ten_steps.half_normal import HalfNormal, half_normal
 from tightlink.analysis.effects.ten_steps.levels import blocks, ordered, scatter
 from tightlink.analysis.effects.ten_steps.ranking import ranked, residual_sd
 from tightlink.analysis.effects.ten_steps.surface import Surface, surface
 from tightlink.analysis.effects.two_level import TwoLevel, two_level
 from tightlink.analysis.measurements import MeasurementError
-from tightlink.lazy import Array, np, pl
+from tightlink.lazy import np, pl
 
 _FEWEST: Final = 4
 
@@ -42,7 +43,7 @@ class Steps:
     ``mean_high``, ``effect``."""
     effects: pl.DataFrame
     """6 and 7. Effects that can be told apart, the largest first: ``term``, ``order``, ``mean_low``, ``mean_high``,
-    ``effect``, ``aliases``."""
+    ``effect``, ``p``, ``aliases``."""
     half_normal: HalfNormal
     """8. Which of them are more than noise."""
     residual_sd: pl.DataFrame
@@ -79,7 +80,8 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
         raise MeasurementError(f"{response}: expected a response that varies, and it is {values[0]:g} in every run")
     design = two_level(kept, factors)
     terms = design.terms()
-    effects = ranked(terms, values)
+    noise = noise_of(design, values)
+    effects = ranked(terms, values, noise)
     return Steps(
         response=response,
         design=design,
@@ -90,21 +92,7 @@ def steps(runs: pl.DataFrame, response: str, factors: Sequence[str]) -> Steps:
         interactions=interactions(kept, factors, [response]),
         blocks=blocks(design, values),
         effects=effects,
-        half_normal=half_normal(effects, _of_replications(design, values)),
+        half_normal=half_normal(effects, noise, len(values)),
         residual_sd=residual_sd(terms, effects["term"].to_list(), values),
         surface=surface(design, effects, values),
     )
-
-
-def _of_replications(design: TwoLevel, values: Array) -> tuple[float, int] | None:
-    """The standard error of an effect by what runs of equal levels differ by, and its degrees of freedom.
-
-    Nothing where no run has the levels of another, or all that have are copies: what is not random has no noise.
-    """
-    _, first, cell = np.unique(design.signs, axis=0, return_index=True, return_inverse=True)
-    if not (values - values[first][cell]).any():
-        return None
-    freedom = len(values) - len(first)
-    means = np.bincount(cell, weights=values) / np.bincount(cell)
-    variance = float(((values - means[cell]) ** 2).sum()) / freedom
-    return 2 * math.sqrt(variance / len(values)), freedom

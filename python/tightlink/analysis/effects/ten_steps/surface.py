@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tightlink.analysis.effects.main import contrast
+from tightlink.analysis.effects.main import difference
 from tightlink.analysis.effects.two_level import TwoLevel
 from tightlink.lazy import Array, pl
 
@@ -66,7 +66,7 @@ def surface(design: TwoLevel, effects: pl.DataFrame, values: Array) -> Surface |
     if len(design.factors) < _AXES:
         return None
     size = {
-        factor: abs(contrast(values, design.signs[:, place] > 0)["effect"])
+        factor: abs(difference(values, design.signs[:, place] > 0)["effect"])
         for place, factor in enumerate(design.factors)
     }
     named: dict[str, None] = {}

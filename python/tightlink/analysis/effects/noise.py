@@ -1,0 +1,127 @@
+"""What effects are held against: what replications differ by or, where there are none, the small effects.
+
+With replications it is the variance of runs of equal levels, pooled over the combinations of a design, with as many
+degrees of freedom as there are runs beyond the combinations: Student's t tells effects from it, however many of these
+are real. Without, it is the pseudo standard error of Lenth (Technometrics 31, 1989), which large effects hardly move.
+
+Example:
+    >>> runs = pl.DataFrame({"queue": [5, 20, 5, 20], "loss": [0.2, 0.1, 0.22, 0.12]})
+    >>> found = noise(two_level(runs, ["queue"]), runs["loss"].to_numpy())
+    >>> round(found.error(2, 2), 4), found.freedom, found.test
+    (0.0141, 2, 'replications')
+    >>> round(found.p_value(-0.1, found.error(2, 2)), 4)
+    0.0194
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tightlink.analysis.effects.two_level import TwoLevel, two_level
+from tightlink.lazy import Array, np, pl
+
+#: Which noise: the values of columns ``test``.
+REPLICATIONS: Final = "replications"
+LENTH: Final = "Lenth"
+_AGAINST: Final = {
+    REPLICATIONS: "what replications differ by",
+    LENTH: "the small ones of all effects (Lenth's), as no replications differ",
+}
+#: Of a median of absolute values to the standard deviation of a normal variable, as Lenth rounds it.
+_TO_DEVIATION: Final = 1.5
+#: Effects beyond so many of the first estimate take no part in the second.
+_TRIMMED: Final = 2.5
+_FEWEST: Final = 3
+#: Differences that are this small beside the values are rounding.
+_ROUNDING: Final = 1e-12
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How far the values of a response differ by chance."""
+
+    deviation: float
+    """Standard deviation of runs of equal levels; without replications, that of runs whose effects by chance would be
+    as large as the small ones. NaN where nothing tells it."""
+    freedom: float
+    """Degrees of freedom of Student's t."""
+    test: str
+    """"replications", "Lenth", or nothing."""
+    least: float = 0.0
+    """Effects up to here are what rounding leaves of none."""
+
+    def error(self, low: float, high: float) -> float:
+        """The standard error of an effect, of which so many runs are at its low and at its high level."""
+        return self.deviation * math.sqrt(1 / low + 1 / high)
+
+    def p_value(self, effect: float, error: float) -> float:
+        """Two-sided, of Student's t; NaN where nothing tells noise, or there is neither noise nor effect."""
+        from scipy.special import stdtr
+
+        none = abs(effect) <= self.least
+        if math.isnan(error) or not error:
+            return 0.0 if error == 0 and not none else math.nan
+        return 1.0 if none else float(2 * stdtr(self.freedom, -abs(effect) / error))
+
+
+def noise(design: TwoLevel, values: Array) -> Noise:
+    """The noise of a response, by the runs of a design that have it.
+
+    Runs of equal levels that are equal are copies and no replications; where there are too few effects for Lenth's
+    method, they say that nothing is left to chance.
+    """
+    _, cell = np.unique(design.signs, axis=0, return_inverse=True)
+    means = np.bincount(cell, weights=values) / np.bincount(cell)
+    left, freedom = values - means[cell], len(values) - len(means)
+    least = _ROUNDING * float(np.abs(values).max())
+    if np.abs(left).max() > least:
+        return Noise(math.sqrt(float(left @ left) / freedom), freedom, REPLICATIONS, least)
+    sizes = [abs(float(values[term.signs > 0].mean() - values[term.signs < 0].mean())) for term in design.terms()]
+    error, of_error = lenth(np.array(sizes))
+    if math.isnan(error):
+        return Noise(0.0, freedom, REPLICATIONS, least) if freedom else Noise(math.nan, math.nan, "")
+    return Noise(error * math.sqrt(len(values)) / 2, of_error, LENTH, least)
+
+
+def against(test: str, *freedom: float) -> str:
+    """What effects are held against, in words, with the degrees of freedom or the least and the most of them.
+
+    >>> against(REPLICATIONS, 16), against(LENTH, 7 / 3, 5)[-30:]
+    ('what replications differ by, 16 degrees of freedom', ' 2.33 to 5 degrees of freedom')
+    """
+    ends = " to ".join(dict.fromkeys(f"{each:.3g}" for each in freedom))
+    return f"{_AGAINST[test]}, {ends} degree{'' if ends == '1' else 's'} of freedom"
+
+
+def lenth(sizes: Array) -> tuple[float, float]:
+    """The pseudo standard error of effects of these sizes, and its degrees of freedom."""
+    if len(sizes) < _FEWEST:
+        return math.nan, 1.0
+    kept = sizes[sizes < _TRIMMED * _TO_DEVIATION * np.median(sizes)]
+    return _TO_DEVIATION * float(np.median(kept)) if kept.size else 0.0, len(sizes) / 3
+
+
+def of_responses(
+    runs: pl.DataFrame, factors: Sequence[str], pairs: Sequence[tuple[Any, Any]], columns: Mapping[str, Array]
+) -> dict[str, Noise]:
+    """The noise of each response; runs without a value, which is NaN, are no part of its design.
+
+    Args:
+        runs: A row for each run.
+        factors: Columns of what was varied, at least one.
+        pairs: Low and high of each factor.
+        columns: The values of each response.
+    """
+    whole = two_level(runs, factors, pairs)
+    found = {}
+    for name, column in columns.items():
+        there = ~np.isnan(column)
+        if not there.any():
+            found[name] = Noise(math.nan, math.nan, "")
+            continue
+        design = whole if there.all() else two_level(runs.filter(pl.Series(there)), factors, pairs)
+        found[name] = noise(design, column[there])
+    return found
