@@ -208,6 +208,15 @@ def test_a_design_written_and_read_again(base: tl.Scenario, tmp_path: Path) -> N
     assert [cell.values for cell in cells(scenario, again)] == [cell.values for cell in cells(scenario, design)]
 
 
+def test_a_table_is_a_level_as_a_scenario_writes_it(base: tl.Scenario, tmp_path: Path) -> None:
+    codel = {"kind": "codel", "target": "5 ms"}
+    found = tl.sweep(base.set("duration", "1 s"), {QUEUE: ["20 packets", codel]}, output=tmp_path / "sweep")
+    assert found.runs.collect()[QUEUE].to_list() == ["20 packets", '{ kind = "codel", target = "5 ms" }']
+    assert "{&#39;kind" not in found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    again = make([], str(tmp_path / "sweep" / "design.csv"))
+    assert [cell.values[QUEUE] for cell in cells(base, again)] == ["20 packets", codel]
+
+
 @pytest.mark.parametrize(
     ("texts", "kind", "options", "message"),
     [

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from tightlink.errors import Argument, ScenarioError, closest, one_of
-from tightlink.experiment.factors import Factor, Level, value_at
+from tightlink.experiment.factors import Factor, Level, as_text, value_at
 from tightlink.experiment.fractional import LOWEST, fewest_runs, fraction
 from tightlink.scenario import Scenario, parse_value
 from tightlink.scenario.toml import read
@@ -234,5 +234,5 @@ def write(design: Design, base: Scenario) -> str:
         cells: list[Any] = []
         for factor, level in zip(design.factors, row, strict=True):
             cells += [own[key] for key in factor.keys] if level is None else list(level)
-        writer.writerow(["" if cell is None else cell for cell in cells])
+        writer.writerow(["" if cell is None else as_text(cell) for cell in cells])
     return out.getvalue()

@@ -22,6 +22,7 @@ from tightlink.errors import Argument, ScenarioError
 from tightlink.experiment.levels import KINDS, MOST_LEVELS, Interval, levels, split
 from tightlink.scenario import Scenario, parse_value
 from tightlink.scenario.table import as_written
+from tightlink.scenario.toml import literal
 from tightlink.scenario.values import is_control
 
 #: The values of a factor's keys at one of its levels.
@@ -125,6 +126,15 @@ def same(one: object, other: object) -> bool:
     (True, False, True)
     """
     return _canonical(one) == _canonical(other)
+
+
+def as_text(level: Any) -> str:
+    """A level as an option has it: tables and lists as a scenario file writes them.
+
+    >>> print(as_text({"kind": "uniform", "most": "5 ms"}), as_text("none"), as_text(20))
+    { kind = "uniform", most = "5 ms" } none 20
+    """
+    return literal(level) if isinstance(level, dict | list) else str(level)
 
 
 def _canonical(value: object) -> Hashable:

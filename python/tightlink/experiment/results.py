@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink.checksums import with_checksum, write_table
+from tightlink.experiment.factors import as_text
 from tightlink.experiment.folder import COMPACT, FAILURES, RUNS
 from tightlink.experiment.metrics import metrics
 from tightlink.experiment.workplace import Workplace
@@ -154,7 +155,7 @@ def _column(values: Sequence[Any]) -> list[Any]:
         if all(isinstance(value, int) for value in values):
             return list(values)
         return [math.nan if value is None else float(value) for value in values]
-    return ["" if value is None else str(value) for value in values]
+    return ["" if value is None else as_text(value) for value in values]
 
 
 def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
