@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from tightlink.analysis.compare.comparison import compare
 from tightlink.analysis.path import residuals
 from tightlink.experiment.fairness import sets_of_competitors
 from tightlink.experiment.metrics import metrics
+from tightlink.experiment.precision import half_width
 from tightlink.reduce import jain
 from tightlink.report.side_by_side import write_comparison
 from tightlink.run import CAPTURE, MEASUREMENT, Framed, Run
@@ -274,6 +275,100 @@ def test_differences_over_seeds_leave_out_what_chance_does_to_both(tmp_path: Pat
     assert row["second"] - row["first"] == pytest.approx(1e-3, rel=1e-2)
     assert row["difference_half_width"] < 1e-5
     assert row["first_half_width"] > 1e-4
+
+
+NOISY = (
+    BASE + 'traffic.noise = { kind = "on-off", from = "a", to = "b", rate = "1 Mbit/s", on = "50 ms", off = "50 ms" }'
+)
+
+
+def _unlike(folder: Path) -> tuple[tl.experiment.Experiment, pl.DataFrame, pl.DataFrame]:
+    """A sweep of delay and queue, its runs, and those of a sweep of the delay alone in a folder beside it."""
+    keys = {"link.wire.delay": ["10 ms", "20 ms"], "link.wire.queue": ["5 packets", "10 packets", "40 packets"]}
+    first = tl.sweep(tl.loads(NOISY), keys, replications=3, output=folder / "first")
+    second = tl.sweep(
+        tl.loads(NOISY).set("link.wire.queue", {"kind": "codel"}),
+        {"link.wire.delay": keys["link.wire.delay"]},
+        replications=3,
+        output=folder / "second",
+    )
+    return first, first.runs.collect(), second.runs.collect()
+
+
+def test_levels_of_a_sweep_are_no_replications_of_another(tmp_path: Path) -> None:
+    first, runs, others = _unlike(tmp_path)
+    metric = "queueing_delay_p95_s"
+    found = compare(tmp_path / "first", tmp_path / "second")
+    assert found.notes == (
+        "link.wire.queue: each level of first (5 packets, 10 packets, 40 packets) is held against second, which has codel",
+    )
+    rows = found.values.filter(metric=metric)
+    assert rows.height == 6
+    # Each combination has the mean and the interval of its own sweep, and stands beside one combination of the other.
+    summary = first.summary
+    assert rows["first"].to_list() == pytest.approx(summary[metric].to_list())
+    assert rows["first_half_width"].to_list() == pytest.approx(summary["queueing_delay_p95_half_width_s"].to_list())
+    means = dict(others.group_by("link.wire.delay").agg(pl.col(metric).mean()).rows())
+    assert rows["second"].to_list() == pytest.approx([means[delay] for delay in summary["link.wire.delay"]])
+    assert rows["entity"][1] == "link.wire.delay = 10 ms, link.wire.queue = 10 packets"
+    assert found.alone.is_empty()
+    # The scenario's own queue is that of no run.
+    keys = found.differences.select("key", "first").rows()
+    assert keys[0] == ("link.wire.queue", "5 packets, 10 packets, 40 packets")
+    # Over the levels: their mean with each seed, then over seeds.
+    over = compare(tmp_path / "first", tmp_path / "second", by=["link.wire.delay"])
+    assert over.notes == (
+        "link.wire.queue: values of first are means over its levels 5 packets, 10 packets, 40 packets",
+    )
+    row = over.values.filter(metric=metric).row(0, named=True)
+    by_seed = runs.filter(pl.col("link.wire.delay") == "10 ms").group_by("seed").agg(pl.col(metric).mean())
+    assert row["first"] == pytest.approx(by_seed[metric].mean())
+    assert row["first_half_width"] == pytest.approx(half_width(by_seed[metric].to_list()))
+    apart = by_seed.join(others.filter(pl.col("link.wire.delay") == "10 ms"), on="seed")
+    expected = half_width((apart[f"{metric}_right"] - apart[metric]).to_list())
+    assert row["difference_half_width"] == pytest.approx(expected)
+    # The report says it, too.
+    page = write_comparison(found, tmp_path, ("first", "second")).read_text(encoding="utf-8")
+    assert "is held against second, which has codel" in page
+    assert found.notes[0] in repr(found)
+
+
+def test_a_level_that_the_other_sweep_has_throughout(tmp_path: Path) -> None:
+    _unlike(tmp_path)
+    tl.sweep(
+        tl.loads(NOISY),
+        {"link.wire.delay": ["10 ms", "20 ms"], "traffic.ftp.flows": [2, 4]},
+        replications=2,
+        output=tmp_path / "third",
+    )
+    found = compare(tmp_path / "first", tmp_path / "third")
+    goodput = found.of("runs", "goodput_bps")
+    both = "link.wire.queue = 10 packets, traffic.ftp.flows = 4"
+    assert goodput["entity"].to_list() == [f"link.wire.delay = {delay}, {both}" for delay in ("10 ms", "20 ms")]
+    assert all(abs(change) < 0.05 for change in goodput["change"].to_list())
+    assert found.notes == (
+        "link.wire.queue: first has 5 packets, 10 packets, 40 packets, and third has 10 packets alone",
+        "traffic.ftp.flows: third has 2, 4, and first has 4 alone",
+    )
+    assert found.alone.filter(side="first")["entity"].n_unique() == 4
+    # Neither has a value of what the other varied.
+    with_codel = compare(tmp_path / "second", tmp_path / "third").of("runs", "goodput_bps")["entity"].to_list()
+    assert with_codel == [f"link.wire.delay = {delay}, traffic.ftp.flows = 4" for delay in ("10 ms", "20 ms")]
+
+
+def test_both_sweeps_may_vary_what_the_other_lacks(tmp_path: Path) -> None:
+    others: dict[str, dict[str, list[Any]]] = {
+        "first": {"link.wire.queue": ["5 packets", "20 packets"]},
+        "second": {"traffic.ftp.flows": [1, 2]},
+    }
+    for name, more in others.items():
+        tl.sweep(tl.loads(BASE), {"link.wire.delay": ["10 ms"], **more}, output=tmp_path / name)
+    found = compare(tmp_path / "first", tmp_path / "second").of("runs", "goodput_bps")["entity"].to_list()
+    assert found == [
+        f"link.wire.delay = 10 ms, link.wire.queue = {queue} against traffic.ftp.flows = {flows}"
+        for queue in ("5 packets", "20 packets")
+        for flows in (1, 2)
+    ]
 
 
 def test_wrong_folders(base: Run, tmp_path: Path) -> None:

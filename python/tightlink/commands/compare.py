@@ -92,7 +92,7 @@ def _over_time(found: Comparison, folders: tuple[Path, Path], pairs: dict[str, s
 
 
 def _described(found: Comparison) -> dict[str, Any]:
-    names = ("titles", "summary", "values", "alone", "differences", "warnings")
+    names = ("titles", "summary", "values", "alone", "differences", "warnings", "notes")
     # Agreements have (o − s) / o, as SLAC 2000; everything here is that of the second against the first.
     agreements = {
         name: plain(each) | {"median": -each.median, "mean_bps": -each.mean_bps}
@@ -121,7 +121,7 @@ def _print(found: Comparison) -> None:
         if place:
             print_text()
         print_table(header, cells, words=words)
-    lines = _one_sided(found)
+    lines = [*found.notes, *_one_sided(found)]
     if lines and tables:
         print_text()
     print_text("\n".join(lines), end="\n" if lines else "")
@@ -162,7 +162,8 @@ def _one_sided(found: Comparison) -> list[str]:
 
 def _listed(names: list[str]) -> str:
     more = f" and more ({len(names)} in all)" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+    # Combinations of several keys have commas already.
+    return ("; " if any(", " in name for name in names) else ", ").join(names[:_MOST_NAMES]) + more
 
 
 def _write(found: Comparison, output: Path, names: tuple[str, str], *, with_lab: bool) -> None:

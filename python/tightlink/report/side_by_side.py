@@ -44,6 +44,7 @@ def write_comparison(
 ) -> Path:
     """Write ``report.html`` of a comparison into a folder; names are what the two are called, such as their folders."""
     place = Path(folder)
+    notes = "".join(f"\n\n{note}." for note in found.notes)
     parts = [_summary(found), _scenarios(found), _agreement(found), _series(found)]
     parts += [_table(found, name) for name in found.values["table"].unique(maintain_order=True) if name != "series"]
     parts.append(_alone(found))
@@ -59,7 +60,7 @@ def write_comparison(
     return write(
         place / "report.html",
         title=f"{second} against {first}",
-        lead=f"{_better(found)}{called}{counted}. {signed}",
+        lead=f"{_better(found)}{called}{counted}. {signed}{notes}",
         sections=[part for part in parts if part is not None],
         figures=place / "figures" if (place / "figures").is_dir() else (),
         warnings=found.warnings,

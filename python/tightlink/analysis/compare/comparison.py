@@ -16,16 +16,17 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.analysis.compare.pairs import SIDES, common, means, paired, same_service, samples, totals, unpivoted
 from tightlink.analysis.compare.summary import nothing, summary
+from tightlink.analysis.compare.sweeps import BLOCK, levels_of, matched, varied
 from tightlink.analysis.path.residuals import NEAR, Agreement, agreement
 from tightlink.errors import TightlinkError, one_of
 from tightlink.experiment.folder import RUNS, Experiment, holds_experiment
 from tightlink.experiment.precision import half_width
-from tightlink.experiment.summary import metric_names, width_of
 from tightlink.experiment.summary import summary as over_replications
+from tightlink.experiment.summary import width_of
 from tightlink.lazy import pl
 from tightlink.reduce import largest, smallest
 from tightlink.run import CAPTURE, MEASUREMENT, SIMULATION, TRACE, Run, holds_run, open_run
-from tightlink.scenario import Scenario
+from tightlink.scenario.toml import literal
 
 #: The table that the runs of a sweep make.
 RUNS_TABLE: Final = "runs"
@@ -33,7 +34,6 @@ RUNS_TABLE: Final = "runs"
 _TITLES: Final = {SIMULATION: "simulated", MEASUREMENT: "measured", CAPTURE: "captured", TRACE: "traced"}
 #: Tables with a row for each of what has this name.
 _NAMED: Final = {"flows": "label", "links": "link", "nodes": "node", "completion_times": "label"}
-_SEED: Final = "seed"
 #: Numbers that a scenario gives.
 GIVEN: Final = ("start_s", "stop_s")
 
@@ -70,6 +70,8 @@ class Comparison:
     """What got better and what worse, of two runs (`tightlink.analysis.compare.summary`)."""
     warnings: tuple[str, ...]
     """What must be read before the comparison is trusted."""
+    notes: tuple[str, ...] = ()
+    """Of sweeps that varied unlike keys: which levels are held against which."""
 
     def __repr__(self) -> str:
         """What differs, and what became better and worse, as tables of text."""
@@ -275,7 +277,7 @@ def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> pl.Data
 def _flat(thing: Any, path: str = "") -> Iterable[tuple[str, str]]:
     if not isinstance(thing, dict):
         # As a scenario writes it.
-        yield path, str(thing).lower() if isinstance(thing, bool) else str(thing)
+        yield path, thing if isinstance(thing, str) else literal(thing)
         return
     for key, value in thing.items():
         yield from _flat(value, f"{path}.{key}" if path else str(key))
@@ -286,74 +288,59 @@ def _of_experiments(
 ) -> Comparison:
     sides = (first, second)
     frames = [side.runs.collect() for side in sides]
-    keys = list(by) if by is not None else _varied(sides, frames)
+    shared = list(by) if by is not None else varied(sides, frames)
     for side, frame in zip(sides, frames, strict=True):
-        missing = next((key for key in keys if key not in frame.columns), None)
+        missing = next((key for key in shared if key not in frame.columns), None)
         if missing is not None:
             raise TightlinkError(f"{side.folder}: {missing}: expected {one_of(frame.columns)}")
-    cells = [_cells(frame, keys) for frame in frames]
+    runs, notes = matched(sides, frames, shared, names, over_others=by is not None)
+    cells = [_cells(side) for side in runs]
     values, alone = paired(RUNS_TABLE, *(means for means, _ in cells))
     for name, (_, half) in zip(SIDES, cells, strict=True):
         widths = half.rename({"value": f"{name}_half_width"})
         values = values.join(widths, on=["entity", "metric"], how="left", maintain_order="left")
-    widths = _difference_widths([_runs(frame, keys) for frame in frames])
+    widths = _difference_widths(runs)
     values = values.join(widths, on=["entity", "metric"], how="left", maintain_order="left")
     empty = pl.DataFrame(
         schema={"side": pl.String, "time_s": pl.Float64, "entity": pl.String, "metric": pl.String, "value": pl.Float64}
     )
-    warnings = () if values.height else (f"the two have no combination of {', '.join(keys)} in common",)
+    warnings = () if values.height else (f"the two have no combination of {', '.join(shared)} in common",)
     measured = ["source" in frame.columns for frame in frames]
     agreements = {}
     if measured[0] != measured[1]:
         agreements = _agreements(values)
         sources = [MEASUREMENT if each else SIMULATION for each in measured]
         names = (_TITLES[sources[0]], _TITLES[sources[1]])
-    differences = _differences(*(tomllib.loads(side.description.get("scenario", "")) for side in sides))
-    return Comparison(names, values, alone, agreements, empty, differences, nothing(), warnings)
-
-
-def _varied(sides: tuple[Experiment, Experiment], frames: Sequence[pl.DataFrame]) -> list[str]:
-    """What was varied in both, as one of them says it or as the names of columns tell."""
-    factors = [[key for group in side.description.get("factors", []) for key in group] for side in sides]
-    # Of other columns with a dot the first word is the name of a traffic group.
-    dotted = [name for name in frames[0].columns if "." in name and name.partition(".")[0] in Scenario.model_fields]
-    keys = factors[0] or factors[1] or dotted
-    shared = [key for key in keys if all(key in frame.columns for frame in frames)]
-    if not shared:
-        what = ", ".join([*factors[0], *factors[1]])
-        varied = f"the two varied nothing in common ({what})" if what else "nothing says what was varied"
-        raise TightlinkError(f"{varied}: expected by, or --by, with columns of runs.parquet that both have")
-    return shared
-
-
-def _runs(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The metrics of the runs that are done, with what was varied as ``entity``, and their seeds where they exist."""
-    done = frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame
-    metrics = [name for name in metric_names(done, keys) if done[name].dtype.is_numeric()]
-    named = pl.concat_str(
-        [pl.when(pl.col(key).cast(pl.String) != "").then(pl.format(f"{key} = {{}}", pl.col(key))) for key in keys],
-        separator=", ",
-        ignore_nulls=True,
+    differences = _differences(
+        *(_with_levels(side, frame, other) for side, frame, other in zip(sides, frames, reversed(sides), strict=True))
     )
-    seed = pl.col(_SEED) if _SEED in done.columns else pl.lit(None, dtype=pl.Int64).alias(_SEED)
-    return done.select(named.alias("entity"), seed, pl.lit("done").alias("status"), *metrics)
+    return Comparison(names, values, alone, agreements, empty, differences, nothing(), warnings, notes)
+
+
+def _with_levels(side: Experiment, frame: pl.DataFrame, other: Experiment) -> dict[str, Any]:
+    """The scenario of a sweep with the levels of what it alone varied, which its runs have instead of its values."""
+    scenario = dict(_flat(tomllib.loads(side.description.get("scenario", ""))))
+    for key in side.varied:
+        scenario = {name: value for name, value in scenario.items() if name != key and not name.startswith(f"{key}.")}
+        if key not in other.varied:
+            scenario[key] = levels_of(frame, key)
+    return scenario
 
 
 def _difference_widths(sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Half the confidence intervals of differences by seed; nothing where fewer than two seeds are on both sides."""
-    by_seed = [
-        side.drop("status").unpivot(index=["entity", _SEED], variable_name="metric").drop_nulls() for side in sides
-    ]
-    pairs = by_seed[0].join(by_seed[1], on=["entity", _SEED, "metric"], suffix="_after")
+    keys = ["entity", *BLOCK]
+    by_seed = [side.unpivot(index=keys, variable_name="metric").drop_nulls() for side in sides]
+    pairs = by_seed[0].join(by_seed[1], on=[*keys, "metric"], suffix="_after")
     differences = pairs.group_by("entity", "metric", maintain_order=True).agg(pl.col("value_after") - pl.col("value"))
     widths = [half_width(each) if len(each) > 1 else None for each in differences["value_after"].to_list()]
     return differences.select("entity", "metric", pl.Series("difference_half_width", widths, dtype=pl.Float64))
 
 
-def _cells(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The mean of each metric over the runs of a combination, and half its confidence interval where that is known."""
-    runs = _runs(frame, keys).drop(_SEED)
-    metrics = [name for name in runs.columns if name not in {"entity", "status"}]
-    found = over_replications(runs.with_columns(run=pl.col("entity").rank("dense").cast(pl.String)), ["entity"])
+def _cells(runs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The mean of each metric over the replications of a combination, and half its confidence interval if known."""
+    metrics = [name for name in runs.columns if name not in {"entity", *BLOCK}]
+    each = runs.drop(BLOCK).with_columns(run=pl.col("entity").rank("dense").cast(pl.String), status=pl.lit("done"))
+    found = over_replications(each, ["entity"])
     half = found.select("entity", *(pl.col(width_of(name)).alias(name) for name in metrics))
     return unpivoted(found, ["entity"], metrics), unpivoted(half, ["entity"], metrics)

@@ -75,7 +75,8 @@ def text(found: Comparison) -> str:
         for part, words in parts
         if part.height
     ]
-    return "\n\n".join("\n".join([*table.head, *table.lines]) for table in tables) or "nothing in common"
+    said = ["\n".join([*table.head, *table.lines]) for table in tables] or ["nothing in common"]
+    return "\n\n".join([*said, *(["\n".join(found.notes)] if found.notes else [])])
 
 
 def _words(rows: pl.DataFrame) -> list[str]:
