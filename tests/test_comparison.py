@@ -422,6 +422,37 @@ def test_the_summary_says_what_got_better_and_what_worse(base: Run) -> None:
     assert queue["second"] == after.links.filter(link="wire")[queue["metric"]].item()
 
 
+def _transfers(times: dict[str, tuple[float, float, float]], *, unfinished: int = 0) -> pl.DataFrame:
+    """Completion times of a group at 50, 95 and 99 %, in ms, by size."""
+    rows = [
+        {"label": "web", "size_class": name, "transfers": 200 if name != "over 10 MB" else 12, "unfinished": unfinished}
+        | {f"completion_{quantile}_s": value / 1e3 for quantile, value in zip(("p50", "p95", "p99"), each, strict=True)}
+        for name, each in times.items()
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_the_summary_says_which_transfers_changed_most(base: Run) -> None:
+    """Times of all are those of the large ones, which hardly tell what becomes of small ones."""
+    before = {"all": (2.8, 12.0, 17.0), "up to 10 kB": (4.0, 9.0, 12.0), "over 10 MB": (1.7, 2.0, 2.4)}
+    after = {"all": (3.2, 11.9, 100.0), "up to 10 kB": (8.0, 40.0, 360.0), "over 10 MB": (1.6, 2.0, 2400.0)}
+    runs = [measurement(base.flows, completion_times=_transfers(each)) for each in (before, after)]
+    rows = compare(*runs).summary.filter(pl.col("of").str.starts_with("web"))
+    # The last of twelve transfers says nothing of the hundredth part of them.
+    assert rows.select("metric", "of", "verdict").rows() == [
+        ("completion_p99_s", "web: up to 10 kB", "worse"),
+        ("completion_p50_s", "web: over 10 MB", "better"),
+    ]
+    assert compare(*runs).summary.row(0, named=True)["change"] == pytest.approx(29)
+    # What is much the same has a line, too; transfers that did not end are in no quantile.
+    lost = measurement(base.flows, completion_times=_transfers(before, unfinished=3))
+    rows = compare(runs[0], lost).summary.filter(pl.col("of").str.starts_with("web"))
+    assert rows.select("metric", "first", "second", "verdict").rows() == [
+        ("unfinished", 0.0, 3.0, "worse"),
+        ("completion_p50_s", 0.0028, 0.0028, "same"),
+    ]
+
+
 def test_a_measurement_has_how_near_the_simulation_comes(base: Run, tmp_path: Path) -> None:
     measured = measurement(base.flows.with_columns(pl.col("goodput_bps") * 1.25))
     found = compare(measured, base)

@@ -15,8 +15,8 @@ Example:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
 
 from tightlink.experiment.fairness import fairness
 from tightlink.experiment.metrics import of_each_flow
@@ -35,14 +35,20 @@ _NEGLIGIBLE: Final = 0.01
 _MORE_IS_BETTER: Final = frozenset({"goodput_bps", "jain"})
 #: The delay that is compared: the first of these that both runs have, with whose it is.
 _DELAYS: Final = {"one_way_delay_p95_s": "worst flow", "one_way_delay_mean_s": "all flows"}
-#: The time of transfers that is compared.
-_TIME: Final = "completion_p95_s"
+#: The times of transfers that are compared, of all and by size, and the share of transfers that took at most so long.
+#: Slowdowns are not: where the scenarios differ in rates or delays, these are beside other times of an empty path.
+_TIMES: Final = {"completion_p50_s": 0.5, "completion_p95_s": 0.95, "completion_p99_s": 0.99}
+#: That which a single transfer has, too.
+_MEDIAN: Final = 0.5
 #: The queue that is compared, likewise.
 _QUEUES: Final = ("queueing_delay_p95_s", "queue_mean_packets")
 
 
 def summary(first: Run, second: Run, *, judged: bool = True) -> pl.DataFrame:
-    """A row for each of completion times, goodput, delay, loss, fairness and queue that both runs know.
+    """A row for each of goodput, delay, loss, fairness and queue that both runs know, and what transfers took.
+
+    Of the transfers of a group those two of all quantiles of completion times, of all and by size, that rose and fell
+    most: the times of all are those of the large ones, which hide what small ones suffer.
 
     Returns:
         ``metric``; ``of``: whose it is; ``first`` and ``second``; ``change``: (second − first) / first, none where only
@@ -74,14 +80,34 @@ def _verdict(metric: str, before: float, after: float, words: tuple[str, str]) -
 
 
 def _of_transfers(first: Run, second: Run) -> Iterator[_Row]:
-    """How long the transfers of each group that both have took."""
+    """What changed most of how long the transfers of each group took that both have, and how many did not end."""
     if any("completion_times" not in run.tables for run in (first, second)):
         return
-    whole = [run.completion_times.filter(size_class="all") for run in (first, second)]
-    for label, before, after in (
-        whole[0].join(whole[1], on="label").select("label", _TIME, f"{_TIME}_right").iter_rows()
-    ):
-        yield _TIME, label, before, after
+    both = first.completion_times.join(second.completion_times, on=["label", "size_class"], maintain_order="left")
+    for (label,), rows in both.group_by("label", maintain_order=True):
+        whole = rows.filter(size_class="all").row(0, named=True)
+        if whole["unfinished"] != whole["unfinished_right"]:
+            yield "unfinished", str(label), whole["unfinished"], whole["unfinished_right"]
+        changes = sorted((each for row in rows.iter_rows(named=True) for each in _quantiles(row)), key=_size)
+        rose, fell = ([each for each in changes if sign * _size(each) > _SAME] for sign in (1, -1))
+        # Of what hardly changed, one is enough.
+        shown = [*rose[-1:], *fell[:1]] or changes[:1]
+        yield from sorted(shown, key=lambda each: -abs(_size(each)))
+
+
+def _quantiles(row: Mapping[str, Any]) -> Iterator[tuple[str, str, float, float]]:
+    """The quantiles of a group of transfers on both sides, without those beyond which there is none of them."""
+    of = row["label"] if row["size_class"] == "all" else f"{row['label']}: {row['size_class']}"
+    transfers = min(row["transfers"], row["transfers_right"])
+    for metric, share in _TIMES.items():
+        before, after = row[metric], row[f"{metric}_right"]
+        if before and after and (share == _MEDIAN or transfers * (1 - share) >= 1):
+            yield metric, of, before, after
+
+
+def _size(change: tuple[str, str, float, float]) -> float:
+    """How far a time rose, below zero if it fell: twice as long is as far as half."""
+    return math.log(change[3] / change[2])
 
 
 def _of_flows(first: Run, second: Run) -> Iterator[_Row]:
