@@ -279,7 +279,7 @@ def test_a_terminal_gets_a_table(
     print_summary(run)
     out = capsys.readouterr().out
     assert "lot.hop[0].reverse" in out
-    assert "the first 5 of 16 rows; into a pipe or a file go all" in out
+    assert "the first 5 of 16 rows (--wide shows all, and so do a pipe and a file)" in out
 
 
 def test_a_closed_pipe_is_no_error(file: Path) -> None:

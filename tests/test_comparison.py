@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from typing import TYPE_CHECKING, Any
@@ -369,6 +370,33 @@ def test_both_sweeps_may_vary_what_the_other_lacks(tmp_path: Path) -> None:
         for queue in ("5 packets", "20 packets")
         for flows in (1, 2)
     ]
+
+
+def test_of_many_links_those_that_changed_most_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hops = [f"r{place}" for place in range(13)]
+    links = "".join(
+        f'link.l{place} = {{ ends = ["{one}", "{other}"], rate = "{10 if place == 7 else 20} Mbit/s", delay = "1 ms" }}\n'
+        for place, (one, other) in enumerate(itertools.pairwise(hops))
+    )
+    traffic = f'traffic.get = {{ kind = "bulk", from = "{hops[0]}", to = "{hops[-1]}" }}\n'
+    base = tl.loads(f'duration = "1 s"\n{links}{traffic}')
+    folders = [str(tmp_path / name) for name in ("first", "second", "third")]
+    tl.simulate(base).save(folders[0])
+    tl.simulate(base.set("link.l3.rate", "5 Mbit/s")).save(folders[1])
+    tl.simulate(base).save(folders[2])
+    assert cli.main(["compare", *folders[:2]]) == 0
+    printed = capsys.readouterr().out
+    rows = [line.split()[0] for line in printed.splitlines() if " utilization " in line]
+    assert len(rows) == 10
+    # The bottleneck that came, then the one that was.
+    assert rows[:2] == ["l3", "l7"]
+    assert "The 10 that changed most of 24 links (--wide shows all)." in printed
+    assert cli.main(["compare", *folders[:2], "--wide"]) == 0
+    printed = capsys.readouterr().out
+    assert sum(" utilization " in line for line in printed.splitlines()) == 24
+    assert "changed most" not in printed
+    assert cli.main(["compare", folders[0], folders[2]]) == 0
+    assert "None of 24 links changed (--wide shows all)." in capsys.readouterr().out
 
 
 def test_wrong_folders(base: Run, tmp_path: Path) -> None:

@@ -82,10 +82,12 @@ def print_table(  # noqa: PLR0913
     drop: Sequence[str] = (),
     more: Sequence[str] = (),
     as_is: bool = False,
+    whole: bool = False,
 ) -> None:
     """Print a table with its first column and those of words to the left and the others to the right.
 
-    On a terminal it fits the width (`tightlink.text_table`), stops after some rows, and says what is not shown.
+    On a terminal it fits the width (`tightlink.text_table`), stops after some rows, and says what is not shown; where
+    all is asked for it does neither.
 
     Args:
         header: Names of the columns.
@@ -95,6 +97,7 @@ def print_table(  # noqa: PLR0913
         drop: Names of columns to leave out where a terminal is too narrow, the least important one first.
         more: Names of columns that are printed only where they are asked for, or all are.
         as_is: Whether numbers stand as they are, as somebody asked for these.
+        whole: Whether all rows are printed, as they were chosen already.
     """
     out = out or sys.stdout
     header, *rows = [[visible(cell, keep="") for cell in line] for line in (header, *rows)]
@@ -104,7 +107,8 @@ def print_table(  # noqa: PLR0913
     width = terminal_width(out)
     asked = _ASKED.get() or _Asked()
     asked.names |= dict.fromkeys(TextTable(header, ()).names)
-    most = len(rows) if width is None or len(rows) <= _FEW_MORE * _MOST_ROWS else _MOST_ROWS
+    every = whole or asked.choice.wide or width is None or len(rows) <= _FEW_MORE * _MOST_ROWS
+    most = len(rows) if every else _MOST_ROWS
     shown = layout(TextTable(header, rows[:most], words, drop, more), width, asked.choice)
     if width is None:
         print(*shown.head, *shown.lines, sep="\n", file=out)
@@ -115,7 +119,7 @@ def print_table(  # noqa: PLR0913
     console = Console(file=out)
     notes = [f"not shown: {', '.join(shown.hidden)} (--wide shows all, --columns some)"] if shown.hidden else []
     if len(rows) > most:
-        notes.append(f"the first {most} of {len(rows)} rows; into a pipe or a file go all")
+        notes.append(f"the first {most} of {len(rows)} rows (--wide shows all, and so do a pipe and a file)")
     console.print(Text("\n".join(shown.head)), style="bold", soft_wrap=True)
     console.print(Text("\n".join(shown.lines)), soft_wrap=True)
     for note in notes:
@@ -197,6 +201,11 @@ def columns_chosen(choice: Choice, *, csv: bool = False) -> Iterator[None]:
         if asked.names and not Choice(names=[name]).places(known):
             meant = closest(name, known.header)
             raise ScenarioError(one_of(known.header), key="--columns", value=name, suggestion=meant)
+
+
+def is_everything_asked_for() -> bool:
+    """Whether somebody wants to see all columns and rows of tables, which ``--wide`` is for."""
+    return (_ASKED.get() or _Asked()).choice.wide
 
 
 def terminal_width(out: TextIO) -> int | None:

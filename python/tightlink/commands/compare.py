@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from tightlink import plots
-from tightlink.analysis.compare.comparison import Comparison
+from tightlink.analysis.compare.comparison import RUNS_TABLE, Comparison
 from tightlink.analysis.compare.comparison import compare as put_together
 from tightlink.analysis.compare.pairs import SIDES
-from tightlink.analysis.compare.words import agreements, in_order, is_main, main_agreements, summarized, written
+from tightlink.analysis.compare.words import (
+    agreements,
+    changed_most,
+    in_order,
+    is_main,
+    main_agreements,
+    summarized,
+    written,
+)
 from tightlink.checksums import write_table
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.options import Json, Names, Output, WithLab  # cyclopts evaluates it
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_text, say, warned
+from tightlink.console import is_everything_asked_for, print_json, print_table, print_text, say, warned
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.files import check_empty
 from tightlink.laboratory.embedded import Offer
@@ -35,6 +44,10 @@ _SINGULAR: Final = {
     "runs": "runs with",
     "series": "mean of series",
 }
+_PLURAL: Final = {"completion_times": "groups and sizes of transfers", "series": "flows and links with samples"}
+#: Of more flows, links or nodes, those that changed most are printed.
+_MOST_ENTITIES: Final = 20
+_CHANGED_MOST: Final = 10
 _MOST_FIGURES: Final = 12
 _MOST_NAMES: Final = 12
 
@@ -101,30 +114,47 @@ def _described(found: Comparison) -> dict[str, Any]:
     return {name: plain(getattr(found, name)) for name in names} | {"agreements": agreements}
 
 
+@dataclass(frozen=True)
+class _Printed:
+    """A table on standard output, and what is said below it."""
+
+    header: list[str]
+    rows: list[tuple[Any, ...]]
+    words: tuple[int, ...] = ()
+    note: str = ""
+
+
 def _print(found: Comparison) -> None:
-    first, second = found.titles
-    tables: list[tuple[list[str], list[tuple[Any, ...]], tuple[int, ...]]] = []
-    if found.differences.height:
-        tables.append((["scenario", first, second], found.differences.rows(), (1, 2)))
-    if found.summary.height:
-        table = summarized(found)
-        tables.append((table.columns, table.rows(), (4,)))
-    for (name,), rows in found.values.group_by("table", maintain_order=True):
-        shown = rows if name == "series" else _main(rows, every=name == "runs")
-        if shown.height:
-            header = [_SINGULAR.get(str(name), str(name)), "metric", first, second, "change"]
-            tables.append((header, written(shown).rows(), (1,)))
-    if found.agreements:
-        table = agreements(found, main_agreements(found))
-        tables.append((["how near", *table.columns[1:]], [tuple(map(str, row)) for row in table.rows()], ()))
-    for place, (header, cells, words) in enumerate(tables):
+    tables = list(_tables(found))
+    for place, table in enumerate(tables):
         if place:
             print_text()
-        print_table(header, cells, words=words)
+        if table.rows:
+            print_table(table.header, table.rows, words=table.words, whole=bool(table.note))
+        if table.note:
+            print_text(table.note)
     lines = [*found.notes, *_one_sided(found)]
     if lines and tables:
         print_text()
     print_text("\n".join(lines), end="\n" if lines else "")
+
+
+def _tables(found: Comparison) -> Iterator[_Printed]:
+    first, second = found.titles
+    if found.differences.height:
+        yield _Printed(["scenario", first, second], found.differences.rows(), (1, 2))
+    if found.summary.height:
+        table = summarized(found)
+        yield _Printed(table.columns, table.rows(), (4,))
+    for (name,), rows in found.values.group_by("table", maintain_order=True):
+        main = rows if name == "series" else _main(rows, every=name == RUNS_TABLE)
+        if main.height:
+            shown, note = _chosen(main, str(name))
+            header = [_SINGULAR.get(str(name), str(name)), "metric", first, second, "change"]
+            yield _Printed(header, written(shown).rows(), (1,), note)
+    if found.agreements:
+        table = agreements(found, main_agreements(found))
+        yield _Printed(["how near", *table.columns[1:]], [tuple(map(str, row)) for row in table.rows()])
 
 
 def _offers(names: tuple[str, str]) -> list[Offer]:
@@ -134,6 +164,18 @@ def _offers(names: tuple[str, str]) -> list[Offer]:
     if not offers:
         raise TightlinkError("--with-lab is for runs that were simulated, and neither of the two is one")
     return offers
+
+
+def _chosen(rows: pl.DataFrame, table: str) -> tuple[pl.DataFrame, str]:
+    """Of many flows, links or nodes the rows of those that changed most, and how many there are."""
+    there = rows["entity"].n_unique()
+    if table == RUNS_TABLE or there <= _MOST_ENTITIES or is_everything_asked_for():
+        return rows, ""
+    shown = changed_most(rows, _CHANGED_MOST)
+    kept, of = shown["entity"].n_unique(), _PLURAL.get(table, table)
+    if not kept:
+        return shown, f"None of {there} {of} changed (--wide shows all)."
+    return shown, f"The {kept} that changed most of {there} {of} (--wide shows all)."
 
 
 def _main(rows: pl.DataFrame, *, every: bool) -> pl.DataFrame:

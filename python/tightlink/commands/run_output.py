@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink.console import print_rows, print_text, say
+from tightlink.console import is_everything_asked_for, print_rows, print_text, say
 from tightlink.diagnosis import Why
 from tightlink.diagnosis.completions import of_groups, with_completions
 from tightlink.diagnosis.delay_variation import with_delay_variation
@@ -120,11 +120,11 @@ def print_summary(run: Run) -> None:
         print_rows("transfers by size", "sizes", _COMPLETION_TIMES, sizes, drop=_DROP)
         print_text()
     links = run.links
-    if links.height > _MOST_LINKS:
+    if links.height > _MOST_LINKS and not is_everything_asked_for():
         links = links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(_BUSIEST)
     print_rows("link", "link", TOTALS["links"], links.to_dicts(), drop=_DROP, more=_MORE_OF_LINKS)
     if links.height < run.links.height:
-        print_text(f"The {_BUSIEST} busiest of {run.links.height} links.")
+        print_text(f"The {_BUSIEST} busiest of {run.links.height} links (--wide shows all).")
     nodes = run.nodes.to_dicts() if "nodes" in run.tables else []
     processors = [row for row in nodes if row["load_true"] is not None]
     if processors:

@@ -24,7 +24,7 @@ def _option(name: str, annotation: Any, help_: str, default: object = None) -> i
 
 _flag: Final = functools.partial(_option, annotation=bool, default=False)
 _OPTIONS: Final = (
-    _flag("wide", help_="Print all columns of tables, however narrow the terminal is."),
+    _flag("wide", help_="Print all columns and rows of tables, however narrow the terminal is."),
     _option(
         "columns",
         Names,

@@ -125,6 +125,24 @@ def _within(change: float | None, half: float | None, digits: int) -> str:
     return said if half is None or said == NONE else f"{said.removesuffix(' %')} ± {percent(half, digits)}"
 
 
+def changed_most(rows: pl.DataFrame, most: int) -> pl.DataFrame:
+    """The rows of those flows, links or nodes of a table that changed most, from the furthest on.
+
+    How far a metric changed is told beside the largest value that any of them has of it on either side: a queue of no
+    importance that is twice as long changed little.
+
+    >>> rows = pl.DataFrame({"entity": ["a", "b", "c"], "metric": "queue", "first": [1.0, 100.0, 80.0],
+    ...                      "second": [3.0, 120.0, 80.0]})
+    >>> changed_most(rows, 2)["entity"].to_list(), changed_most(rows, 1)["entity"].to_list()
+    (['b', 'a'], ['b'])
+    """
+    largest = pl.max_horizontal(*(pl.col(side).abs() for side in SIDES)).max().over("metric")
+    size = pl.when(largest > 0).then((pl.col("second") - pl.col("first")).abs() / largest).otherwise(0.0)
+    sizes = rows.with_columns(size=size).group_by("entity", maintain_order=True).agg(pl.col("size").max())
+    first = sizes.filter(pl.col("size") > 0).sort("size", descending=True, maintain_order=True).head(most)
+    return first.select("entity").join(rows, on="entity", how="left", maintain_order="left_right").select(rows.columns)
+
+
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """Values with those of one flow, link or node together."""
     order = {entity: place for place, entity in enumerate(rows["entity"].unique(maintain_order=True))}
