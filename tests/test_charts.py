@@ -9,6 +9,7 @@ import altair as alt
 import polars as pl
 import pytest
 
+from drawn import Drawn
 from tightlink import cli
 from tightlink.report import charts
 
@@ -63,6 +64,27 @@ def test_few_kinds_all_have_their_names() -> None:
         means = pl.DataFrame({"link.l.queue.kind": kinds[:count], "loss": [0.1] * count})
         axis = charts.over_levels(means, "link.l.queue.kind", "loss").to_dict()["layer"][0]["encoding"]["x"]["axis"]
         assert axis.get("labelOverlap") is named
+
+
+@pytest.mark.parametrize(
+    ("levels", "texts"),
+    [
+        (["25 Mbit/s", "100 Mbit/s"], ["25", "100"]),
+        (["15 Mbit/s", "90 Mbit/s"], ["15", "90"]),
+        (["150 Mbit/s", "950 Mbit/s"], ["150", "950"]),
+        (["2.9 ms", "30 ms"], ["2.9", "30"]),
+        (["25 packets", "100 packets", "400 packets"], ["25", "100", "400"]),
+        (["25 packets", "40 packets", "12345 packets"], ["25", "40", "12.345k"]),
+        ([0.0015, 0.15], ["0.0015", "0.15"]),
+        (["1234567 packets", "9876543 packets"], ["1.234567M", "9.876543M"]),
+    ],
+)
+def test_ticks_are_the_levels(levels: list[Any], texts: list[str], tmp_path: Path) -> None:
+    """Vega rounds what stands at an axis to the steps between its ticks: two levels far apart had one digit."""
+    means = pl.DataFrame({"level": levels, "jain": [0.5, 0.9, 1.0][: len(levels)]})
+    assert texts == [
+        text for text in Drawn(charts.over_levels(means, "level", "jain"), tmp_path).texts if text in texts
+    ]
 
 
 def test_losses_and_rates_over_decades_of_loss_are_straight_lines() -> None:

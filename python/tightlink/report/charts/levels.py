@@ -14,6 +14,8 @@ from tightlink.report.encoding import Kind, axis_of, channel, color, field, fini
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
 #: Levels up to which each has its tick.
 _MOST_TICKS: Final = 12
+#: Significant digits of a level at most: what floating point adds has more.
+_DIGITS: Final = 9
 #: Between the first level and the axis, in pixels.
 _PADDING: Final = 12
 #: Times of which the largest is so many times the least stand on a logarithmic axis.
@@ -111,7 +113,8 @@ def _along(column: str, title: str, levels: list[float]) -> Any:
     scale = alt.Scale(**kind, nice=False, padding=_PADDING)
     x = alt.X(column, type="quantitative", title=title, scale=scale)
     if len(levels) <= _MOST_TICKS:
-        return x.axis(values=levels, format=plain_format(levels))
+        # Where steps are wide, Vega rounds what it writes by itself to these: 25 beside 100 would be 30.
+        return x.axis(values=levels, labelExpr=f"format(datum.value, '.{_DIGITS}{plain_format(levels)}')")
     return x.axis(format=plain_format(levels)) if kind["type"] == "log" else x
 
 
