@@ -87,6 +87,30 @@ def test_ticks_are_the_levels(levels: list[Any], texts: list[str], tmp_path: Pat
     ]
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "half_width"),
+    [
+        ("utilization", [0.2, 0.955], [0.1, 0.08]),
+        ("utilization", [0.97, 1.0], [0.02, 0.01]),
+        ("call.share", [0.4, 0.41], [1.3, 1.2]),
+        ("utilization", [0.5, 1.0000000000004], [0.0, 0.0]),
+        ("loss", [0.001, 0.9], [0.002, 0.3]),
+    ],
+)
+def test_shares_do_not_go_beyond_the_whole(
+    column: str, values: list[float], half_width: list[float], tmp_path: Path
+) -> None:
+    means = pl.DataFrame({"queue": ["5 packets", "80 packets"], column: values, "half": half_width})
+    drawn = Drawn(charts.over_levels(means, "queue", column, half_width="half"), tmp_path)
+    ticks = [float(text) for text in drawn.texts if text.replace(".", "", 1).isdecimal()]
+    assert max(ticks) <= 100
+    # Over time, too, where the share of an interval may be a little more than all of it by rounding.
+    frame = pl.DataFrame({"time_s": [0.0, 1.0], "entity": "wire", column: [0.0, max(values)]})
+    for chart in (charts.line(frame, "time_s", column), charts.linked([frame], "time_s", "entity")):
+        ticks = [float(text) for text in Drawn(chart, tmp_path / "over").texts if text.replace(".", "", 1).isdecimal()]
+        assert max(ticks) <= 100
+
+
 def test_losses_and_rates_over_decades_of_loss_are_straight_lines() -> None:
     means = pl.DataFrame({
         "link.b.loss": [0.0001, 0.0016, 0.0256], "goodput_bps": [37e6, 8.4e6, 1.4e6], "loss": [0.0001, 0.0014, 0.029],

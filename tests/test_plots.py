@@ -102,6 +102,17 @@ def test_shares_of_the_time_fill_the_bars(run: tl.Run) -> None:
     assert all(abs(end - 100) < 1e-6 for end in ends.values())
 
 
+def test_axes_of_shares_end_at_the_whole() -> None:
+    for values in ([0.0, 1.0], [0.4, 0.98], [0.0, 1.0000000000004]):
+        frame = pl.DataFrame({"time_s": [0.0, 1.0], "utilization": values})
+        low, high = plots.line(frame, x="time_s", y="utilization").get_ylim()
+        assert low >= 0
+        assert high == pytest.approx(100) if values[1] >= 1 else high <= 100
+    # A load may be more than that.
+    loads = pl.DataFrame({"time_s": [0.0, 1.0], "load": [0.0, 1.2]})
+    assert plots.line(loads, x="time_s", y="load").get_ylim()[1] > 120
+
+
 def test_a_distribution() -> None:
     line = plots.cdf(_loss(), x="goodput_bps").lines[0]
     np.testing.assert_allclose(np.asarray(line.get_ydata())[-1], 100)

@@ -19,6 +19,7 @@ from tightlink.run import Run
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.lines import Line2D
 
     #: A curve: a function of x, or its points.
     Curve: TypeAlias = Callable[[Array], Any] | tuple[Iterable[float], Iterable[float]]
@@ -49,7 +50,8 @@ def line(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, ax: Axes
     ax = axes(ax)
     across, up = _axis(frame, x, ax.get_xlabel()), _axis(frame, y, ax.get_ylabel())
     for name, color, part in _lines(frame, by):
-        ax.plot(_values(part, x, across), _values(part, y, up), label=name, **_styled(color, style))
+        drawn = ax.plot(_values(part, x, across), _values(part, y, up), label=name, **_styled(color, style))
+        _within(drawn, y, up)
     return _labelled(ax, across.title, up.title, legend=by is not None)
 
 
@@ -85,7 +87,8 @@ def series(
     for name, color, part in _lines(wide, "entity", palette.entities(run)):
         label = {} if isinstance(entity, str) else {"label": name}
         drawn = pl.concat([part.drop("entity"), gaps(part, "time_s", metric)]).sort("time_s")
-        ax.plot(_values(drawn, "time_s", across), _values(drawn, metric, up), **(label | _styled(color, style)))
+        values = _values(drawn, "time_s", across), _values(drawn, metric, up)
+        _within(ax.plot(*values, **(label | _styled(color, style))), metric, up)
     return _labelled(ax, across.title, up.title, legend=not isinstance(entity, str))
 
 
@@ -228,6 +231,14 @@ def scatter_with_curves(  # noqa: PLR0913
     for name, color, part in _lines(frame, by):
         ax.scatter(_values(part, x, across), _values(part, y, up), s=18, label=name, zorder=2, linewidths=0, **color)
     return _labelled(ax, across.title, up.title, legend=by is not None or bool(curves))
+
+
+def _within(drawn: Iterable[Line2D], column: str, axis: labels.Axis) -> None:
+    """Have the axis of shares end at 0 and 100 %, whatever margins there are."""
+    most = labels.most_of(column)
+    if most is not None:
+        for each in drawn:
+            each.sticky_edges.y.extend((0.0, most * axis.factor))
 
 
 def _styled(color: dict[str, Any], style: dict[str, Any]) -> dict[str, Any]:

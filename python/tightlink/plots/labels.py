@@ -35,6 +35,10 @@ _UNITS: Final[dict[str, tuple[tuple[str, float], ...]]] = {
 _COUNTS: Final = {"_packets": "packets", "_pps": "packets/s", "_bdp": "BDP"}
 _SHARES: Final = ("limited_by_", "utilization", "loss", "load")
 _SHARES_OF_GROUPS: Final = ("share", "loss")
+#: What is at most 1: shares of a whole, which loads may exceed, and Jain's index.
+_AT_MOST_ONE: Final = re.compile(r"(?:[^.]+\.)?(?:utilization|loss|share|jain)|limited_by_\w+")
+#: How far sums of shares may be off, relatively.
+_ROUNDING: Final = 1e-9
 #: Columns with a title of their own; sizes of packets stay in bytes.
 _OWN: Final = {"packet_bytes": "packet size (B)", "packets_per_s": "packet rate (packets/s)"}
 #: Effects below this share of the mean have a decimal.
@@ -91,6 +95,16 @@ Axis(title='utilization (%)', factor=100.0))
         if column.endswith(ending):
             return Axis(f"{words(column.removesuffix(ending))} ({unit})")
     return Axis(words(column))
+
+
+def most_of(column: str, largest: float | None = None) -> float | None:
+    """The largest value that a column can have, where there is one; none if it has a larger one nevertheless.
+
+    >>> most_of("utilization", 1.0000000000004), most_of("web.share"), most_of("load"), most_of("loss", 2.0)
+    (1.0, 1.0, None, None)
+    """
+    bounded = _AT_MOST_ONE.fullmatch(column) is not None
+    return 1.0 if bounded and (largest is None or largest <= 1 + _ROUNDING) else None
 
 
 def axis_drawn(column: str, title: str) -> Axis | None:

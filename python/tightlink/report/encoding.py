@@ -65,9 +65,14 @@ def field(column: str) -> str:
 
 
 def scaled(frame: pl.DataFrame, axes: Mapping[str, labels.Axis]) -> pl.DataFrame:
-    """The frame with its columns in the units of their axes."""
+    """The frame with its columns in the units of their axes, and shares that rounding made larger than 1 as 1.
+
+    An axis of these would end at 105 %.
+    """
     return frame.with_columns(
-        (pl.col(column) * axis.factor).alias(column) for column, axis in axes.items() if axis.factor != 1.0
+        (pl.col(column).clip(upper_bound=labels.most_of(column, largest(frame, column))) * axis.factor).alias(column)
+        for column, axis in axes.items()
+        if axis.factor != 1.0
     )
 
 
