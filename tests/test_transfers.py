@@ -15,6 +15,9 @@ import tightlink as tl
 from tightlink.cli import main
 from tightlink.diagnosis.completions import with_completions
 from tightlink.experiment.metrics import metrics
+from tightlink.plots import paper
+from tightlink.report.blocks import Chart, Table
+from tightlink.report.transfers import sections
 
 #: One link, on which nothing but the transfers' own packets is in the way.
 ALONE = """
@@ -369,6 +372,22 @@ def test_what_a_run_prints_and_what_a_sweep_compares(capsys: pytest.CaptureFixtu
     assert found["up-to-1-MB.slowdown_p99"] == run.completion_times.row(3, named=True)["slowdown_p99"]
     swept = tl.sweep(tl.load(file), {"traffic.web.load": [0.1, 0.3]}, output=tmp_path / "sweep")
     assert swept.runs.collect()["slowdown_p99"][1] == found["slowdown_p99"]
+
+
+def test_a_distribution_has_the_words_of_the_table_below_it() -> None:
+    run = tl.simulate(tl.loads(TREE).set("traffic.web.size_classes", ["100 kB", "200 kB"]))
+    (section,) = sections(run)
+    *_, cdf, table = section.blocks
+    assert isinstance(cdf, Chart)
+    assert isinstance(table, Table)
+    drawn = paper.spec_of(cdf.chart)
+    legend = drawn["encoding"]["color"]["scale"]["domain"]
+    assert legend == table.frame["size_class"].to_list()[1:] == ["up to 100 kB", "up to 200 kB", "over 200 kB"]
+    # Each line ends where the longest transfer of its class did.
+    rows = [row for data in drawn["datasets"].values() for row in data]
+    unit = max(row["completion_s"] for row in rows) / run.completions["completion_s"].max()
+    for name, longest in run.completion_times.select("size_class", "completion_max_s").rows()[1:]:
+        assert max(row["completion_s"] for row in rows if row["sizes"] == name) == pytest.approx(longest * unit)
 
 
 def test_a_saved_run_has_its_transfers(tmp_path: Path) -> None:

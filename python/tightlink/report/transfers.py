@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from tightlink import units
 from tightlink.diagnosis.completions import of_groups
 from tightlink.diagnosis.transfers import completed
 from tightlink.lazy import pl
@@ -18,6 +19,8 @@ _MOST_POINTS: Final = 2000
 #: Groups of transfers of similar size of which quantiles are taken, and how many a group holds at least.
 _MOST_GROUPS: Final = 20
 _FEWEST_WITHIN: Final = 100
+#: The class of transfers of any size.
+_ALL: Final = "all"
 _SHOWN: Final = (
     *("size_class", "transfers", "unfinished", "completion_p50_s", "completion_p95_s", "completion_p99_s"),
     *("slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99"),
@@ -34,7 +37,9 @@ def sections(run: Run) -> list[Section]:
         title = "Transfers" if len(labels) == 1 else f"Transfers {label}"
         each = run.completions.filter(label=label)
         classes = times.filter(label=label)
-        made.append(Section(title, f"{completed(classes.row(0, named=True))}.", [*_charts(each), _table(classes)]))
+        made.append(
+            Section(title, f"{completed(classes.row(0, named=True))}.", [*_charts(each, classes), _table(classes)])
+        )
     return made
 
 
@@ -48,13 +53,10 @@ def lead(run: Run) -> str | None:
     return f"{counted} and {several(others, 'flow')}" if others > 0 else counted
 
 
-def _charts(each: pl.DataFrame) -> list[Chart]:
-    spread = each.select(
-        "completion_s",
-        sizes=pl.col("bytes").log10().floor().cast(pl.Int64).map_elements(_decade, return_dtype=pl.String),
-    )
-    cdf = charts.distribution(spread.sort("completion_s"), "completion_s", by="sizes", censored=True, x_scale="log")
-    said = "Share of all transfers that were complete after so long, by the power of ten of their size."
+def _charts(each: pl.DataFrame, classes: pl.DataFrame) -> list[Chart]:
+    spread = each.sort("bytes").select("completion_s", sizes=_class(classes))
+    cdf = charts.distribution(spread, "completion_s", by="sizes", censored=True, x_scale="log")
+    said = "Share of all transfers that were complete after so long, by size."
     return [*_over_size(each), Chart(cdf, said)] if each["completion_s"].count() else []
 
 
@@ -77,10 +79,14 @@ def _over_size(each: pl.DataFrame) -> list[Chart]:
     return [Chart(chart, caption)]
 
 
-def _decade(power: int) -> str:
-    unit, scale = next((unit, 3 * place) for place, unit in reversed(list(enumerate(("B", "kB", "MB", "GB", "TB")))) if
-                       power >= 3 * place)  # fmt: skip
-    return f"{10 ** (power - scale)} {unit} and more"
+def _class(classes: pl.DataFrame) -> pl.Expr:
+    """The class of a transfer's size, as the table below calls it."""
+    names = [name for name in classes["size_class"] if name != _ALL]
+    found = pl.lit(names[-1] if names else _ALL)
+    for name in reversed(names[:-1]):
+        limit = units.size(name.removeprefix("up to "))
+        found = pl.when(pl.col("bytes") <= limit).then(pl.lit(name)).otherwise(found)
+    return found
 
 
 def _quantiles(done: pl.DataFrame) -> pl.DataFrame | None:
@@ -103,5 +109,5 @@ def _quantiles(done: pl.DataFrame) -> pl.DataFrame | None:
 
 
 def _table(classes: pl.DataFrame) -> Table:
-    shown = classes.filter((classes["transfers"] > 0) | (classes["size_class"] == "all")).select(_SHOWN)
+    shown = classes.filter((classes["transfers"] > 0) | (classes["size_class"] == _ALL)).select(_SHOWN)
     return Table(shown, "By size; transfers that were not complete at the end are counted, and in no mean or quantile.")
