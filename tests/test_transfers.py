@@ -374,6 +374,23 @@ def test_what_a_run_prints_and_what_a_sweep_compares(capsys: pytest.CaptureFixtu
     assert swept.runs.collect()["slowdown_p99"][1] == found["slowdown_p99"]
 
 
+@pytest.mark.parametrize("options", [[], ["--set", "observe.flows=none"]])
+def test_no_table_is_printed_without_rows(
+    options: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(ALONE if not options else tl.network("dsl").set("duration", "1 s").to_toml())
+    assert main(["run", str(file), *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    heads = [place for place, line in enumerate(lines) if line.startswith(("flow ", "transfers by size ", "link "))]
+    assert all(lines[place + 1] for place in heads)
+    assert lines[heads[-1]].startswith("link ")
+    assert ("transfers by size" in " ".join(lines), any(line.startswith("flow ") for line in lines)) == (
+        False,
+        not options,
+    )
+
+
 def test_a_distribution_has_the_words_of_the_table_below_it() -> None:
     run = tl.simulate(tl.loads(TREE).set("traffic.web.size_classes", ["100 kB", "200 kB"]))
     (section,) = sections(run)

@@ -98,7 +98,7 @@ def described(run: Run, tables: Iterable[str], why: Why | None = None) -> dict[s
 
 def print_summary(run: Run) -> None:
     """Print the traffic and the links of a run on standard output."""
-    if "flows" in run.tables:
+    if "flows" in run.tables and run.flows.height:
         _print_flows(run)
         print_text()
     if "users" in run.tables:
@@ -109,13 +109,13 @@ def print_summary(run: Run) -> None:
     if "scatter" in run.tables:
         print_rows("scatter", "label", _SCATTER, list(_totals(run, "scatter")), drop=_DROP)
         print_text()
-    times = of_groups(run)
+    # A transfer that is alone is a flow above, and its classes have none.
+    times = of_groups(run).filter(pl.col("transfers") > 0)
     if not times.is_empty():
         several = times["label"].n_unique() > 1
         sizes = [
             row | {"sizes": f"{row['label']}: {row['size_class']}" if several else row["size_class"]}
             for row in times.iter_rows(named=True)
-            if row["transfers"]
         ]
         print_rows("transfers by size", "sizes", _COMPLETION_TIMES, sizes, drop=_DROP)
         print_text()
