@@ -31,7 +31,7 @@ from tightlink.diagnosis.captured_delay import delay_of, echoed_delay
 from tightlink.diagnosis.captured_row import credible, of_the_path
 from tightlink.diagnosis.messages import of_messages
 from tightlink.diagnosis.remarks import handshake, remarks
-from tightlink.diagnosis.vantage import NEVER, place
+from tightlink.diagnosis.vantage import NEVER, place, tells_place
 from tightlink.diagnosis.words import percent
 
 #: A share of its time in which a flow has nothing in flight, or no room in a window: worth a word; what bounds it.
@@ -154,7 +154,7 @@ def _why_idle_is_not_told(row: Mapping[str, Any]) -> str:
             "at a steady rate of full segments: either the application offers no more, or the sender's own link "
             "carries no more, of which a capture there does not see the queue"
         )
-    if not row["initial_rtt_s"] and evidence.share(row, "silent_s") < evidence.idle(row) / 2:
+    if not tells_place(row) and evidence.share(row, "silent_s") < evidence.idle(row) / 2:
         return (
             "as where the application has nothing to send, or where the capture was not taken at the sender: the "
             "handshake, which would tell, was not captured"

@@ -45,5 +45,6 @@ def echoed_delay(row: Mapping[str, Any]) -> Delay:
     """The delay that a capture at the receiver tells, where it found a queue."""
     shortest = path_rtt_s(row)
     median, p95 = row["rtt_echoed_median_s"] - shortest, row["rtt_echoed_p95_s"] - shortest
-    text = f"queues on the path add {ms(median)} (median; {ms(p95)} at p95) to the handshake's RTT of {ms(shortest)}"
+    whole = "the handshake's" if row["initial_rtt_s"] else "a shortest"
+    text = f"queues on the path add {ms(median)} (median; {ms(p95)} at p95) to {whole} RTT of {ms(shortest)}"
     return Delay("", median, p95, shortest, True, text)  # noqa: FBT003

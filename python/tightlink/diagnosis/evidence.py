@@ -170,6 +170,9 @@ def may_fill_window(row: Mapping[str, Any]) -> bool:
 
 def fills_window_behind(row: Mapping[str, Any]) -> bool:
     """Whether the receiver's largest window is what arrives in a round trip of the path, seen at the receiver."""
+    if row["state"] == "partial":
+        # A header says a window of 64 KiB at most, of which a scale that is not known makes up to 1 GiB.
+        return False
     in_flight, window = (row["goodput_bps"] or 0.0) * path_rtt_s(row) / _BITS, row["window_max_bytes"]
     most = math.inf if scale_is_known(row) else _SCALED * window
     return bool(FILLED_MEAN * window <= in_flight <= most)

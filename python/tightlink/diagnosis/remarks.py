@@ -78,8 +78,10 @@ def _of_place(row: Mapping[str, Any], captured: Mapping[str, Any]) -> Iterator[s
     if not row["rtt_samples"] or row["state"] in NEVER:
         return
     whole = path_rtt_s(captured)
+    # Without the handshake a queue that always stands, or ACKs that are always delayed, are part of the shortest.
+    most, told = ("", "") if row["initial_rtt_s"] else ("at most ", ", as timestamps tell")
     if row["place"] == "receiver":
-        own = "captured at the receiver, so that its RTTs are the receiver's own delay"
+        own = f"captured at the receiver{told}, so that its RTTs are the receiver's own delay"
         yield f"{own}; the path's shortest is at most {ms(whole)}"
     elif row["place"] == "unknown":
         yield (
@@ -94,8 +96,8 @@ def _of_place(row: Mapping[str, Any], captured: Mapping[str, Any]) -> Iterator[s
     elif row["place"] == "between":
         before = ms(whole - captured["rtt_min_s"])
         yield (
-            f"captured between both ends: of the path's shortest RTT of {ms(whole)}, {before} are on the sender's side "
-            "of the capture point, and not in the RTTs of the tables"
+            f"captured between both ends{told}: of the path's shortest RTT of {most}{ms(whole)}, {before} are on the "
+            "sender's side of the capture point, and not in the RTTs of the tables"
         )
 
 

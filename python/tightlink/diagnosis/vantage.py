@@ -2,8 +2,9 @@
 
 RTTs of a capture are those between the capture point and the receiver. The sender's side of the path is in the
 handshake, which crosses both, and in timestamps of the receiver, which the sender echoes. The handshake alone says
-little: a server that accepts late, or a SYN that waits for ARP, makes it longer than the path. Without the handshake a
-capture is taken for one at the sender, unless its RTTs may as well be the receiver's own delay.
+little: a server that accepts late, or a SYN that waits for ARP, makes it longer than the path. Without the handshake
+timestamps tell; without either a capture is taken for one at the sender, unless its RTTs may as well be the receiver's
+own delay.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ _BITS: Final = 8
 
 def place(row: Mapping[str, Any]) -> Place:
     """Where the capture was taken, seen from a flow."""
-    whole = row["initial_rtt_s"]
     if row["state"] in NEVER or not row["acks"]:
         return "sender"
-    if not whole:
+    if not tells_place(row):
         return "unknown" if _may_be_own_delay(row) else "sender"
     shortest, before = row["rtt_min_s"] or 0.0, _before_s(row)
+    whole = row["initial_rtt_s"] or shortest + before
     behind = shortest / (shortest + before) if shortest or before else 0.0
     if behind > _SENDERS or (behind >= _RECEIVERS and before < _OF_HOSTS_S):
         return "sender"
@@ -54,6 +55,11 @@ def place(row: Mapping[str, Any]) -> Place:
     held_back = shortest < _OF_HOSTS_S and (row.get("rtt_echoed_median_s") or 0.0) > (1 - _ADDS_UP) * whole
     queued = whole_stream and soon > _RECEIVERS * whole and not held_back
     return "receiver" if behind < _RECEIVERS and not queued else "between"
+
+
+def tells_place(row: Mapping[str, Any]) -> bool:
+    """Whether the handshake was captured, or timestamps that the sender echoed while it kept sending."""
+    return bool(row["initial_rtt_s"]) or row.get("rtt_echoed_min_s") is not None
 
 
 def _may_be_own_delay(row: Mapping[str, Any]) -> bool:
@@ -73,11 +79,13 @@ def path_rtt_s(row: Mapping[str, Any]) -> float:
 
 
 def _before_s(row: Mapping[str, Any]) -> float:
-    """The shortest round trip of the sender's side of the capture point; none where that is not known.
+    """The shortest round trip of the sender's side of the capture point; none where that is not known."""
+    return _left_of_handshake_s(row) if row["initial_rtt_s"] else float(row.get("rtt_echoed_min_s") or 0.0)
 
-    It is what is left of the handshake beside the SYN's round trip, which is one of the samples: the longest at most.
-    """
-    whole, shortest, longest = row["initial_rtt_s"] or 0.0, row["rtt_min_s"] or 0.0, row.get("rtt_max_s")
+
+def _left_of_handshake_s(row: Mapping[str, Any]) -> float:
+    """What is left of the handshake beside the SYN's round trip, which is one of the samples: the longest at most."""
+    whole, shortest, longest = float(row["initial_rtt_s"]), row["rtt_min_s"] or 0.0, row.get("rtt_max_s")
     echoed = row.get("rtt_echoed_median_s")
     rest = max(0.0, whole - shortest)
     if echoed is not None and abs(shortest + echoed - whole) <= _ADDS_UP * whole:

@@ -161,9 +161,10 @@ impl Connection {
     /// Timestamps that one end sent come back with the data of the other.
     fn echo(&mut self, direction: usize, segment: &Segment, time: Nanoseconds) {
         let Some((value, echo)) = segment.timestamps else { return };
-        let initial_rtt = self.tracker.as_ref().and_then(|tracker| tracker.initial_rtt).unwrap_or(0);
+        let initial_rtt = self.tracker.as_ref().and_then(|tracker| tracker.initial_rtt);
         if segment.payload > 0 {
-            self.ways[direction].echoes.echoed(echo, time, initial_rtt);
+            let way = &mut self.ways[direction];
+            way.echoes.echoed(echo, time, initial_rtt, way.shortest_behind());
         }
         self.ways[1 - direction].echoes.sent(value, time);
     }
@@ -171,7 +172,6 @@ impl Connection {
     /// What each end waits for from now on.
     fn wait(&mut self, time: Nanoseconds) {
         let Some(tracker) = &self.tracker else { return };
-        let initial_rtt = tracker.initial_rtt.unwrap_or(0);
         for direction in 0..2 {
             let mss = self.ways[1 - direction].options.and_then(|options| options.mss).map_or(u32::MAX, u32::from);
             let way = &mut self.ways[direction];
@@ -181,7 +181,7 @@ impl Connection {
                 Some((0, _)) => Wait::Data,
                 _ => Wait::Other,
             };
-            way.waits.turn(wait, time, initial_rtt);
+            way.waits.turn(wait, time, tracker.initial_rtt.or_else(|| way.shortest_whole()));
         }
     }
 

@@ -60,9 +60,14 @@ impl Times {
         self.sum as f64 / self.count as f64 / 1e9
     }
 
+    /// The smallest, if there are any.
+    pub fn least(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.least)
+    }
+
     /// The smallest in seconds; NaN without times.
     pub fn least_s(&self) -> f64 {
-        if self.count == 0 { f64::NAN } else { self.least as f64 / 1e9 }
+        self.least().map_or(f64::NAN, |least| least as f64 / 1e9)
     }
 
     /// The largest in seconds; NaN without times.

@@ -19,8 +19,8 @@ pub enum Wait {
 pub struct Waits {
     /// With nothing in flight, in nanoseconds.
     pub idle: u64,
-    /// Of that, what each pause was longer than the initial round trip: behind the path, where the next packet takes that
-    /// long to come, no more of a pause is the sender's.
+    /// Of that, what each pause was longer than a round trip: behind the path, where the next packet takes that long to come,
+    /// no more of a pause is the sender's. Of pauses before a round trip is known, nothing.
     pub idle_beyond: u64,
     /// With no room in the receiver's window, in nanoseconds.
     pub window: u64,
@@ -29,8 +29,8 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// From `time` on the sender waits for `wait`.
-    pub fn turn(&mut self, wait: Wait, time: Nanoseconds, initial_rtt: Nanoseconds) {
+    /// From `time` on the sender waits for `wait`; `rtt` is the path's round trip, if it is known.
+    pub fn turn(&mut self, wait: Wait, time: Nanoseconds, rtt: Option<Nanoseconds>) {
         if wait == self.wait {
             return;
         }
@@ -39,7 +39,8 @@ impl Waits {
             Wait::Other => {}
             Wait::Data => {
                 self.idle += lasted;
-                self.idle_beyond += lasted.saturating_sub(u64::try_from(initial_rtt).unwrap_or(0));
+                let path = rtt.map_or(u64::MAX, |rtt| u64::try_from(rtt).unwrap_or(0));
+                self.idle_beyond += lasted.saturating_sub(path);
             }
             Wait::Window => self.window += lasted,
         }
@@ -55,12 +56,12 @@ mod tests {
     fn a_wait_counts_when_it_ends() {
         let mut waits = Waits::default();
         for (wait, time) in [(Wait::Data, 10), (Wait::Data, 20), (Wait::Other, 110), (Wait::Window, 120)] {
-            waits.turn(wait, time, 30);
+            waits.turn(wait, time, Some(30));
         }
         assert_eq!((waits.idle, waits.idle_beyond, waits.window), (100, 70, 0));
-        waits.turn(Wait::Data, 150, 30);
+        waits.turn(Wait::Data, 150, Some(30));
         // A clock that goes backwards.
-        waits.turn(Wait::Other, 140, 30);
+        waits.turn(Wait::Other, 140, Some(30));
         assert_eq!((waits.idle, waits.idle_beyond, waits.window), (100, 70, 30));
     }
 }

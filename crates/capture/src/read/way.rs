@@ -127,6 +127,16 @@ impl Way {
         self.clear_rtt().with(&self.unclear_rtt)
     }
 
+    /// The shortest clear round trip from the capture point to the other end, in nanoseconds; zero where none was seen.
+    pub fn shortest_behind(&self) -> u64 {
+        [&self.prompt_rtt, &self.last_rtt].into_iter().filter_map(Times::least).min().unwrap_or(0)
+    }
+
+    /// The shortest round trip of the path, both sides of the capture point added, where timestamps tell that before it.
+    pub fn shortest_whole(&self) -> Option<Nanoseconds> {
+        Nanoseconds::try_from(self.echoes.times.least()?.saturating_add(self.shortest_behind())).ok()
+    }
+
     /// Payload moves the end of what was sent.
     pub fn advance(&mut self, segment: &Segment) {
         let start = segment.seq.wrapping_add(u32::from(segment.has(SYN)));

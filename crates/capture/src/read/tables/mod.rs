@@ -168,6 +168,7 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
             ("rtt_p95_s", round_trip(|times| times.quantile_s(0.95))),
             ("rtt_max_s", round_trip(Times::most_s)),
             ("rtt_prompt_p95_s", float(|flow| flow.way().prompt_rtt.quantile_s(0.95))),
+            ("rtt_echoed_min_s", float(|flow| flow.way().echoes.times.least_s())),
             ("rtt_echoed_median_s", float(|flow| flow.way().echoes.times.quantile_s(0.5))),
             ("rtt_echoed_p95_s", float(|flow| flow.way().echoes.times.quantile_s(0.95))),
             ("idle_s", float(|flow| flow.way().waits.idle as f64 / 1e9)),
