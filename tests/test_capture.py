@@ -572,6 +572,45 @@ def test_what_a_sender_waits_for(tmp_path: Path) -> None:
     assert found == pytest.approx((0.25, 0.21, 0.018))
 
 
+_FILLED = [
+    (0, A, tcp(PORTS, 99, 0, SYN, 3000, options=b"\2\4\3\xe8")),
+    (20, B, tcp(BACK, 499, 100, SYN | ACK, 2000, options=b"\2\4\3\xe8")),
+    (20, A, tcp(PORTS, 100, 500, ACK, 3000)),
+    (30, A, tcp(PORTS, 100, 500, ACK, 3000, 1000)),
+]
+_PROBES = [step for time in (300, 700, 1500) for step in (
+    (time, A, tcp(PORTS, 1099, 500, ACK, 3000)), (time + 20, B, tcp(BACK, 500, 1100, ACK, 0)),
+)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("after", "first", "idle_s", "window_limited_s"),
+    [
+        # The window closes, and what follows are probes of it and their answers; also where the scale is not known.
+        ([(50, B, tcp(BACK, 500, 1100, ACK, 0)), *_PROBES], 0, 0.0, 1.47),
+        ([(50, B, tcp(BACK, 500, 1100, ACK, 0)), *_PROBES], 3, 0.0, 1.47),
+        # It is full, and nobody acknowledges what is retransmitted.
+        ([(time, A, tcp(PORTS, 1100, 500, ACK, 3000, 1000)) for time in (31, 400, 1031)], 0, 0.0, 1.0),
+        # Everything was delivered: keep-alives, or the other end's FIN, make that no pause.
+        ([(50, B, tcp(BACK, 500, 1100, ACK, 2000)), (900, A, tcp(PORTS, 1099, 500, ACK, 3000))], 0, 0.0, 0.0),
+        ([(50, B, tcp(BACK, 500, 1100, ACK, 2000)), (900, B, tcp(BACK, 500, 1100, FIN | ACK, 2000))], 0, 0.0, 0.0),
+        # After its FIN a sender waits for no window.
+        (
+            [(40, A, tcp(PORTS, 1100, 500, FIN | ACK, 3000)), (60, B, tcp(BACK, 500, 1101, ACK, 0)),
+             (900, B, tcp(BACK, 500, 1101, FIN | ACK, 0))],
+            0, 0.0, 0.0,
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_sender_waits_for_at_the_end(
+    tmp_path: Path, after: list[tuple[int, str, bytes]], first: int, idle_s: float, window_limited_s: float
+) -> None:
+    steps = [*_FILLED, *after][first:]
+    frames = [(time * MS, ethernet(ipv4(end, B if end == A else A, TCP, segment))) for time, end, segment in steps]
+    (one,) = read(tmp_path, pcap(frames)).table("connections").iter_rows(named=True)
+    assert (one["idle_s"], one["window_limited_s"]) == pytest.approx((idle_s, window_limited_s))
+
+
 def test_what_is_sent_again_within_a_round_trip(tmp_path: Path) -> None:
     """At the sender it is retransmitted; behind the loss it is new. tshark calls both out of order."""
     offers = [(0, A, tcp(PORTS, 99, 0, SYN, 500)), (20, B, tcp(BACK, 499, 100, SYN | ACK, 500))]

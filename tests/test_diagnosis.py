@@ -613,7 +613,7 @@ def test_there_must_be_such_a_flow() -> None:
         ),
         # A receiver that reads no more: behind the last data only probes of its window pass.
         (
-            {"zero_windows": 6, "keep_alives": 5, "after_s": 100.0},
+            {"zero_windows": 6, "keep_alives": 5, "after_s": 100.0, "window_limited_s": 100.0},
             "slow_receiver",
             "closed its window, and the last 100 s passed without data",
         ),

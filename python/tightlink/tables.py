@@ -321,7 +321,11 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("rtt_echoed_p95_s", "number", "time that 95 % of them do not exceed"),
         ("idle_s", "number", "time with nothing in flight before the sender sent more: it had nothing to send"),
         ("idle_beyond_rtt_s", "number", "the same, less the path's round trip for each pause, as a receiver sees it"),
-        ("window_limited_s", "number", "time in which the receiver's window had no room for another segment"),
+        (
+            "window_limited_s",
+            "number",
+            "time in which the receiver's window had no room for a segment, to the last packet",
+        ),
         ("mss_bytes", "integer", "largest segment that the receiver takes, as its SYN says"),
         ("options", "text", "what both ends agreed on: sack, timestamps, the factor of the receiver's window"),
     ),

@@ -56,7 +56,6 @@ def _until_its_end(row: Mapping[str, Any]) -> dict[str, Any]:
     own = dict(row)
     if row["zero_windows"] and row.get("keep_alives") and after > _WAITS * (lasts + after):
         own["stop_s"] = row["stop_s"] + after
-        own["window_limited_s"] = row["window_limited_s"] + after
         own["closed_s"] = after
     elif after and (row["state"] == "reset" or row["idle_s"] > lasts):
         whole = row["initial_rtt_s"] or 0.0

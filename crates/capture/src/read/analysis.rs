@@ -174,15 +174,15 @@ impl Tracker {
         segment.flags & (SYN | ACK) == SYN && self.sides[direction].base.is_some_and(|base| base != segment.seq)
     }
 
-    /// What is in flight of a direction, and the bytes for which the receiver's window has room, if its scale is known.
-    /// Nothing before both ends were seen.
+    /// What is in flight of a direction, and the bytes for which the receiver's window has room, if its scale is known or it is
+    /// closed. Nothing before both ends were seen.
     pub fn room(&self, direction: usize) -> Option<(u32, Option<u32>)> {
         let (own, other) = (&self.sides[direction], &self.sides[1 - direction]);
         let (next, ack) = (own.next?, other.ack?);
         // Where ACKs of what was not captured have run ahead, nothing is.
         let in_flight = if after(next, ack) { next.wrapping_sub(ack) } else { 0 };
-        let known = other.scale != Scale::Unknown;
-        Some((in_flight, other.open_window().filter(|_| known).map(|window| window.saturating_sub(in_flight))))
+        let known = other.open_window().filter(|&window| window == 0 || other.scale != Scale::Unknown);
+        Some((in_flight, known.map(|window| window.saturating_sub(in_flight))))
     }
 
     /// Looks at the next segment of a direction.

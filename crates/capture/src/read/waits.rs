@@ -14,7 +14,8 @@ pub enum Wait {
     Window,
 }
 
-/// How long a sender waited for what, until it sent something.
+/// How long a sender waited for what: for room in the window up to the last packet of the connection, for data until it sent
+/// some, as one that has delivered everything waits for nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Waits {
     /// With nothing in flight, in nanoseconds.
@@ -31,12 +32,10 @@ pub struct Waits {
 impl Waits {
     /// From `time` on the sender waits for `wait`; `rtt` is the path's round trip, if it is known.
     pub fn turn(&mut self, wait: Wait, time: Nanoseconds, rtt: Option<Nanoseconds>) {
-        if wait == self.wait {
-            return;
-        }
         let lasted = u64::try_from(time.saturating_sub(self.since)).unwrap_or(0);
         match self.wait {
             Wait::Other => {}
+            Wait::Data if wait == Wait::Data => return,
             Wait::Data => {
                 self.idle += lasted;
                 let path = rtt.map_or(u64::MAX, |rtt| u64::try_from(rtt).unwrap_or(0));
@@ -53,7 +52,7 @@ mod tests {
     use super::{Wait, Waits};
 
     #[test]
-    fn a_wait_counts_when_it_ends() {
+    fn a_pause_counts_when_it_ends_and_a_full_window_while_it_lasts() {
         let mut waits = Waits::default();
         for (wait, time) in [(Wait::Data, 10), (Wait::Data, 20), (Wait::Other, 110), (Wait::Window, 120)] {
             waits.turn(wait, time, Some(30));
@@ -63,5 +62,9 @@ mod tests {
         // A clock that goes backwards.
         waits.turn(Wait::Other, 140, Some(30));
         assert_eq!((waits.idle, waits.idle_beyond, waits.window), (100, 70, 30));
+        for (wait, time) in [(Wait::Window, 200), (Wait::Window, 220), (Wait::Window, 270)] {
+            waits.turn(wait, time, Some(30));
+        }
+        assert_eq!((waits.idle, waits.window), (100, 100));
     }
 }

@@ -160,6 +160,11 @@ impl Way {
         }
     }
 
+    /// Whether a FIN said that there is no more to send.
+    pub fn is_finished(&self) -> bool {
+        self.progress.fin.is_some()
+    }
+
     /// An ACK of the other end moves the end of what was delivered.
     pub fn acknowledge(&mut self, ack: u32, time: Nanoseconds, rtt: Option<RoundTrip>) {
         if let Some(RoundTrip { lasted, clear, last }) = rtt {
