@@ -42,6 +42,7 @@ def _flow(
     behind_ms: float = 40.0,
     rounds: int = 20,
     pause_ms: float = 3.0,
+    window: int = 60_000,
 ) -> list[captures.Timed]:
     """Ten segments in each round trip, of which a part is before the capture point and a part behind it."""
     whole = before_ms + behind_ms
@@ -54,7 +55,7 @@ def _flow(
         time = begin_ms + whole + 0.1 + place // 10 * (whole + pause_ms) + place % 10 * 0.1
         reached = 1 + (place + 1) * _SEGMENT
         found.append(_packet(time, ACK, reached - _SEGMENT, 1, _SEGMENT))
-        found.append(_packet(time + behind_ms, ACK, 1, reached, back=True))
+        found.append(_packet(time + behind_ms, ACK, 1, reached, back=True, window=window))
     return sorted(found)
 
 
@@ -104,6 +105,32 @@ def test_a_capture_in_the_middle_has_the_round_trip_of_both_sides(tmp_path: Path
     found = _sentence(tmp_path, _flow(before_ms=30, behind_ms=20))
     assert "has nothing to send" not in found
     assert "of the path's shortest RTT of 50 ms, 30 ms are on the sender's side of the capture point" in found
+
+
+@pytest.mark.parametrize(
+    ("window", "said"),
+    [
+        (11_000, "likely the receiver's window of 11000 bytes (median; 60000 at most) is full, at most 2.2 Mbit/s at the path's"),
+        (50_000, "nothing is lost, and its window, 50000 bytes (median), has room"),
+    ],
+)  # fmt: skip
+def test_the_windows_behind_the_handshake_count_at_the_receiver(tmp_path: Path, window: int, said: str) -> None:
+    assert said in _sentence(tmp_path, _flow(before_ms=40, behind_ms=0.01, window=window))
+
+
+def test_the_receivers_window_over_time(tmp_path: Path) -> None:
+    """The smallest of each interval; nothing of a RST, whose window is zero, and where the scale is not known."""
+    frames = [*_flow(window=50_000), _packet(2000, RST | ACK, 1, 1 + 200 * _SEGMENT, back=True, window=0)]
+    frames.append(_packet(405, ACK, 1, 1 + 80 * _SEGMENT, back=True, window=7000))
+    file, windows = tmp_path / "flow.pcap", []
+    for first in (0, 3):
+        file.write_bytes(captures.pcap(sorted(frames)[first:]))
+        series = tl.capture(file, interval="10 ms").series
+        windows.append(series.filter(series["metric"] == "receiver_window_bytes").select("time_s", "value").rows())
+    (small,) = [row for row in windows[0] if row[1] != 50_000]
+    assert small == (pytest.approx(0.41), 7000)
+    assert len(windows[0]) > 20
+    assert windows[1] == []
 
 
 def test_copies_of_a_mirror_port_are_no_losses(tmp_path: Path) -> None:

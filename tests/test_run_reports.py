@@ -244,7 +244,8 @@ def test_a_capture_is_drawn_over_time() -> None:
     run = tl.capture(uploads, interval="100 ms")
     spec, caption = _chart(over_time.section(run))
     titles = list(_panels(spec))
-    for title in ("throughput (Mbit/s)", "in flight (kB)", "round-trip time (ms)", "payload sent (MB)"):
+    rates, waits = ["throughput (Mbit/s)", "in flight (kB)"], ["round-trip time (ms)", "payload sent (MB)"]
+    for title in (*rates, "receiver's window (MB)", *waits):
         assert title in titles
     # Rates of the samples are the bytes of the flows.
     series = run.series
@@ -268,6 +269,7 @@ def test_samples_of_a_capture_add_up_to_its_totals() -> None:
         assert of["packets_retransmitted"].sum() == row["packets_retransmitted"]
         assert of["acknowledged_bytes"].max() == row["delivered_bytes"]
         assert of["in_flight_bytes"].max() == row["in_flight_max_bytes"]
+        assert of["receiver_window_bytes"].max() <= row["window_max_bytes"]
         assert row["rtt_min_s"] <= of["rtt_s"].min()
         assert of["rtt_s"].max() <= row["rtt_max_s"]
         assert of["sent_bytes"].is_sorted()

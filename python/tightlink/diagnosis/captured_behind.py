@@ -59,8 +59,10 @@ def _what_is_seen(row: Mapping[str, Any], lost: float) -> str:
         return f"{few}, and the receiver's window is not known, as {missing_scale(row)}"
     seen = (
         f"{few}, and its largest window, {row['window_max_bytes']} bytes, has room; whether later windows were smaller "
-        "is not in the tables"
+        "is not in the tables, as it has no samples"
     )
+    if "window_median_bytes" in row:
+        seen = f"{few}, and its window, {row['window_median_bytes']} bytes (median), has room"
     if evidence.acks_are_held_back(row):
         seen += f"; ACKs come {ms(row['rtt_median_s'])} after their data, as where the application there reads slowly"
     return seen

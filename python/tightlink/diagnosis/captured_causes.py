@@ -129,8 +129,13 @@ def varying_window(row: Mapping[str, Any]) -> Cause:
 
 def of_window(row: Mapping[str, Any]) -> str:
     """That the receiver's window is full, and the rate that it allows."""
-    rtt = path_rtt_s(row) if row["place"] == "receiver" else row["rtt_median_s"]
-    most = f", at most {rate(row['window_max_bytes'] * _BITS / rtt)}" if rtt else ""
+    behind = row["place"] == "receiver"
+    window, rtt = (
+        (evidence.typical_window(row), path_rtt_s(row)) if behind else (row["window_max_bytes"], row["rtt_median_s"])
+    )
+    most = f", at most {rate(window * _BITS / rtt)}" if rtt else ""
+    if behind and "window_median_bytes" in row:
+        return f"the receiver's window of {window} bytes (median; {row['window_max_bytes']} at most) is full{most}"
     # The largest one may be that of the SYN, and later ones smaller.
     up_to = "" if row["window_full"] or row["in_flight_max_bytes"] >= row["window_max_bytes"] else "up to "
-    return f"the receiver's window of {up_to}{row['window_max_bytes']} bytes is full{most}"
+    return f"the receiver's window of {up_to}{window} bytes is full{most}"

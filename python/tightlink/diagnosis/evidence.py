@@ -168,12 +168,17 @@ def may_fill_window(row: Mapping[str, Any]) -> bool:
     return not scale_is_known(row) and bool(FILLED_MEAN * window <= in_flight <= _SCALED * window)
 
 
+def typical_window(row: Mapping[str, Any]) -> int:
+    """The median of the receiver's windows over time, or the largest where there are no samples."""
+    return int(row.get("window_median_bytes", row["window_max_bytes"]))
+
+
 def fills_window_behind(row: Mapping[str, Any]) -> bool:
-    """Whether the receiver's largest window is what arrives in a round trip of the path, seen at the receiver."""
+    """Whether the receiver's typical window is what arrives in a round trip of the path, seen at the receiver."""
     if row["state"] == "partial":
         # A header says a window of 64 KiB at most, of which a scale that is not known makes up to 1 GiB.
         return False
-    in_flight, window = (row["goodput_bps"] or 0.0) * path_rtt_s(row) / _BITS, row["window_max_bytes"]
+    in_flight, window = (row["goodput_bps"] or 0.0) * path_rtt_s(row) / _BITS, typical_window(row)
     most = math.inf if scale_is_known(row) else _SCALED * window
     return bool(FILLED_MEAN * window <= in_flight <= most)
 

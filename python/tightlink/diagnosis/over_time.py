@@ -36,6 +36,7 @@ _DOUBLED, _DOUBLED_SHARE, _DOUBLED_LEAST = 0.4, 0.9, 5
 _BITS: Final = 8
 _HEADERS: Final = 40
 _METRICS: Final = ("throughput_bps", "sent_bytes", "acknowledged_bytes", "packets_retransmitted")
+_WINDOW: Final = "receiver_window_bytes"
 
 
 def told(series: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -46,11 +47,12 @@ def told(series: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, d
         ``handshake_s``, if there are any; ``stalled_s`` and ``longest_stall_s``: time in which nothing got through
         until something was retransmitted; ``repaired``: what was retransmitted in outages and right behind them;
         ``silent_s``: time in long silences with nothing in flight; ``data_end_s``: when new data were sent last;
-        ``steady``: whether it never sends much less than its mean; ``doubled``: whether each packet is there twice.
+        ``steady``: whether it never sends much less than its mean; ``doubled``: whether each packet is there twice;
+        ``window_median_bytes``: median of the smallest windows that the receiver told in each interval, where known.
     """
     count = Counter(row["label"] for row in rows)
     wanted = {row["label"]: row for row in rows if row["transport"] == "tcp" and count[row["label"]] == 1}
-    samples = series.filter(pl.col("metric").is_in(_METRICS)).with_columns(pl.col("entity").cast(pl.String))
+    samples = series.filter(pl.col("metric").is_in([*_METRICS, _WINDOW])).with_columns(pl.col("entity").cast(pl.String))
     samples = samples.filter(pl.col("entity").is_in(list(wanted)))
     found = {}
     for (label,), own in samples.group_by("entity"):
@@ -58,6 +60,8 @@ def told(series: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, d
         if wide.height > 1 and set(_METRICS) <= set(wide.columns):
             row, columns = wanted[str(label)], (wide[name].to_list() for name in ("time_s", *_METRICS))
             found[str(label)] = _told(row, _Samples(*columns))
+            if _WINDOW in wide.columns:
+                found[str(label)]["window_median_bytes"] = int(wide[_WINDOW].drop_nulls().median())  # type: ignore[arg-type]
     return found
 
 

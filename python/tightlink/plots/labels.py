@@ -58,6 +58,7 @@ _WORDS: Final = {
     "queue_mean": "mean queue",
     "queue_max": "largest queue",
     "one_way_delay": "one-way delay",
+    "receiver_window": "receiver's window",
     "sent": "payload sent",
     "acknowledged": "payload acknowledged",
     "jain": "Jain's index",

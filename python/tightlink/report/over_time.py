@@ -23,7 +23,7 @@ _SEEN: Final = 1.01
 #: What is drawn of flows and of links and processors, a panel each, in order; of the rates the first that there is.
 _RATES: Final = ("throughput_bps", "goodput_bps")
 _OF_FLOWS: Final = (
-    *("cwnd_packets", "in_flight_packets", "in_flight_bytes", "rtt_s"),
+    *("cwnd_packets", "in_flight_packets", "in_flight_bytes", "receiver_window_bytes", "rtt_s"),
     *("sent_bytes", "packets_retransmitted"),
 )
 _OF_LINKS: Final = ("queue_packets", "packets_dropped", "delay_s", "load")
@@ -38,7 +38,8 @@ _ABOVE: Final = {
 }
 _OF_CAPTURES: Final = (
     "Throughput is what was captured, headers included. Each flow has at most 256 intervals; in flight is "
-    "the most that was sent beyond the last ACK in an interval, the round-trip time the mean of those that ended in it."
+    "the most that was sent beyond the last ACK in an interval, the receiver's window the smallest told in it, "
+    "the round-trip time the mean of those that ended in it."
 )
 _RATE_SAYS: Final = {
     "throughput_bps": "Throughput is what arrives at the receiver in each interval{interval}, headers included.",

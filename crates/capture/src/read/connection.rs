@@ -117,6 +117,8 @@ impl Connection {
             found.add(Found::PORTS_REUSED);
         }
         let window = tracker.sides[direction].scaled(segment);
+        // That of a RST says nothing.
+        let told = (tracker.sides[direction].scale != Scale::Unknown && !segment.has(RST)).then_some(window);
         let in_flight = match (tracker.sides[direction].next, tracker.sides[1 - direction].ack) {
             (Some(next), Some(ack)) if segment.payload > 0 => next.wrapping_sub(ack),
             _ => 0,
@@ -152,7 +154,7 @@ impl Connection {
                 samples[direction].sent(time, way, again, in_flight);
             }
             if segment.has(ACK) && back.data_packets > 0 {
-                samples[1 - direction].acknowledged(time, back, rtt);
+                samples[1 - direction].acknowledged(time, back, rtt, told);
             }
         }
         found

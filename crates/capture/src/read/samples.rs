@@ -18,6 +18,8 @@ pub struct Bin {
     pub retransmitted: u64,
     /// The most that was sent beyond the last ACK; zero where nothing was sent.
     pub in_flight: u32,
+    /// The smallest window that the other end told, in bytes, as far as its scale is known.
+    pub receiver_window: Option<u32>,
     /// Round-trip times that ended: how many, and their sum in nanoseconds.
     pub rtt: (u64, u64),
     /// Payload sent so far, each byte once; zero before the first.
@@ -31,6 +33,7 @@ impl Bin {
         self.bytes += later.bytes;
         self.retransmitted += later.retransmitted;
         self.in_flight = self.in_flight.max(later.in_flight);
+        self.receiver_window = self.receiver_window.into_iter().chain(later.receiver_window).min();
         self.rtt.0 += later.rtt.0;
         self.rtt.1 += later.rtt.1;
         self.sent = self.sent.max(later.sent);
@@ -86,10 +89,11 @@ impl Samples {
         }
     }
 
-    /// An ACK came back.
-    pub fn acknowledged(&mut self, time: Nanoseconds, way: &Way, rtt: Option<RoundTrip>) {
+    /// An ACK came back, with a window as far as that is known.
+    pub fn acknowledged(&mut self, time: Nanoseconds, way: &Way, rtt: Option<RoundTrip>, window: Option<u32>) {
         let bin = self.at(time);
         bin.acked = way.delivered;
+        bin.receiver_window = bin.receiver_window.into_iter().chain(window).min();
         if let Some(RoundTrip { lasted, .. }) = rtt {
             bin.rtt = (bin.rtt.0 + 1, bin.rtt.1.saturating_add(lasted));
         }
@@ -121,11 +125,15 @@ mod tests {
             let bin = samples.at(5 + time);
             bin.bytes += 3;
             bin.in_flight = bin.in_flight.max(time as u32);
+            if time % 7 == 0 {
+                bin.receiver_window = Some(bin.receiver_window.unwrap_or(u32::MAX).min(time as u32));
+            }
         }
         assert!(samples.bins.len() <= MOST);
         assert!(samples.bins.len() > MOST / 2);
         assert_eq!(samples.bins.iter().map(|bin| bin.bytes).sum::<u64>(), 30_000);
         assert_eq!(samples.bins.last().map(|bin| bin.in_flight), Some(9999));
+        assert_eq!(samples.bins[..2].iter().map(|bin| bin.receiver_window).collect::<Vec<_>>(), [Some(0), Some(70)]);
         let whole = &samples.bins[..samples.bins.len() - 1];
         assert!(whole.iter().all(|bin| bin.bytes == 3 * samples.interval as u64));
     }

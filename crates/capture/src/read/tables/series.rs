@@ -15,6 +15,7 @@ enum Metric {
     Throughput,
     PacketRate,
     InFlight,
+    ReceiverWindow,
     Rtt,
     Sent,
     Acknowledged,
@@ -23,10 +24,11 @@ enum Metric {
 
 impl Metric {
     /// In the order of the variants.
-    const NAMES: [&str; 7] = [
+    const NAMES: [&str; 8] = [
         "throughput_bps",
         "packet_rate_pps",
         "in_flight_bytes",
+        "receiver_window_bytes",
         "rtt_s",
         "sent_bytes",
         "acknowledged_bytes",
@@ -114,9 +116,12 @@ fn of_flow(flow: &Flow<'_>, entity: usize, rows: &mut Rows) -> bool {
         if !flow.is_tcp() {
             continue;
         }
-        // Nothing is known of intervals in which nothing was sent, or no round trip ended.
+        // Nothing is known of intervals in which nothing was sent, no window told, or no round trip ended.
         if bin.in_flight > 0 {
             rows.push(time_s, entity, Metric::InFlight, f64::from(bin.in_flight));
+        }
+        if let Some(window) = bin.receiver_window {
+            rows.push(time_s, entity, Metric::ReceiverWindow, f64::from(window));
         }
         if bin.rtt.0 > 0 {
             rows.push(time_s, entity, Metric::Rtt, bin.rtt.1 as f64 / bin.rtt.0 as f64 / 1e9);
