@@ -663,7 +663,19 @@ def test_what_was_lost_before_the_capture_counts_as_retransmitted(tmp_path: Path
     assert lost - 3 <= receiver["packets_retransmitted"] <= lost
 
 
-def test_what_was_overtaken_does_not(tmp_path: Path) -> None:
-    simulated, sender, receiver = _at_both_ends('reorder = { probability = "1 %", delay = "5 ms" }', tmp_path)
-    assert simulated["packets_dropped"] == 0
+@pytest.mark.parametrize(
+    ("delay", "loss"),
+    [
+        ("5 ms", ""),
+        # Later than half a round trip: timestamps tell.
+        ("50 ms", ""),
+        ("50 ms", "loss = 0.005"),
+        # Later than what was retransmitted for it.
+        ("100 ms", ""),
+    ],
+)
+def test_what_was_overtaken_does_not(tmp_path: Path, delay: str, loss: str) -> None:
+    link = f'reorder = {{ probability = "1 %", delay = "{delay}" }}\n{loss}'
+    simulated, sender, receiver = _at_both_ends(link, tmp_path)
+    assert (simulated["packets_dropped"] > 20) == bool(loss)
     assert receiver["packets_retransmitted"] == sender["packets_retransmitted"] == simulated["packets_retransmitted"]

@@ -227,6 +227,30 @@ def test_rules_that_foreign_captures_taught(tmp_path: Path, name: str) -> None:
     }
 
 
+@pytest.mark.parametrize("delay", ["1 ms", "50 ms"])
+def test_reordering_and_losses(tmp_path: Path, delay: str) -> None:
+    """What timestamps tell of them is no part of what tshark says."""
+    _same_rules()
+    file = tmp_path / "reordered.pcapng"
+    scenario = tl.loads(f"""
+    profile = "linux"
+    duration = "5 s"
+    [link.wire]
+    ends = ["a", "b"]
+    rate = "10 Mbit/s"
+    delay = "20 ms"
+    loss = "0.5 %"
+    reorder = {{ probability = "2 %", delay = "{delay}" }}
+    [traffic.copy]
+    kind = "bulk"
+    from = "a"
+    to = "b"
+    """)
+    tl.simulate(scenario, pcap=file, pcap_at=["b"])
+    counted = _compare(file, _tshark(file), tl.capture(file, packets=True))
+    assert min(counted[finding] for finding in ("lost segment", "out of order", "fast retransmission")) > 0
+
+
 def test_totals_of_conversations(tmp_path: Path) -> None:
     """The statistics that users know: tshark -z conv,tcp."""
     file = tmp_path / "noise.pcapng"

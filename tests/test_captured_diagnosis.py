@@ -303,6 +303,16 @@ def test_a_window_without_its_scale_is_not_said_to_be_full(tmp_path: Path) -> No
     assert "receiver_window" not in {cause.name for cause in run.why().causes}
 
 
+@pytest.mark.parametrize(
+    ("loss", "said"), [("0 %", "losses are few, and"), ("1 %", "likely losses keep the window small")]
+)
+def test_timestamps_tell_losses_from_reordering_at_the_receiver(tmp_path: Path, loss: str, said: str) -> None:
+    reordered = {"link.far.reorder.probability": "4 %", "link.far.reorder.delay": "50 ms"}
+    found = _in_the_middle(tmp_path, _BULK, "receiver", {**reordered, "link.far.loss": loss}).why().sentence
+    assert said in found
+    assert "most of packets that others overtook: the path reorders packets" in found
+
+
 @pytest.mark.parametrize("pause_ms", [55, 90, 400])
 def test_pauses_of_an_application_are_no_path_before_the_capture(tmp_path: Path, pause_ms: int) -> None:
     """A segment at a time: an echo that comes with the next one says nothing of the path."""

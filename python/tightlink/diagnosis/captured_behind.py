@@ -53,7 +53,7 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
 
 def _what_is_seen(row: Mapping[str, Any], lost: float) -> str:
     few = "losses are few" if lost else "nothing is lost"
-    if evidence.gaps_are_overtaken(row) and row["packets_retransmitted"]:
+    if evidence.gaps_are_overtaken(row) and row["packets_retransmitted"] and not evidence.tells_overtaken(row):
         few = "what was lost is not told apart from what others overtook"
     if not evidence.scale_is_known(row):
         return f"{few}, and the receiver's window is not known, as {missing_scale(row)}"

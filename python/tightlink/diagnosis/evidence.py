@@ -214,13 +214,13 @@ def sends_s(row: Mapping[str, Any]) -> float:
 def lost_share(row: Mapping[str, Any]) -> float:
     """Share of the segments that were retransmitted for good reason, without those that an outage lost.
 
-    One of a few says nothing of the path. Where others overtake segments, a receiver cannot tell those that come late.
+    One of a few says nothing of the path. Where segments overtake others, timestamps alone tell what was lost.
     """
-    if place(row) == "receiver" and gaps_are_overtaken(row):
+    if place(row) == "receiver" and gaps_are_overtaken(row) and not tells_overtaken(row):
         return 0.0
     vain = retransmitted_in_vain(row)
     again = max((row["packets_retransmitted"] or 0) - vain, 0)
-    if not row["initial_rtt_s"]:
+    if not row["initial_rtt_s"] and not tells_overtaken(row):
         # What was overtaken and what was lost before the capture is told apart by the handshake's round trip.
         again = max(again, row["retransmissions"] + row["fast_retransmissions"])
     again = max(0, again - _empty(row) - int(row.get("repaired", 0)))
@@ -242,6 +242,11 @@ def gaps_are_overtaken(row: Mapping[str, Any]) -> bool:
     """Whether most gaps in what was captured are of segments that others overtook, rather than lost."""
     gaps, late = row["lost_segments"] + row["acked_unseen"], row.get("packets_retransmitted") or 0
     return bool(_filled(row) > _OVERTAKEN * gaps and late < (1 - _OVERTAKEN) * gaps)
+
+
+def tells_overtaken(row: Mapping[str, Any]) -> bool:
+    """Whether the sender's timestamps tell what was overtaken from what was retransmitted."""
+    return "timestamps" in row["options"] or row.get("rtt_echoed_min_s") is not None
 
 
 def has_open_gap(row: Mapping[str, Any]) -> bool:

@@ -54,7 +54,7 @@ def _of_gaps(row: Mapping[str, Any]) -> Iterator[str]:
     if not missing:
         return
     gaps = f"{'1 gap' if missing == 1 else f'{missing} gaps'} in what was captured"
-    if not row["initial_rtt_s"] and evidence.gaps_are_overtaken(row):
+    if not row["initial_rtt_s"] and evidence.gaps_are_overtaken(row) and not evidence.tells_overtaken(row):
         yield f"{gaps}, of packets that were lost before it or that others overtook: only the handshake would tell"
     elif evidence.gaps_are_overtaken(row):
         yield f"{gaps}, most of packets that others overtook: {_who_reorders(row)}"

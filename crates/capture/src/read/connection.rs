@@ -9,7 +9,7 @@ use super::segment::{ACK, FIN, RST, SYN, Segment};
 use super::waits::Wait;
 use super::way::Way;
 
-/// What fills a gap within the handshake's RTT by this was overtaken. Later it was lost before the capture and
+/// What fills a gap within an RTT by this was overtaken, where timestamps do not tell. Later it was lost before the capture and
 /// retransmitted, which takes an RTT from the segment that shows the gap, wherever the capture is; the handshake may have
 /// waited in queues. RFC 8985 §6.2 begins with a quarter for what is overtaken.
 const REORDERED_RTTS: Nanoseconds = 2;
@@ -128,10 +128,15 @@ impl Connection {
         way.counts.count(found);
         // What asks for a sign of life says nothing again.
         if segment.space() > 0 && !found.has(Found::KEEP_ALIVE) {
-            again = match way.seen.add(segment.seq, segment.seq.wrapping_add(segment.space()), time) {
-                Numbers::New => false,
-                Numbers::Missing(waited) => tracker.initial_rtt.is_some_and(|rtt| waited >= rtt / REORDERED_RTTS),
-                Numbers::Known => true,
+            let stamp = segment.timestamps.map(|(value, _)| value);
+            again = match way.seen.add(segment.seq, segment.seq.wrapping_add(segment.space()), time, stamp) {
+                Numbers::New | Numbers::Overtaken => false,
+                Numbers::Missing { waited, tick } => {
+                    // Where the sender's clock ticks twice in a round trip, nothing that waited for one has the same timestamp.
+                    let rtt = tracker.initial_rtt.or_else(|| way.shortest_whole());
+                    rtt.is_some_and(|rtt| waited >= rtt / REORDERED_RTTS && tick.is_none_or(|tick| tick > rtt / 2))
+                }
+                Numbers::Again => true,
             };
             way.retransmitted += u64::from(again);
         }
