@@ -285,7 +285,7 @@ def test_shells_complete_commands_and_options(shell: str, capsys: pytest.Capture
     assert cli.main(["completion", shell]) == 0
     script = capsys.readouterr().out
     assert all(word in script for word in ("validate", "sweep", "show-config", "saturation"))
-    assert all(name in script for name in (*KINDS, *networks()))
+    assert all(name in script for name in (*KINDS, *networks(), "link-saturation"))
     if shell == "bash":
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from cyclopts import App
 
+from tightlink import studies
 from tightlink.console import print_verbatim
 
 
@@ -39,4 +40,8 @@ def _names() -> list[tuple[str, str, tuple[str, ...]]]:
     from tightlink.experiment.designs import KINDS
     from tightlink.scenario.networks import networks
 
-    return [("new network", "name", tuple(networks())), ("sweep", "design", tuple(KINDS))]
+    return [
+        ("new network", "name", tuple(networks())),
+        ("study", "name", tuple(name for name, _ in studies.names())),
+        ("sweep", "design", tuple(KINDS)),
+    ]
