@@ -135,7 +135,7 @@ impl Changes {
     #[must_use]
     pub fn longer_s(&self, size: u32, delivery_s: f64) -> Option<f64> {
         let shortest_s = self.line.wire().crossing_s(size);
-        (!self.propagation.is_constant()).then(|| delivery_s - self.begun_s - shortest_s)
+        (!self.propagation.is_constant()).then_some(delivery_s - self.begun_s - shortest_s)
     }
 
     /// Packets that wait at `now_s`, which does not fall from call to call: for those before them, or for the line.
