@@ -33,7 +33,7 @@ LONGEST: Final = (
     "test_pcap_in_tshark.py", "test_relay.py", "test_predict.py", "test_l4s.py", "test_diagnosis.py",
     "test_large_runs.py", "test_congestion_basics.py", "test_link_saturation.py", "test_bulk_throughput.py",
     "test_measure_path.py", "test_links_in_a_row.py", "test_saturation.py", "test_effect_figures.py",
-    "test_checksums.py",
+    "test_checksums.py", "test_predict_path.py",
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tightlink as tl
+from tightlink.scenario.networks import networks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,20 +42,20 @@ def test_predict_takes_a_path_from_a_scenario(tmp_path: Path, said: Said) -> Non
     assert (back["bandwidth_bps"], back["queue_packets"]) == (1e6, 9)
 
 
-LINE = 'rate = "100 Mbit/s", delay = "10 ms", queue = "200 packets"'
+LINE = 'rate = "20 Mbit/s", delay = "50 ms", queue = "200 packets"'
 
 
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     ("there", "back"),
     [
-        (LINE, 'rate = "1 Mbit/s", delay = "10 ms", queue = "100 packets"'),
-        (f'{LINE}, shaper = {{ rate = "20 Mbit/s", burst = "100 kB" }}', f'{LINE}, shaper = "none"'),
+        (LINE, 'rate = "0.2 Mbit/s", delay = "50 ms", queue = "100 packets"'),
+        (f'{LINE}, shaper = {{ rate = "4 Mbit/s", burst = "20 kB" }}', f'{LINE}, shaper = "none"'),
         (f"{LINE}, loss = {{ every = 200 }}", f"{LINE}, loss = 0"),
         (f'{LINE}, outages.schedule = [{{ at = "3 s", for = "2 s" }}]', f'{LINE}, outages = "none"'),
-        (f'{LINE}, jitter = {{ kind = "uniform", most = "20 ms" }}', f'{LINE}, jitter = "none"'),
+        (f'{LINE}, jitter = {{ kind = "uniform", most = "100 ms" }}', f'{LINE}, jitter = "none"'),
         (f'{LINE}, mtu = "1000 B", framing.overhead = "250 B"', f'{LINE}, mtu = "1000 B", framing.overhead = "9 B"'),
-        (LINE, LINE.replace("10 ms", "50 ms")),
+        (LINE, LINE.replace("50 ms", "90 ms")),
     ],
 )
 def test_what_a_file_says_of_its_link_counts(
@@ -103,9 +104,18 @@ def test_what_of_a_file_does_not_count_is_said(tmp_path: Path, said: Said) -> No
     assert "--path does not count the traffic of the file (bulk, call): others leave a transfer less" in err
 
 
+def test_numbers_beside_a_file_leave_what_else_its_link_has(tmp_path: Path, said: Said) -> None:
+    file = tmp_path / "path.toml"
+    file.write_text('duration = "1 s"\nlink.phone = { ends = ["net", "phone"], network = "lte" }')
+    given = ["--bandwidth", "20 Mbit/s", "--rtt", "60 ms", "--queue", "100", "--flows", "1"]
+    code, out, err = said("plan", "path", "--path", str(file), *given, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["path"]["line"]["arq"]["after"] == networks()["lte"].link["arq"]["after"]
+
+
 def test_bandwidth_is_that_of_the_token_bucket(tmp_path: Path, said: Said) -> None:
     file = tmp_path / "path.toml"
-    line = LINE.replace("100 Mbit/s", "20 Mbit/s") + ', shaper = { rate = "4 Mbit/s", burst = "10 kB" }'
+    line = LINE.replace("50 ms", "5 ms") + ', shaper = { rate = "4 Mbit/s", burst = "10 kB" }'
     file.write_text(PATH.partition("link")[0] + f'link.path = {{ ends = ["here", "there"], {line} }}')
     of_file = json.loads(said("plan", "path", "--path", str(file), "--flows", "1", "--json")[1])
     assert of_file["path"]["bandwidth_bps"] == 4e6

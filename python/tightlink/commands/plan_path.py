@@ -120,9 +120,6 @@ def _of_link(
 
     The rest is what its link is beside these, and missing what of the scenario no path has.
     """
-    if None not in {bandwidth, rtt, queue}:
-        raise ScenarioError("no --bandwidth, --rtt and --queue beside it, which leave nothing of the file",
-                            key="--path", value=str(file))  # fmt: skip
     scenario = load(file)
     if len(scenario.link) != 1 or scenario.topology:
         raise ScenarioError("a scenario of one link, which is the path", key="link", file=str(file))
@@ -143,9 +140,13 @@ def _of_link(
         if instead is None and (not isinstance(value, str) or not value.endswith(ending)):
             found = value.written() if isinstance(value, Table) else value
             raise ScenarioError(wanted, key=key, value=found, file=str(file))
+    line = line_of(written, link, turned=turned)
+    if not line and None not in {bandwidth, rtt, queue}:
+        raise ScenarioError("no --bandwidth, --rtt and --queue beside it, which leave nothing of the file",
+                            key="--path", value=str(file))  # fmt: skip
     rtt = rtt or f"{units.time(str(way.delay)) + units.time(str(other.delay))!r} s"
     bandwidth = bandwidth or slower_shaper(way.written()) or str(way.rate)
-    return (bandwidth, rtt, queue or str(way.queue)), line_of(written, link, turned=turned), _aside(scenario)
+    return (bandwidth, rtt, queue or str(way.queue)), line, _aside(scenario)
 
 
 def _aside(scenario: Scenario) -> list[str]:

@@ -16,9 +16,9 @@ class Routing(Table):
     """Which of several shortest paths the flows take that do not spell theirs out."""
 
     ecmp: Literal["none", "flow", "packet"] | None = None
-    """Equal-cost paths: at each node a hash of the flow chooses one (flow, the default in fat trees and leaf-spines), each
-    packet takes one at random (packet: per-packet spraying), or all flows from a node towards a switch and its hosts take
-    the same (none)."""
+    """Equal-cost paths: at each node a hash of the flow chooses one (flow, the default in fat trees and leaf-spines),
+    each packet takes one at random (packet: per-packet spraying), or all flows from a node towards a switch and its
+    hosts take the same (none)."""
     by: Literal["hops", "delay"] | None = None
     """What is shortest: the fewest links (hops, the default) or the least propagation delay (delay)."""
 

@@ -127,7 +127,7 @@ class BulkPath:
 
     @classmethod
     def of(cls, run: Run) -> BulkPath:
-        """The path of a run that `scenario` made."""
+        """The path of a run that `scenario` made, without what else its line has."""
         scenario = run.manifest["scenario"]
         bulk = scenario["traffic"][GROUP]
         own = {
