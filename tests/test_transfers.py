@@ -417,3 +417,11 @@ def test_a_saved_run_has_its_transfers(tmp_path: Path) -> None:
     ):
         _ = tl.simulate(tl.loads(TREE.partition("[traffic")[0] + 'traffic.f = { kind = "bulk", from = "net.host[0]", '
                                  'to = "net.host[1]" }')).completions  # fmt: skip
+
+
+def test_arrivals_in_microseconds() -> None:
+    assert tl.units.arrival_rate("0.5 transfer/us") == 500_000
+    assert len(_flows(tl.loads(TREE).set_all({
+        "duration": "1 ms", "traffic.web.load": None, "traffic.web.of": None, "traffic.web.arrivals": "0.1 transfers/us",
+        "traffic.web.spacing": "fixed",
+    }))) == 100  # fmt: skip

@@ -96,8 +96,8 @@ PACKET_RATE: Final = Kind(
 ARRIVAL_RATE: Final = Kind(
     name="a rate of arrivals",
     example="100 transfers/s",
-    units={"transfers/s": Fraction(1), "transfers/ms": Fraction(1000)},
-    spellings=_spell({"transfers/s": ("transfer/s",), "transfers/ms": ("transfer/ms",)}),
+    units={"transfers/s": Fraction(1), "transfers/ms": Fraction(10**3), "transfers/us": Fraction(10**6)},
+    spellings=_spell({f"transfers/{unit}": (f"transfer/{unit}",) for unit in ("s", "ms", "us")}),
 )
 TIME: Final = Kind(
     name="a time",
