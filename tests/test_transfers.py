@@ -425,3 +425,13 @@ def test_arrivals_in_microseconds() -> None:
         "duration": "1 ms", "traffic.web.load": None, "traffic.web.of": None, "traffic.web.arrivals": "0.1 transfers/us",
         "traffic.web.spacing": "fixed",
     }))) == 100  # fmt: skip
+
+
+def test_a_group_of_one_transfer_has_its_row(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(ALONE)
+    main(["run", str(file)])
+    said = capsys.readouterr().out
+    assert "1 of 1 transfer was complete at the end; it took 1.9 times as long as" in said
+    rows = [line.split() for line in said.partition("transfers by size")[2].splitlines() if line.startswith("all")]
+    assert [row[1] for row in rows] == ["1"]

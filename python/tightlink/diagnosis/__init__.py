@@ -84,9 +84,10 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
     if flow is not None and not rows:
         raise _unknown(run, flow)
     if "completion_times" in run.tables:
+        from tightlink.diagnosis.completions import open_loop
         from tightlink.diagnosis.transfers import of_transfers
 
-        many = {name for name, traffic in run.scenario.traffic.items() if traffic.kind == "transfers"}
+        many = open_loop(run)
         users = (*of_transfers(run, [row for row in rows if row["label"] in many], command), *users)
         rows = [row for row in rows if row["label"] not in many]
         if not rows:

@@ -18,16 +18,27 @@ if TYPE_CHECKING:
     from tightlink.run import Run
 
 
+def open_loop(run: Run) -> frozenset[str]:
+    """Names of the groups of open-loop transfers of a run's scenario.
+
+    >>> sorted(open_loop(tl.simulate(tl.network("dsl").set("duration", "1 s"))))
+    []
+    """
+    return frozenset(name for name, traffic in run.scenario.traffic.items() if traffic.kind == "transfers")
+
+
 def of_flows(run: Run) -> pl.DataFrame:
     """The flows of a run whose bytes are given: ``label``, ``completion_s`` and ``slowdown``, none where not complete.
 
-    Empty where the table of flows has no row for each, as of open-loop transfers.
+    Without open-loop transfers, of which the table of flows has a row for each group, even where that is of one; empty
+    where it has no row for each flow.
     """
     if "completions" not in run.tables:
         return pl.DataFrame(schema={"label": pl.String, "completion_s": pl.Float64, "slowdown": pl.Float64})
     member = pl.format("{}[{}]", "label", "transfer")
     label = pl.when(pl.len().over("label") == 1).then(pl.col("label")).otherwise(member)
-    each = run.completions.select(label.alias("label"), "completion_s", "slowdown")
+    alone = run.completions.filter(~pl.col("label").is_in(open_loop(run)))
+    each = alone.select(label.alias("label"), "completion_s", "slowdown")
     return each.join(run.flows.select("label"), on="label", how="semi", maintain_order="left")
 
 

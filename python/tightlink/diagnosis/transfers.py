@@ -110,9 +110,15 @@ def completed(row: Mapping[str, Any]) -> str:
     said = f"{grouped(done)} of {several(every, 'transfer')} {'was' if every == 1 else 'were'} complete at the end"
     if row["slowdown_p50"] is None:
         return said
+    who = "it" if done == 1 else "they"
     if row["slowdown_p99"] < _AS_LONG:
-        return f"{said}; they took as long as on an empty path"
-    median, p99 = (times(row[f"slowdown_{name}"]) for name in ("p50", "p99"))
+        return f"{said}; {who} took as long as on an empty path"
+    if done == 1:
+        return f"{said}; it took {times(row['slowdown_p50'])} times as long as on an empty path"
+    p99 = times(row["slowdown_p99"])
+    if row["slowdown_p50"] < _AS_LONG:
+        return f"{said}; they took as long as on an empty path in the median, {p99} times as long at 99 %"
+    median = times(row["slowdown_p50"])
     return f"{said}; they took {median} times as long as on an empty path in the median, {p99} times at 99 %"
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from tightlink import units
-from tightlink.diagnosis.completions import of_groups
+from tightlink.diagnosis.completions import of_groups, open_loop
 from tightlink.diagnosis.transfers import completed
 from tightlink.lazy import pl
 from tightlink.numbers import grouped, several
@@ -45,8 +45,8 @@ def sections(run: Run) -> list[Section]:
 
 def lead(run: Run) -> str | None:
     """How many transfers and other flows there were; nothing of runs without open-loop transfers."""
-    groups = [name for name, traffic in run.scenario.traffic.items() if traffic.kind == "transfers"]
-    if "completions" not in run.tables or not groups:
+    groups = open_loop(run) if "completions" in run.tables else ()
+    if not groups:
         return None
     others = run.flows.height - len(groups)
     counted = several(run.completions.filter(pl.col("label").is_in(groups)).height, "transfer")
