@@ -814,3 +814,27 @@ def test_a_limit_in_time_is_the_same_queue_for_all() -> None:
     said = [diagnosis.delay.text for diagnosis in run.why().diagnoses if diagnosis.delay is not None]
     assert len(said) > 1
     assert all("the queue of uplink (50 kB" in text for text in said), said
+
+
+def test_a_timeout_that_has_not_expired_at_the_end_is_one() -> None:
+    """Bulk flows that lose all that they have sent wait for a second, and the run ends before that."""
+    scenario = tl.loads("""
+profile = "rfc"
+duration = "100 ms"
+[topology.net]
+kind = "dumbbell"
+pairs = 200
+access = { rate = "40 Gbit/s", delay = "10 us", queue = "unlimited" }
+bottleneck = { rate = "10 Gbit/s", delay = "20 us", queue = { kind = "threshold", limit = "1000 packets", mark = "20 packets" } }
+[traffic.ftp]
+kind = "bulk"
+from = "net.left[*]"
+to = "net.right[*]"
+flows = 200
+tcp = { congestion = "dctcp", window = "1000 packets" }
+""")
+    run = tl.simulate(scenario)
+    stuck = next(each for each in run.why().diagnoses if "ftp[78]" in each.flows)
+    assert run.flows.filter(label="ftp[78]")["timeouts"][0] == 0
+    assert stuck.causes[0].name == "timeouts"
+    assert "a retransmission timeout of 1 s or more is awaited at the end" in stuck.answer

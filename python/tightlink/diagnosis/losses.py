@@ -46,6 +46,9 @@ MATHIS: Final = 1.5
 _CUBIC, _CUBIC_POWER = 1.054, 0.75
 #: Timeouts that take so much of the time are what it waits for.
 _MOST: Final = 0.5
+#: Fewer packets in flight on average are those of a flow that mostly waits for a timer.
+_SILENT: Final = 0.5
+_SEVERAL: Final = 2
 #: A share of losses that is said of a link that is busy all the same.
 _MANY: Final = 0.01
 #: More retransmissions without need than so many times those for losses are worth a word.
@@ -81,7 +84,11 @@ def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sur
         who = f"the policer of {queue.name} ({rate(queue.shaped_bps)}{shared})"
         text = f"{who} drops {lost} of the packets{timeouts(row)}{used}"
         return Cause("policer", *sure, queue.name, text)
-    if queue.discipline in DISCIPLINES and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
+    if _awaits_timeouts(row, path, sure[0]):
+        return _timeouts(row, path, queue, sure)
+    # A marking threshold drops as a plain queue does, where that is full.
+    drops = queue.discipline in DISCIPLINES and queue.discipline != "threshold"
+    if drops and flows * (mean_window(row, path) or 0.0) < path.bdp_packets:
         kind = DISCIPLINES[queue.discipline]
         text = (
             f"{kind} at {queue.name} drops {lost} of the packets{timeouts(row)}, which leaves windows that do not fill "
@@ -107,17 +114,38 @@ def _at_long_queue(
     row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sure: tuple[float, Certainty]
 ) -> Cause:
     """Of an incast, an overshoot, or others' doing."""
-    least, waits, lost = (path.tcp or {})["rto"]["min_s"], row["timeouts"] or 0, lost_percent(row)
-    if waits * least > _MOST * sure[0] * (row["stop_s"] - row["start_s"]):
-        awaited = f"timeout of {ms(least)} or more is" if waits == 1 else f"timeouts of {ms(least)} or more are"
-        text = f"{waits} retransmission {awaited} awaited, as {lost} of the packets are lost at {queue.name}"
-        return Cause("timeouts", *sure, queue.name, text)
+    lost = lost_percent(row)
+    if (row["timeouts"] or 0) * _least_timeout_s(path) > _MOST * sure[0] * (row["stop_s"] - row["start_s"]):
+        return _timeouts(row, path, queue, sure)
     if queue.utilization >= SATURATED and lasts(row, queue):
         found = network(row, path, paths, sure[0])
         many = row["packets_dropped"] > _MANY * row["packets_sent"]
         return replace(found, text=f"{found.text}: {lost} of the packets are lost{timeouts(row)}") if many else found
     said = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts(row)})"
     return Cause("recovery", *sure, queue.name, f"{said}{busy(row, queue)}")
+
+
+def _least_timeout_s(path: Path) -> float:
+    return float((path.tcp or {})["rto"]["min_s"])
+
+
+def _awaits_timeouts(row: Mapping[str, Any], path: Path, share: float) -> bool:
+    """Whether timeouts take most of a flow's time, one that has not expired at its end included.
+
+    Who sends has a packet in flight at least; who has hardly any waits for a timer.
+    """
+    window, expired = mean_window(row, path), row["timeouts"] or 0
+    lasts_s = (expired + 1) * _least_timeout_s(path)
+    return window is not None and window < _SILENT and lasts_s > _MOST * share * (row["stop_s"] - row["start_s"])
+
+
+def _timeouts(row: Mapping[str, Any], path: Path, queue: Link, sure: tuple[float, Certainty]) -> Cause:
+    least, waits = ms(_least_timeout_s(path)), row["timeouts"] or 0
+    awaited = f"{waits} retransmission timeouts of {least} or more are awaited"
+    if waits < _SEVERAL:
+        awaited = f"a retransmission timeout of {least} or more is awaited{'' if waits else ' at the end'}"
+    text = f"{awaited}, as {lost_percent(row)} of the packets are lost at {queue.name}"
+    return Cause("timeouts", *sure, queue.name, text)
 
 
 def on_wire(row: Mapping[str, Any], path: Path, wire: Link, share: float, certainty: Certainty) -> Cause:
