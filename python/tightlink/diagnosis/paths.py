@@ -15,14 +15,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.links import Link, Processor
+from tightlink.diagnosis.spans import Spans
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
 
@@ -51,6 +52,7 @@ _FULL: Final = 0.9
 _BITS: Final = 8
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
+_Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ class Paths:
         self._rtt = dict(run.flows.select("label", "rtt_mean_s").iter_rows())
         times = run.flows.select("label", "start_s", "stop_s").iter_rows()
         self._times = {label: (start_s, stop_s) for label, start_s, stop_s in times}
-        self._spans: dict[tuple[str, bool], tuple[list[float], list[float]]] = {}
+        self._spans: dict[tuple[str, bool], tuple[Spans, Spans]] = {}
         self._most: dict[str, tuple[str, float] | None] = {}
         self._members: dict[str, Counter[str]] = {}
         self._links: dict[int, Link] = {}
@@ -212,6 +214,29 @@ class Paths:
             # Where the run has a row for each group, the first of its flows stands for it.
             self._flows.setdefault(flow["label"], flow)
             self._flows.setdefault(flow["group"], flow)
+        self._open_loop = open_loop(run)
+        self._times |= self._of_transfers(run)
+
+    @property
+    def flows(self) -> Sequence[Mapping[str, Any]]:
+        """The flows as the engine reads them, each open-loop transfer among them."""
+        found: Sequence[Mapping[str, Any]] = self._resolved["flows"]
+        return found
+
+    def _of_transfers(self, run: Run) -> dict[str, tuple[float, float]]:
+        """From when until when each open-loop transfer was under way; of one that was not complete, until the end."""
+        if not self._open_loop or "completions" not in run.tables:
+            return {}
+        end_s = self._resolved["duration_s"]
+        rows = run.completions.select("label", "transfer", "start_s", "completion_s").iter_rows()
+        lasted = {(label, transfer): (start_s, end_s if took_s is None else min(end_s, start_s + took_s))
+                  for label, transfer, start_s, took_s in rows}  # fmt: skip
+        found, counts = {}, Counter[str]()
+        for flow in self.flows:
+            if flow["group"] in self._open_loop:
+                found[flow["label"]] = lasted[flow["group"], counts[flow["group"]]]
+                counts[flow["group"]] += 1
+        return found
 
     def of(self, label: str) -> Path:
         """The path of a flow by its name, or of the first flow of a group by the group's.
@@ -271,7 +296,10 @@ class Paths:
         return {link: tuple(labels) for link, labels in found.items()}
 
     def sharing(self, link: str, row: Mapping[str, Any]) -> int:
-        """How many flows take a link with their data while the flow, or group, of this row lasts, itself included."""
+        """How many flows take a link with their data while the flow, or group, of this row lasts, itself included.
+
+        Of open-loop transfers, which come and go, as many as are under way at a time on average.
+        """
         return self._count(link, row, heeding=False)
 
     def beside(self, link: str, row: Mapping[str, Any], *, heeding: bool = False) -> int:
@@ -282,19 +310,30 @@ class Paths:
 
     def controls_beside(self, link: str, row: Mapping[str, Any]) -> list[str]:
         """The congestion controls of the others; empty for datagrams."""
-        times = ((label, *self.lasted(label)) for label in self.users.get(link, ()) if label != row["label"])
-        start_s, stop_s = row["start_s"], row["stop_s"]
-        return [self.control(label) for label, first_s, last_s in times if first_s < stop_s and last_s > start_s]
+        start_s, stop_s, found, transfers = row["start_s"], row["stop_s"], [], dict[str, list[tuple[float, float]]]()
+        for label in self.users.get(link, ()):
+            first_s, last_s = self.lasted(label)
+            if label != row["label"] and first_s < stop_s and last_s > start_s:
+                if self.group(label) in self._open_loop:
+                    transfers.setdefault(self.control(label), []).append((first_s, last_s))
+                else:
+                    found.append(self.control(label))
+        for control, spans in transfers.items():
+            found += [control] * Spans(spans).at_once(start_s, stop_s)
+        return found
 
     def _count(self, link: str, row: Mapping[str, Any], *, heeding: bool) -> int:
         """Of the flows that have begun before the end of a row's time those that are not over at its beginning."""
         key = link, heeding
         if key not in self._spans:
-            labels = (label for label in self.users.get(link, ()) if not (heeding and self.control(label) in YIELDING))
-            spans = [self.lasted(label) for label in labels]
-            self._spans[key] = sorted(first for first, _ in spans), sorted(last for _, last in spans)
-        starts, stops = self._spans[key]
-        return bisect_left(starts, row["stop_s"]) - bisect_right(stops, row["start_s"])
+            labels = [label for label in self.users.get(link, ()) if not (heeding and self.control(label) in YIELDING)]
+            sides: tuple[list[_Span], list[_Span]] = ([], [])
+            for label in labels:
+                sides[self.group(label) in self._open_loop].append(self.lasted(label))
+            self._spans[key] = Spans(sides[0]), Spans(sides[1])
+        flows, transfers = self._spans[key]
+        times = row["start_s"], row["stop_s"]
+        return flows.overlapping(*times) + transfers.at_once(*times)
 
     def lasted(self, label: str) -> tuple[float, float]:
         """From when until when a flow was sending; of flows that the table does not tell apart, all of them."""
