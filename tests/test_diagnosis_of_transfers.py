@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
+import pytest
 
 import tightlink as tl
 from tightlink.diagnosis import Diagnosis
@@ -18,6 +21,121 @@ traffic.elephant = { kind = "bulk", from = "net.host[1]", to = "net.host[0]" }
 traffic.elephant2 = { kind = "bulk", from = "net.host[2]", to = "net.host[0]" }
 traffic.mice = { kind = "transfers", from = ["net.host[3]", "net.host[4]"], to = "net.host[0]", arrivals = "2000 transfers/s", size = "10 kB" }
 """
+WIRE = """
+profile = "linux"
+duration = "2 s"
+link.a = { ends = ["h1", "s"], rate = "10 Gbit/s", delay = "2.5 us", queue = "1000 packets" }
+link.b = { ends = ["s", "h2"], rate = "1 Gbit/s", delay = "2.5 us", queue = "1000 packets" }
+traffic.web = { kind = "transfers", from = "h1", to = "h2", times = ["0 s", "500 ms"], size = "1 MB" }
+"""
+INCAST = """
+profile = "linux"
+duration = "1 s"
+[topology.net]
+kind = "leaf-spine"
+leaves = 1
+spines = 1
+hosts = 41
+link = { rate = "1 Gbit/s", delay = "20 us", queue = { kind = "threshold", limit = "100 kB", mark = "20 packets" } }
+[traffic.q]
+kind = "transfers"
+pairs = "incast"
+senders = 40
+from = "net.host[*]"
+to = "net.host[0]"
+times = ["0 s"]
+size = "25 kB"
+tcp = { congestion = "dctcp", rto = { min = "200 ms", initial = "1 s" } }
+"""
+FAT_TREE = """
+profile = "linux"
+duration = "100 ms"
+topology.net = { kind = "fat-tree", k = 4, link = { rate = "10 Gbit/s", delay = "1 us", queue = { kind = "threshold", limit = "3 MB", mark = "65 packets" } } }
+[traffic.p]
+kind = "transfers"
+pairs = "permutation"
+together = true
+from = "net.host[*]"
+to = "net.host[*]"
+times = ["0 s"]
+size = "5 MB"
+tcp = { congestion = "dctcp", rto = { min = "1 ms" } }
+"""
+LEAVES = """
+profile = "linux"
+duration = "1 s"
+topology.net = { kind = "leaf-spine", leaves = 4, spines = 2, hosts = 8, link = { rate = "1 Gbit/s", delay = "5 us", queue = "200 packets" } }
+[traffic.web]
+kind = "transfers"
+from = "net.host[*]"
+to = "net.host[*]"
+load = "40 %"
+of = "net.host_link[*]"
+size = { distribution = "pareto", mean = "100 kB" }
+stop = "150 ms"
+"""
+QUEUE = "topology.net.link.queue"
+
+
+def _found(run: tl.Run, group: str) -> Diagnosis:
+    (found,) = (each for each in run.why(group).diagnoses if each.flows == (group,))
+    return found
+
+
+def _mean(scenario: tl.Scenario, group: str) -> float:
+    times = tl.simulate(scenario).completion_times.filter(label=group, size_class="all")
+    return float(times["slowdown_mean"][0])
+
+
+def _helps(scenario: tl.Scenario, group: str, part: float = 0.95) -> list[dict[str, Any]]:
+    """The changes that are suggested to a group; each of them makes its transfers faster by a part at least."""
+    before = _mean(scenario, group)
+    changes = [each.changes for each in _found(tl.simulate(scenario), group).suggestions if each.changes]
+    for change in changes:
+        assert _mean(scenario.set_all(change), group) < part * before, change
+    return changes
+
+
+def test_only_links_that_a_group_takes_are_named() -> None:
+    """Group b overloads a link that group a never takes."""
+    scenario = tl.loads(f"""{RACK}
+traffic.a = {{ kind = "transfers", from = "net.host[0]", to = "net.host[1]", arrivals = "500 transfers/s", size = "100 kB" }}
+traffic.b = {{ kind = "transfers", from = ["net.host[3]", "net.host[4]"], to = "net.host[2]", load = "90 %", of = "net.host_link[2]", size = "1 MB" }}
+""")
+    run = tl.simulate(scenario)
+    own, other = (_found(run, group) for group in ("a", "b"))
+    assert "host_link[2]" not in own.answer
+    assert "host_link[0]" in own.answer
+    assert other.delay is not None
+    assert other.delay.where == "net.host_link[2].reverse"
+
+
+@pytest.mark.parametrize(
+    ("queue", "dscp"), [({"kind": "fq-codel"}, None), ({"kind": "strict", "limit": "2 MB", "order": ["EF"]}, "EF")]
+)
+def test_waits_of_others_are_not_a_groups_where_a_queue_tells_them_apart(
+    queue: dict[str, Any], dscp: str | None
+) -> None:
+    scenario = tl.loads(RACK + ELEPHANTS).set_all({QUEUE: queue, **({"traffic.mice.dscp": dscp} if dscp else {})})
+    run = tl.simulate(scenario)
+    found, row = _found(run, "mice"), run.flows.filter(label="mice").row(0, named=True)
+    link = run.links.filter(link="net.host_link[0].reverse").row(0, named=True)
+    assert found.delay is not None
+    assert found.delay.mean_s < 0.1 * link["queueing_delay_mean_s"]
+    assert found.delay.mean_s == pytest.approx(row["rtt_mean_s"] - found.delay.base_s, rel=0.3)
+    assert not found.suggestions
+    assert "lost" not in found.answer
+
+
+def test_who_fills_the_queue_is_said_and_what_helps_against_it() -> None:
+    scenario = tl.loads(RACK + ELEPHANTS)
+    found = _found(tl.simulate(scenario), "mice")
+    assert found.causes[0].name == "saturated_link"
+    assert found.causes[0].share == pytest.approx(1, abs=0.03)
+    assert "which elephant and elephant2 fill" in found.answer
+    fair, first = _helps(scenario, "mice", 0.1)
+    assert fair == {QUEUE: {"kind": "fq-codel"}}
+    assert first["traffic.mice.dscp"] == "EF"
 
 
 def test_flows_share_a_link_that_send_at_the_same_time() -> None:
@@ -34,3 +152,140 @@ def test_flows_share_a_link_that_send_at_the_same_time() -> None:
 
 def _found_bulk(run: tl.Run) -> Diagnosis:
     return next(each for each in run.why().diagnoses if "elephant" in each.flows)
+
+
+def test_links_are_as_busy_as_they_are_while_there_are_transfers() -> None:
+    """Two transfers, 500 ms apart, of which each fills the link for 8 ms; and two groups say the same of the same link."""
+    answer = _found(tl.simulate(tl.loads(WIRE)), "web").answer
+    assert "Link b is saturated (99.8 % busy while there are transfers)" in answer
+    other = 'traffic.web2 = { kind = "transfers", from = "h1", to = "h2", times = ["1 s"], size = "1 MB" }\n'
+    run = tl.simulate(tl.loads(WIRE + other))
+    assert "Link b is saturated (99.8 % busy while there are transfers)" in _found(run, "web").answer
+    assert "Link b is saturated (99.8 % busy while there are transfers)" in _found(run, "web2").answer
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause", "said"),
+    [
+        ({"link.b.delay": "5 ms"}, "slow_start", "slow start is not over when they end, after 7.2 round trips"),
+        ({"link.b.delay": "5 ms", "traffic.web.tcp.window": "20 packets"}, "receiver_window", "window of 20 packets"),
+        ({"link.b.loss": "2 %", "link.b.delay": "500 us"}, "random_loss", "random losses on the wire of b"),
+    ],
+)
+def test_causes_are_those_of_bulk_flows_and_the_suggestion_helps(
+    changes: dict[str, Any], cause: str, said: str
+) -> None:
+    scenario = tl.loads(WIRE).set_all(changes)
+    found = _found(tl.simulate(scenario), "web")
+    assert found.causes[0].name == cause
+    assert said in found.answer
+    assert _helps(scenario, "web")
+
+
+def test_an_outage_is_named_with_what_waits_for_it() -> None:
+    scenario = tl.loads(WIRE).set_all({
+        "traffic.web.times": ["0 s", "505 ms", "520 ms", "1 s"],
+        "link.b.outages": {"schedule": [{"at": "510 ms", "for": "50 ms"}]},
+    })  # fmt: skip
+    found = _found(tl.simulate(scenario), "web")
+    assert (found.causes[0].name, found.causes[0].where) == ("outage", "b")
+    assert "link b is down, 50 ms, while 2 of 4 transfers are under way" in found.answer
+    missed = scenario.set("link.b.outages", {"schedule": [{"at": "700 ms", "for": "50 ms"}]})
+    assert [cause.name for cause in _found(tl.simulate(missed), "web").causes] == ["saturated_link"]
+
+
+def test_sprayed_packets_that_overtake_each_other() -> None:
+    scenario = tl.loads(FAT_TREE).set_all({"routing.ecmp": "packet", "traffic.p.tcp.recovery": "sack"})
+    found = _found(tl.simulate(scenario), "p")
+    assert found.causes[0].name == "reordering"
+    assert "retransmitted without need" in found.answer
+    assert _helps(scenario, "p") == [{"traffic.p.tcp.recovery": "rack"}]
+
+
+def test_flows_that_meet_on_a_link_beside_idle_ones_are_sprayed() -> None:
+    scenario = tl.loads(FAT_TREE)
+    found = _found(tl.simulate(scenario), "p")
+    assert found.causes[0].name == "saturated_link"
+    assert "core_link" in found.causes[0].where
+    assert _helps(scenario, "p") == [{"routing.ecmp": "packet"}]
+    sprayed = _found(tl.simulate(scenario.set("routing.ecmp", "packet")), "p")
+    assert all("routing.ecmp" not in each.changes for each in sprayed.suggestions)
+
+
+@pytest.mark.parametrize(("least", "share"), [("200 ms", 0.59), ("10 ms", 0.07), ("1 ms", 0.007)])
+def test_timeouts_are_as_much_of_the_time_as_they_last(least: str, share: float) -> None:
+    """Two timeouts among 40 transfers of about 7 ms each, while the receiver's link is full."""
+    scenario = tl.loads(INCAST).set("traffic.q.tcp.rto.min", least)
+    run = tl.simulate(scenario)
+    assert run.flows["timeouts"][0] == 2
+    found = _found(run, "q")
+    shares = {cause.name: cause.share for cause in found.causes}
+    # What is below 3 % is no cause.
+    assert shares.get("timeouts", 0.0) == pytest.approx(share if share >= 0.03 else 0, abs=0.01)
+    assert found.causes[0].name == ("timeouts" if share > 0.5 else "saturated_link")
+    if share > 0.5:
+        assert _helps(scenario, "q", 0.6) == [{"traffic.q.tcp.rto.min": "1 ms"}]
+    else:
+        assert "link net.host_link[0].reverse is saturated" in found.answer.replace("Link", "link")
+
+
+def test_transfers_below_32_packets_at_a_full_link() -> None:
+    """Of these no round trip is booked, and their account says congestion window."""
+    run = tl.simulate(tl.loads(INCAST).set("topology.net.link.queue.limit", "100 MB"))
+    assert run.flows["limited_by_congestion_window"][0] > 0.5
+    assert run.flows["packets_dropped"][0] == 0
+    found = _found(run, "q")
+    assert found.causes[0].name == "saturated_link"
+    assert "congestion window" not in found.answer
+
+
+def test_an_overload_is_told_by_what_is_offered() -> None:
+    scenario = tl.loads(LEAVES)
+    run = tl.simulate(scenario)
+    found = _found(run, "web")
+    assert found.causes[0].name == "saturated_link"
+    assert "spine_link" in found.causes[0].where
+    assert "ore is offered to each of" in found.answer
+    assert "Gbit/s while transfers arrive, of 1 Gbit/s" in found.answer
+    (change,) = _helps(scenario, "web", 0.5)
+    assert list(change) == ["topology.net.spine_link.rate"]
+    # A load that fits is no overload.
+    assert "is offered" not in _found(tl.simulate(scenario.set("traffic.web.load", "10 %")), "web").answer
+
+
+def test_small_transfers_behind_large_ones_get_turns() -> None:
+    """Sizes of one group that are far apart; and handshakes that are lost in a full queue."""
+    text = LEAVES.replace('load = "40 %"', 'load = "20 %"').replace("200 packets", "100 packets")
+    scenario = tl.loads(text).set("topology.net.spine_link.rate", "4 Gbit/s")
+    changes = _helps(scenario, "web")
+    assert {QUEUE: {"kind": "fq-codel"}} in changes
+    # Of one size, none waits behind a larger one.
+    alike = scenario.set_all({"traffic.web.size": "100 kB"})
+    assert all(QUEUE not in each.changes for each in _found(tl.simulate(alike), "web").suggestions)
+
+
+def test_the_way_back_of_acks_is_full() -> None:
+    scenario = tl.loads("""
+profile = "linux"
+duration = "10 s"
+link.l = { ends = ["isp", "home"], rate = "20 Mbit/s", delay = "15 ms", queue = "200 packets", reverse = { rate = "1 Mbit/s", queue = "100 packets" } }
+traffic.web = { kind = "transfers", from = "isp", to = "home", load = 0.3, of = "l", size = "50 kB" }
+traffic.up = { kind = "bulk", from = "home", to = "isp" }
+""")
+    found = _found(tl.simulate(scenario), "web")
+    assert (found.causes[0].name, found.causes[0].where) == ("ack_path", "l.reverse")
+    assert "which up fills" in found.answer
+    assert _helps(scenario, "web", 0.5)
+
+
+def test_web_behind_a_backup() -> None:
+    scenario = tl.loads("""
+profile = "linux"
+duration = "20 s"
+link.l = { ends = ["isp", "home"], rate = "20 Mbit/s", delay = "15 ms", queue = "500 packets", reverse.rate = "2 Mbit/s" }
+traffic.web = { kind = "transfers", from = "isp", to = "home", load = 0.2, of = "l", size = { distribution = "pareto", mean = "100 kB" } }
+traffic.backup = { kind = "bulk", from = "isp", to = "home" }
+""")
+    found = _found(tl.simulate(scenario), "web")
+    assert "which backup fills" in found.answer
+    assert {"link.l.queue": {"kind": "fq-codel"}} in _helps(scenario, "web", 0.5)

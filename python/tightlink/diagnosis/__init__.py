@@ -88,7 +88,8 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
         from tightlink.diagnosis.transfers import of_transfers
 
         many = open_loop(run)
-        users = (*of_transfers(run, [row for row in rows if row["label"] in many], command), *users)
+        if transfers := [row for row in rows if row["label"] in many]:
+            users = (*of_transfers(run, transfers, command), *users)
         rows = [row for row in rows if row["label"] not in many]
         if not rows:
             return Why(users)

@@ -34,6 +34,8 @@ _PART: Final = 0.2
 MORE: Final = 1.05
 #: A rate that is below what comes for less of the time is not worth a word.
 _LEAST: Final = 0.05
+#: Of more flows nobody looks which fill a queue.
+_MOST: Final = 2000
 _BITS: Final = 8
 
 
@@ -66,7 +68,7 @@ class Filling:
         return tuple(label for label, first_s, last_s in times if first_s < stop_s and last_s > start_s)
 
     def _all(self, link: str) -> tuple[str, ...]:
-        rows = self._rows_of(self._paths.users.get(link, ()) if self._paths.small else ())
+        rows = self._rows_of(self._paths.users.get(link, ()) if len(self._rows) < _MOST else ())
         found = [label for label, each in rows.items() if self._fills(label, each, link)]
         tcp = [label for label in found if self._paths.control(label)]
         if not tcp:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.spans import Spans
+from tightlink.diagnosis.words import family
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
 
@@ -259,8 +260,8 @@ class Paths:
         passed = [(place, node) for place, node in enumerate(nodes) if node in self._network.processors]
         return Path(
             flow,
-            tuple(map(self._link, forward)),
-            tuple(map(self._link, reverse)) if "tcp" in flow["transport"] else (),
+            tuple(map(self.link_at, forward)),
+            tuple(map(self.link_at, reverse)) if "tcp" in flow["transport"] else (),
             tuple(self._processor(node, sends=place == 0) for place, node in passed),
             self._window(flow["group"]),
         )
@@ -398,11 +399,44 @@ class Paths:
         ends = (flow["from"], flow["to"]) if side == "path" else (flow["to"], flow["from"])
         return [self._router.path(*ends) or []]
 
+    def shares(self, flow: Mapping[str, Any], side: str) -> dict[int, float]:
+        """The links of a flow in one direction, ``path`` or ``reverse_path``, each with the share of its packets."""
+        several = flow.get("spraying", {}).get(f"{side}s")
+        if not several:
+            return dict.fromkeys(self._side(flow, side)[0], 1.0)
+        found: dict[int, float] = {}
+        for path in several:
+            for link in path["links"]:
+                found[link] = found.get(link, 0.0) + path["share"]
+        return found
+
+    def alike(self, link: int) -> Sequence[int]:
+        """The links of a tier that lead to, or from, the same lower node as one of them: a flow takes any of these."""
+        return self._tiers[self._place(link)]
+
+    def _place(self, link: int) -> tuple[str, bool, int]:
+        hop = self._network.hops[link]
+        back = hop.name.endswith(".reverse")
+        return family(hop.name.removesuffix(".reverse")), back, hop.target if back else hop.origin
+
+    @cached_property
+    def _tiers(self) -> Mapping[tuple[str, bool, int], Sequence[int]]:
+        found: dict[tuple[str, bool, int], list[int]] = {}
+        for link in range(len(self._network.hops)):
+            found.setdefault(self._place(link), []).append(link)
+        return found
+
+    def nodes(self, link: str) -> tuple[int, int]:
+        """Where a link begins and ends."""
+        hop = self._network.hops[self._network.links[link]]
+        return hop.origin, hop.target
+
     def _busy(self, path: list[int]) -> float:
         """How busy the busiest link of a path was."""
-        return max((self._link(index).utilization for index in path), default=0.0)
+        return max((self.link_at(index).utilization for index in path), default=0.0)
 
-    def _link(self, index: int) -> Link:
+    def link_at(self, index: int) -> Link:
+        """The link of this number."""
         if index not in self._links:
             hop, spec = self._network.hops[index], self._resolved["links"][index]
             totals = self._totals.get(hop.name, {})

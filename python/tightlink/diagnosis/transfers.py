@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from tightlink import units
-from tightlink.diagnosis.answers import Cause, Diagnosis, Suggestion
+from tightlink.diagnosis import queueing
+from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
 from tightlink.diagnosis.commands import Changed
-from tightlink.diagnosis.suggestions import shorter_timeout
-from tightlink.diagnosis.traffic import cause_of, longest_wait
-from tightlink.diagnosis.words import ms, percent, sentence, small_percent, times
-from tightlink.lazy import pl
+from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.transfer_causes import APART, causes, lost_at, lost_share
+from tightlink.diagnosis.transfer_help import fills, helps
+from tightlink.diagnosis.under_way import Group, UnderWay
+from tightlink.diagnosis.words import listed, ms, named, percent, sentence, times
 from tightlink.numbers import grouped, several
 
 if TYPE_CHECKING:
@@ -22,86 +24,85 @@ if TYPE_CHECKING:
 
 #: How much longer than on an empty path is not worth a word.
 _AS_LONG: Final = 1.05
-#: Shares of the transfers' time below this are not worth a word.
-_LITTLE: Final = 0.1
-#: A wait of so much of the median transfer's time is.
-_WAITS: Final = 0.1
-#: Of so much of it a cause is told.
-_MOST: Final = 0.5
-_WHILE: Final = " while there are transfers"
-_SPENT: Final = {
-    "limited_by_handshake": "connecting",
-    "limited_by_application": "with all sent, until the last ACK",
-    "limited_by_receiver_window": "at the receiver's window",
-    "limited_by_network": "at a saturated path",
-    "limited_by_pacing": "at the pacing timer",
-    "limited_by_sender_rate": "at the sender's interface",
-    "limited_by_congestion_window": "at the congestion window",
-}
+#: Below this share of the time, the second cause is named too, if it has enough; from so much on the share is not said.
+_CLEAR, _WORTH_NAMING, _ALWAYS = 0.7, 0.1, 0.97
+#: A link that so much of their bytes take is on the way of all.
+_ALL: Final = 0.999
+#: A percentile that is no larger than that is not said beside the mean; waits that are so much less are little.
+_ABOVE, _LITTLE = 1.05, 0.1
+#: Causes whose words say how sure they are.
+_OWN: Final = frozenset({"saturated_link", "handshake", "timeouts"})
+#: Suggestions that the sentence names.
+_TRIED: Final = 3
 
 
 def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]], command: Typed | None = None) -> list[Diagnosis]:
     """What bounds the transfers of a run, by the rows of the table ``flows`` that are groups of them."""
     whole = {row["label"]: row for row in run.completion_times.iter_rows(named=True) if row["size_class"] == "all"}
-    changed = Changed(run, command, small=False)
-    found = []
-    for row in rows:
-        links, while_ = _while_active(run, row)
-        cause = _cause(run, row, links, while_)
-        help_ = _shorter_timeout(run, row, changed) if cause.name == "timeouts" else ()
-        usual_s = whole[row["label"]]["completion_p50_s"]
-        least_s = math.inf if usual_s is None else _WAITS * usual_s
-        text = f"{completed(whole[row['label']])}{_spent(row)}. {sentence(cause.text)}. {longest_wait(links, least_s)}"
-        text += "".join(f" Try {each.text}." for each in help_)
-        found.append(Diagnosis((row["label"],), (cause,), None, help_, text))
-    return found
+    paths = Paths(run)
+    under_way, filling = UnderWay(run, paths), Filling(run, paths)
+    changed = Changed(run, command, small=paths.small)
+    return [_diagnosis(run, under_way.of(row), whole[row["label"]], filling, changed) for row in rows]
 
 
-def _while_active(run: Run, row: Mapping[str, Any]) -> tuple[pl.DataFrame, str]:
-    """The links, the busiest first, with their utilization while there are transfers, and when that is, in words.
+def _diagnosis(run: Run, group: Group, took_: Mapping[str, Any], filling: Filling, changed: Changed) -> Diagnosis:
+    waits = _delay(run, group, filling)
+    found = causes(group, waits, group.paths)
+    help_ = helps(run, group, took_, found, filling=filling, changed=changed)
+    words = [completed(took_), *_spent(found.causes, overload=bool(found.overloaded)), sentence(waits.text)]
+    if (where := lost_at(group)) and not any(lost_share(group) in text for text in words[1:]):
+        words.append(f"{lost_share(group)} of their packets are lost, most at {where}")
+    if help_:
+        words.append(f"Try {listed([each.text for each in help_[:_TRIED]], 'or')}")
+    return Diagnosis((group.row["label"],), found.causes, waits, help_, ". ".join(words) + ".")
 
-    Where other flows send before or after that, nobody knows whose it was: it is that of the whole run.
+
+def _spent(found: Sequence[Cause], *, overload: bool) -> list[str]:
+    """What their time is spent on, in sentences: the first cause, and the second where that is not nearly all."""
+    first, *others = found
+    said = [first]
+    if others and (first.share or 0.0) < _CLEAR and (others[0].share or 0.0) >= _WORTH_NAMING:
+        said.append(others[0])
+    sentences = []
+    for cause in said:
+        likely = cause.certainty == "likely" and cause.name not in _OWN
+        text = f"likely {cause.text}" if likely else cause.text
+        always = (cause.share or 0.0) >= _ALWAYS or (overload and cause is first)
+        sentences.append(sentence(text if always else f"for {percent(cause.share or 0.0)} of their time {text}"))
+    return sentences
+
+
+def _delay(run: Run, group: Group, filling: Filling) -> Delay:
+    """What queues add to the round trips of a group's own packets, and which of its links' adds most."""
+    where, whole = _waits_at(group)
+    path = group.path(where)
+    found = queueing.delay(group.row, path, fill=lambda link: fills(run, group, link, filling))
+    base_s = path.base_rtt_s if whole else group.base_rtt_s
+    upper = f" ({ms(found.p95_s)} at p95)" if found.p95_s is not None and found.p95_s > _ABOVE * found.mean_s else ""
+    if found.mean_s < _LITTLE * base_s:
+        text = f"queues add {ms(found.mean_s)}{upper} to a base RTT of {ms(base_s)}"
+    elif whole:
+        return found
+    else:
+        behind = fills(run, group, found.where, filling)
+        who = f", which {named(behind)} {'fills' if len(behind) == 1 else 'fill'}," if behind else ","
+        text = f"queues, most that of {found.where}{who} add {ms(found.mean_s)}{upper} to a base RTT of {ms(base_s)}"
+    return replace(found, base_s=base_s, text=text)
+
+
+def _waits_at(group: Group) -> tuple[str, bool]:
+    """The link on the way there at which a group's packets wait longest, and whether all of them take it.
+
+    Where a queue tells flows or classes apart, they wait no longer than is left of their own waits.
     """
-    start_s, stop_s = row["start_s"], row["stop_s"]
-    share = (stop_s - start_s) / units.time(run.scenario.duration)
-    alone = run.flows.filter((pl.col("start_s") < start_s) | (pl.col("stop_s") > stop_s)).is_empty()
-    scaled = (pl.col("utilization") / share).clip(upper_bound=1.0) if alone and share > 0 else pl.col("utilization")
-    links = run.table("links").with_columns(scaled).sort("utilization", descending=True, nulls_last=True)
-    return links, _WHILE if alone else " over the whole run"
-
-
-def _cause(run: Run, row: Mapping[str, Any], links: pl.DataFrame, while_: str) -> Cause:
-    """What most of the transfers' time was spent on."""
-    shares = {name: row[name] or 0.0 for name in _SPENT}
-    most = max(shares, key=shares.__getitem__)
-    loses = links.sort("packets_dropped", descending=True).row(0, named=True)
-    lost = f"as {small_percent((row['packets_dropped'] or 0) / row['packets_sent'])} of the packets are lost"
-    where = f"{lost}, most at {loses['link']}" if loses["packets_dropped"] else ""
-    if shares[most] >= _MOST and where:
-        if most == "limited_by_congestion_window" and row["timeouts"]:
-            awaited = several(row["timeouts"], "retransmission timeout")
-            text = f"they wait for {awaited} of {ms(_least_timeout_s(run, row))} or more, {where}"
-            return Cause("timeouts", shares[most], "likely", loses["link"], text)
-        if most == "limited_by_handshake":
-            text = f"connections wait for their handshakes to be retransmitted, {where}"
-            return Cause("handshake", shares[most], "likely", loses["link"], text)
-    if shares[most] >= _MOST and most == "limited_by_network":
-        busiest = links.row(0, named=True)
-        text = f"links are saturated while data wait for them: the busiest, {busiest['link']}, is"
-        busy = f"{text} {percent(busiest['utilization'])} busy{while_}"
-        return Cause("saturated_link", shares[most], "likely", busiest["link"], busy)
-    return cause_of(links, while_)
-
-
-def _least_timeout_s(run: Run, row: Mapping[str, Any]) -> float:
-    return units.time(run.scenario.explicit().traffic[row["label"]].tcp.rto.min)  # type: ignore[union-attr]
-
-
-def _shorter_timeout(run: Run, row: Mapping[str, Any], changed: Changed) -> tuple[Suggestion, ...]:
-    """A shorter timeout, where that is many round trips."""
-    tried = shorter_timeout(row["label"], _least_timeout_s(run, row), row["rtt_p95_s"] or 0.0)
-    command = changed.command(tried[1]) if tried else ""
-    return (Suggestion(tried[0], command, tried[1]),) if tried and command else ()
+    waits = {used.link.name: used.part * used.link.queueing_s for used in group.there}
+    apart = {used.link.name for used in group.there if used.link.discipline in APART}
+    own_s = group.row["queueing_delay_mean_s"]
+    if own_s is not None:
+        left_s = max(0.0, own_s - sum(wait for name, wait in waits.items() if name not in apart))
+        waits |= {name: min(waits[name], left_s) for name in apart}
+    worst = max(group.there, key=lambda used: waits[used.link.name])
+    return worst.link.name, worst.part >= _ALL
 
 
 def completed(row: Mapping[str, Any]) -> str:
@@ -144,11 +145,3 @@ empty path, and 1 of 3 was not complete at the end; ', 'was not complete at the 
         verb = "was" if left == 1 else "were"
         said.append(f"{f'{left} of {len(flows)} ' if len(flows) > 1 else ''}{verb} not complete at the end")
     return f"{', and '.join(said)}; " if said else ""
-
-
-def _spent(row: Mapping[str, Any]) -> str:
-    """What the time of all of them together was spent on."""
-    shares = {words: row[name] or 0.0 for name, words in _SPENT.items()}
-    told = [f"{percent(share)} {words}" for words, share in sorted(shares.items(), key=lambda item: -item[1])
-            if share >= _LITTLE]  # fmt: skip
-    return f"; of their time they spent {', '.join(told)}" if told else ""

@@ -1,0 +1,314 @@
+"""What the time of open-loop transfers is spent on: links that are full, timers, windows, or just their packets' way.
+
+Their account of time is one for the whole group. Where transfers are short, it says little of queues: they connect, and
+wait for their last ACK, behind what others send. So their own round trips say how much of that is waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from tightlink.diagnosis import bounds, window
+from tightlink.diagnosis.answers import Cause, Delay, merged
+from tightlink.diagnosis.causes import in_order, shares
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.losses import mean_window
+from tightlink.diagnosis.paths import FAIR, STRICT, Paths
+from tightlink.diagnosis.under_way import Group, Used
+from tightlink.diagnosis.words import ALIKE, amount, between, ms, named, percent, rate, small_percent
+from tightlink.numbers import grouped, several
+
+#: A share of time below which a cause is not worth a word.
+_LEAST: Final = 0.03
+#: A link that is busy for so much of the time with transfers is full: as the first begin and the last end it cannot be.
+FULL: Final = 0.9
+#: What comes is about all that a link carries from so much of it on; of fewer transfers it is no load.
+_OVERLOADED, _FEWEST = 0.95, 30
+#: Waits that are so much of their round trips are what transfers wait for.
+WAITS: Final = 0.5
+#: A handshake of so many round trips was retransmitted.
+_RETRANSMITTED: Final = 4
+#: Queues that tell flows or classes apart: waits and losses there may be those of others.
+APART: Final = (*FAIR, STRICT, "dualpi2")
+_WHILE: Final = "busy while there are transfers"
+_BITS: Final = 8
+
+
+@dataclass(frozen=True)
+class Found:
+    """What bounds the transfers of a group."""
+
+    causes: tuple[Cause, ...]
+    overloaded: tuple[Used, ...]
+    """Links to which more is offered than they carry, or about as much."""
+    retransmitted: float
+    """Share of their time in which handshakes wait to be retransmitted."""
+    waits: Delay
+    """What queues add to their round trips."""
+
+
+@dataclass
+class _Account:
+    """Shares of the time of all transfers of a group."""
+
+    retransmitted: float
+    """Waiting for a handshake to be retransmitted."""
+    timeouts: float
+    full: float
+    """Waiting for links that are full."""
+    held: float
+    """At the congestion window, or the pacing timer."""
+    connecting: float
+    """In other handshakes, but for waits in queues."""
+    last_ack: float
+    """With all sent, but for waits in queues."""
+    others: Mapping[str, float]
+
+
+def causes(group: Group, waits: Delay, paths: Paths) -> Found:
+    """What bounds the transfers of a group, the largest share of their time first, but an overload before all."""
+    down = _outage(group)
+    spent = _account(group, waits, 0.0 if down is None else down.share or 0.0)
+    crowded, overloaded = _crowded(group, spent), _overloaded(group, spent)
+    if overloaded or crowded is not None or _is_full(group, waits):
+        spent.full, spent.held = spent.full + spent.held, 0.0
+    found = [] if down is None else [down]
+    found += _timers(group, spent)
+    if spent.full >= _LEAST or overloaded:
+        found.append(
+            _offered(group, spent.full, overloaded) if overloaded else _full(group, spent.full, waits, crowded)
+        )
+    row = mean_of(group)
+    bound = {"receiver_window": bounds.receiver_window, "sender_rate": bounds.sender_rate}
+    found += [bound[name](row, group.path(), paths, share) for name, share in spent.others.items() if share >= _LEAST]
+    if spent.held >= _LEAST:
+        found.append(_held(group, row, paths, spent.held))
+    soon = spent.connecting + spent.last_ack
+    if soon >= _LEAST or not found:
+        name = "handshake" if spent.connecting > spent.last_ack else "last_ack"
+        text = "they connect, or all is sent and the last ACK is awaited, behind no more than short queues"
+        found.append(Cause(name, soon, "certain", "", text))
+    ordered = in_order(merged((cause, 1.0) for cause in found))
+    if overloaded:
+        ordered.sort(key=lambda cause: cause.name != "saturated_link")
+    return Found(tuple(ordered), overloaded, spent.retransmitted, waits)
+
+
+def _account(group: Group, waits: Delay, down: float) -> _Account:
+    """Shares of time, without that of an outage.
+
+    A handshake takes a round trip, and an ACK comes after one: how much of these is waiting, round trips say.
+    """
+    known = shares(group.row)
+    _take(known, down)
+    rtt_s = waits.base_s + waits.mean_s
+    waiting = waits.mean_s / rtt_s if rtt_s else 0.0
+    connecting, last_ack = known.pop("handshake", 0.0), known.pop("application", 0.0)
+    again = connecting - rtt_s / group.mean_s if group.mean_s else 0.0
+    if again < (1 - 1 / _RETRANSMITTED) * connecting:
+        again = 0.0
+    connecting -= again
+    held = known.pop("congestion_window", 0.0) + known.pop("pacing", 0.0)
+    timeouts = min(held, _timeouts_s(group, again) / group.total_s) if group.total_s else 0.0
+    full = known.pop("network", 0.0) + waiting * (connecting + last_ack)
+    soon = 1 - waiting
+    return _Account(again, timeouts, full, held - timeouts, soon * connecting, soon * last_ack, known)
+
+
+def _timers(group: Group, spent: _Account) -> Iterator[Cause]:
+    """Waits for what was lost to be retransmitted."""
+    where = lost_at(group)
+    lost = f", as {lost_share(group)} of the packets are lost, most at {where}" if where else ""
+    if spent.retransmitted >= _LEAST:
+        text = f"connections wait for their handshakes to be retransmitted{lost}"
+        yield Cause("handshake", spent.retransmitted, "likely", where, text)
+    if spent.timeouts >= _LEAST:
+        awaited = several(group.row["timeouts"], "retransmission timeout")
+        text = f"they wait for {awaited} of {ms(timeout(group)['min_s'])} or more{lost}"
+        yield Cause("timeouts", spent.timeouts, "likely", where, text)
+
+
+def _take(known: dict[str, float], share: float) -> None:
+    """Takes a share of time from what is waited for while a link is down, and behind that."""
+    for name in ("handshake", "congestion_window", "pacing", "network", "receiver_window", "application"):
+        part = min(share, known.get(name, 0.0))
+        known[name] = known.get(name, 0.0) - part
+        share -= part
+
+
+def _outage(group: Group) -> Cause | None:
+    """That a link is down while transfers are under way, with what these wait for the timer behind that."""
+    found = []
+    for link in group.links:
+        if "outages" not in link.spec:
+            continue
+        taken = group.takes(link.name)
+        times = zip(group.starts_s[taken].tolist(), group.stops_s[taken].tolist(), strict=True)
+        hit = [(*each, down_s) for each in times if (down_s := link.down_s(*each)) > 0]
+        if link.fails_at_random:
+            lasts_s, who = sum(down_s for *_, down_s in hit), " on average"
+        else:
+            lasts_s = sum(_loses_s(group, link, *each) for each in hit)
+            who = f", while {grouped(len(hit))} of {several(len(group.starts_s), 'transfer')} are under way"
+        whole_s = link.down_s(float(group.starts_s.min()), float(group.stops_s.max()))
+        text = f"link {link.name} is down, {ms(whole_s)}{who}"
+        found.append(Cause("outage", lasts_s / group.total_s, "certain", link.name, text))
+    worst = max(found, key=lambda cause: cause.share or 0.0, default=None)
+    return worst if worst is not None and (worst.share or 0.0) >= _LEAST else None
+
+
+def _loses_s(group: Group, link: Link, start_s: float, stop_s: float, down_s: float) -> float:
+    """What a transfer loses by outages of a link, with the timer that expires behind them at most: timers double."""
+    connects = link.down_s(start_s, start_s + group.base_rtt_s) > 0
+    timer_s = max(down_s, timeout(group)["initial_s" if connects else "min_s"])
+    return min(stop_s - start_s, down_s + timer_s)
+
+
+def timeout(group: Group) -> Mapping[str, float]:
+    """The retransmission timeout of a group, as the engine reads it."""
+    found: Mapping[str, float] = (group.path().tcp or {})["rto"]
+    return found
+
+
+def _timeouts_s(group: Group, again: float) -> float:
+    """How long timeouts of data last at least: not those of handshakes."""
+    of_data = (group.row["timeouts"] or 0) - again * group.total_s / timeout(group)["initial_s"]
+    return max(0.0, of_data) * timeout(group)["min_s"]
+
+
+def _is_full(group: Group, waits: Delay) -> bool:
+    """Whether time at the congestion window is spent at a link that is full, rather than for losses on a wire."""
+    busiest = group.there[0].link
+    if busiest.utilization < FULL or _loses_on_wire(group):
+        return False
+    return busiest.discipline not in APART or waits.mean_s >= waits.base_s
+
+
+def _crowded(group: Group, spent: _Account) -> Used | None:
+    """The link that loses most, if those that are under way there at once fill it while they do not wait for timers.
+
+    A few that wait for long make it idle for most of the time with transfers, and not for most of the transfers.
+    """
+    used = next((each for each in group.there if each.link.name == lost_at(group)), None)
+    if used is None or used.part < WAITS or _loses_on_wire(group) or used.link.utilization >= FULL:
+        return None
+    sending = 1 - spent.retransmitted - spent.timeouts
+    return used if group.fills_bps(used) >= FULL * sending * used.link.carries_bps(group.packet_bytes) else None
+
+
+def _loses_on_wire(group: Group) -> bool:
+    on_wire, at_queue = (max(getattr(used.link, name) for used in group.there)
+                         for name in ("lost_on_wire", "lost_at_queue"))  # fmt: skip
+    return bool(group.row["packets_dropped"]) and on_wire > at_queue
+
+
+def _overloaded(group: Group, spent: _Account) -> tuple[Used, ...]:
+    """The links to which more is offered than they carry, or else about as much, where that costs most of the time."""
+    at_queue = 0.0 if _loses_on_wire(group) else spent.held + spent.retransmitted + spent.timeouts
+    if spent.full + at_queue < WAITS:
+        return ()
+    many = [used for used in group.there if used.transfers >= _FEWEST]
+    more = tuple(used for used in many if exceeds(group, used))
+    return more or tuple(used for used in many if exceeds(group, used, _OVERLOADED))
+
+
+def exceeds(group: Group, used: Used, part: float = 1.0) -> bool:
+    """Whether more is offered to a link than a part of what it carries, and to those beside it on average."""
+    return min(used.offered_bps, used.beside_bps) > part * used.link.carries_bps(group.packet_bytes)
+
+
+def _offered(group: Group, share: float, overloaded: Sequence[Used]) -> Cause:
+    """More is offered than links carry, or about as much."""
+    offers = _rates(used.offered_bps for used in overloaded)
+    carries = _rates(used.link.carries_bps(group.packet_bytes) for used in overloaded)
+    where = _named(overloaded)
+    who = where if len(overloaded) == 1 else f"each of {len(overloaded)} links, {where},"
+    much, than = ("more", "than") if exceeds(group, overloaded[0]) else ("about as much", "as")
+    text = f"{much} is offered to {who} {than} it carries: {offers} while transfers arrive, of {carries}"
+    return Cause("saturated_link", share, "certain", where, text)
+
+
+def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cause:
+    """Links that are full; or else the busiest of those at which packets wait."""
+    full = [used for used in group.there if used.link.utilization >= FULL and used.part >= _LEAST]
+    if full:
+        where, busy = _named(full), [used.link.utilization for used in full]
+        flows = [max(1, round(used.at_once)) for used in full]
+        said = f"{between(percent(min(busy)), percent(max(busy)))} {_WHILE}"
+        if max(flows) > 1:
+            said += f", shared by {between(str(min(flows)), str(max(flows)))} flows{' each' if len(full) > 1 else ''}"
+        who = f"link {where} is" if len(full) == 1 else f"{len(full)} links, {where}, are"
+        return Cause("saturated_link", share, "certain", where, f"{who} saturated ({said})")
+    back = next((link for link in group.path(waits.where).reverse if link.name == waits.where), None)
+    if back is not None and back.utilization >= FULL:
+        text = f"the way back of their ACKs is full: link {back.name} is {percent(back.utilization)} {_WHILE}"
+        return Cause("ack_path", share, "likely", back.name, text)
+    if crowded is not None:
+        text = f"link {crowded.link.name} is saturated while most are under way"
+        return Cause("saturated_link", share, "likely", crowded.link.name, text)
+    busiest = group.there[0].link
+    text = f"they wait for links that are busy at times: the busiest, {busiest.name}, is "
+    text += f"{percent(busiest.utilization)} {_WHILE}"
+    return Cause("saturated_link", share, "likely", waits.where or busiest.name, text)
+
+
+def _named(links: Sequence[Used]) -> str:
+    return named(sorted((used.link.name for used in links), key=lambda name: (len(name), name)))
+
+
+def _rates(bps: Iterable[float]) -> str:
+    every = sorted(bps)
+    return between(rate(every[0]), rate(every[-1]))
+
+
+def _held(group: Group, row: Mapping[str, Any], paths: Paths, share: float) -> Cause:
+    """What keeps their congestion windows small, as of a flow that lasts as long as they do on average."""
+    path = group.path(lost_at(group) or marked_at(group))
+    found = window.cause(row, path, paths, share)
+    if found.name != "slow_start":
+        return found
+    rounds = amount(group.mean_s / (row["rtt_mean_s"] or path.base_rtt_s))
+    text = f"slow start is not over when they end, after {rounds} round trips on average"
+    if (mean_window(row, path) or 0.0) < path.bdp_packets:
+        text += f", before the window reaches the path's BDP of {amount(path.bdp_packets)} packets"
+    return replace(found, text=text)
+
+
+def mean_of(group: Group) -> dict[str, Any]:
+    """The row of a transfer that is the mean of all; what is said of shares and counts is of all."""
+    row, count = group.row, len(group.starts_s)
+    middle_s = float(sorted(group.starts_s)[count // 2])
+    counts = {name: row[name] / count for name in row if name.startswith("packets_") and row[name] is not None}
+    bps = _BITS * (row["bytes_delivered"] or 0) / group.total_s if group.total_s else None
+    times = {"start_s": middle_s, "stop_s": middle_s + group.mean_s, "timeouts": 0, "throughput_bps": bps}
+    return {**row, **counts, **times, ALIKE: [row]}
+
+
+def lost_share(group: Group) -> str:
+    """The share of a group's packets that are lost."""
+    return small_percent((group.row["packets_dropped"] or 0) / max(1, group.row["packets_sent"] or 0))
+
+
+def lost_at(group: Group) -> str:
+    """The link of theirs at which most packets are lost; none where they lose none.
+
+    Of those that tell flows or classes apart nobody knows whose packets they lose, so others come first.
+    """
+    if not group.row["packets_dropped"]:
+        return ""
+
+    def lost(used: Used) -> tuple[bool, float]:
+        dropped = (used.link.totals.get("packets_dropped") or 0) * used.part
+        apart = used.link.discipline in APART and used.link.lost_at_queue > used.link.lost_on_wire
+        return dropped > 0 and not apart, dropped
+
+    worst = max(group.there, key=lost)
+    return worst.link.name if worst.link.totals.get("packets_dropped") else ""
+
+
+def marked_at(group: Group) -> str:
+    """The link of theirs whose queue marks most packets; none where none does."""
+    worst = max(group.there, key=lambda used: (used.link.totals.get("packets_marked") or 0) * used.part)
+    return worst.link.name if worst.link.marked else ""

@@ -1,0 +1,207 @@
+"""What would help open-loop transfers, as changes of their scenario with the commands that test them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from tightlink import units
+from tightlink.diagnosis.answers import Cause, Delay, Suggestion
+from tightlink.diagnosis.commands import Changed
+from tightlink.diagnosis.completions import open_loop
+from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.suggestions import Others, Tried, shorter_timeout, suggestions
+from tightlink.diagnosis.transfer_causes import APART, FULL, WAITS, Found, exceeds, lost_at, mean_of, timeout
+from tightlink.diagnosis.under_way import Group, Used
+from tightlink.diagnosis.words import family, named
+
+if TYPE_CHECKING:
+    from tightlink.run import Run
+
+#: Nothing is suggested where nearly all take less than so many times as long as on an empty path.
+_SLOW: Final = 1.2
+#: Causes of less of the time are not worth a change: a timer, or a window.
+_WORTH, _WORTH_WINDOW = 0.1, 0.25
+#: Others that send so much of what a link carries fill its queue; who sends more than the rest is no small class.
+_PART, _SMALL = 0.2, 0.3
+_FILLS: Final = 0.25
+#: A wait of so many base round trips is worth a change.
+_LONG_WAIT: Final = 0.5
+#: Who fills the queue of a link that is less busy does so for a part of the time only.
+_BUSY: Final = 0.5
+#: Links of a tier that are less busy than that part of the busiest have room for what collides there.
+_ROOM: Final = 0.75
+#: A faster link is suggested that what is offered takes so much of.
+_WANTED: Final = 0.8
+#: An initial timeout of so many times what nearly all round trips take is worth a shorter one, at least so long.
+_LONG, _SHORTEST_S = 10, 0.001
+#: Turns are worth having behind flows that are so many times as large; and among sizes whose coefficient of variation
+#: is above one, of which the mean square is so many times the square of the mean (Kleinrock 1976, volume 2, § 4.4).
+_UNLIKE: Final = 2.0
+_CLASS: Final = "EF"
+#: From so many packets lost on a longer queue is worth a try.
+_LOSES: Final = 0.01
+#: Causes against which there are suggestions of transfers.
+_OWN: Final = frozenset({"saturated_link", "handshake", "timeouts", "last_ack", "outage"})
+#: Causes that full queues have.
+_QUEUED: Final = ("saturated_link", "timeouts", "recovery", "small_queue")
+_TIER: Final = re.compile(r"(?P<topology>[^.]+)\.(?P<tier>[^.\[]+)(\[\d+\])?(\.reverse)?")
+
+
+def helps(
+    run: Run, group: Group, took: Mapping[str, Any], found: Found, *, filling: Filling, changed: Changed
+) -> tuple[Suggestion, ...]:
+    """What would help, the first first; only what the scenario allows, and where they took longer than they need."""
+    made: list[Suggestion] = []
+    if (slowest := took["slowdown_p99"]) is not None and slowest < _SLOW and not took["unfinished"]:
+        return ()
+    for text, changes in _tried(run, group, found, filling):
+        command = changed.command(changes)
+        if command and all(changes != each.changes for each in made):
+            made.append(Suggestion(text, command, changes))
+    for cause in found.causes:
+        if cause.name not in _OWN and (cause.share or 0.0) >= _WORTH_WINDOW:
+            made += _of_windows(group, cause, changed)
+    return tuple(made)
+
+
+def fills(run: Run, group: Group, link: str, filling: Filling) -> tuple[str, ...]:
+    """Names of the others that fill the queue of a link while transfers of a group are under way."""
+    many = open_loop(run)
+    flows = [name for name in filling.of(link, group.row) if name not in many]
+    rows = {row["label"]: row for row in run.flows.iter_rows(named=True)} if many else {}
+    parts = group.parts(link)
+    others = [name for name in sorted(many - {group.row["label"]})
+              if parts.get(name, 0.0) >= _PART and (rows[name]["limited_by_network"] or 0.0) >= _FILLS]  # fmt: skip
+    return (*flows, *others)
+
+
+def _of_windows(group: Group, cause: Cause, changed: Changed) -> tuple[Suggestion, ...]:
+    """As of a flow that lasts as long as they do on average."""
+    path = group.path(cause.where if any(used.link.name == cause.where for used in group.there) else "")
+    nothing = Delay("", 0.0, None, path.base_rtt_s, round_trip=True, text="")
+    return suggestions(mean_of(group), path, (cause,), nothing, changed=changed, others=Others())
+
+
+def _tried(run: Run, group: Group, found: Found, filling: Filling) -> Iterator[Tried]:
+    share = {cause.name: cause.share or 0.0 for cause in found.causes}
+    own = [used for used in found.overloaded if group.parts(used.link.name).get(group.row["label"], 0.0) > _SMALL]
+    if own:
+        yield from _relieve(run, group, own)
+    if any(exceeds(group, used) for used in own):
+        return
+    waits = found.waits
+    queued = sum(share.get(name, 0.0) for name in _QUEUED) + found.retransmitted
+    if queued >= WAITS and waits.mean_s >= _LONG_WAIT * waits.base_s:
+        yield from _collide(run, group)
+        yield from _wait_less(run, group, waits, filling)
+    if found.retransmitted >= _WORTH and not found.overloaded:
+        yield from _connect_sooner(group)
+    elif share.get("timeouts", 0.0) >= _WORTH:
+        tried = shorter_timeout(group.row["label"], timeout(group)["min_s"], group.row["rtt_p95_s"] or 0.0)
+        yield from [tried] if tried else []
+    if share.get("saturated_link", 0.0) < WAITS:
+        yield from _hold_bursts(group)
+
+
+def _relieve(run: Run, group: Group, overloaded: Sequence[Used]) -> Iterator[Tried]:
+    """Faster links where more is offered than they carry; less load where that is a share of their rate."""
+    tiers = Counter(_key(used) for used in overloaded)
+    key, _ = tiers.most_common(1)[0]
+    links = [used for used in overloaded if _key(used) == key]
+    most = max(links, key=lambda used: used.offered_bps)
+    wanted_bps = most.offered_bps / _WANTED
+    traffic: Any = run.scenario.traffic[group.row["label"]]
+    if traffic.load is not None and _tier(traffic.of) == _tier(most.link.name):
+        less = f"{math.floor(100 * traffic.load * most.link.carries_bps(group.packet_bytes) / wanted_bps)} %"
+        yield f"a load of {less}", {f"traffic.{group.row['label']}.load": less}
+    elif most.link.spec["rate_pps"] is None and "rate" not in most.link.spec and most.link.shaped_bps == math.inf:
+        part = most.link.spec["rate_bps"] / most.link.carries_bps(group.packet_bytes)
+        rate = units.format_rate(_ceil(wanted_bps * part))
+        yield f"a rate of {rate} for {_tier(most.link.name)}", {f"{key}.rate": rate}
+
+
+def _collide(run: Run, group: Group) -> Iterator[Tried]:
+    """Per-packet spraying, where flows meet on some links of a tier and others have room."""
+    routing = run.scenario.explicit().routing
+    if routing is None or routing.ecmp != "flow":
+        return
+    full = [used for used in group.there if used.link.utilization >= FULL and not group.ends(used)]
+    for used in full:
+        others = group.tier(used)
+        if sum(others) < _ROOM * used.link.utilization * len(others):
+            is_rack = (group.path().tcp or {})["recovery"] == "rack"
+            more = {} if is_rack else {f"traffic.{group.row['label']}.tcp.recovery": "rack"}
+            yield f"per-packet spraying{' with RACK' if more else ''}", {"routing.ecmp": "packet", **more}
+            return
+
+
+def _wait_less(run: Run, group: Group, waits: Delay, filling: Filling) -> Iterator[Tried]:
+    """A queue for each flow, or a class that goes first, where they wait behind what others send, or larger ones do."""
+    used = next((each for each in group.there if each.link.name == waits.where), None)
+    if used is None or used.link.discipline in APART:
+        return
+    behind = fills(run, group, waits.where, filling) if used.link.utilization >= _BUSY else ()
+    own = group.bytes
+    larger = behind and min(map(group.mean_bytes, behind)) >= _UNLIKE * own.mean()
+    if larger or (own**2).mean() > _UNLIKE * own.mean() ** 2:
+        yield "FQ-CoDel (a queue for each flow)", {_queue(used): {"kind": "fq-codel"}}
+    label = group.row["label"]
+    if larger and group.parts(waits.where).get(label, 0.0) <= _SMALL:
+        queue = {"kind": "strict", "limit": used.link.written() or "unlimited", "order": [_CLASS]}
+        changes = {_queue(used): queue, f"traffic.{label}.dscp": _CLASS}
+        yield f"class {_CLASS} for {label}, before {named(behind)}", changes
+
+
+def _connect_sooner(group: Group) -> Iterator[Tried]:
+    """Shorter timeouts, that of a handshake among them, which has no round trips to go by."""
+    wanted_s = max(_SHORTEST_S, 2 * (group.row["rtt_p99_s"] or 0.0))
+    if timeout(group)["initial_s"] >= _LONG * wanted_s:
+        wanted, key = units.format_time(float(f"{wanted_s:.2g}")), f"traffic.{group.row['label']}.tcp.rto"
+        least = {f"{key}.min": wanted} if timeout(group)["min_s"] > wanted_s else {}
+        text = f"{'initial and least timeouts' if least else 'an initial timeout'} of {wanted}"
+        yield text, {f"{key}.initial": wanted, **least}
+
+
+def _hold_bursts(group: Group) -> Iterator[Tried]:
+    """A queue that takes the initial windows of those that come at once."""
+    where = lost_at(group)
+    lost = (group.row["packets_dropped"] or 0) / max(1, group.row["packets_sent"] or 0)
+    used = next((each for each in group.there if each.link.name == where), None)
+    path = group.path(where)
+    if used is None or lost < _LOSES or used.link.discipline != "drop-tail":
+        return
+    limit, first = used.link.limit_packets(path.packet_bytes), (path.tcp or {})["initial_window_packets"]
+    wanted = math.ceil(first * max(2.0, used.at_once))
+    if limit is None or used.link.lost_at_queue <= used.link.lost_on_wire or limit >= wanted:
+        return
+    packets = f"{wanted} packets"
+    yield f"a queue of {packets} (initial windows of those that come at once)", {_queue(used): packets}
+
+
+def _key(used: Used) -> str:
+    """The table of a link, or of its tier in a topology."""
+    found = _TIER.fullmatch(used.link.name)
+    if not used.link.key.startswith("topology.") or found is None:
+        return used.link.key
+    return f"topology.{found['topology']}.{found['tier']}"
+
+
+def _queue(used: Used) -> str:
+    """The key of a link's queue: in a topology of both directions, as transfers take links in both."""
+    key = used.link.key
+    return f"{key.removesuffix('.reverse') if key.startswith('topology.') else key}.queue"
+
+
+def _tier(name: str) -> str:
+    """What the links of a tier are called, both directions alike."""
+    return family(name.removesuffix(".reverse"))
+
+
+def _ceil(bps: float) -> float:
+    """A rate of two digits that is no lower."""
+    step = 10.0 ** (math.floor(math.log10(bps)) - 1)
+    return math.ceil(bps / step) * step
