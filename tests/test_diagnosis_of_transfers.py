@@ -289,3 +289,17 @@ traffic.backup = { kind = "bulk", from = "isp", to = "home" }
     found = _found(tl.simulate(scenario), "web")
     assert "which backup fills" in found.answer
     assert {"link.l.queue": {"kind": "fq-codel"}} in _helps(scenario, "web", 0.5)
+
+
+def test_a_router_that_forwards_no_more() -> None:
+    scenario = tl.loads("""
+profile = "linux"
+duration = "2 s"
+link.a = { ends = ["h1", "r"], rate = "1 Gbit/s", delay = "1 ms", queue = "1000 packets" }
+link.b = { ends = ["r", "h2"], rate = "1 Gbit/s", delay = "1 ms", queue = "1000 packets" }
+node.r.processor = { per_packet = "100 us", input_ring = "256 packets" }
+traffic.web = { kind = "transfers", from = "h1", to = "h2", arrivals = "100 transfers/s", size = "200 kB" }
+""")
+    found = _found(tl.simulate(scenario), "web")
+    assert "router_packet_rate" in {cause.name for cause in found.causes}
+    assert "router r forwards no more than 10,000 packets/s" in found.answer

@@ -231,7 +231,10 @@ def _offered(group: Group, share: float, overloaded: Sequence[Used]) -> Cause:
 
 
 def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cause:
-    """Links that are full; or else the busiest of those at which packets wait."""
+    """A router or links that are full; or else the busiest of those at which packets wait."""
+    router = bounds.busy_processor(group.path())
+    if router is not None:
+        return bounds.router(mean_of(group), group.path(), router, share)
     full = [used for used in group.there if used.link.utilization >= FULL and used.part >= _LEAST]
     if full:
         where, busy = _named(full), [used.link.utilization for used in full]
