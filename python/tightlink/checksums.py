@@ -57,13 +57,7 @@ _SYSTEM: Final = re.compile(r"\(os error (\d+)\)")
 
 
 class DamagedError(TightlinkError):
-    """A stored file that does not hold what was written.
-
-    Args:
-        path: Of the file.
-        reason: What is wrong with it.
-        advice: What to do, beside restoring the file from a copy.
-    """
+    """A stored file that does not hold what was written; its advice comes beside that to restore it from a copy."""
 
     def __init__(
         self,
@@ -148,11 +142,7 @@ def check(path: Path, tables: Collection[str] = (), *, needed: bool = False) -> 
 
 
 def read_parquet(path: Path, *, needed: bool = False) -> pl.DataFrame:
-    """Read a Parquet file after a look at its checksum.
-
-    Args:
-        path: Of the file.
-        needed: Whether a file without a checksum is damaged; otherwise it is another program's.
+    """Read a Parquet file after a look at its checksum; where one is ``needed``, a file without is damaged.
 
     Raises:
         DamagedError: It is damaged, or no Parquet file.
@@ -217,11 +207,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> Path:
 
 
 def read_json(path: Path, *, needed: bool = True) -> dict[str, Any]:
-    """Read a JSON object that was written with its checksum.
-
-    Args:
-        path: Of the file.
-        needed: Whether an object without a checksum is damaged.
+    """Read a JSON object that was written with its checksum; where one is ``needed``, an object without is damaged.
 
     Raises:
         DamagedError: It does not match its checksum, or is something else.

@@ -120,10 +120,6 @@ def whole(path: str | os.PathLike[str], *, parents: bool = True) -> Iterator[Pat
 
     The name is no other writer's, in this process or another one.
 
-    Args:
-        path: Of the file.
-        parents: Whether missing folders are made, too.
-
     Raises:
         OSError: It cannot be written; the error names the file, not the temporary one.
     """
@@ -169,11 +165,7 @@ def lock(descriptor: int) -> bool:
 
 
 def run_python(file: Path, what: str) -> ModuleType:
-    """Run a Python file of the user's, for what it defines.
-
-    Args:
-        file: To run.
-        what: What it should hold, for the message, such as "with a STUDY".
+    """Run a Python file of the user's, for what it defines; ``what`` says in messages what that should be.
 
     Raises:
         TightlinkError: There is no such file, it is none of Python, or it fails.

@@ -84,9 +84,6 @@ class TimeLeft:
     The speed is that of the last two thirds of the time so far: what begins slowly, such as TCP in slow start, says
     little of how it continues.
 
-    Args:
-        now: When it begins, in seconds.
-
     >>> left = TimeLeft(0.0)
     >>> [round(left.after(done, now)) for done, now in ((0.1, 2.0), (0.2, 4.0), (0.3, 6.0))]
     [18, 16, 14]

@@ -104,13 +104,7 @@ class Layout:
 
 
 def layout(table: TextTable, width: int | None, choice: Choice | None = None) -> Layout:
-    """The lines of a table.
-
-    Args:
-        table: The table.
-        width: Columns of characters that there are; without it as many as are needed.
-        choice: What somebody wants to see of it.
-    """
+    """The lines of a table, within so many columns of characters where these are known."""
     choice = choice or Choice()
     named = choice.places(table)
     places = list(range(len(table.header)))

@@ -57,10 +57,7 @@ class Work:
     """Tasks whose work has the same key are done once."""
 
     def perform(self, check: Callable[[], None]) -> object:
-        """Make what the result is kept from.
-
-        Args:
-            check: To be called now and then: it raises where the campaign was ended meanwhile.
+        """Make what the result is kept from; ``check`` is called now and then, and raises where the campaign was ended.
 
         Raises:
             TightlinkError: It cannot be done.
@@ -85,10 +82,7 @@ class Store(Protocol[T_contra, R_co]):
 def attempt(tasks: Sequence[T], store: Store[T, R], on: Engine) -> Generator[tuple[T, R | Failed, bool]]:
     """Tasks with their results as they come, and whether one was made now; a failure takes no other with it.
 
-    Args:
-        tasks: What is wanted.
-        store: Where results are, and are kept.
-        on: What makes those that are missing; closing the iterator ends what is under way.
+    Closing the iterator ends what is under way.
     """
     #: Tasks of the same work.
     waiting: dict[Hashable, list[T]] = {}

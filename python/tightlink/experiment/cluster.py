@@ -40,10 +40,7 @@ class Cluster:
     """The workers of a Dask scheduler."""
 
     def __init__(self, address: str) -> None:
-        """Connect to the scheduler of a Dask cluster.
-
-        Args:
-            address: Of the scheduler, such as ``tcp://10.0.0.1:8786``.
+        """Connect to the scheduler of a Dask cluster, by an address such as ``tcp://10.0.0.1:8786``.
 
         Raises:
             TightlinkError: No scheduler answers there, or its workers have another Tightlink.

@@ -76,12 +76,7 @@ def _offered(flow: dict[str, Any], size: int, links: list[dict[str, Any]], way: 
 
 
 class Costs:
-    """The packet-hops to expect of each run of an experiment, and how many of them are done; looked at when asked.
-
-    Args:
-        runs: How many runs there are.
-        resolved: The resolved scenario of a run, by its place.
-    """
+    """The packet-hops to expect of each run of an experiment, and how many of them are done; looked at when asked."""
 
     def __init__(self, runs: int, resolved: Callable[[int], dict[str, Any]]) -> None:
         self._runs, self._resolved = runs, resolved

@@ -49,11 +49,7 @@ class Engine(Protocol):
 
 
 def engine(jobs: int = 1, cluster: str | None = None) -> Engine:
-    """The engine for a number of runs at a time, or for a cluster.
-
-    Args:
-        jobs: Runs to make at a time on this machine.
-        cluster: Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, to use instead.
+    """The engine for a number of runs at a time, or for a cluster, by the address of its Dask scheduler.
 
     Raises:
         TightlinkError: No scheduler answers there, or Dask is not installed.

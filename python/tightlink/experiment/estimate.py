@@ -27,12 +27,7 @@ _BESIDE_S: Final = 0.003
 
 
 def of_runs(scenarios: Sequence[Scenario], jobs: int = 1) -> float | None:
-    """Seconds that all runs of an experiment will take; nothing where none of some that were tried can be run.
-
-    Args:
-        scenarios: One for each run.
-        jobs: Runs at a time.
-    """
+    """Seconds that all runs of an experiment will take; nothing where none of some that were tried can be run."""
     step = max(1, len(scenarios) // _PROBES)
     tried = []
     for scenario in scenarios[::step]:

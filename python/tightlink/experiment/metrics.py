@@ -132,15 +132,7 @@ def metrics_of(
     *,
     completions: pl.DataFrame | None = None,
 ) -> dict[str, float]:
-    """The same from the tables of a run.
-
-    Args:
-        flows: Its flows; nothing where its traffic is counted by intervals.
-        links: Its links.
-        over_time: By name, what `summed` found.
-        scenario: What ran.
-        completions: Its completion times, where it has transfers.
-    """
+    """The same from the tables of a run, without flows where its traffic is counted by intervals."""
     each = of_each_flow(scenario)
     values = _of_flows(flows) if flows is not None else {}
     if flows is not None:
@@ -247,9 +239,7 @@ def main_metrics(columns: Collection[str]) -> list[str]:
 def group_metrics(columns: Collection[str], keys: Collection[str]) -> dict[str, dict[str, str]]:
     """Of the columns of a table of runs, those of traffic groups: by metric and group, the column.
 
-    Args:
-        columns: Of the table of runs.
-        keys: Those of them that are keys of the scenario, which have dots, too.
+    Keys of the scenario, which are among them, have dots, too.
 
     >>> group_metrics(["loss", "observe.flows", "new.loss", "old.loss"], ["observe.flows"])
     {'loss': {'new': 'new.loss', 'old': 'old.loss'}}

@@ -112,13 +112,7 @@ class Plan:
     def of(
         cls, scenario: Scenario, vary: Mapping[Any, object] | Iterable[Factor] | None = None, **settings: Any
     ) -> Plan:
-        """A plan from Python.
-
-        Args:
-            scenario: What is varied.
-            vary: Levels by key, as `Factor.of` takes them; or factors.
-            settings: See `Settings`.
-        """
+        """A plan from Python: of levels by key, as `Factor.of` takes them, or of factors; and of `Settings`."""
         if vary is None:
             factors = []
         elif isinstance(vary, Mapping):

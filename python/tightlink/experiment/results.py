@@ -63,14 +63,9 @@ def results(
     runs: Mapping[str, Run],
     measure: Callable[[Run], Mapping[str, float | str]] = metrics,
 ) -> dict[str, list[Any]]:
-    """The columns of ``runs.parquet`` of runs that are no replications by design, such as those of a study.
+    """The columns of ``runs.parquet`` of runs that are no replications by design, such as those of a study, by name.
 
     Runs whose scenarios differ in nothing but the seed are replications, numbered from 0.
-
-    Args:
-        scenarios: By the names of the runs.
-        runs: What came out, by the same names.
-        measure: What to say of a run, numbers and words, the same for all.
     """
     seen: dict[str, int] = {}
     rows: list[Row] = []
@@ -135,9 +130,6 @@ def differing(written: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """The keys that differ between scenarios, by dotted path, with the value in each; None where it lacks it.
 
     Keys of which all scenarios that have them agree are left out, as is the seed.
-
-    Args:
-        written: The scenarios as they are written, with their defaults.
     """
     flat = [dict(_leaves(table)) for table in written]
     columns: dict[str, list[Any]] = {}

@@ -43,14 +43,6 @@ def run(
 ) -> Experiment:
     """Run an experiment, or finish one that was interrupted: runs that are in its folder are not run again.
 
-    Args:
-        plan: What to run.
-        output: Folder for the results; without it, one that goes when Python ends.
-        jobs: Runs to simulate at a time.
-        cluster: Address of a Dask scheduler to simulate them instead.
-        watch: Told after every run how far it is.
-        command: What makes it again, for its report.
-
     Raises:
         TightlinkError: The folder holds something else, or another process works in it.
     """

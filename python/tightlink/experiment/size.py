@@ -23,11 +23,6 @@ _MOST_DIGITS: Final = 15
 def check_runs(runs: int, most: int, made_of: str) -> None:
     """Refuse an experiment that is larger than anybody meant.
 
-    Args:
-        runs: How many it makes.
-        most: How many it may make.
-        made_of: Why there are so many, in words.
-
     Raises:
         ScenarioError: There are more.
     """

@@ -28,12 +28,7 @@ _PACKETS: Final = "packets"
 
 
 class Store:
-    """A folder of finished runs; what is there undamaged is not simulated again.
-
-    Args:
-        folder: Of the runs.
-        place: The folder that it is in, where no other process works meanwhile.
-    """
+    """A folder of finished runs, where no other process works; what is there undamaged is not simulated again."""
 
     def __init__(self, folder: str | os.PathLike[str], place: Workplace | None = None) -> None:
         self.folder = Path(folder).absolute()

@@ -24,13 +24,7 @@ _HEAD: Final = ("format", "identity", "manifest", "scenario")
 
 
 def packed(outcome: _core.Outcome, manifest: Mapping[str, Any], scenario: str) -> bytes:
-    """The content of the file of a run.
-
-    Args:
-        outcome: What came out.
-        manifest: Of the run; its ``timing`` is left out.
-        scenario: As it was given, as TOML.
-    """
+    """The content of the file of a run, with its scenario as TOML, and its manifest without ``timing``."""
     text = json.dumps({key: value for key, value in manifest.items() if key != "timing"}, ensure_ascii=False)
     return sealed(outcome.row(dict(zip(_HEAD, (str(FORMAT), manifest["identity"], text, scenario), strict=True))))
 

@@ -31,13 +31,7 @@ def input_ring(plan: Plan, device: Device) -> int:
 
 
 def as_router(relayed: Relayed, dropped: int, *, load: float | None = None) -> Relayed:
-    """What a link did as a router that spends its time: with what its input ring dropped, and what the kernel saw.
-
-    Args:
-        relayed: Of the link.
-        dropped: Packets that its devices dropped, which are the input ring.
-        load: The share of the time in which the kernel ran the link: what this router reports.
-    """
+    """What a link did as a router that spends its time: with what its input ring dropped, and what the kernel saw."""
     nodes = relayed.tables["nodes"].with_columns(
         pl.col("packets_in") + dropped,
         dropped_input_ring=pl.lit(dropped, pl.Int64),

@@ -24,13 +24,7 @@ from tightlink.run.tables import framed
 
 
 def capacities_bps(resolved: Mapping[str, Any], *, interval_s: float, intervals: int) -> dict[str, list[float]]:
-    """By link what it could have sent in each of some intervals, in bit/s; without links whose rate never changes.
-
-    Args:
-        resolved: The scenario as the engine gets it.
-        interval_s: How long each interval lasts, in seconds.
-        intervals: How many there are, from the beginning on.
-    """
+    """By link what it could have sent in each of some intervals, in bit/s; without links whose rate never changes."""
     observed = {"interval_s": interval_s, "flows": "each", "periods": []}
     # The engine samples before the end only.
     idle = {**resolved, "flows": [], "observe": observed, "duration_s": (intervals + 0.5) * interval_s}

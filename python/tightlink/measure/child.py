@@ -28,10 +28,6 @@ os.execvp(sys.argv[2], sys.argv[2:])
 def run(argv: Sequence[str], *, timeout_s: float) -> Finished:
     """Run a program to its end.
 
-    Args:
-        argv: The program and its arguments.
-        timeout_s: After which it is ended, in seconds.
-
     Raises:
         TimeoutError: It was ended.
     """

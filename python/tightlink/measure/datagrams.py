@@ -74,13 +74,7 @@ def of_flows(sent: UdpSent, received: UdpReceived) -> Iterator[tuple[int, Datagr
 
 
 def of_arrivals(*, seq: NDArray[np.int64], delay_s: NDArray[np.float64], sent: int) -> Datagrams:
-    """What became of the datagrams of one flow.
-
-    Args:
-        seq: Their numbers, from 0 on, in the order of arrival.
-        delay_s: Their delays, in the same order.
-        sent: How many were sent.
-    """
+    """What became of the datagrams of one flow: their numbers, from 0 on, and delays are in the order of arrival."""
     _, first = np.unique(seq, return_index=True)
     first.sort()
     numbers, delays = seq[first], delay_s[first]

@@ -22,14 +22,7 @@ _NS: Final = 1e9
 
 
 class Echoes:
-    """Echoes at an interval, in a thread; a context manager, at whose end they stop.
-
-    Args:
-        bed: Where the hosts are.
-        origin: The host that asks.
-        address: Of the host that answers.
-        every_s: From one to the next, in seconds.
-    """
+    """Echoes from a host to an address, at an interval, in a thread; a context manager, at whose end they stop."""
 
     def __init__(self, bed: Bed, origin: str, address: str, *, every_s: float) -> None:
         self._address = address

@@ -104,11 +104,6 @@ def directions(network: Network, name: str) -> tuple[int, int]:
 def left_out(network: Network, crossed: Sequence[Way], emulated: Sequence[int]) -> Iterable[str]:
     """What the scenario has and the hosts will not, in sentences.
 
-    Args:
-        network: All links.
-        crossed: The ways of the flows.
-        emulated: The places of the emulated links, in both directions.
-
     Raises:
         ScenarioError: Without it, it would be another scenario.
     """

@@ -101,14 +101,7 @@ def transfer(  # noqa: PLR0913
 
 
 def datagrams(host: str, *, port: int = PORT, payload_bytes: int, rate_bps: float, seconds: float = 10) -> Datagrams:
-    """Datagrams at a constant rate to an iperf3 server, which paces them in bursts of a millisecond.
-
-    Args:
-        host: Where it runs.
-        port: Where it listens.
-        payload_bytes: Of each.
-        rate_bps: Of the payload.
-        seconds: How long.
+    """Datagrams with a constant rate of payload to an iperf3 server, which paces them in bursts of a millisecond.
 
     Raises:
         Iperf3Error: The test did not come to its end.

@@ -108,10 +108,7 @@ def measure(  # noqa: PLR0913
 def check(scenario: Scenario, *, sender: str = "probe", links: Sequence[str] = ()) -> tuple[Plan, Sequence[Job]]:
     """How a scenario is measured, as far as it is known before anything is made: its hosts, and what they send.
 
-    Args:
-        scenario: What to measure.
-        sender: What sends and receives: ``probe`` or ``iperf3``.
-        links: The links to emulate, instead of the slowest on the way of each flow.
+    The arguments are those of `measure`.
 
     Raises:
         ScenarioError: The scenario cannot be measured; the sentence says why.

@@ -50,13 +50,7 @@ class Program:
         return self._code if self._ends(0.0) else None
 
     def wait(self, timeout_s: float) -> int:
-        """Wait until it ends.
-
-        Args:
-            timeout_s: In seconds.
-
-        Returns:
-            Its exit code.
+        """Wait until it ends, at most so long; its exit code.
 
         Raises:
             TimeoutError: It did not end in time; it continues.

@@ -278,10 +278,7 @@ class Relay:
         return bool(select.select([self._stop], [], [], timeout_s)[0])
 
     def finish(self, *, check: bool = True) -> Relayed:
-        """End it, if it has not ended.
-
-        Args:
-            check: Whether to see that the link was what it should have been.
+        """End it, if it has not ended, and check that the link was what it should have been, unless told otherwise.
 
         Raises:
             InvalidMeasurementError: The link was not what it should have been.

@@ -69,10 +69,6 @@ class Measured:
 def attempted(tries: int, once: Callable[[], Run]) -> Run:
     """What is measured, as often as it takes until the machine is not too busy.
 
-    Args:
-        tries: How often at most.
-        once: Measures it.
-
     Raises:
         InvalidMeasurementError: The machine was too busy each time.
     """
@@ -97,16 +93,7 @@ def run(
     host: Mapping[str, Any],
     timing: Mapping[str, float],
 ) -> Run:
-    """The run of a measurement.
-
-    Args:
-        measured: What came of it.
-        device: Kind of the devices at the links.
-        mtu: Their largest packet, in bytes.
-        warnings: What must be read before it is trusted.
-        host: Metadata of the machine and its hosts.
-        timing: What it took, in seconds.
-    """
+    """The run of a measurement."""
     relayed = measured.relayed
     shift_s = relayed.summary["began_monotonic_s"] - measured.begin_ns / 1e9
     packets = traced.in_time(

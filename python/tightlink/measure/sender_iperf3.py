@@ -260,12 +260,7 @@ def _read(text: str, what: str) -> dict[str, Any]:
 
 
 def _result(pair: _Pair, zero_s: float | None) -> Sent:
-    """What became of a flow.
-
-    Args:
-        pair: Its programs.
-        zero_s: When its first data were at the link; nothing if there were none.
-    """
+    """What became of a flow, whose first data were at the link at ``zero_s``, if there were any."""
     job = pair.job
     if zero_s is None or not pair.sent.get("intervals"):
         return Sent(job.index, {"start_s": job.start_s, "stop_s": job.stop_s}, {}, ["nothing was sent"])

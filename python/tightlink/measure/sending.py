@@ -109,11 +109,7 @@ class Sender(Protocol):
         """End what has not ended: the scenario is over."""
 
     def results(self, first_data_s: Mapping[int, float]) -> list[Sent]:
-        """What became of each flow.
-
-        Args:
-            first_data_s: When the first data of a flow were sent, in seconds of the scenario, by its number.
-        """
+        """What became of each flow, with when its first data were sent, in seconds of the scenario, by its number."""
 
     def stop(self) -> None:
         """End everything at once."""

@@ -51,11 +51,6 @@ def around_one(
 ) -> tuple[dict[str, Host], Sequence[Route]]:
     """The hosts on two sides of one link, and the routes between these.
 
-    Args:
-        network: All links.
-        crossed: The ways of the flows.
-        both: The place of the link, and that of its way back.
-
     Raises:
         ScenarioError: A flow does not cross the link, or a host would be on both sides.
     """
@@ -117,11 +112,6 @@ def around_several(
     network: Network, crossed: Sequence[Way], emulated: Sequence[int]
 ) -> tuple[dict[str, Host], Sequence[Route]]:
     """The hosts around several links, each by itself, and the routes from each to each.
-
-    Args:
-        network: All links.
-        crossed: The ways of the flows.
-        emulated: The places of the links, in both directions.
 
     Raises:
         ScenarioError: A flow crosses none of the links, or between two hosts there are two ways.

@@ -103,11 +103,7 @@ class Talk:
         self._read = bytearray()
 
     def read(self, *, most: int, within_s: float) -> bytes:
-        """The next line; what there is of it where the other end closes.
-
-        Args:
-            most: Bytes that it may have.
-            within_s: Time for all of it, in seconds.
+        """The next line, of at most so many bytes and within a time; what there is of it where the other end closes.
 
         Raises:
             TimeoutError: It has not come in time.

@@ -135,14 +135,7 @@ class Bed:
     def add_tun(
         self, host: str, address: str, *, device: str = "tight0", mtu: int = _ETHERNET_MTU, queue: int = _QUEUE
     ) -> int:
-        """A TUN device in a host.
-
-        Args:
-            host: Which.
-            address: That of the host, such as 10.0.0.1/32.
-            device: Its name.
-            mtu: Largest IP packet, in bytes.
-            queue: What it holds before packets are read from it, in packets.
+        """A TUN device in a host, with an address such as 10.0.0.1/32, which holds so many packets until they are read.
 
         Returns:
             A descriptor, not blocking, of which each read gives one IP packet that the host sends, and to which each
@@ -203,15 +196,7 @@ class Bed:
         self._ask("threaded", host=host, device=device)
 
     def shape(self, host: str, device: str, *, rate_bps: int, queue_bytes: int, burst_bytes: int) -> None:
-        """Have a device send no faster than a rate: the kernel's token bucket (tbf), which counts Ethernet's 14 bytes.
-
-        Args:
-            host: Which.
-            device: Its device.
-            rate_bps: In bit/s, below 34 Gbit/s.
-            queue_bytes: What waits at most.
-            burst_bytes: What may leave at once.
-        """
+        """Have a device send no faster than a rate below 34 Gbit/s (the kernel's tbf), Ethernet's 14 bytes included."""
         shape = {"rate_bps": rate_bps, "queue_bytes": queue_bytes, "burst_bytes": burst_bytes}
         self._ask("shaper", host=host, device=device, shape=shape)
 
@@ -320,13 +305,7 @@ class Bed:
     def run(
         self, host: str | None, argv: Sequence[str], *, timeout_s: float, descriptors: Sequence[int] = ()
     ) -> Finished:
-        """Run a program in a host until it ends.
-
-        Args:
-            host: Which; without one, in its own network.
-            argv: The program and its arguments.
-            timeout_s: After which it is ended, in seconds.
-            descriptors: What it has as its descriptors 0, 1, 2, 3, ….
+        """Run a program in a host until it ends, started as by `popen`.
 
         Raises:
             TightlinkError: It cannot be started, or did not end in time.

@@ -166,16 +166,7 @@ def of_link(
     marked: int = 0,
     capacity_bps: float | None = None,
 ) -> dict[str, Any]:
-    """A row of the table ``links``.
-
-    Args:
-        packets: As `in_time` gives them.
-        link: The link as the engine gets it.
-        ends: The nodes at its ends.
-        duration_s: That of the scenario.
-        marked: Packets that its queue marked.
-        capacity_bps: What it could have sent, where its rate changes or it is down at times.
-    """
+    """A row of the table ``links``."""
     own = _on(packets, ends)
     offered, lost = (own.filter(pl.col("event") == event) for event in ("+", "d"))
     lost = lost.filter(pl.col("reason").is_in(_OF_LINK))

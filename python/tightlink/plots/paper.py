@@ -65,11 +65,7 @@ class Page:
 
 
 def page(charts: Any) -> Page:
-    """Draw a chart, or several beside and below each other.
-
-    Args:
-        charts: An Altair chart, such as those of `tightlink.report.charts`, a list of them, or a list of rows of them.
-    """
+    """Draw a chart, a list of charts beside each other, or a list of such rows."""
     rows_given = isinstance(charts, Sequence) and all(isinstance(row, Sequence) for row in charts)
     listed = [each for row in charts for each in row] if rows_given else charts
     listed = list(listed) if isinstance(listed, Sequence) else [listed]

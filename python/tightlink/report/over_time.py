@@ -55,9 +55,7 @@ _NOT_OBSERVED: Final = (
 def section(run: Run, *, again: bool = False) -> Section:
     """All flows and the busiest links over time; without samples, how to get them.
 
-    Args:
-        run: Simulated, measured or captured.
-        again: Whether it was simulated once more to be observed, which the caption says.
+    The caption says whether it was simulated again to be observed.
     """
     if "series" not in run.tables:
         return Section("Over time", "", [Text(f"{_NOT_OBSERVED} {not_here(run)}".rstrip())])

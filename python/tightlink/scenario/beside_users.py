@@ -29,12 +29,7 @@ def first_users(scenario: Scenario) -> str | None:
 
 
 def check_beside_users(scenario: Scenario, network: Network) -> None:
-    """An error where a scenario with users or scattered datagrams has something that only flows by themselves can have.
-
-    Args:
-        scenario: With every default filled in.
-        network: Its network.
-    """
+    """An error where a scenario with users or scattered datagrams has what only flows by themselves can have."""
     first = first_users(scenario)
     if first is None:
         return

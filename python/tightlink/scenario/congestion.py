@@ -67,10 +67,6 @@ class Option(NamedTuple):
     def read(self, key: str, value: object) -> float:
         """The number that a scenario gives.
 
-        Args:
-            key: Dotted path of the table, for errors.
-            value: What stands there.
-
         Raises:
             ScenarioError: It is of another form, or out of the range.
         """

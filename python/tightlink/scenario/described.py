@@ -38,11 +38,7 @@ _SECTIONS: Final = ("Raises:", "Example:", "Note:")
 
 
 def with_keys(table: type[Table]) -> str:
-    """The docstring of a table with a section on its keys.
-
-    Args:
-        table: A class of a table, such as `tightlink.Link`.
-    """
+    """The docstring of a table with a section on its keys."""
     text = own_docstring(table)
     fields = table.__dict__.get("__pydantic_fields__")
     if not fields or table.__name__ == "Table":
@@ -59,11 +55,7 @@ def with_keys(table: type[Table]) -> str:
 
 
 def signature(table: type[Table]) -> inspect.Signature:
-    """The arguments of a table's class: keyword-only, with types as one would write them.
-
-    Args:
-        table: A class of a table, such as `tightlink.Link`.
-    """
+    """The arguments of a table's class: keyword-only, with types as one would write them."""
     fields = table.__dict__.get("__pydantic_fields__") or {}
     return inspect.Signature(
         [
@@ -123,11 +115,7 @@ def _in_order(table: type[Table], fields: dict[str, FieldInfo]) -> Iterator[tupl
 
 
 def meanings(table: type[Table]) -> dict[str, str]:
-    """What the source says under the fields of a table and of its bases, by the name of the field.
-
-    Args:
-        table: A class of a table, such as `tightlink.Link`.
-    """
+    """What the source says under the fields of a table and of its bases, by the name of the field."""
     found: dict[str, str] = {}
     for each in reversed(table.__mro__):
         if isinstance(each, type(table)):

@@ -47,11 +47,7 @@ class _Line:
 
 
 def drawing(resolved: Mapping[str, Any]) -> str:
-    """The network as SVG, or its size in words where it has too many nodes to be told apart.
-
-    Args:
-        resolved: What `Scenario.resolve` gives.
-    """
+    """A resolved network as SVG, or its size in words where it has too many nodes to be told apart."""
     nodes = [str(node["name"]) for node in resolved["nodes"]]
     both = {(link["from"], link["to"]): link for link in resolved["links"]}
     lines = [link for (start, end), link in both.items() if start < end or (end, start) not in both]

@@ -24,14 +24,6 @@ def flow_specs(
 ) -> Iterator[dict[str, Any]]:
     """Every flow of a traffic group, with its place in the network and its times.
 
-    Args:
-        name: Of the group.
-        flow: With every default filled in.
-        network: Through which they go.
-        profile: Gives the headers.
-        duration: Of the run, in seconds.
-        seed: Of the run: start times may be random.
-
     Raises:
         ScenarioError: A name that does not exist, ends that are the same, times out of order.
     """

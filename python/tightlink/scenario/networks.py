@@ -35,11 +35,7 @@ class ReadyNetwork:
     """Where numbers are from, by the dotted path of a key or of the table that it stands in."""
 
     def source(self, key: str) -> str:
-        """Where the value of a key is from.
-
-        Args:
-            key: Dotted path below the link, such as ``reverse.rate.mean``.
-        """
+        """Where the value of a key is from, by its path below the link, such as ``reverse.rate.mean``."""
         while key not in self.sources:
             key = key.rpartition(".")[0]
         return self.sources[key]

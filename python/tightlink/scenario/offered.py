@@ -32,11 +32,6 @@ def most_offered(nodes: int, links: Sequence[Mapping[str, Any]], ends: Collectio
     Packets between two routers with users take the fewest links. No more can come from a router than its own links
     carry away, and senders that respond to losses do not send for long what links into the other router do not carry.
     So a link gets no more than all routers whose packets take it send, and than those to which they go receive.
-
-    Args:
-        nodes: Their number.
-        links: Resolved, with where they begin and end.
-        ends: The routers with users.
     """
     alike = len({link["rate_pps"] is None for link in links}) == 1
     if not alike or len(ends) > _MOST_ENDS:

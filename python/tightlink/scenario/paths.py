@@ -21,11 +21,6 @@ from tightlink.scenario.network import Network
 def check_connected(key: str, network: Network, nodes: Sequence[int]) -> None:
     """Each of the nodes can reach all others.
 
-    Args:
-        key: Dotted path of what names the nodes, for errors.
-        network: The network.
-        nodes: Their numbers.
-
     Raises:
         ScenarioError: One cannot.
     """
@@ -50,12 +45,7 @@ def check_connected(key: str, network: Network, nodes: Sequence[int]) -> None:
 
 
 class Router:
-    """Breadth-first search towards destinations, remembered for each.
-
-    Args:
-        nodes: Their number.
-        links: Where each begins and ends.
-    """
+    """Breadth-first search towards destinations, remembered for each."""
 
     def __init__(self, nodes: int, links: Sequence[tuple[int, int]]) -> None:
         self._links = links

@@ -38,10 +38,7 @@ _MOST_SAMPLES: Final = 10_000_000
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
-    """The scenario in SI units, with groups and topologies expanded.
-
-    Args:
-        scenario: With every default filled in (`Scenario.explicit`).
+    """An explicit scenario (`Scenario.explicit`) in SI units, with groups and topologies expanded.
 
     Raises:
         ScenarioError: Something that takes the whole scenario to see.
@@ -86,11 +83,6 @@ def relative(
     scenario: Scenario, network: Network, links: Callable[[Network], list[dict[str, Any]]] = Network.specs
 ) -> dict[str, Any]:
     """The same, but for quantities that depend on others: these are left to the engine (`filled`).
-
-    Args:
-        scenario: With every default filled in.
-        network: Its network.
-        links: What is written of the network's links.
 
     Raises:
         ScenarioError: Something that takes the whole scenario to see.

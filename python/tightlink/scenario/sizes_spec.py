@@ -21,12 +21,6 @@ from tightlink.scenario.values import LARGEST_PACKET
 def check_packet(key: str, text: str, payload: int, header: int = 0) -> None:
     """An IP packet has 16 bits for its length (RFC 791), and so has the engine.
 
-    Args:
-        key: Dotted path of what gives the size, for errors.
-        text: What was written there.
-        payload: Bytes beside the headers.
-        header: Bytes of headers.
-
     Raises:
         ScenarioError: The packet is larger.
     """
@@ -42,12 +36,6 @@ def size_shares(sizes: Mapping[str, DatagramSize]) -> list[dict[str, Any]]:
 
 def check_whole(key: str, sizes: Mapping[str, DatagramSize], mtu: int, whose: str) -> None:
     """All of them fit into an MTU.
-
-    Args:
-        key: Dotted path of the traffic, for errors.
-        sizes: By name.
-        mtu: In bytes.
-        whose: What has this MTU, such as ``that of link east``.
 
     Raises:
         ScenarioError: One does not.

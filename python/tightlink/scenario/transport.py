@@ -20,13 +20,7 @@ _WINDOWS = ("window", "initial_window", "initial_ssthresh", "max_ssthresh")
 
 
 def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
-    """A TCP connection; windows in BDP are left to the engine (`tightlink._core.fill`).
-
-    Args:
-        key: Dotted path of the table, for errors.
-        tcp: The table with every default filled in.
-        profile: Gives the headers.
-    """
+    """A TCP connection; windows in BDP are left to the engine (`tightlink._core.fill`)."""
     payload = units.size(given(tcp.payload))
     header = profile.tcp.header_bytes
     # The checker joins the two forms to what they have in common.
@@ -53,14 +47,7 @@ def tcp_spec(key: str, tcp: Tcp, profile: Profile) -> dict[str, Any]:
 
 
 def check_mtu(key: str, tcp: Tcp, spec: Mapping[str, Any], network: Network) -> None:
-    """An error where the full segments of connections between any nodes do not fit into the smallest MTU of a link.
-
-    Args:
-        key: Dotted path of the table, for errors.
-        tcp: The table with every default filled in.
-        spec: What `tcp_spec` made of it.
-        network: Through which they go.
-    """
+    """An error where the full segments of connections between any nodes do not fit into the smallest MTU of a link."""
     smallest = network.smallest_mtu
     if smallest is None or spec["payload_bytes"] + spec["header_bytes"] <= smallest:
         return
@@ -75,14 +62,7 @@ def check_mtu(key: str, tcp: Tcp, spec: Mapping[str, Any], network: Network) -> 
 
 
 def udp_spec(key: str, udp: Udp, sizes: Mapping[str, DatagramSize] | None, profile: Profile) -> dict[str, Any]:
-    """The engine's form of a UDP flow.
-
-    Args:
-        key: Dotted path of the traffic, for errors.
-        udp: Its table.
-        sizes: Those of its datagrams; nothing where all are as ``udp`` says.
-        profile: Gives the headers.
-    """
+    """The engine's form of a UDP flow."""
     header = profile.udp.header_bytes
     if sizes is not None:
         payload = max(_payload(f"{key}.sizes.{name}.size", entry.size, profile) for name, entry in sizes.items())

@@ -201,16 +201,10 @@ def _with_p95(path: BulkPath, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def searched(path: BulkPath, places: Iterable[tuple[int, int]], *, little: float, jobs: int = 1) -> pl.DataFrame:
-    """Cells of windows and numbers of flows, and those between, by bisection, where losses set in.
+    """Cells of windows and numbers of flows, and those between, by bisection, where a loss above ``little`` sets in.
 
     A grid alone has its best cell far below that window, and another limit of windows, which is another grid, a better
     one.
-
-    Args:
-        path: The path.
-        places: Windows in packets with their numbers of flows.
-        little: Largest loss that counts as little.
-        jobs: Runs to simulate at a time.
 
     >>> path = BulkPath(bandwidth_bps=10e6, rtt_s=0.6, queue_packets=100)
     >>> cells = searched(path, [(33, 4), (65, 4)], little=0.001)

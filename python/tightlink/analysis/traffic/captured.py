@@ -28,11 +28,6 @@ def throughput(series: pl.DataFrame, entities: Iterable[str], *, keep: float = K
     The instant throughput is that of an interval; the system throughput is all bits so far over all time so far. As
     `tightlink.analysis.traffic.trace.throughput` does of single packets, this does of intervals.
 
-    Args:
-        series: Table ``series`` of a capture.
-        entities: Names of protocols or interfaces.
-        keep: Weight of the past in the moving average.
-
     Returns:
         ``time_s``, ``entity``, ``instant_bps``, ``smoothed_bps`` and ``system_bps``, in the order of time.
     """

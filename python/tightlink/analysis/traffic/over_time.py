@@ -58,14 +58,7 @@ class Series:
 def series_of(
     table: pl.DataFrame, columns: Sequence[str], *, least: int, begin_s: float = 0.0, end_s: float = math.inf
 ) -> Iterator[Series]:
-    """The series of columns.
-
-    Args:
-        table: With ``time_s``, at equal intervals.
-        columns: Which; of a long table, its metrics.
-        least: Fewer values are an error.
-        begin_s: From when on.
-        end_s: Until when.
+    """The series of columns, or of the metrics of a long table; fewer values than ``least`` are an error.
 
     Raises:
         TightlinkError: A column is missing, a value is no number, times are not equally spaced or too few.

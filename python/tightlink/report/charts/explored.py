@@ -44,12 +44,7 @@ class Explored:
 
 
 def explored(table: Designed, algorithm: str | None = None) -> Explored:
-    """Make the tables that the interactive page draws.
-
-    Args:
-        table: The runs, their factors and responses.
-        algorithm: Factor whose levels are coloured, and clustered under the conditions of all other factors.
-    """
+    """Make the tables that the interactive page draws."""
     runs = table.runs
     factors = [name for name in table.factors if runs[name].n_unique() > 1]
     others = [name for name in factors if name != algorithm]

@@ -36,12 +36,7 @@ _DIRECT: Final[dict[str, dict[int, tuple[int, ...]]]] = {
 
 @cache
 def kept(variant: str, part: Fraction) -> dict[str, tuple[int, ...]]:
-    """The numbers of the access routers of each class that have users.
-
-    Args:
-        variant: Of the backbone.
-        part: How many of each class, up to 1.
-    """
+    """The numbers of the access routers that have users, a part of each class, in a variant of the backbone."""
     net = BACKBONES[variant]
     sizes = {"direct": len(net.direct), "fast": len(net.places(fast=True)), "normal": len(net.places(fast=False))}
     counts = {name: max(_FEWEST, _nearest(part * size)) for name, size in sizes.items()}

@@ -68,12 +68,7 @@ def measured(runs: Mapping[str, Run], cells: Sequence[Cell]) -> pl.DataFrame:
 
 
 def values(found: pl.DataFrame, wanted: Sequence[Cell]) -> dict[str, object]:
-    """What claims compare, by name: live.PATH.… and live.…; no agreement where less than half was measured.
-
-    Args:
-        found: The points.
-        wanted: The cells that should have been measured.
-    """
+    """What claims compare, by name: live.PATH.… and live.…; no agreement where less than half was measured."""
     each: dict[str, object] = {"live.cells": found.height, "live.wanted": len(wanted)}
     for place in SITES:
         own = found.filter(pl.col("path") == place.name)

@@ -48,21 +48,7 @@ def scenario(  # noqa: PLR0913
     profile: str = "rfc",
     **tcp: Any,
 ) -> Scenario:
-    """Bulk flows over one link, with an ACK for every packet unless ``delayed_acks`` says otherwise.
-
-    Args:
-        rate: Of the link.
-        rtt_ms: Round trip of the empty path.
-        queue: Its limit, or another discipline.
-        duration_s: Simulated time.
-        loss: Share of data packets lost on the wire.
-        seed: Of the losses.
-        interval_s: Of the samples.
-        flows: How many; they start a millisecond apart.
-        more: Further traffic.
-        profile: Of the transport.
-        tcp: Keys of TCP.
-    """
+    """Bulk flows over one link, a millisecond apart, with an ACK for every packet unless ``delayed_acks`` is set."""
     keys: dict[str, Any] = {"window": OPEN, "delayed_acks": False} | tcp
     own = Tcp(**keys)
     group: dict[str, Any] = {} if flows is None else {"flows": flows, "start": {"every": "1 ms"}}

@@ -80,12 +80,7 @@ def link(case: Case) -> Link:
 
 
 def tcp(case: Case, **settings: Any) -> Scenario:
-    """A case with TCP Reno and ns-2's window of 20 packets.
-
-    Args:
-        case: Which.
-        settings: Of the transport, beyond or instead of the document's.
-    """
+    """A case with TCP Reno and ns-2's window of 20 packets, and settings beyond or instead of the document's."""
     payload = f"{case.payload_bytes} B"
     own: dict[str, Any] = {"congestion": "reno", "recovery": "reno", "payload": payload, "window": "20 packets"}
     ftp = Bulk(from_=SENDER, to=RECEIVER, start=f"{START_S} s", tcp=Tcp(**own | dict(case.tcp) | settings))

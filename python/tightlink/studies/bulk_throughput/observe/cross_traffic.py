@@ -58,11 +58,7 @@ def points(
 ) -> pl.DataFrame:
     """A row for each measurement: what was observed, what the quiet path predicts, and the residuals.
 
-    Args:
-        place: The path.
-        runs: By name.
-        observed: The measurements; without them, those with the study's traffic.
-        under: The alternative that predicts.
+    Without other measurements, those with the study's traffic.
     """
     return with_residuals(pl.DataFrame([
         {

@@ -59,11 +59,7 @@ SEVEN: Final = 7
 
 
 def sites_values(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: PATH.… and summary.….
-
-    Args:
-        grids: The cells of each path, by its name.
-    """
+    """What claims compare, by name: PATH.… and summary.…."""
     each: dict[str, object] = {}
     for low, high in pairwise(place for place in paths.IN2P3 if place.name in grids):
         own = factor(grids[low.name], grids[high.name])

@@ -78,12 +78,7 @@ def outside(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def values(points: pl.DataFrame, ns2: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: linux.….
-
-    Args:
-        points: Measured and predicted with profile ``linux``.
-        ns2: Measured and predicted by the document's simulator, for each site.
-    """
+    """What claims compare, by name: linux.…."""
     caltech = ns2[CALTECH.name]
     lost, pings = (int(caltech[name].sum()) for name in ("pings_lost", "pings"))
     low, high = _interval(lost, pings)

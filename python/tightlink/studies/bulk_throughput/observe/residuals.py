@@ -28,12 +28,7 @@ AGREES: Final = 0.2
 
 
 def values(kind: str, points: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: KIND.PATH.….
-
-    Args:
-        kind: What stands for the document's measurements.
-        points: Observed and predicted goodputs, for each site.
-    """
+    """What claims compare, by name: KIND.PATH.…, by what stands for the document's measurements."""
     each: dict[str, object] = {f"{kind}.in2p3.median": median_of(points[paths.IN2P3[1].name]["residual"].abs())}
     for place in paths.SITES:
         each[f"{kind}.{place.name}"] = agreement(points[place.name])

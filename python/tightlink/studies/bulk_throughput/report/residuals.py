@@ -23,13 +23,7 @@ FORMATS: Final[dict[str, Format]] = {"(o − s) / o, median %": "+.1f", "largest
 
 
 def row(place: Place, part: dict[str, str], value: Agreement) -> dict[str, Any]:
-    """A row of the table of agreements.
-
-    Args:
-        place: The path.
-        part: Which of its points, as columns of the table.
-        value: Of these.
-    """
+    """A row of the table of agreements."""
     return {
         "path": place.title,
         **part,
@@ -76,13 +70,7 @@ def _interval(estimate: Estimate | None) -> str:
 
 
 def measured(title: str, found: pl.DataFrame, where: str) -> Section:
-    """The section on cells that Linux carried, beside the same cells simulated.
-
-    Args:
-        title: Of it.
-        found: Cells measured and predicted.
-        where: On what machine, and when, in a sentence.
-    """
+    """The section on cells that Linux carried, beside the same cells simulated."""
     if found.is_empty():
         return Section(title, "Nothing was measured: the machine was too busy.", [])
     parts = {place: found.filter(pl.col("path") == place.name) for place in SITES}

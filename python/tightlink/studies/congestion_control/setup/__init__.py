@@ -65,13 +65,7 @@ def chosen(names: Iterable[str] = CHOSEN, size: Size = DEFAULT) -> Chosen:
 
 
 def at_heavier_sizes(chosen: Chosen, sizes: Mapping[str, Size], *, stored: bool = False) -> Chosen:
-    """The same with some of the heavier experiments in place of those of their names, and beside the others.
-
-    Args:
-        chosen: What is run otherwise.
-        sizes: By name, of `HEAVIER`.
-        stored: Whether to take the responses that are stored with the study, which have a size of their own.
-    """
+    """The same with some of the heavier experiments in place of those of their names, and beside the others."""
     found = {each.name: each for each in chosen.experiments} | {name: heavier(name)[0] for name in sizes}
     for name, size in sizes.items():
         found[name].check(size)

@@ -67,12 +67,7 @@ class Path:
         return replace(self, queue=queue, marks=marks)
 
     def bulk(self, congestion: Any, **settings: Any) -> Bulk:
-        """A flow, or a group of flows, from end to end.
-
-        Args:
-            congestion: Of TCP, as a scenario has it.
-            settings: Keys of the traffic; ``tcp`` are further keys of TCP.
-        """
+        """A flow, or a group of flows, from end to end; of the settings ``tcp`` are further keys of TCP."""
         tcp = Tcp(congestion=congestion, recovery=_RECOVERY, window=_WINDOW, **settings.pop("tcp", {}))
         return Bulk(**({"from": SENDER, "to": RECEIVER} | settings), tcp=tcp)
 
@@ -108,15 +103,7 @@ class Path:
         seed: int = 1,
         links: Mapping[str, Link] | None = None,
     ) -> Scenario:
-        """A run over this path.
-
-        Args:
-            traffic: By name.
-            duration_s: Simulated time.
-            interval_ms: Of the samples.
-            seed: Of its random streams.
-            links: All links, the bottleneck among them; without them, it alone.
-        """
+        """A run over this path: over its bottleneck alone, unless all links are given."""
         return Scenario(
             profile="rfc", duration=f"{duration_s:g} s", seed=seed, link=dict(links or {BOTTLENECK: self.link()}),
             traffic=dict(traffic), observe=Observe(interval=f"{interval_ms:g} ms"),

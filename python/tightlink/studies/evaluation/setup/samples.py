@@ -28,13 +28,7 @@ def series(run: Run, metric: str, entities: Sequence[str]) -> pl.DataFrame:
 
 
 def smoothed(frame: pl.DataFrame, metric: str, over_s: float) -> pl.DataFrame:
-    """Means over the time before each sample, for each entity by itself.
-
-    Args:
-        frame: As `series` gives it.
-        metric: Its last column.
-        over_s: How long before.
-    """
+    """Means of the last column of `series` over the time before each sample, for each entity by itself."""
     times = frame["time_s"].unique().sort()
     step = float(times[1] - times[0]) if times.len() > 1 else over_s
     size = max(1, round(over_s / step))
@@ -55,14 +49,7 @@ def mean_after(run: Run, metric: str, entity: str, begin_s: float, end_s: float 
 
 
 def evenness(run: Run, labels: Sequence[str], begin_s: float, over_s: float) -> Rows:
-    """Jain's index of flows' goodputs over time, each taken over the time before.
-
-    Args:
-        run: With samples.
-        labels: The flows.
-        begin_s: When all of them are there.
-        over_s: Time over which goodput is averaged.
-    """
+    """Jain's index of flows' goodputs, each over the time before, from when all of them are there."""
     frame = smoothed(series(run, "goodput_bps", labels), "goodput_bps", over_s).filter(pl.col("time_s") > begin_s)
     grouped = frame.group_by("time_s", maintain_order=True).agg("goodput_bps")
     return [(time, jain(shares)) for time, shares in grouped.iter_rows()]

@@ -18,12 +18,7 @@ from tightlink.studies.link_saturation.setup.variations import BY_SIZES, DENSITY
 
 
 def mixes_table(runs: Mapping[str, Run], uniform: pl.DataFrame) -> pl.DataFrame:
-    """A row for each mix, with the packet rate of equal packets of its mean size.
-
-    Args:
-        runs: Of the study.
-        uniform: The main sweep.
-    """
+    """A row for each mix, with the packet rate of equal packets of its mean size."""
     whole = uniform["payload_bytes"].to_numpy()
     times = 1 / uniform["packets_per_s"].to_numpy()
 

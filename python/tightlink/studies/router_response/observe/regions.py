@@ -235,12 +235,7 @@ def _in_bytes(runs: Mapping[str, Run]) -> pl.DataFrame:
 
 
 def clear(limit_per_s: float, others_per_s: int) -> Packetization:
-    """What `packetize` says of the video at this router.
-
-    Args:
-        limit_per_s: Packet rate of the router's onset.
-        others_per_s: Packets/s of all other traffic.
-    """
+    """What `packetize` says of the video at this router."""
     bottleneck = Bottleneck(
         limit_packets_per_s=Fraction(limit_per_s), background_packets_per_s=Fraction(others_per_s),
         link_bps=Fraction(SERIAL_BPS), ring_packets=INPUT_RING,

@@ -36,12 +36,7 @@ def ethernet(begin: str, end: str, **settings: Any) -> Link:
 
 
 def processor(own: costs.Router, **changes: Any) -> Processor:
-    """One of the two routers: its costs, and what both have in common.
-
-    Args:
-        own: Its costs.
-        changes: Keys that a variant sets otherwise; None removes one.
-    """
+    """One of the two routers: its costs, and what both have in common; a change to None removes a key."""
     keys = {
         "per_packet": f"{own.per_packet_us:g} us",
         "interrupt": f"{own.interrupt_us:g} us",

@@ -32,14 +32,7 @@ VIDEO_DURATION_S: Final = 40
 def scenario(
     payload: int, others_per_s: int, *, spread: bool, setting: network.Setting = network.DOCUMENTED
 ) -> Scenario:
-    """A video in packets of one payload beside short packets at a constant rate.
-
-    Args:
-        payload: Of a packet of the video, in bytes.
-        others_per_s: Packets/s of the document's shortest length.
-        spread: Whether the packets of a frame are spread over its interval.
-        setting: The routers.
-    """
+    """A video in packets of one payload, those of a frame at once or spread over its interval, beside short packets."""
     film = Video(
         from_=network.SENDER, to=network.RECEIVER, rate=f"{BITRATE_BPS / 1e6:g} Mbit/s", frames_per_second=FRAMES_PER_S,
         spread=spread, udp=Udp(payload=f"{payload} B"),
