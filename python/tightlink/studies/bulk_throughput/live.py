@@ -46,8 +46,6 @@ def measurements() -> list[Measurement]:
 # What the document could not publish, with hosts of today: observed over predicted, residuals, R² for each path. The
 # goals, in the table of claims, are this study's, and were set before anything was measured.
 
-_ECHO: Final = "echo"
-
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to values named live.…, and ``points``: a row for each cell that was measured, beside its prediction.
@@ -105,7 +103,7 @@ def _measured(runs: Mapping[str, Run], each: Cell, own: Sequence[Run]) -> dict[s
     observed = [cell(run, each.path) for run in own]
     goodputs = [one["goodput_bps"] for one in observed]
     witness = runs.get(f"live/{IPERF3}/{each.name}")
-    echoes = [run.series.filter(pl.col("entity") == _ECHO) for run in own if "series" in run.tables]
+    echoes = [run.series.filter(pl.col("entity") == "echo") for run in own if "series" in run.tables]
     trips = [mean_of(table["value"]) for table in echoes if not table.is_empty()]
     return {
         "path": each.place.name,

@@ -148,7 +148,6 @@ CHOSEN_MS: Final = 70
 #: Epochs of a single flow from its first loss on.
 _EPOCHS: Final = 3.2
 _SHORTEST_S: Final = 40
-_PATH_SAMPLES: Final = 400
 
 
 def _bdp(rtt_ms: float) -> float:
@@ -167,7 +166,7 @@ def _path(rtt_ms: float, queue_bdp: float, flows: int) -> Scenario:
     threshold = max(2, queue_bdp * _bdp(rtt_ms) / flows)
     return scenario(
         f"{RATE_BPS / 1e6:g} Mbit/s", rtt_ms, f"{max(2, round(queue_bdp * _bdp(rtt_ms)))} packets", duration,
-        flows=flows, interval_s=duration / _PATH_SAMPLES, initial_ssthresh=f"{round(threshold)} packets",
+        flows=flows, interval_s=duration / 400, initial_ssthresh=f"{round(threshold)} packets",
     )  # fmt: skip
 
 
@@ -222,7 +221,6 @@ LOSSES: Final[dict[float, tuple[int, int]]] = {
 FEW: Final = 1e-3
 #: Losses of a law from which its mean window is taken: as many as take no longer than the runs.
 LAW_LOSSES: Final[dict[float, int]] = {1e-2: 8000, 1e-3: 8000, 1e-4: 6000, 1e-5: 3000, 1e-6: 1000}
-_SAMPLES: Final = 40
 
 
 @dataclass(frozen=True)
@@ -318,7 +316,7 @@ def _response(curve: Curve, loss: float, losses: int, seed: int) -> Scenario:
     duration = losses / loss * RTT_S / begin
     return scenario(
         "1 Tbit/s", RTT_S * 1e3, "unlimited", round(duration, 3), loss=loss, seed=seed,
-        interval_s=round(duration / _SAMPLES, 6), congestion=curve.congestion,
+        interval_s=round(duration / 40, 6), congestion=curve.congestion,
         profile=curve.profile, initial_window=f"{max(2, round(begin))} packets", initial_ssthresh="2 packets",
         rto={"min": "200 ms"}, recovery="sack", payload=f"{PAYLOAD_BYTES} B", **curve.tcp,
     )  # fmt: skip

@@ -15,7 +15,6 @@ from tightlink.studies.congestion_control.setup.experiment import HEAVIER, Size,
 
 #: A period must have some intervals.
 _SHORTEST_S: Final = 30
-_EVIDENCE: Final = ("run", "stored")
 #: Options of a size.
 _SIZES: Final = ("routers", "scale", "duration")
 
@@ -36,7 +35,7 @@ def chosen(options: Mapping[str, str]) -> Chosen:
     """
     what = options.get("evidence")
     if what is not None:
-        _known(what, _EVIDENCE, "evidence")
+        _known(what, ("run", "stored"), "evidence")
     names = _names(options.get("experiments", ""), HEAVIER if what == "run" else setup.KNOWN)
     if what == "run":
         sizes = {name: _size(options, heavier(name)[1]) for name in names or HEAVIER}

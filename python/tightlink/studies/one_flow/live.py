@@ -34,11 +34,6 @@ from tightlink.studies.words import MS, percent
 
 #: IP 20, TCP 20 and timestamps 12: what Linux adds where ns-2 adds 40.
 _HEADER_BYTES: Final = 52
-_ETHERNET: Final = 1500
-_MEASURED: Final = "measured"
-_SIMULATED: Final = "simulated"
-_HEIGHT: Final = 140
-_MOST_POINTS: Final = 300
 
 
 def scenario(case: Case) -> Scenario:
@@ -52,7 +47,7 @@ def scenario(case: Case) -> Scenario:
         delayed_acks=False,
     )
     wire = link(case)
-    if size > _ETHERNET:
+    if size > 1500:
         wire = wire.model_copy(update={"mtu": f"{size} B"})
     ftp = Bulk(from_=SENDER, to=RECEIVER, start=f"{START_S} s", tcp=tcp)
     return Scenario(profile="linux", duration=f"{STOP_S} s", link={"bottleneck": wire}, traffic={"ftp": ftp})
@@ -115,9 +110,9 @@ def _row(live: Measured, same: Measured, claims: Mapping[str, Claim]) -> dict[st
 def _latencies(live: Measured, same: Measured) -> alt.Chart:
     parts = [
         each.trips.select(time_s="arrived_s", latency_ms=pl.col("latency_s") / MS, source=pl.lit(source))
-        for source, each in ((_MEASURED, live), (_SIMULATED, same))
+        for source, each in (("measured", live), ("simulated", same))
     ]
     return charts.line(
         pl.concat(parts), "time_s", "latency_ms", by="source", title=live.case.title, x_title="time (s)",
-        y_title="latency (ms)", height=_HEIGHT, x_domain=(0, STOP_S), most=_MOST_POINTS,
+        y_title="latency (ms)", height=140, x_domain=(0, STOP_S), most=300,
     )  # fmt: skip

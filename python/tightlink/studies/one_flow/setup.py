@@ -149,7 +149,6 @@ def response_scenario(
     return Scenario(profile="ns2", duration="200 s", seed=seed, link={"bottleneck": link}, traffic={"ftp": ftp})
 
 
-_FEW: Final = ("Reno", "Tahoe")
 RANDOM: Final = Cases(
     "response/{variant}/loss-{loss}/{seed}",
     lambda variant, loss, seed: response_scenario(loss=loss, seed=seed, **VARIANTS[variant]),
@@ -158,7 +157,7 @@ RANDOM: Final = Cases(
 FORCED: Final = Cases(
     "response/{variant}/queue-{queue}/{seed}",
     lambda variant, queue, seed: response_scenario(rate="2 Mbit/s", queue=queue, seed=seed, **VARIANTS[variant]),
-    {"variant": _FEW, "queue": (3, 5, 8, 12, 20, 30, 50, 80), "seed": FEW_SEEDS},
+    {"variant": ("Reno", "Tahoe"), "queue": (3, 5, 8, 12, 20, 30, 50, 80), "seed": FEW_SEEDS},
 )
 PAYLOADS: Final = Cases(
     "response/payload-{payload}/{seed}",

@@ -145,11 +145,8 @@ def _agreements(found: Weighed, runs: Mapping[str, Run]) -> dict[str, dict[str, 
 # Statements without a figure (loss grows with flows) and those that are simulated for the chosen alternative only (a
 # run time of 50 s, pings, a bottleneck factor of 3) are not weighed.
 
-#: The document's figures: shares of the bandwidth, flows, kB; and a tenth where it has words for one.
+#: The document's share of the bandwidth, and a tenth where it has words for a figure.
 _SEVENTY: Final = 0.7
-_NINETY: Final = 0.9
-_MANY: Final = 25
-_MODEST_KB: Final = 64
 _LITTLE: Final = 0.1
 
 
@@ -174,15 +171,15 @@ def misses(
 
 def _daresbury(grid: pl.DataFrame, values: Mapping[str, Any]) -> dict[str, float]:
     plotted, top = grid.filter(pl.col("flows").is_in(grids.PLOTTED)), values["daresbury.optimum_share"]
-    modest = pl.col("window_packets").replace_strict(paths.KILOBYTES) <= _MODEST_KB
-    place = grids.without_loss(plotted).filter((pl.col("flows") >= _MANY) & modest)
+    modest = pl.col("window_packets").replace_strict(paths.KILOBYTES) <= 64
+    place = grids.without_loss(plotted).filter((pl.col("flows") >= 25) & modest)
     after = [(grids.best(part), grids.beyond_best(part)) for _, part in grids.lines(plotted)]
     return {
         "over 70 % without loss from 4 flows on (l. 72)": max(
             _from_corner(part) for flows, part in grids.lines(plotted) if flows >= grids.FEW
         ),
         "which needs 4 flows (l. 74)": values["daresbury.lossless_share_most_below_4"] - _SEVENTY,
-        "over 90 % without loss (l. 75)": _NINETY - top,
+        "over 90 % without loss (l. 75)": 0.9 - top,
         "with 25 flows or more and 64 kB or less (l. 76)": (
             top / largest(place["goodput_share"]) - 1 if place.height else 1.0
         ),

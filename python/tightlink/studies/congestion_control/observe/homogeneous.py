@@ -31,8 +31,6 @@ FAST: Final = ("fast", "fast-at")
 NETWORK: Final = tuple(each.name for each in RESPONSES if not each.name.endswith("_pps"))
 #: What the document says of FAST under congestion with short buffers concerns these.
 PATHOLOGY: Final = ("loss", "retransmission_rate", "sources_connecting", "transfers_completed", "cwnd_swing")
-#: What link prices change.
-_PRICED: Final = ("loss", "retransmission_rate", "queueing_delay_mean_s", "transfers_completed")
 #: The experiment of which claims are judged under other choices of the simulator, and the network.
 _CHOICES_OF: Final = "1b"
 _LOW: Final = pl.lit("low")
@@ -182,7 +180,7 @@ def prices_values(one: Homogeneous) -> dict[str, object]:
     """What claims compare of link prices over drop-tail queues: medians over all conditions."""
     return {
         f"prices.{response}": float(np.median(one.ratios("prices", response, one.by_congestion)))
-        for response in _PRICED
+        for response in ("loss", "retransmission_rate", "queueing_delay_mean_s", "transfers_completed")
     }
 
 

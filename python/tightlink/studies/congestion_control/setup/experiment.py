@@ -52,7 +52,6 @@ ALL: Final = "all"
 #: Standard TCP.
 STANDARD: Final = "reno"
 _FACTOR_OF_ALGORITHM: Final = "congestion"
-_TWICE: Final = 2
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Experiment:
         algorithm, _, variant = compared.partition(", ")
         row = self.conditions.row(condition, named=True)
         chosen = {name: pair[row[name] > 0] for name, pair in self.factors.items()}
-        longer = _TWICE if chosen.pop("duration", "low") == "high" else 1
+        longer = 2 if chosen.pop("duration", "low") == "high" else 1
         seconds = units.parse(size.duration, units.TIME)[1].exact * longer
         if algorithm and self.mixing == "alone":
             chosen[_FACTOR_OF_ALGORITHM] = algorithm

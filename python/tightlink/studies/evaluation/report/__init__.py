@@ -19,7 +19,6 @@ from tightlink.studies.evaluation.setup.subjects import Kind
 from tightlink.studies.study import Report
 
 _DELAY: Final = "queueing_p95_s"
-_SEVERAL: Final = 2
 #: What the table of those tests is about that are not about others, and that of those that are.
 _CAPTIONS: Final[dict[Kind, tuple[str, str]]] = {
     "control": (
@@ -83,7 +82,7 @@ def _finding(evaluation: Evaluation) -> str:
         found for test, headline, found in evaluation.headlines() if headline.measure == _DELAY and test.name == first
     ]
     known = {label: mean for label, mean in own[0].items() if mean.value is not None} if own else {}
-    if len(known) < _SEVERAL:
+    if len(known) < 2:
         return ""
     least, most = (choose(known, key=lambda label: known[label].value or 0.0) for choose in (min, max))
     low, high = (told(_DELAY, known[label]) for label in (least, most))

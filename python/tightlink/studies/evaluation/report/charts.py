@@ -153,9 +153,7 @@ _CHARTS: Final[dict[str, tuple[Callable[[Evaluation, str], alt.Chart | alt.Layer
 TITLE: Final = "Delay and throughput"
 #: The test of which each queue has a plane, that of drop-tail the first of all.
 QUEUES: Final = "queues"
-_SMALL: Final = 200
 _IN_A_ROW: Final = 3
-_TICKS: Final = 4
 
 
 def planes(evaluation: Evaluation) -> Iterator[Section]:
@@ -196,12 +194,12 @@ def _plane(evaluation: Evaluation, test: Test, setting: str, title: str = "") ->
     named = wide.select(evaluation.kind, "seed", "throughput_bps", queueing_delay_p95_s="queueing_p95_s")
     if not title:
         return delay_throughput(named, by=evaluation.kind)
-    chart = delay_throughput(named, by=evaluation.kind, title=title, height=_SMALL)
+    chart = delay_throughput(named, by=evaluation.kind, title=title, height=200)
     for layer in chart.layer:
         # The first figure says whose the colours are.
         if hasattr(layer.encoding.color, "legend"):
             layer.encoding.color.legend = None
-            layer.encoding.x.axis = alt.Axis(tickCount=_TICKS)
+            layer.encoding.x.axis = alt.Axis(tickCount=4)
     return chart
 
 

@@ -35,7 +35,6 @@ STREAM: Final = 0.5
 ROUND_TRIPS_MS: Final = (20, 100)
 SHORT_BYTES: Final = 100_000
 SHORT_FLOWS: Final = 40
-_INTERVAL_MS: Final = 1000
 _STREAM: Final = Cbr(from_=SENDER, to=RECEIVER, rate=f"{STREAM * PATH.rate_mbit:g} Mbit/s", udp=Udp(datagram="1500 B"))
 _SHORT: Final = PATH.bulk(
     STANDARD, flows=SHORT_FLOWS, bytes=f"{SHORT_BYTES} B", start={"first": "10 s", "every": "1 s"}
@@ -87,7 +86,7 @@ def _made(
     def scenarios(queue: Any, setting: Any, seed: int) -> list[Scenario]:
         path, flows = PATH.beside(queue), {**traffic(setting), **PATH.background()}
         links = None if hosts is None else two_round_trips(path, hosts, "1 Gbit/s")
-        return [path.scenario(flows, duration_s=DURATION_S, interval_ms=_INTERVAL_MS, seed=seed, links=links)]
+        return [path.scenario(flows, duration_s=DURATION_S, interval_ms=1000, seed=seed, links=links)]
 
     def measured(_: Any, run: Run) -> dict[str, float | None]:
         link = run.links.row(by_predicate=pl.col("link") == BOTTLENECK, named=True)

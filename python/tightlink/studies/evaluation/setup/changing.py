@@ -142,14 +142,13 @@ def _changing(name: str, duration_s: float, measure: Callable[..., Any] = _measu
 BLACKOUT_S: Final = (20, 40)
 #: By then all packets are gone that were under way, and the timer of RFC 6298 has expired.
 _BEGINNING_S: Final = 1
-_BLACKOUT_RUN_S: Final = 45
 
 
 def _blackout(congestion: Any, path: Path, seed: int) -> list[Scenario]:
     begin, end = BLACKOUT_S
     link = path.link(loss={"from": f"{begin} s", "to": f"{end} s"}, reverse={"queue": "unlimited", "loss": 0.0})
     traffic = {"flow": path.bulk(congestion)}
-    return [path.scenario(traffic, duration_s=_BLACKOUT_RUN_S, seed=seed, links={BOTTLENECK: link})]
+    return [path.scenario(traffic, duration_s=45, seed=seed, links={BOTTLENECK: link})]
 
 
 def _sent(_: Path, run: Run) -> dict[str, float | None]:

@@ -181,14 +181,13 @@ def _queueing(_: str, run: Run) -> dict[str, float | None]:
 
 SHORT: Final = 80
 SHORT_BYTES: Final = 100_000
-_FIRST_S: Final = 20
 #: A long queue, as many homes have: 200 ms.
 LONG_QUEUE: Final = Path(rate_mbit=20, rtt_ms=40, buffer_bdp=5)
 CALL_S: Final = 60
 
 
 def _short_beside(kind: str | None, congestion: Any, path: Path, seed: int) -> list[Scenario]:
-    start = {"first": f"{_FIRST_S} s", "every": "1 s"}
+    start = {"first": "20 s", "every": "1 s"}
     short = {"short": path.bulk(kind or congestion, flows=SHORT, bytes=f"{SHORT_BYTES} B", start=start)}
     return [
         path.scenario({**traffic, **path.background()}, duration_s=SHARED_S, interval_ms=1000, seed=seed)

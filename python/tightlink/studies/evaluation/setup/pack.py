@@ -104,8 +104,6 @@ class Trial(NamedTuple):
 
 Verdict: TypeAlias = Literal["met", "missed", "open"]
 
-_FILE: Final = Path(__file__).parents[1] / "requirements.toml"
-
 
 @dataclass(frozen=True)
 class Requirement:
@@ -163,7 +161,7 @@ class Pack:
 @cache
 def packs() -> dict[str, Pack]:
     """The packs of requirements, by name."""
-    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    tables = tomllib.loads((Path(__file__).parents[1] / "requirements.toml").read_text(encoding="utf-8"))
     return {
         name: Pack(table["title"], tuple(_requirement(each) for each in table["requirements"]))
         for name, table in tables.items()

@@ -25,7 +25,6 @@ BACKGROUND: Final = 0.05
 _RECOVERY: Final = "rack"
 #: A call: 50 packets a second of 160 bytes of speech with their headers.
 VOICE: Final = Cbr(from_=SENDER, to=RECEIVER, interval="20 ms", udp=Udp(payload="172 B"))
-_WINDOW: Final = "10000000 packets"
 _BURST: Final = "50 ms"
 #: Round trips, in ms, of what paths of two lengths share.
 _SHARED_MS: Final = 10
@@ -68,7 +67,7 @@ class Path:
 
     def bulk(self, congestion: Any, **settings: Any) -> Bulk:
         """A flow, or a group of flows, from end to end; of the settings ``tcp`` are further keys of TCP."""
-        tcp = Tcp(congestion=congestion, recovery=_RECOVERY, window=_WINDOW, **settings.pop("tcp", {}))
+        tcp = Tcp(congestion=congestion, recovery=_RECOVERY, window="10000000 packets", **settings.pop("tcp", {}))
         return Bulk(**({"from": SENDER, "to": RECEIVER} | settings), tcp=tcp)
 
     def link(self, **changes: Any) -> Link:

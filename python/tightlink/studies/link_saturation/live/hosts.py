@@ -49,7 +49,6 @@ PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 350, 400, 425, 450, 475, 500
 _INTERFACE: Final = "interface"
 #: How much more is offered than passes.
 _MORE: Final = 1.1
-_RESAMPLES: Final = 199
 NOT_ENOUGH: Final = "The machine was too busy: not enough sizes were measured."
 _NO_CHANGE: Final = "No change from free flow to saturation was seen."
 #: Of what is measured of a run, what real hosts know.
@@ -138,7 +137,7 @@ def _in_frames(sweep: pl.DataFrame) -> Saturation | None:
 def regimes(sweep: pl.DataFrame, **options: Any) -> Saturation | None:
     """Its regimes; nothing where there are too few sizes."""
     try:
-        return find(sweep, resamples=_RESAMPLES, **options)
+        return find(sweep, resamples=199, **options)
     except MeasurementError:
         return None
 

@@ -105,10 +105,6 @@ PHASES: Final = Cases("phases/{load:g}/{seed}", _random, {"load": LOADS, "seed":
 SILENCE: Final = "silence"
 RIVAL: Final = "rival"
 QUEUE: Final = "full queue"
-_END: Final = "2 s"
-_INTERVAL: Final = "10 ms"
-_START: Final = "50 ms"
-_RIVAL_STOPS: Final = "0.1 s"
 #: What the third host fills, and until when.
 QUEUE_PACKETS: Final = 1000
 FILLED_S: Final = 0.02
@@ -119,11 +115,11 @@ _SWITCH: Final = "switch"
 def perturbed(disturbance: str, payload_bytes: int) -> Scenario:
     """A link that begins away from its branch."""
     datagrams = Udp(payload=f"{payload_bytes} B")
-    start = _START if disturbance == SILENCE else None
+    start = "50 ms" if disturbance == SILENCE else None
     traffic = {PROBE: Saturate(from_=SENDER, to=RECEIVER, start=start, udp=datagrams)}
     links = {"wire": FAST_ETHERNET.link()}
     if disturbance == RIVAL:
-        traffic["rival"] = Saturate(from_=SENDER, to=RECEIVER, stop=_RIVAL_STOPS, udp=datagrams)
+        traffic["rival"] = Saturate(from_=SENDER, to=RECEIVER, stop="0.1 s", udp=datagrams)
     elif disturbance == QUEUE:
         links = {
             "wire": FAST_ETHERNET.link((SENDER, _SWITCH)),
@@ -132,7 +128,7 @@ def perturbed(disturbance: str, payload_bytes: int) -> Scenario:
         }
         traffic["filler"] = Saturate(from_=_FILLER, to=RECEIVER, stop=units.format_time(FILLED_S), udp=datagrams)
     return Scenario(
-        duration=_END, link=links, node=nodes(NIC), traffic=dict(traffic), observe=Observe(interval=_INTERVAL)
+        duration="2 s", link=links, node=nodes(NIC), traffic=dict(traffic), observe=Observe(interval="10 ms")
     )
 
 

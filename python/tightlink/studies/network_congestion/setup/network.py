@@ -32,14 +32,13 @@ DURATION_S: Final = 20.0
 FILLED_S: Final = 4.0
 LABEL: Final = "calls"
 _NET: Final = "net"
-_BYTES: Final = 1500
 
 
 @dataclass(frozen=True)
 class Sizes:
     """Sizes of packets in bytes, with their shares."""
 
-    shares: dict[str, tuple[int, float]] = field(default_factory=lambda: {"packet": (_BYTES, 1.0)})
+    shares: dict[str, tuple[int, float]] = field(default_factory=lambda: {"packet": (1500, 1.0)})
 
     @property
     def mean(self) -> float:

@@ -29,7 +29,6 @@ from tightlink.studies.words import KBIT, MS, percent
 KEEP: Final = 0.9
 #: The second half of the run, when all that starts has started.
 STEADY_S: Final = 5.0
-_KIB: Final = 1024
 _SENDING_S: Final = STOP_S - START_S
 #: The smoothed instant throughput is steady within this share of its final value.
 _SETTLED: Final = 0.999
@@ -79,7 +78,7 @@ class Measured:
     @property
     def kilobytes(self) -> float:
         """KiB that entered the queue and were not dropped, headers and SYN included."""
-        return self.accepted_bytes / _KIB
+        return self.accepted_bytes / 1024
 
     @property
     def printed_kilobytes(self) -> float:

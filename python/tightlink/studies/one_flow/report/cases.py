@@ -33,8 +33,6 @@ METRICS: Final = {
 PALE: Final = "#9cc4df"
 RAW: Final = "each packet"
 _SMOOTHED: Final = "smoothed"
-#: Of a chart in the grid, in pixels.
-_WIDTH: Final = 180
 #: Claims on what the document counts of each case.
 COUNTS: Final = ("packets-sent", "packets-dropped", "kilobytes")
 #: The link is full: busy for this share of the time.
@@ -98,7 +96,7 @@ def small_charts(measured: Measured, axes: Domains) -> list[alt.Chart]:
 
 def grid(rows: Mapping[str, list[alt.Chart]]) -> list[list[alt.Chart]]:
     """All cases below each other, for papers: a row for each, which the first chart names, a column for each metric."""
-    drawn = [[chart.copy().properties(width=_WIDTH) for chart in row] for row in rows.values()]
+    drawn = [[chart.copy().properties(width=180) for chart in row] for row in rows.values()]
     for chart in (chart for row in drawn for chart in row):
         # How many points are drawn, the report says of each.
         chart.usermeta = {key: value for key, value in chart.usermeta.items() if key != "note"}

@@ -171,8 +171,6 @@ def values(found: Routers) -> dict[str, object]:
 
 # What became of the videos: packets and frames that were lost, beside what `packetize` says of them.
 
-_HEADERS: Final = 28
-_MTU: Final = 1500
 #: A payload whose key frames fit into the rings, and one whose key frames do not.
 _LONG: Final = 720
 _SHORT: Final = 90
@@ -240,7 +238,5 @@ def clear(limit_per_s: float, others_per_s: int) -> Packetization:
         limit_packets_per_s=Fraction(limit_per_s), background_packets_per_s=Fraction(others_per_s),
         link_bps=Fraction(SERIAL_BPS), ring_packets=INPUT_RING,
     )  # fmt: skip
-    film = Stream(
-        bitrate_bps=Fraction(video.BITRATE_BPS), headers_bytes=_HEADERS, frames_per_s=Fraction(video.FRAMES_PER_S)
-    )
-    return packetize(film, bottleneck, mtu_bytes=_MTU)
+    film = Stream(bitrate_bps=Fraction(video.BITRATE_BPS), headers_bytes=28, frames_per_s=Fraction(video.FRAMES_PER_S))
+    return packetize(film, bottleneck, mtu_bytes=1500)

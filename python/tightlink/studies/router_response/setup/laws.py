@@ -38,13 +38,12 @@ from tightlink.studies.router_response.setup.network import _US, DOCUMENTED, Set
 
 #: Bytes that a buffer of each of IOS's public pools holds, of those that the document's packets need.
 POOL_BYTES: Final = {"small": 104, "middle": 600, "big": 1524}
-_MBIT: Final = 1e6
 #: An onset: packet length and packets/s.
 Figure = tuple[int, float]
 #: As printed in packets/s (III-2), and with those in Mbit/s (III-1), of which 4.6 is read as 46.
 IN_PACKETS: Final[tuple[Figure, ...]] = tuple(document.ONSETS_PER_S.items())
 ALL: Final[tuple[Figure, ...]] = (
-    *IN_PACKETS, *((length, document.per_s(mbit * _MBIT, length)) for length, mbit in document.ONSETS_MBIT.items()),
+    *IN_PACKETS, *((length, document.per_s(mbit * 1e6, length)) for length, mbit in document.ONSETS_MBIT.items()),
 )  # fmt: skip
 #: About the onsets every 100 packets/s, and where the load follows.
 RATES_PER_S: Final = (1000, 2000, 3000, 3500, *range(3700, 4501, 100), 5000)

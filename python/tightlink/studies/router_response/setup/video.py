@@ -19,7 +19,6 @@ from tightlink.studies.router_response.setup.document import SHORTEST
 from tightlink.studies.router_response.setup.variants import BY_NAME
 
 STREAM: Final = "video"
-_OTHERS: Final = "others"
 _NEIGHBOUR: Final = "neighbour"
 IN_BYTES: Final = "video, rings in bytes"
 BITRATE_BPS: Final = 1_000_000
@@ -40,7 +39,7 @@ def scenario(
     traffic: dict[str, Any] = {STREAM: film}
     aside = {}
     if others_per_s:
-        traffic[_OTHERS] = network.stream(SHORTEST, network.interval(others_per_s), end=_NEIGHBOUR)
+        traffic["others"] = network.stream(SHORTEST, network.interval(others_per_s), end=_NEIGHBOUR)
         aside = {"lan_aside": network.ethernet(network.ROUTER_A, _NEIGHBOUR)}
     return setting.scenario(traffic, VIDEO_DURATION_S, VIDEO_DURATION_S, **aside)
 
