@@ -77,15 +77,11 @@ def _spell(units: dict[str, tuple[str, ...]]) -> dict[str, str]:
     return table
 
 
-def _bits(prefix: str) -> tuple[str, ...]:
-    return tuple(prefix + unit for unit in ("bits/s", "bps", "b/s"))
-
-
 RATE: Final = Kind(
     name="a rate",
     example="2 Mbit/s",
     units={f"{p}bit/s": Fraction(10**e) for p, e in _DECIMAL.items()},
-    spellings=_spell({f"{p}bit/s": _bits(p) for p in _DECIMAL}),
+    spellings=_spell({f"{p}bit/s": (f"{p}bits/s", f"{p}bps", f"{p}b/s") for p in _DECIMAL}),
 )
 PACKET_RATE: Final = Kind(
     name="a packet rate",
@@ -208,7 +204,7 @@ def _read(text: object, kinds: tuple[Kind, ...]) -> tuple[Kind, Quantity]:
             continue
         exact = _exact(number) * kind.units[canonical]
         if kind.integer and exact.denominator != 1:
-            raise ScenarioError(f"a whole {_whole(kind)}", value=text)
+            raise ScenarioError(f"a whole number of {'packets' if kind is PACKETS else 'bytes'}", value=text)
         if kind in {PACKETS, PACKET_RATE, ARRIVAL_RATE} and _exact(number) == 1:
             canonical = canonical.replace("packets", "packet").replace("transfers", "transfer")
         return kind, Quantity(number, canonical, exact)
@@ -368,10 +364,6 @@ def _split(text: object) -> tuple[str | None, str | None]:
 
 def _exact(number: str) -> Fraction:
     return Fraction(Decimal(number))
-
-
-def _whole(kind: Kind) -> str:
-    return "number of packets" if kind is PACKETS else "number of bytes"
 
 
 def _wrong(text: object, kinds: tuple[Kind, ...], suggestion: str | None) -> ScenarioError:

@@ -67,7 +67,10 @@ def as_json(answer: Answer) -> dict[str, Any]:
         },
         "lengths": [_row(answer, length) for length in answer.lengths()],
         "why": _why(answer),
-        "remedies": [_as_dict(remedy) for remedy in answer.remedies()],
+        "remedies": [
+            {"against": remedy.against, "needs": {need: float(value) for need, value in remedy.needs.items()}}
+            for remedy in answer.remedies()
+        ],
         "assumptions": _assumptions(answer),
     }
 
@@ -89,10 +92,6 @@ def _row(answer: Answer, payload: int) -> dict[str, Any]:
         "frame_hit": None if answer.loss is None else stream.frame_hit(payload, answer.loss),
         "missed": list(answer.found.missed(payload)),
     }
-
-
-def _as_dict(remedy: Remedy) -> dict[str, Any]:
-    return {"against": remedy.against, "needs": {need: float(value) for need, value in remedy.needs.items()}}
 
 
 def show(answer: Answer) -> None:

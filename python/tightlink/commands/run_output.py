@@ -138,15 +138,12 @@ def _print_flows(run: Run) -> None:
     columns: dict[str, str] = {}
     for header, column in TOTALS["flows"].items():
         beside = _DATAGRAMS.get(header, {}) if any(row["transport"] == "udp" for row in rows) else {}
-        columns |= {header: column} | {name: key for name, key in beside.items() if _any(rows, key)}
+        known = {name: key for name, key in beside.items() if any(row.get(key) is not None for row in rows)}
+        columns |= {header: column} | known
     print_rows(
         "flow", "label", columns | {_LIMITED: _LIMITED}, rows, drop=_DROP,
         more={header: column for header, column in _MORE_OF_FLOWS.items() if header not in columns},
     )  # fmt: skip
-
-
-def _any(rows: list[dict[str, Any]], column: str) -> bool:
-    return any(row.get(column) is not None for row in rows)
 
 
 def _loss(row: dict[str, Any]) -> float | None:

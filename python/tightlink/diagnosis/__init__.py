@@ -80,7 +80,9 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
     users = _of_traffic(run) if flow is None else ()
     if "flows" not in run.tables:
         return Why(users)
-    rows = [row for row in run.flows.iter_rows(named=True) if flow is None or _is_of(row["label"], flow)]
+    rows = run.flows.to_dicts()
+    if flow is not None:
+        rows = [row for row in rows if flow in (row["label"], row["label"].partition("[")[0])]
     if flow is not None and not rows:
         raise _unknown(run, flow)
     if "completion_times" in run.tables:
@@ -136,10 +138,6 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None} | {
         name: None for name in ("packets_retransmitted", "goodput_bps") if row[name] is None
     }
-
-
-def _is_of(label: str, flow: str) -> bool:
-    return label == flow or label.partition("[")[0] == flow
 
 
 def _unknown(run: Run, flow: str) -> TightlinkError:

@@ -24,11 +24,6 @@ _GAUSSIAN: Final = "ornstein-uhlenbeck"
 _Times = tuple[float, float]
 
 
-def is_drawn(rate: Mapping[str, Any]) -> bool:
-    """Whether shares of the time are averages, as the rate is drawn."""
-    return "at_s" not in rate and "trace_ms" not in rate
-
-
 def share_below(rate: Mapping[str, Any], bps: float, times_s: _Times) -> float:
     """The share of a time in which a rate is below another one; none where that is not known."""
     if rate.get("kind") == _GAUSSIAN:
@@ -64,7 +59,8 @@ def _parts(rate: Mapping[str, Any], times_s: _Times) -> Iterator[tuple[float, fl
 def _scheduled(rate: Mapping[str, Any], times_s: _Times) -> Iterator[tuple[float, float]]:
     """Values of a schedule, a ramp in steps, with how much of a time each has."""
     (start_s, stop_s), period_s = times_s, rate["period_s"]
-    first = [(at_s + number * (period_s or 0.0), value) for number in range(_rounds(stop_s, period_s))
+    rounds = math.ceil(stop_s / period_s) if period_s else 1
+    first = [(at_s + number * (period_s or 0.0), value) for number in range(rounds)
              for at_s, value in zip(rate["at_s"], rate["values"], strict=True)]  # fmt: skip
     for (from_s, value), (until_s, following) in itertools.pairwise(
         [*first, (max(stop_s, first[-1][0]), first[-1][1])]
@@ -75,7 +71,3 @@ def _scheduled(rate: Mapping[str, Any], times_s: _Times) -> Iterator[tuple[float
             lasts = min(ends, stop_s) - max(begins, start_s)
             if lasts > 0:
                 yield value + (following - value) * (step + 0.5) / count if rate["linear"] else value, lasts
-
-
-def _rounds(stop_s: float, period_s: float | None) -> int:
-    return math.ceil(stop_s / period_s) if period_s else 1

@@ -130,7 +130,7 @@ class Link:
     @property
     def rate_is_drawn(self) -> bool:
         """Whether its rate changes at random, so that shares of the time are averages."""
-        return "rate" in self.spec and changing_rate.is_drawn(self.spec["rate"])
+        return "rate" in self.spec and not self.spec["rate"].keys() & {"at_s", "trace_ms"}
 
     def always_carries_bps(self, size: int, times_s: tuple[float, float]) -> float:
         """Bits per second of IP packets of so many bytes that it carries for nearly all of a time."""

@@ -251,10 +251,6 @@ def _lift_threshold(path: Path, _: Cause) -> Tried | None:
     return "slow start without a threshold", {_key(path, "tcp.initial_ssthresh"): "unlimited"}
 
 
-def _take_part(path: Path, _: Cause) -> Tried:
-    return "CUBIC", {_key(path, "tcp.congestion"): "cubic"}
-
-
 def _larger_packets(path: Path, _: Cause) -> Tried | None:
     if path.tcp is not None or path.packet_bytes >= _FULL_BYTES:
         return None
@@ -274,7 +270,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause], Tried | None]]] = {
     "reordering": _wait_for_late,
     "slow_start": _begin_larger,
     "window_growth": _lift_threshold,
-    "control": _take_part,
+    "control": lambda path, _: ("CUBIC", {_key(path, "tcp.congestion"): "cubic"}),
     "sender_packet_rate": _larger_packets,
     "router_packet_rate": _larger_packets,
 }

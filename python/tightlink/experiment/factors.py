@@ -94,7 +94,8 @@ class Factor:
         seen = set()
         for level in found:
             if (value := _canonical(level)) in seen:
-                raise ScenarioError("levels that differ", key=name, value=_shown(level))
+                twice = level[0] if len(level) == 1 else list(level)
+                raise ScenarioError("levels that differ", key=name, value=twice)
             seen.add(value)
         return cls(names, tuple(found), only=conditions)
 
@@ -179,7 +180,3 @@ def _levels(names: tuple[str, ...], given: object) -> list[Level] | Interval:
 def _value(given: object) -> Any:
     """A value as a file has it, where Python has objects: tables, classes of congestion controls, numbers of NumPy."""
     return control.given(given) if is_control(given) else as_written(given)
-
-
-def _shown(level: Level) -> object:
-    return level[0] if len(level) == 1 else list(level)

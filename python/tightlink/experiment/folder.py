@@ -229,7 +229,7 @@ class Experiment:
         if not there:
             columns = (f'null::{types[column.type]} as "{column.name}"' for column in TABLES[name])
             return f"select null::varchar as run, {', '.join(columns)} where false"
-        files = ", ".join(map(_quoted, there))
+        files = ", ".join("'" + str(path).replace("'", "''") + "'" for path in there)
         return (
             f'select run, unnest("{name}", recursive := true) '  # noqa: S608
             f"from read_parquet([{files}], union_by_name = true) join runs using (identity)"
@@ -311,7 +311,3 @@ def named(runs: pl.LazyFrame, rows: pl.LazyFrame) -> pl.LazyFrame:
     names = runs.select("run", "identity").with_row_index("_place")
     joined = names.join(rows.with_row_index("_row"), on="identity", how="inner").sort("_place", "_row")
     return joined.select("run", pl.exclude("run", "identity", "_place", "_row"))
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"

@@ -181,7 +181,7 @@ def _by_group(flows: pl.DataFrame, *, each: bool) -> dict[str, float]:
         of_group = {
             "goodput_bps": _known(rate_together(part)),
             "share": amount_together(part) / whole if whole else math.nan,
-            "jain": _jain(part, each=each),
+            "jain": jain(part["goodput_bps"].to_list()) if each and part.height > 1 else math.nan,
             "loss": _loss(float(part["packets_dropped"].sum()), float(part["packets_sent"].sum())),
             **{name: _together_of(part, name) for name in _OF_GROUPS if name in part.columns},
         }
@@ -193,11 +193,6 @@ def _together_of(flows: pl.DataFrame, name: str) -> float:
     """The largest value of several flows, or the mean of their values."""
     value = flows[name].max() if _LARGEST.fullmatch(name) else flows[name].mean()
     return float(value) if isinstance(value, int | float) else math.nan
-
-
-def _jain(flows: pl.DataFrame, *, each: bool) -> float:
-    """Jain's index of the flows' goodputs; none of a single flow, and where flows have no rows of their own."""
-    return jain(flows["goodput_bps"].to_list()) if each and flows.height > 1 else math.nan
 
 
 def _known(value: float | None) -> float:

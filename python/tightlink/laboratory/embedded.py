@@ -51,13 +51,14 @@ def embedded(offers: Sequence[Offer]) -> str:
     finding = "What was simulated, with sliders: each move simulates every packet again, here in this page."
     if refused:
         finding += f" Left out are {len(refused)} that a browser cannot simulate."
+    scenarios = base64.b64encode(gzip.compress(as_json(packed).encode(), mtime=0)).decode()
     return f"""<section id="laboratory">
 <h2>Laboratory</h2>
 <p class="finding">{finding}</p>
 <p><select id="laboratory-choice" aria-label="scenario" style="font: inherit; max-width: 100%">{options}</select> \
 <button type="button" id="laboratory-open">Open in the lab</button></p>
 <div id="laboratory-place"></div>
-<script type="text/plain" id="laboratory-scenarios">{_packed(as_json(packed).encode())}</script>
+<script type="text/plain" id="laboratory-scenarios">{scenarios}</script>
 <script type="text/plain" id="laboratory-engine">{base64.b64encode(module).decode()}</script>
 <script type="text/plain" id="laboratory-worker">{asset("worker.js")}</script>
 <script type="text/plain" id="laboratory-style">{style()}</script>
@@ -67,7 +68,3 @@ def embedded(offers: Sequence[Offer]) -> str:
 openReport();
 }})();</script>
 </section>"""
-
-
-def _packed(text: bytes) -> str:
-    return base64.b64encode(gzip.compress(text, mtime=0)).decode()

@@ -407,8 +407,7 @@ def _spread(started: pl.DataFrame, times: Sequence[float]) -> pl.DataFrame:
     held = _at(times).join_asof(begun.with_columns(begun_s="time_s"), on="time_s")
     lasts = pl.col("until_s") - pl.col("begun_s")
     part = pl.when(lasts > 0).then(((pl.col("time_s") - pl.col("begun_s")) / lasts).clip(0.0, 1.0)).otherwise(1.0)
-    so_far = held.select("time_s", total=(pl.col("before") + part * pl.col("value")).fill_null(0.0))
-    return so_far.select("time_s", value=pl.col("total").diff().fill_null(pl.col("total")))
+    return _differences(held.with_columns(total=(pl.col("before") + part * pl.col("value")).fill_null(0.0)))
 
 
 def _differences(held: pl.DataFrame) -> pl.DataFrame:

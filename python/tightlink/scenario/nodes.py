@@ -21,7 +21,7 @@ from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import LARGEST_PACKET, Delay, Fraction, Period, RingLimit, choice, in_si
 
 if TYPE_CHECKING:
-    from tightlink.scenario.links import Span, Wire
+    from tightlink.scenario.links import Span
     from tightlink.scenario.model import Scenario
 
 _MOST_JOBS: Final = 10_000_000
@@ -164,7 +164,7 @@ def check_output_rings(scenario: Scenario, default: str) -> None:
         reverse = None if span.reverse is None or span.reverse.queue == span.forward.queue else span.reverse
         for node, wire, key in ((0, span.forward, span.key), (1, reverse, f"{span.key}.reverse")):
             name = _named(span.ends[node], rings, groups)
-            if name is not None and wire is not None and _has_queue(wire, default):
+            if name is not None and wire is not None and wire.queue not in (None, default):
                 expected = f"no queue here: node.{name}.processor.output_ring = {rings[name]} is the queue of this link"
                 raise ScenarioError(expected, key=f"{key}.queue", value=wire.written()["queue"])
 
@@ -179,7 +179,3 @@ def _spans(scenario: Scenario) -> Iterator[Span]:
 def _named(node: str, names: dict[str, str], groups: dict[str, str]) -> str | None:
     group = f"{groups[node]}[*]" if node in groups else re.sub(r"\[\d+\]$", "[*]", node)
     return next((name for name in (node, group) if name in names), None)
-
-
-def _has_queue(wire: Wire, default: str) -> bool:
-    return wire.queue is not None and wire.queue != default

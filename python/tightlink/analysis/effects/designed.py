@@ -94,7 +94,9 @@ def designed(
     Raises:
         MeasurementError: A column is not there, or one is asked for as both, or responses are no numbers.
     """
-    table = _typed(frame).drop(LINE, strict=False)
+    # Words are numbers or booleans where all of a column are.
+    words = (name for name, dtype in frame.schema.items() if dtype == pl.String and name not in NAMES)
+    table = frame.with_columns(_column(frame[name]) for name in words).drop(LINE, strict=False)
     if "status" in table.columns and table["status"].dtype == pl.String:
         table = table.filter(pl.col("status") == _DONE)
     candidates = [name for name in table.columns if name not in NAMES]
@@ -157,13 +159,6 @@ def deviations(values: Array) -> Array:
 
 def _two_valued(column: pl.Series) -> bool:
     return column.null_count() == 0 and column.n_unique() == _LEVELS
-
-
-def _typed(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with its words as numbers or booleans, where all of a column are."""
-    return frame.with_columns(
-        _column(frame[name]) for name, dtype in frame.schema.items() if dtype == pl.String and name not in NAMES
-    )
 
 
 def _column(words: pl.Series) -> pl.Series:

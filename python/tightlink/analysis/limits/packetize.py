@@ -152,7 +152,9 @@ def packetize(
     largest = mtu_bytes - stream.headers_bytes
     from_above = [Bound("mtu", largest)]
     if max_delay_s is not None:
-        last = _last(lambda length: stream.fill_s(length) <= max_delay_s, largest)
+        last = (
+            bisect_left(range(1, largest + 1), x=True, key=lambda length: stream.fill_s(length) > max_delay_s) or None
+        )
         if last != largest:
             from_above.insert(0, Bound("delay", last))
     longest = from_above[0].payload
@@ -180,8 +182,3 @@ def _first(meets: Callable[[int], bool], largest: int) -> int | None:
     """The first length that meets a wish for long packets."""
     found = bisect_left(range(1, largest + 1), x=True, key=meets) + 1
     return found if found <= largest else None
-
-
-def _last(meets: Callable[[int], bool], largest: int) -> int | None:
-    """The last length that meets a wish for short packets."""
-    return bisect_left(range(1, largest + 1), x=True, key=lambda length: not meets(length)) or None

@@ -80,11 +80,8 @@ def simulate_cells(path: BulkPath, cells: Iterable[tuple[int, int]], *, jobs: in
 def table(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Rows as a frame, with the column ``limit``: what limited the flows for most of their time."""
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    return frame.with_columns(limit=pl.Series([_limit(row) for row in rows], dtype=pl.String))
-
-
-def _limit(row: Mapping[str, Any]) -> str:
-    return _LIMITS[max(_LIMITS, key=lambda name: row[f"limited_by_{name}"])]
+    limits = [_LIMITS[max(_LIMITS, key=lambda name: row[f"limited_by_{name}"])] for row in rows]
+    return frame.with_columns(limit=pl.Series(limits, dtype=pl.String))
 
 
 def _mean(flows: pl.DataFrame, column: str) -> float:

@@ -249,10 +249,6 @@ class Curve:
         return round(math.log(self.formula(high) / self.formula(low)) / math.log(high / low), 4)
 
 
-def _highspeed(loss: float) -> float:
-    return float(0.12 / loss**0.835)
-
-
 def _scalable(loss: float) -> float:
     """An epoch of 1 / p packets grows by a packet per hundred, to 8/7 of where it began: ln(8/7) / a round trips."""
     law = response_laws.Scalable()
@@ -279,7 +275,7 @@ CURVES: Final = (
         "reno-delayed-rfc", "reno", lambda loss: mathis(loss, C_DELAYED), response_laws.Reno, (1e-5, FEW),
         {"delayed_acks": True},
     ),
-    Curve("highspeed", "highspeed", _highspeed, response_laws.HighSpeed, (1e-6, 1e-4)),
+    Curve("highspeed", "highspeed", lambda loss: 0.12 / loss**0.835, response_laws.HighSpeed, (1e-6, 1e-4)),
     Curve("scalable", "scalable", _scalable, response_laws.Scalable),
     Curve("htcp", {"kind": "htcp", "bandwidth_switch": False}, _periodic(response_laws.HTcp), response_laws.HTcp,
           (1e-6, 1e-4)),

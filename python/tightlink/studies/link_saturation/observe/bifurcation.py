@@ -124,17 +124,12 @@ def table(runs: Mapping[str, Run]) -> pl.DataFrame:
     rows = []
     for load in variations.LOADS:
         tables = [run.table("scatter") for run in variations.PHASES.of(runs, load=load)]
-        steps = [_inside(scatter) for scatter in tables]
+        inside = [scatter["packets_in_network"][int(_FILLING * scatter.height) :] for scatter in tables]
         delivered, waited = (sum(values) for values in zip(*map(_delays, tables), strict=True))
-        correlated = float(np.mean([correlation_steps(inside) for inside in steps]))
+        correlated = float(np.mean([correlation_steps(each.to_numpy().astype(float)) for each in inside]))
         correlation_s = correlated * variations.relaxation_s(load) / variations.SAMPLES
         rows.append((load, correlation_s, waited / delivered, delivered / waited / variations.CAPACITY_PER_S))
     return pl.DataFrame(rows, schema=["load", "correlation_s", "one_way_delay_s", "speed"], orient="row")
-
-
-def _inside(scatter: pl.DataFrame) -> Array:
-    """Packets in the network at each sample, once the queue is what it is in the long run."""
-    return scatter["packets_in_network"].to_numpy()[int(_FILLING * scatter.height) :].astype(float)
 
 
 def _delays(scatter: pl.DataFrame) -> tuple[float, float]:

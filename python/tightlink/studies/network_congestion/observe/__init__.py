@@ -14,8 +14,9 @@ from tightlink.studies.network_congestion.setup import cases, growth
 
 def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
     """From runs to values and tables, by name; ``graphs`` has the order parameter of each family."""
-    graphs, near, limited = load.order_parameter_read(runs), rounding.Rounding(runs), load.Limited(runs)
-    sizes, balanced = load.packet_sizes_read(runs), networks.balanced_table(runs)
+    graphs = {case.graph.slug: load.Measured(case, runs) for case in cases.order_parameter()}
+    sizes = {case.name.partition("/")[2]: load.Measured(case, runs) for case in cases.packet_sizes()}
+    near, limited, balanced = rounding.Rounding(runs), load.Limited(runs), networks.balanced_table(runs)
     invariants, grown, simulated = networks.invariants_table(runs), networks.growth_table(), networks.simulated(runs)
     correlations, families = networks.correlations(invariants), networks.families(invariants)
     return {

@@ -153,11 +153,6 @@ def row(run: Run) -> dict[str, float | str]:
 _FREE: Final = 0.85
 
 
-def order_parameter_read(runs: Mapping[str, Run]) -> dict[str, Measured]:
-    """What came out, by family, in the order of the cases."""
-    return {case.graph.slug: Measured(case, runs) for case in cases.order_parameter()}
-
-
 def noise() -> float:
     """Standard error of the order parameter of one link beyond its critical load: of a Poisson count over its mean."""
     return float(1 / np.sqrt(CAPACITY * (DURATION_S - FILLED_S)))
@@ -279,8 +274,3 @@ def _peak(table: pl.DataFrame, load: str, height: str) -> float:
 
 #: Where queues below the critical load are compared.
 BELOW: Final = 0.9
-
-
-def packet_sizes_read(runs: Mapping[str, Run]) -> dict[str, Measured]:
-    """What came out, by "packets-alike" and so on."""
-    return {case.name.partition("/")[2]: Measured(case, runs) for case in cases.packet_sizes()}

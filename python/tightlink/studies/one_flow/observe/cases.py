@@ -180,11 +180,6 @@ def measure(case: Case, run: Run) -> Measured:
     )
 
 
-def measured_cases(runs: Mapping[str, Run], transport: str) -> dict[str, Measured]:
-    """The seven cases over "tcp" or "udp", by name."""
-    return {case.name: measure(case, runs[f"{transport}/{case.name}"]) for case in CASES}
-
-
 def values(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mapping[str, Run]) -> dict[str, object]:
     """What claims compare of all cases: CASE.…, udp.CASE.…, and new-timer.…, the short queue in ns-2.35."""
     found: dict[str, object] = {

@@ -85,7 +85,8 @@ class Routers:
             every,
             of_grid=regimes.find(grid, resamples=_RESAMPLES),
             found=regimes.find(about, resamples=_RESAMPLES),
-            control=Probed.of(_thinned(every)).regimes,
+            # Those probes that the variants have, too.
+            control=Probed.of(_at(every, [*(1e3 / ms for ms in variants.INTERVALS_MS), *variants.RATES_PER_S])).regimes,
             variants={each.name: Probed.of(table(runs, each.name)) for each in variants.VARIANTS},
             by_law={law.name: Probed.of(table(runs, law.name)) for law in laws.SIMULATED},
             repeated=tuple(map(Probed.of, (_at(every, network.REPEATED_PER_S), *again))),
@@ -135,11 +136,6 @@ def full(probes: pl.DataFrame) -> float:
     """The packet rate from which the processor is asked for more than it has, along the probes of one length."""
     ordered = probes.sort("offered_packets_per_s")
     return float(np.interp(1.0, ordered["load_true"].to_numpy(), ordered["offered_packets_per_s"].to_numpy()))
-
-
-def _thinned(every: pl.DataFrame) -> pl.DataFrame:
-    """Those probes of the routers as they are that the variants have, too."""
-    return _at(every, [1e3 / interval for interval in variants.INTERVALS_MS] + list(variants.RATES_PER_S))
 
 
 def _at(every: pl.DataFrame, rates: Sequence[float]) -> pl.DataFrame:
