@@ -65,16 +65,7 @@ class DelayTable(_Delay, RampedTable):
         return min(self.course()[1])
 
 
-class _InSeconds:
-    """What is written is a time."""
-
-    @staticmethod
-    def si(value: Any) -> float:
-        """What was written, in seconds."""
-        return units.time(value)
-
-
-class DelayRandomWalk(_InSeconds, _Delay, Walk):
+class DelayRandomWalk(_Delay, Walk):
     """A delay that wanders: each step multiplies it by a random factor, between two delays that throw it back."""
 
     start: Period
@@ -103,7 +94,7 @@ class DelayMarkov(_Delay, Jumps):
     """The states, of which it begins in each as often as that holds."""
 
 
-class DelayOrnsteinUhlenbeck(_InSeconds, _Delay, Returning):
+class DelayOrnsteinUhlenbeck(_Delay, Returning):
     """A delay that is pulled back to its mean: noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
     mean: Period

@@ -23,10 +23,10 @@ _DEVIATION: Final = number(lambda value: 0 < value <= 10, "a number above 0 and 
 class Process(Changing):
     """A quantity that changes at random."""
 
-    @staticmethod
-    def si(value: Any) -> float:
-        """What was written, in SI units."""
-        raise NotImplementedError
+
+def _si(value: object) -> float:
+    """A rate in bit/s, or a time in seconds."""
+    return float(units.parse(value, units.RATE, units.TIME)[1].exact)
 
 
 class Walk(Process):
@@ -47,21 +47,21 @@ class Walk(Process):
 
     def _check(self) -> None:
         check_step(self.every)
-        if not self.least_value() <= self.si(self.start) <= self.si(self.most):
+        if not self.least_value() <= _si(self.start) <= _si(self.most):
             raise wrong(f"from least to most, {self.least} to {self.most}", key="start", value=self.start)
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        values = {key: self.si(getattr(self, key)) for key in ("start", "least", "most")}
+        values = {key: _si(getattr(self, key)) for key in ("start", "least", "most")}
         return {"kind": self.kind, "every_s": units.time(self.every), "deviation": self.deviation} | values
 
     def least_value(self) -> float:
         """The smallest value in SI units."""
-        return self.si(self.least)
+        return _si(self.least)
 
     def nominal(self) -> float:
         """The first value in SI units."""
-        return self.si(self.start)
+        return _si(self.start)
 
 
 class State(Table):
@@ -119,20 +119,18 @@ class Returning(Process):
 
     def _check(self) -> None:
         check_step(self.every)
-        if self.least_value() > self.si(self.mean):
+        if self.least_value() > _si(self.mean):
             raise wrong(f"at most the mean, which is {self.mean}", key="least", value=self.least)
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
         times = {"time_s": units.time(self.memory), "every_s": units.time(self.every)}
-        return (
-            {"kind": self.kind} | times | {key: self.si(getattr(self, key)) for key in ("mean", "deviation", "least")}
-        )
+        return {"kind": self.kind} | times | {key: _si(getattr(self, key)) for key in ("mean", "deviation", "least")}
 
     def least_value(self) -> float:
         """The smallest value in SI units."""
-        return self.si(self.least)
+        return _si(self.least)
 
     def nominal(self) -> float:
         """The mean in SI units."""
-        return self.si(self.mean)
+        return _si(self.mean)

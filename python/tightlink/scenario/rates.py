@@ -176,16 +176,7 @@ class AggregatingRate(Changing):
         return units.rate(self.rate)
 
 
-class _InBits:
-    """What is written is a rate."""
-
-    @staticmethod
-    def si(value: Any) -> float:
-        """What was written, in bit/s."""
-        return units.rate(value)
-
-
-class RandomWalk(_InBits, Walk):
+class RandomWalk(Walk):
     """A rate that wanders: each step multiplies it by a random factor, between two rates that throw it back."""
 
     start: Rate
@@ -219,7 +210,7 @@ class Markov(Jumps):
                         value=self.states[0].rate)  # fmt: skip
 
 
-class OrnsteinUhlenbeck(_InBits, Returning):
+class OrnsteinUhlenbeck(Returning):
     """A rate that is pulled back to its mean: normal noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
     mean: Rate
