@@ -2,10 +2,6 @@
 
 Thousands have commas, what is below zero has a minus sign, and what there is not is a dash. A mean has as many
 decimals as half of its confidence interval, which has two digits. What programs read is not written by this.
-
-Example:
-    >>> grouped(1_234_567), grouped("-0.25"), interval(0.98631, 0.0347), NONE
-    ('1,234,567', '−0.25', '0.986 ± 0.035', '–')
 """
 
 from __future__ import annotations

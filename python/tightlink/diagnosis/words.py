@@ -1,9 +1,4 @@
-"""How numbers and names of a diagnosis are written in a sentence.
-
-Example:
-    >>> percent(0.9984), ms(0.0951), named(["up[0]", "up[1]", "up[2]", "ftp"])
-    ('99.8 %', '95 ms', 'up[0..2] and ftp')
-"""
+"""How numbers and names of a diagnosis are written in a sentence."""
 
 from __future__ import annotations
 

@@ -27,14 +27,9 @@ _SHORTEST_S: Final = 1e-6
 
 
 class Parcels(Generic[T]):
-    """Cuts works into parcels of about the same time, by what those before took.
+    """Cuts works into parcels of about the same time, by what those before took; ``ahead`` are under way at a time.
 
     Near the end they become smaller, so that all workers end at about the same time.
-
-    Args:
-        works: Taken as they are needed.
-        together_s: How long a parcel should take, in seconds.
-        ahead: Parcels that are under way at a time; it may be changed.
     """
 
     def __init__(self, works: Iterable[T], *, together_s: float, ahead: int) -> None:

@@ -98,13 +98,7 @@ def write_experiment(
 ) -> None:
     """Write what a sweep or a grid of measurements came to, in place of what is there of another one.
 
-    Args:
-        place: Its folder.
-        rows: Its runs.
-        tables: All runs' tables below each other, as thousands of small files are slow to search.
-        failures: Of those that failed: ``run``, ``seed``, ``error``, ``scenario``.
-        description: Its marker.
-        design: Its design as CSV, where one is written.
+    All runs' tables are below each other, as thousands of small files are slow to search.
     """
     folder = place.folder
     # Tables of two experiments are never taken for one: without this file a folder holds no finished one.

@@ -198,11 +198,7 @@ def _once(work: Work) -> Run:
 def _check(during: Did, sending: Sending, *, late: float, steal: float) -> None:
     """Refuse what others took part in.
 
-    Args:
-        during: What the router did.
-        sending: What the sender did.
-        late: By how much longer the router's packets were counted than the flow lasted, over that.
-        steal: The share of the processors' time that other machines had.
+    ``late`` is by how much longer the router's packets were counted than the flow lasted, over that.
     """
     if steal > WAITS:
         raise InvalidMeasurementError(
@@ -238,15 +234,7 @@ def _drained(router: KernelRouter) -> Any:
 
 
 def tables(plan: Plan, job: Job, sent: int, during: Did, after: Did) -> dict[str, Any]:
-    """The tables of a run.
-
-    Args:
-        plan: The scenario's.
-        job: Its flow.
-        sent: Datagrams that the sender's kernel took.
-        during: What the router did until the flow stopped.
-        after: What it did until all that was on its way was through.
-    """
+    """The tables of a run: ``during`` is until the flow stopped, ``after`` until what was on its way was through."""
     link = plan.directions[0]
     size = job.payload_bytes + UDP_HEADER
     lasted_s = job.stop_s - job.start_s

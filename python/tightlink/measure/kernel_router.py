@@ -104,10 +104,7 @@ class KernelRouter:
     def lay_out(cls, bed: Bed, plan: Plan, *, packet_bytes: int) -> KernelRouter:
         """Make both hosts of a plan and the router between them.
 
-        Args:
-            bed: Where; it has no hosts yet.
-            plan: With one host on each side, and its link, whose rate and queue are the line behind the router.
-            packet_bytes: Size of the packets that the queue is to hold.
+        The plan has a host on each side, and a link, whose rate and queue are the line behind the router.
 
         Raises:
             TightlinkError: The machine does not allow it, or does not show what it takes.

@@ -241,11 +241,6 @@ def _sent(to: Address, payload_bytes: int, pattern: Pattern, *, packets: int, se
 def arrived(sent: UdpSent, answer: Received, *, within_s: float) -> Sent:
     """What was sent, and what the other end says that arrived of it.
 
-    Args:
-        sent: Datagrams, numbered from 0 on in the order of sending.
-        answer: What the other end says.
-        within_s: How long it received, in seconds.
-
     Raises:
         ValueError: It says what cannot be; the text says what.
     """

@@ -192,12 +192,9 @@ class Relayed:
 class Relay:
     """A relay at work; a context manager, at whose end it is gone.
 
-    It has its own process, which ends when this one does, whatever ends that.
+    Its ports are descriptors of the devices of the sides; they stay the caller's.
 
-    Args:
-        spec: As `relay_spec` makes it.
-        ports: Descriptors of the devices of the sides, as `lay_out` makes them; they stay the caller's.
-        trace: Whether to record what happens to every packet.
+    It has its own process, which ends when this one does, whatever ends that.
 
     Raises:
         TightlinkError: It cannot be; the sentence says why.

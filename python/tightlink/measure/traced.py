@@ -47,11 +47,7 @@ _OF_LINK: Final = ("queue", "output ring", "queue management", "wire")
 def in_time(trace: pl.DataFrame, flows: Mapping[int, int], *, shift_s: float, duration_s: float) -> pl.DataFrame:
     """The trace in the time of the scenario, from its beginning to its end, with the numbers of its flows.
 
-    Args:
-        trace: As the relay writes it.
-        flows: The scenario's number of each flow of the trace that the scenario has.
-        shift_s: What is added to the times.
-        duration_s: That of the scenario.
+    ``flows`` are the scenario's numbers of those flows of the trace that it has.
     """
     numbers = pl.col("flow").replace_strict(dict(flows), default=None, return_dtype=pl.Int64)
     times = [(pl.col(name) + shift_s).alias(name) for name in ("time_s", "due_s") if name in trace.columns]
@@ -203,12 +199,7 @@ def full_share(
 ) -> float:
     """The share of a flow's time in which a link was saturated: busy for 95 % of a round trip, as simulations count.
 
-    Args:
-        packets: As `in_time` gives them.
-        links: The links that the sender's packets cross, as the engine gets them, each with the nodes at its ends.
-        round_trip_s: How long a round trip of the flow takes.
-        start_s: When the flow starts, in seconds.
-        stop_s: When it stops.
+    The links are those that the sender's packets cross, each with the nodes at its ends.
     """
     lasts = stop_s - start_s
     if lasts <= 0:
@@ -264,13 +255,7 @@ def series_of_flow(
 ) -> pl.DataFrame:
     """Samples of a flow: its throughput in the interval that ends then.
 
-    Args:
-        packets: As `in_time` gives them.
-        flow: Its number.
-        label: Its name.
-        way: The links that its sender's packets cross.
-        times: When, at equal intervals.
-        header_bytes: Those of its datagrams, which give the goodput as well; nothing over TCP.
+    The headers of its datagrams give the goodput as well; there are none over TCP.
     """
     own = (pl.col("flow") == flow) & (pl.col("event") == "r") & (pl.col("type") != "ack")
     arrived = _on(packets, way[-1]).filter(own).with_columns(pl.col("size_bytes").cast(pl.Float64))

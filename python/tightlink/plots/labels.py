@@ -1,11 +1,4 @@
-"""What axes and tables call a column: words, and the unit in a readable scale.
-
-Example:
-    >>> axis("goodput_bps", 1_912_000)
-    Axis(title='goodput (Mbit/s)', factor=1e-06)
-    >>> axis("queue_mean_packets", 14)
-    Axis(title='mean queue (packets)', factor=1.0)
-"""
+"""What axes and tables call a column: words, and the unit in a readable scale."""
 
 from __future__ import annotations
 

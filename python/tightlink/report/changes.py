@@ -113,13 +113,10 @@ def is_delay(metric: str) -> bool:
 def changes(levels: Mapping[str, pl.DataFrame], responses: Sequence[str], known: Known | None = None) -> list[Change]:
     """How far each factor moves each response, the largest change first.
 
+    Levels are as `tightlink.analysis.effects.levels.over_levels` gives them; ``known`` are the means by replication.
+
     Changes within their confidence intervals, where there are some, are left out: that of the differences in each
     replication where these are known, else those of the two means.
-
-    Args:
-        levels: By factor, means at its levels, as `tightlink.analysis.effects.levels.over_levels` gives them.
-        responses: Which columns.
-        known: The means by replication, by factor and response.
     """
     found = []
     for factor, table in levels.items():

@@ -1,9 +1,4 @@
-"""Congestion controls as the engine reads them: a name, or a kind and its options as numbers.
-
-Example:
-    >>> congestion_spec("tcp.congestion", {"kind": "veno", "beta": "5 packets"})
-    {'kind': 'veno', 'beta': 5.0}
-"""
+"""Congestion controls as the engine reads them: a name, or a kind and its options as numbers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The delay of a link: a time, or how it changes, and the jitter that comes on top of it.
-
-Example:
-    >>> least_delay(DelayRedraw(shortest="30 ms", longest="50 ms"))
-    0.03
-"""
+"""The delay of a link: a time, or how it changes, and the jitter that comes on top of it."""
 
 from __future__ import annotations
 

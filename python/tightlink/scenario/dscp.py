@@ -58,10 +58,6 @@ Dscp = Annotated[
 def check_classes(named: Iterable[tuple[str, Mapping[str, tuple[str, ...]]]], flows: Iterable[dict[str, Any]]) -> None:
     """Refuse classes of queues that no packet has.
 
-    Args:
-        named: The key of each queue, and the code points that its options name by their key.
-        flows: As the engine reads them.
-
     Raises:
         ScenarioError: No traffic has one of them.
     """

@@ -37,11 +37,7 @@ def scenario_error(
 ) -> ScenarioError:
     """One error with all problems, in their order.
 
-    Args:
-        error: What pydantic found.
-        example: What may be written at a place.
-        file: Where the scenario came from.
-        changed: Keys that were overridden: problems below them are of ``set``, not of the file.
+    Problems below keys that were changed are of ``set``, not of the file.
     """
     details = error.errors(include_url=False)[:_MOST_PROBLEMS]
     problems = [_problem(problem, example) for problem in details]

@@ -18,13 +18,7 @@ _ROUNDING: Final = 1e-9
 
 
 def check_shares(key: str, shares: Mapping[str, float | str | None], what: str) -> None:
-    """An error unless there are some, they sum to 1, and at most one of them, which is the rest, is left out.
-
-    Args:
-        key: The key of the table that holds them, relative to the table being validated.
-        shares: By name; nothing where none was given.
-        what: Of what they are shares, such as ``file``, for errors.
-    """
+    """An error unless there are some, they sum to 1, and at most one of them, which is the rest, is left out."""
     if not shares:
         raise wrong(f"at least one {what}", key=key)
     silent = [name for name, share in shares.items() if share is None]

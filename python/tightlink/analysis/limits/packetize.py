@@ -143,11 +143,7 @@ def packetize(
 ) -> Packetization:
     """The payload lengths that keep a stream clear.
 
-    Args:
-        stream: What is sent.
-        bottleneck: Through where.
-        mtu_bytes: Largest IP packet; more than the stream's headers.
-        max_delay_s: Longest time to fill a packet; nothing: it is no matter.
+    ``max_delay_s`` is the longest time to fill a packet; without it, that does not matter.
     """
     largest = mtu_bytes - stream.headers_bytes
     from_above = [Bound("mtu", largest)]

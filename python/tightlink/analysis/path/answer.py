@@ -101,12 +101,7 @@ def judged(
 ) -> PathAnswer:
     """What the probes say of a path, one way held against the other.
 
-    Args:
-        host: Whose path.
-        round_trips_s: Round-trip times by the size of the packets, headers included.
-        trains: Packets that were sent at once.
-        flood: The overload; nothing, if this end cannot send so fast.
-        overflowed: Datagrams that the other end was too slow for.
+    Round-trip times are by the size of the packets, headers included; there is no flood where this end is too slow.
     """
     doubts: list[tuple[str, str]] = []
     bps = trains.rate_bps()
@@ -130,11 +125,7 @@ def of_others(
 ) -> PathAnswer:
     """What is known of a path without a listener at its other end.
 
-    Args:
-        host: Whose path.
-        round_trips_s: Round-trip times by the size of the packets, headers included.
-        carried_bps: What TCP carried over it.
-        doubts: What was not to be had, and why.
+    ``doubts`` say what was not to be had, and why.
     """
     why = [("queue", "only an overload would tell, which needs tightlink measure serve at the other end"), *doubts]
     bps = None

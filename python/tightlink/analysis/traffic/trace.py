@@ -50,14 +50,11 @@ def journeys(packets: pl.DataFrame, *, to: str, flow: int | None = None) -> pl.D
 def throughput(trips: pl.DataFrame, *, start_s: float, keep: float) -> pl.DataFrame:
     """Instant throughput, raw and smoothed, and system throughput at each arrival.
 
+    Trips are as `journeys` gives them; ``keep`` is the weight of the past (`smoothed`).
+
     The instant throughput is the bits of a packet over the time since the previous one arrived, for
     the first over the time since the start; the system throughput is all bits so far over all time so
     far. Headers count: what counts is what is in ``size_bytes``.
-
-    Args:
-        trips: As `journeys` gives them.
-        start_s: When the flow starts.
-        keep: Weight of the past in the moving average (`smoothed`).
 
     Returns:
         ``time_s``, ``instant_bps``, ``smoothed_bps`` and ``system_bps``.

@@ -3,12 +3,6 @@
 The tests of controls are in the terms of RFC 5166 (metrics), RFC 9743 (what to evaluate in a new control) and the
 Common TCP Evaluation Suite (draft-irtf-iccrg-tcpeval), those of queues after RFC 7928. It claims nothing; named packs
 say whether each control meets what they ask.
-
-Example:
-    >>> import tightlink as tl
-    >>> found = tl.evaluate(["reno", "fast:alpha=20 packets"], tests=["ramp-up"])
-    >>> found.summary.columns
-    ['control', 'test', 'setting', 'measure', 'value', 'half_width', 'replications', 'never']
 """
 
 from __future__ import annotations

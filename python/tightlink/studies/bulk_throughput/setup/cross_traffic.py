@@ -66,10 +66,7 @@ class Observation:
 def observations(place: Place, cross: float = CROSS, bandwidth: float = 1.0) -> list[Observation]:
     """One of each cell: hours come as often as in a week, and in no step with windows.
 
-    Args:
-        place: The path.
-        cross: Share of the bottleneck that others take over the week.
-        bandwidth: Of the bottleneck, over the document's.
+    ``bandwidth`` is that of the bottleneck, over the document's.
     """
     hours = [moment for moment in MOMENTS for _ in range(moment.weight)]
     busy = place.path.changed(bandwidth_bps=bandwidth * place.path.bandwidth_bps, cross=cross, recovery="sack")

@@ -133,9 +133,7 @@ class Requirement:
     def judged(self, value: float | None, half_width: float | None) -> Verdict:
         """Whether a mean meets it: open where its confidence interval has values on both sides of the bound.
 
-        Args:
-            value: The mean; without one it did not happen, which misses the bound.
-            half_width: Half of its confidence interval, if it has one.
+        Without a mean it did not happen, which misses the bound.
         """
         if value is None:
             return "missed"

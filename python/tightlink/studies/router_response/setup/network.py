@@ -92,12 +92,7 @@ class Setting:
     ) -> Scenario:
         """A probe of packets of one length at one interval; the meters are read once, or every so often.
 
-        Args:
-            length: Of the packets, as the document counts.
-            interval: From packet to packet.
-            duration_s: For which the probe sends.
-            observe_s: From reading to reading; without it, one at the study's time after the first packet.
-            start_s: When it begins, for the meters' own clock does not know of the probe.
+        It may begin later, for the meters' own clock does not know of it.
         """
         traffic = {PROBE: stream(length, interval, start_s=start_s)}
         return self.scenario(traffic, start_s + duration_s, observe_s or start_s + self.read_s)
