@@ -54,7 +54,6 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack", "on_sample")
 #: What the engine reads after each call; names that are so much like these are meant to be them.
 _READ: Final = ("cwnd", "ssthresh", "pacing_rate")
-_LIKENESS: Final = 0.75
 _CONTROLS: dict[str, type[CongestionControl]] = {}
 _BY_DIGEST: dict[str, type[CongestionControl]] = {}
 #: Modules of the files that were loaded: two of these may not define one name, of which the last would be taken.
@@ -152,7 +151,7 @@ def _check_set(control: type[CongestionControl]) -> None:
     """Refuse a control that sets a window or a rate by another name, which neither the engine nor its methods read."""
     stored, read = attributes(control)
     for name in (each for each in stored if each not in read and each not in _READ):
-        if meant := closest(name, _READ, likeness=_LIKENESS):
+        if meant := closest(name, _READ, likeness=0.75):
             place = f"{control.__name__} sets self.{name}, which nothing reads"
             raise TypeError(f"{place}: expected {one_of(_READ)}; did you mean {meant}?")
 

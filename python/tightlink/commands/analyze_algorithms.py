@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from tightlink.analysis import measurements
 from tightlink.analysis.effects import designed
@@ -22,8 +22,6 @@ from tightlink.errors import ScenarioError
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, percent
 from tightlink.report import charts
-
-_OUTLIERS_SHOWN: Final = 12
 
 
 @finds()
@@ -158,7 +156,7 @@ def _print_outliers(found: "pl.DataFrame") -> None:
         rows.append([name, *(f"{cell['above'].item()} + {cell['below'].item()} −" if cell.height else NONE
                              for cell in cells)])  # fmt: skip
     print_table(header, rows)
-    largest = effective(found, 0).sort(pl.col("relative_effect").abs(), descending=True).head(_OUTLIERS_SHOWN)
+    largest = effective(found, 0).sort(pl.col("relative_effect").abs(), descending=True).head(12)
     print_text("\nthe largest")
     print_table(["condition", "response", "algorithm", "value", "mean of the others", "effect"], [
         [row["condition"], row["response"], row["algorithm"], f"{row['value']:.4g}", f"{row['others_mean']:.4g}",

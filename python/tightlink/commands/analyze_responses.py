@@ -15,7 +15,6 @@ from tightlink.errors import ScenarioError
 from tightlink.numbers import NONE, percent
 from tightlink.report import charts
 
-_SHOWN: Final = 3
 #: Share of the variance up to which components are listed.
 _NEARLY_ALL: Final = 0.99
 
@@ -109,7 +108,7 @@ def _print_components(found: "Components") -> None:
         [row["component"], f"{row['variance']:.3f}", percent(row["share"], 1), percent(row["cumulated"], 1)]
         for row in some.iter_rows(named=True)
     ])  # fmt: skip
-    shown = found.variances["component"].to_list()[:_SHOWN]
+    shown = found.variances["component"].to_list()[:3]
     correlations = {name: found.loadings.filter(component=name)["correlation"].to_list() for name in shown}
     print_text("\ncorrelation of each response with the first components")
     print_table(["response", *shown], [

@@ -24,7 +24,6 @@ from tightlink.scenario import load, parse_option
 
 #: How often it is tried where the machine was too busy.
 _TRIES: Final = 3
-_PRINTED: Final = ("flows", "links")
 _OFF: Final = "off"
 
 
@@ -120,7 +119,7 @@ def _folders(output: Path | None, repeat: int) -> list[Path]:
 
 def _show(done: Sequence[Run], typed: Typed, *, as_json: bool) -> None:
     if as_json:
-        tables = [described(each, _PRINTED, why(each, command=typed)) for each in done]
+        tables = [described(each, ("flows", "links"), why(each, command=typed)) for each in done]
         print_json(tables[0] if len(tables) == 1 else tables)
     elif len(done) == 1:
         print_why(why(done[0], command=typed))

@@ -23,13 +23,7 @@ from tightlink.measure.path import HEADERS_BYTES, resolved
 from tightlink.numbers import several
 
 _BITS: Final = 8
-_LARGEST_PAYLOAD: Final = 65_507
-_LEAST_PAYLOAD: Final = 16
-_LARGEST_WINDOW: Final = 1 << 30
-_MOST_FLOWS: Final = 128
 _MOST_SECONDS: Final = 3600
-_MOST_REPEATS: Final = 1000
-_MOST: Final = 10
 #: As iperf3 writes sizes: 64K is 64 KiB.
 _SHORT: Final = re.compile(r"(\d)\s*([KMG])(?![A-Za-z])", re.IGNORECASE)
 #: Below, a socket's buffer holds mostly its own overhead: see `tightlink.measure.iperf3`.
@@ -76,7 +70,7 @@ class GridOptions:
         """How often each combination is measured."""
         for name, value in (("--repeat", self.repeat), ("--max-repeats", self.max_repeats)):
             if value is not None:
-                whole(name, value, 1, _MOST_REPEATS)
+                whole(name, value, 1, 1000)
         if self.precision is None:
             if self.max_repeats is not None:
                 raise ScenarioError("--precision beside it", key="--max-repeats", value=self.max_repeats)
@@ -84,9 +78,7 @@ class GridOptions:
         width = float(share("--precision", self.precision))
         if not 0 < width < 1:
             raise ScenarioError('a share above zero, such as "2 %"', key="--precision", value=self.precision)
-        return Repeats(
-            least=self.repeat, most=self.max_repeats or _MOST, precision=("goodput_bps", width), seed=self.seed
-        )
+        return Repeats(least=self.repeat, most=self.max_repeats or 10, precision=("goodput_bps", width), seed=self.seed)
 
 
 @with_table_options
@@ -110,8 +102,8 @@ def tcp(
     """
     address, seconds = options.server, options.seconds
     factors: dict[str, list[Any]] = {
-        "window_bytes": _sizes("--windows", windows, (1, _LARGEST_WINDOW)),
-        "flows": _levels("--flows", flows, (1, _MOST_FLOWS)),
+        "window_bytes": _sizes("--windows", windows, (1, 1 << 30)),
+        "flows": _levels("--flows", flows, (1, 128)),
     }
 
     def measure(values: Mapping[str, Any]) -> Measured:
@@ -164,7 +156,7 @@ def udp_sweep(
     headers = HEADERS_BYTES[6 if ":" in address else 4]
     offered = {text.strip(): _rate(text) for text in rates.split(",")}
     factors: dict[str, list[Any]] = {
-        "payload_bytes": _sizes("--payloads", payloads, (_LEAST_PAYLOAD, _LARGEST_PAYLOAD)),
+        "payload_bytes": _sizes("--payloads", payloads, (16, 65_507)),
         "rate": list(offered),
     }
 

@@ -1,7 +1,6 @@
 """``tightlink measure path`` and ``tightlink measure serve``: the path to a host, from both of its ends."""
 
 from pathlib import Path
-from typing import Final
 
 from tightlink import units
 from tightlink.analysis.path.answer import PathAnswer, judged, of_others
@@ -19,11 +18,6 @@ from tightlink.measure.system import need_linux
 from tightlink.measure.traffic import Address
 from tightlink.measure.visitor import NobodyListensError
 from tightlink.numbers import NONE
-
-_PAYLOADS: Final = (200, 8_900)
-_TRAINS: Final = (20, 1_000)
-_TRAIN_PACKETS: Final = (20, 200)
-_OVERLOAD: Final = (100, 50_000)
 
 
 def serve(address: str, *, port: int = 5202, visits: int | None = None) -> int:
@@ -73,10 +67,10 @@ def path(
     size = int(option("--payload", payload, units.SIZE))
     to = resolved(host, whole("--port", port, 1, LARGEST_PORT))
     plan = Plan(
-        payload_bytes=whole("--payload", size, *_PAYLOADS),
-        trains=whole("--trains", trains, *_TRAINS),
-        train_packets=whole("--train-packets", train_packets, *_TRAIN_PACKETS),
-        overload_packets=whole("--overload-packets", overload_packets, *_OVERLOAD),
+        payload_bytes=whole("--payload", size, 200, 8_900),
+        trains=whole("--trains", trains, 20, 1_000),
+        train_packets=whole("--train-packets", train_packets, 20, 200),
+        overload_packets=whole("--overload-packets", overload_packets, 100, 50_000),
         version=6 if ":" in str(to[0]) else 4,
     )
     try:

@@ -18,8 +18,6 @@ from tightlink.numbers import grouped
 _USUAL: Final = (20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960)
 #: Significant digits of what would help.
 _DIGITS: Final = 4
-_INDEPENDENT: Final = "frame hit supposes that packets are lost independently; losses in bursts hit fewer frames"
-_BURST: Final = "the ring must hold the largest frame whole, as if it came at once"
 #: What a length fails on, in the table.
 _MISSED: Final[dict[Constraint, str]] = {
     "limit": "too many packets",
@@ -174,9 +172,9 @@ def _assumptions(answer: Answer) -> list[str]:
             else f"frames are of the mean size but for key frames of {_count(answer.stream.largest_frame)} times that"
         )
     if answer.loss is not None:
-        lines.append(_INDEPENDENT)
+        lines.append("frame hit supposes that packets are lost independently; losses in bursts hit fewer frames")
     if answer.bottleneck.ring_packets is not None:
-        lines.append(_BURST)
+        lines.append("the ring must hold the largest frame whole, as if it came at once")
     return lines
 
 

@@ -26,7 +26,6 @@ from tightlink.scenario.table import Table
 _FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
 _QUEUE: Final = "80"
 _MOST_FACTOR: Final = 1000
-_MOST_CROSS: Final = 0.9
 _MOST_FLOWS: Final = 1000
 #: Of which most would be the start, in fewer.
 _ROUND_TRIPS: Final = 10
@@ -177,7 +176,7 @@ def _path(  # noqa: PLR0917
         rtt_s=rtt_s,
         queue_packets=packets,
         factor=factor,
-        cross=_below("--cross", cross, _MOST_CROSS),
+        cross=_below("--cross", cross, 0.9),
         duration_s=float(option("--duration", duration, units.TIME)),
         recovery=recovery,
     )

@@ -21,10 +21,6 @@ from tightlink.console import print_table, print_text, rounded
 from tightlink.lazy import pl
 from tightlink.numbers import NONE
 
-_HOUR_S: Final = 3600.0
-_DAY_S: Final = 86_400.0
-_MINUTE_S: Final = 60.0
-_PERCENT: Final = 100
 _ROW: Final = ("window_packets", "flows", "goodput_bps", "goodput_share", "loss", "rtt_loaded_s", "rtt_p95_s", "limit")
 _UNITS: Final[dict[str, Callable[[float], str]]] = {
     "bandwidth_bps": units.format_rate,
@@ -266,7 +262,7 @@ def _rate(bps: float) -> str:
 
 
 def _percent(value: float) -> str:
-    return f"{_PERCENT * value:.3g} %"
+    return f"{100 * value:.3g} %"
 
 
 def _time(seconds: float) -> str:
@@ -275,7 +271,7 @@ def _time(seconds: float) -> str:
 
 def _long(seconds: float) -> str:
     """A time that may be long: "12 s", "3.5 min", "1.2 h", "9.3 days"."""
-    for size, unit in ((_DAY_S, "days"), (_HOUR_S, "h"), (_MINUTE_S, "min")):
+    for size, unit in ((86_400.0, "days"), (3600.0, "h"), (60.0, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds:.3g} s"

@@ -10,7 +10,6 @@ from tightlink.analysis.path.prediction import Prediction
 from tightlink.console import print_table, print_text, rounded
 from tightlink.numbers import percent
 
-_PERCENT: Final = 100
 #: How names of changes begin of which there are several of a kind.
 _KINDS: Final = ("recovery ", "congestion control ")
 
@@ -21,7 +20,7 @@ def show_upgrades(found: Prediction) -> None:
     names: dict[tuple[str, ...], list[str]] = {}
     for each in found.upgrades:
         gains = _gain(each.default_bps, base.default_bps), _gain(each.chosen_bps, base.chosen_bps)
-        cells = (*gains, units.format_packets(each.window_packets), f"{_PERCENT * each.loss:.3g} %")
+        cells = (*gains, units.format_packets(each.window_packets), f"{100 * each.loss:.3g} %")
         names.setdefault(cells, []).append(each.name)
     same = next(iter(names.values()))[1:]
     rows = [[base.name if base.name in each else _together(each), *cells] for cells, each in names.items()]

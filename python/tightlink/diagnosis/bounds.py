@@ -27,7 +27,6 @@ _FILLED: Final = 0.8
 _MORE: Final = 1.1
 #: Of two flows that share a link, one below so much of its part has given way.
 _YIELDED: Final = 0.5
-_BITS: Final = 8
 
 
 def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
@@ -132,7 +131,7 @@ def window_fills(row: Mapping[str, Any], path: Path) -> bool:
     """Whether a flow has nearly its whole window in flight on average, by Little's law."""
     if path.window_packets is None or not row["rtt_mean_s"]:
         return False
-    in_flight = (row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (_BITS * path.packet_bytes)
+    in_flight = (row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (8 * path.packet_bytes)
     return bool(in_flight >= _FILLED * path.window_packets)
 
 

@@ -12,7 +12,6 @@ from tightlink.diagnosis.vantage import path_rtt_s, place
 _WHOLE, _BEHIND = 0.75, 0.25
 #: A share of its time in which a flow waits at a closed window behind its last data: from here on it is not over.
 _WAITS: Final = 0.1
-_BITS: Final = 8
 
 
 def credible(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,7 +44,7 @@ def of_the_path(row: Mapping[str, Any]) -> dict[str, Any]:
         if row.get(name) is not None:
             own[name] = row[name] + waited
     own["idle_s"] = own["idle_beyond_rtt_s"]
-    on_its_way = (row["goodput_bps"] or 0.0) * own["rtt_mean_s"] / _BITS
+    on_its_way = (row["goodput_bps"] or 0.0) * own["rtt_mean_s"] / 8
     own["in_flight_max_bytes"] = max(row["in_flight_max_bytes"], int(on_its_way))
     return own
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _PLAIN: Final = re.compile(r"[^\"\\$`!\n]*")
 #: How files of stored runs end, which hold more than a scenario.
 _STORED: Final = ".parquet"
-_RUN: Final = "tightlink run"
 _MEASURED: Final = "measurement"
 #: Options of `tightlink measure`: where the manifest has what was given, and what is meant without the option.
 _MEASURED_BY: Final = (("--sender", "sender", "name", "probe"), ("--device", "link", "device", "tun"))
@@ -104,7 +103,7 @@ class Changed:
 
     def _begin(self, changes: Mapping[str, object]) -> str:
         """What simulates the scenario as it is, but for keys that change."""
-        typed = f"{_RUN} {self._file()}" if self._typed is None else self._typed[0]
+        typed = f"tightlink run {self._file()}" if self._typed is None else self._typed[0]
         return " ".join([typed, *self._known(changes)])
 
     def _measure(self, changes: Mapping[str, object]) -> str:

@@ -53,7 +53,6 @@ _SEVERAL: Final = 2
 _MANY: Final = 0.01
 #: More retransmissions without need than so many times those for losses are worth a word.
 _NEEDLESS: Final = 2
-_BITS: Final = 8
 
 
 def losses(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
@@ -227,7 +226,7 @@ def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
     """Mean packets in flight, by Little's law: what is delivered in a round trip."""
     if not row["rtt_mean_s"]:
         return None
-    return float((row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (_BITS * path.packet_bytes))
+    return float((row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (8 * path.packet_bytes))
 
 
 def of_bdp(row: Mapping[str, Any], path: Path) -> str:

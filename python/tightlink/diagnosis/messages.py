@@ -10,7 +10,6 @@ from tightlink.diagnosis.answers import Cause, Certainty, Diagnosis
 #: Protocols that carry packets of others, and ports of UDP that do: VXLAN, Geneve, GTP, WireGuard, IPsec.
 _TUNNELS: Final = frozenset({"ipip", "ipv6 in ip", "gre", "esp", "ah", "l2tp"})
 _TUNNEL_PORTS: Final = frozenset({"4789", "6081", "2152", "51820", "4500"})
-_QUIC_PORT: Final = "443"
 _Words = tuple[str, Certainty, str]
 _DATAGRAMS: Final[_Words] = (
     "application",
@@ -60,4 +59,4 @@ def _kind(row: Mapping[str, Any]) -> str:
     if transport in _TUNNELS:
         return "tunnel"
     ports = {end.rpartition(":")[2] for end in row["label"].split("-")} if transport == "udp" else set()
-    return "tunnel" if ports & _TUNNEL_PORTS else "quic" if _QUIC_PORT in ports else "datagrams"
+    return "tunnel" if ports & _TUNNEL_PORTS else "quic" if "443" in ports else "datagrams"

@@ -33,7 +33,6 @@ _SILENCE_S: Final = 0.5
 _STEADY, _STEADY_SHARE, _STEADY_PACKETS, _STEADY_LEAST = 0.5, 0.1, 4, 5
 #: Where each packet is there twice, about half of those of nearly each interval are retransmitted.
 _DOUBLED, _DOUBLED_SHARE, _DOUBLED_LEAST = 0.4, 0.9, 5
-_BITS: Final = 8
 _HEADERS: Final = 40
 _METRICS: Final = ("throughput_bps", "sent_bytes", "acknowledged_bytes", "packets_retransmitted")
 _WINDOW: Final = "receiver_window_bytes"
@@ -82,7 +81,7 @@ class _Samples:
 
     def packets(self, size: float) -> list[float]:
         """How many packets of a size were sent in each interval."""
-        return [rate * self.width / _BITS / size if size else 0.0 for rate in self.rates]
+        return [rate * self.width / 8 / size if size else 0.0 for rate in self.rates]
 
     def without_copies(self, counts: Sequence[float]) -> _Samples:
         """The same where of ``counts`` packets half are copies, which count as retransmitted."""

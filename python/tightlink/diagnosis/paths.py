@@ -50,7 +50,6 @@ STRICT: Final = "strict"
 _NEARLY_ALL: Final = 0.75
 #: A link that is busy for so much of the time has no room for more.
 _FULL: Final = 0.9
-_BITS: Final = 8
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
 _Span = tuple[float, float]
@@ -252,7 +251,7 @@ class Paths:
         mean, throughput = self._rtt.get(label), self._throughput.get(label)
         if mean is None or not throughput or not (path.tcp or {}).get("processing_delay_s"):
             return mean
-        return float(max(mean, _BITS * path.packet_bytes * (path.window_packets or 0) / throughput))
+        return float(max(mean, 8 * path.packet_bytes * (path.window_packets or 0) / throughput))
 
     def _path(self, flow: Mapping[str, Any]) -> Path:
         forward, reverse = (max(self._side(flow, side), key=self._busy) for side in _SIDES)

@@ -34,7 +34,6 @@ _SEES_PATH_BYTES, _SELDOM_IDLE = 14_600, 0.1
 _OF_HOSTS_S: Final = 0.0001
 #: More in flight than the receiver's window allows, by so much, is impossible: the handshake was longer than the path.
 _POSSIBLE: Final = 1.1
-_BITS: Final = 8
 
 
 def place(row: Mapping[str, Any]) -> Place:
@@ -107,7 +106,7 @@ def _is_impossible(row: Mapping[str, Any]) -> bool:
     """Whether more would be in flight than the receiver's window allows, were the handshake's round trip the path's."""
     # Where options of the SYN were cut off, a window may be a multiple of what its header says.
     window = row["window_max_bytes"] if row["mss_bytes"] is not None else 0
-    return bool(window and (row["goodput_bps"] or 0.0) * row["initial_rtt_s"] / _BITS > _POSSIBLE * window)
+    return bool(window and (row["goodput_bps"] or 0.0) * row["initial_rtt_s"] / 8 > _POSSIBLE * window)
 
 
 def may_be_between(row: Mapping[str, Any]) -> bool:

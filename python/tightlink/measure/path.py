@@ -27,7 +27,6 @@ HEADERS_BYTES: Final = {4: 28, 6: 48}
 #: Options IP_MTU and IPV6_MTU, with their level: what the kernel knows a path to take whole.
 _MTU: Final = {4: (sockets.IPPROTO_IP, 14), 6: (sockets.IPPROTO_IPV6, 24)}
 _NS: Final = 1e9
-_BITS: Final = 8
 _ECHO_EVERY_S: Final = 0.02
 _FEW: Final = 10
 #: Pings of each size, and the least interval that the system allows everyone.
@@ -194,7 +193,7 @@ def of_trains(sent: Sent, plan: Plan) -> list[Times]:
 
 def overload(to: Address, plan: Plan, rate_bps: float) -> Sent | None:
     """Datagrams at more than the rate of the path; nothing where that is faster than can be sent in time."""
-    interval = _BITS * plan.packet_bytes / (OVERLOAD * rate_bps)
+    interval = 8 * plan.packet_bytes / (OVERLOAD * rate_bps)
     if interval < _LEAST_INTERVAL_S:
         return None
     packets = max(_FEW, min(plan.overload_packets, int(_OVERLOAD_S / interval)))

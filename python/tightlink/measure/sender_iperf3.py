@@ -24,7 +24,6 @@ from tightlink.measure.traffic import Constant, Times
 
 _NS: Final = 1e9
 _MICRO: Final = 1e-6
-_BITS: Final = 8
 #: Port from which the data of flow i leave: this plus i.
 _FIRST_SOURCE: Final = 6201
 #: With segments of at least so many bytes the kernel's bookkeeping takes about as much as the data.
@@ -229,7 +228,7 @@ def _of_tcp(job: Job) -> list[str]:
 
 def _pace(pattern: Constant, payload_bytes: int) -> list[str]:
     """Writes of a packet each, at an interval."""
-    rate, wait_us = _BITS * payload_bytes / pattern.interval_s, pattern.interval_s / _MICRO / _LOOKS
+    rate, wait_us = 8 * payload_bytes / pattern.interval_s, pattern.interval_s / _MICRO / _LOOKS
     look_us = min(_SELDOMEST_US, max(_OFTENEST_US, round(wait_us)))
     return ["-l", str(payload_bytes), "-b", f"{rate:.0f}", "--pacing-timer", str(look_us)]
 

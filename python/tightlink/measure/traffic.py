@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Address: TypeAlias = tuple[Any, ...]
 
 _NS: Final = 1e9
-_BITS: Final = 8
 _P99: Final = 0.99
 
 
@@ -172,7 +171,7 @@ class ReceivedFlow:
     def goodput_bps(self, start_ns: int, stop_ns: int) -> float:
         """Payload that arrived in order from one time until just before another, in bit/s."""
         arrived = self.bytes_before(stop_ns) - self.bytes_before(start_ns)
-        return _BITS * arrived / ((stop_ns - start_ns) / _NS)
+        return 8 * arrived / ((stop_ns - start_ns) / _NS)
 
 
 @dataclass(frozen=True)

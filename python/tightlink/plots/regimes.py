@@ -16,7 +16,6 @@ _MARKERS: Final[dict[str, dict[str, Any]]] = {
     "highly unstable": {"marker": "x"},
 }
 _SHADES: Final = {"unstable": palette.SERIES[4], "highly unstable": palette.SERIES[1]}
-_PALE: Final = 0.13
 
 
 def load_over(
@@ -109,5 +108,5 @@ def _shade(ax: Axes, found: Regimes, x: str, factor: float) -> None:
     edges = [(name, start * factor) for name, start in starts if start is not None and start * factor < end]
     for place, (name, start) in enumerate(edges):
         stop = edges[place + 1][1] if place + 1 < len(edges) else end
-        ax.axvspan(start, stop, color=_SHADES[name], alpha=_PALE, linewidth=0, zorder=0)
+        ax.axvspan(start, stop, color=_SHADES[name], alpha=0.13, linewidth=0, zorder=0)
     ax.set_xlim(right=end)

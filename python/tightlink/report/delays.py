@@ -16,7 +16,6 @@ from tightlink.run import Run
 _DELAYS: Final = ("queueing_delay", "one_way_delay", "rtt")
 _HOW: Final = ("mean", "p50", "p95", "p99", "max")
 _HEADS: Final = {"p50": "median_s", "max": "largest_s"}
-_MOST_ROWS: Final = 200
 _EVERY_PACKET: Final = "Share of packets that arrived (of samples, for round-trip times) that took at most so long."
 _QUANTILES: Final = (
     "Share of packets (of samples, for round-trip times) that took at most so long: median, 95 %, 99 %, all."
@@ -103,5 +102,5 @@ def _table(run: Run) -> list[Block]:
         rows = [part for of, part in parts if of == name]
         if rows:
             listed = pl.concat(rows, how="diagonal").sort("row", "place").drop("row", "place").rename({"of": name})
-            blocks.append(Table.first(listed, _MOST_ROWS, "rows"))
+            blocks.append(Table.first(listed, 200, "rows"))
     return blocks

@@ -6,7 +6,6 @@ import os
 from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from markupsafe import Markup
 
@@ -21,9 +20,6 @@ from tightlink.report.runs import lead, sections
 from tightlink.report.sequence import Between
 from tightlink.report.sweep import write_sweep
 from tightlink.run import SIMULATION, Run, holds_run, open_run
-
-_REPORT: Final = "report.html"
-_MOST_ROWS: Final = 500
 
 
 def run_report(
@@ -58,7 +54,7 @@ a study or a sweep, as its -o names it
     if not place.is_dir():
         what = "it is a file" if place.exists() else "there is no such folder"
         raise TightlinkError(f"{place}: {what}; expected the folder of a run, a study or a sweep, as its -o names it")
-    target = place / _REPORT
+    target = place / "report.html"
     if holds_run(place):
         run = open_run(place)
         laboratories = _laboratories(run, place) if with_lab else ()
@@ -113,7 +109,7 @@ def _of_study(place: Path, target: Path) -> Path:
     if runs.exists():
         frame = read_parquet(runs)
         seeds = frame["seed"].drop_nulls().to_list() if "seed" in frame.columns else []
-        parts.append(Section("Runs", "", [Table.first(frame, _MOST_ROWS, "runs")]))
+        parts.append(Section("Runs", "", [Table.first(frame, 500, "runs")]))
     figures = sorted((place / "figures").glob("*.svg"))
     if figures:
         parts.append(Section("Figures", "", [_image(figure) for figure in figures]))

@@ -23,7 +23,6 @@ from tightlink.report.sequence import Between
 from tightlink.run import CAPTURE, SIMULATION, TRACE, Run
 from tightlink.scenario import understood
 
-_MOST_BARS: Final = 24
 _MOST_ROWS: Final = 200
 
 _FLOWS: Final = (
@@ -97,7 +96,7 @@ def _of_what(run: Run, link: str) -> str:
 
 
 def _limits(flows: pl.DataFrame) -> Chart:
-    shown = spread(flows, _MOST_BARS)
+    shown = spread(flows, 24)
     caption = "Each flow's time from its start to its stop, by what held it back."
     if shown.height < flows.height:
         caption += f" {shown.height} of {flows.height} flows, from the lowest goodput to the highest."

@@ -12,7 +12,6 @@ from typing import Any, Final
 from tightlink.errors import TightlinkError
 from tightlink.plots.paper import spec_of
 
-_DIGITS: Final = 7
 #: More rows than anyone sees, and a file that nobody mails.
 MOST_ROWS: Final = 20_000
 
@@ -109,5 +108,5 @@ def _number(value: Any) -> Any:
         return value
     if not math.isfinite(value):
         return None
-    short = float(f"{value:.{_DIGITS}g}")
+    short = float(f"{value:.7g}")
     return int(short) if short.is_integer() and abs(short) < 2**53 else short

@@ -26,7 +26,6 @@ from tightlink.report.changes import Replications, changes, moves_most, sentence
 from tightlink.report.page import write
 
 _MOST_ROWS: Final = 500
-_MOST_FAILURES: Final = 20
 _FEWEST: Final = 2
 #: Traffic groups up to which their goodputs are columns.
 _MOST_COLUMNS: Final = 6
@@ -210,7 +209,7 @@ def _failures(found: Found) -> Section | None:
     failures = found.experiment.failures
     if not failures:
         return None
-    shown = list(failures.items())[:_MOST_FAILURES]
+    shown = list(failures.items())[:20]
     blocks: list[Block] = [Details(f"{name}: {entry['error']}", entry["scenario"]) for name, entry in shown]
     return Section("Failed", f"{len(failures)} runs failed.", blocks)
 

@@ -30,7 +30,6 @@ _MOST_LINES: Final = 8
 _MOST_COLUMNS: Final = 2
 #: Means that differ by less, as a share of the largest, have no chart: it would look like a change.
 _SAME: Final = 0.02
-_SMALL: Final = 170
 _TALL: Final = 300
 
 
@@ -54,7 +53,7 @@ def _effect(found: Found, factor: str) -> Section:
     blocks: list[Block] = [Row(_large(found, factor, main))]
     moved = [name for name in found.metrics if name != main and _moves(levels[name])]
     if moved:
-        blocks.append(Row([_drawn(found, levels, factor, name, _SMALL) for name in moved]))
+        blocks.append(Row([_drawn(found, levels, factor, name, 170) for name in moved]))
     still = [name for name in found.metrics if not _moves(levels[name])]
     if still:
         blocks.append(Text(f"Hardly changed: {', '.join(filter(None, (_told(levels, name) for name in still)))}."))

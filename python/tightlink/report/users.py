@@ -12,7 +12,6 @@ from tightlink.report import charts
 from tightlink.report.blocks import Block, Chart, Row, Section, Table
 from tightlink.run import Run
 
-_MOST_ROWS: Final = 200
 _HEIGHT: Final = 160
 
 
@@ -119,7 +118,7 @@ def _transfers(run: Run) -> Section:
     if found["label"].n_unique() <= 1:
         shown = shown.drop("label")
     caption = "By the period of their end: kind of file, classes of the two routers, the slower interface, control."
-    return Section("Transfers", "", [Table.first(shown, _MOST_ROWS, "rows", caption)])
+    return Section("Transfers", "", [Table.first(shown, 200, "rows", caption)])
 
 
 def _datagrams(run: Run, label: str, *, alone: bool) -> Section:

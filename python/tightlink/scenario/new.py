@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import Final
 
 from tightlink.errors import ScenarioError, one_of
 from tightlink.scenario import toml
@@ -18,9 +17,6 @@ from tightlink.scenario.model import Scenario
 from tightlink.scenario.networks import ReadyNetwork, meant, networks
 from tightlink.scenario.observe import Observe
 from tightlink.scenario.traffic import Bulk
-
-_LINK: Final = "access"
-_COMMENT_WIDTH: Final = 80
 
 
 def network(name: str) -> Scenario:
@@ -41,7 +37,7 @@ def network(name: str) -> Scenario:
     return Scenario(
         profile="linux",
         duration="30 s",
-        link={_LINK: Link(ends=ends, network=name)},
+        link={"access": Link(ends=ends, network=name)},
         traffic={"download": Bulk(from_=ends[0], to=ends[1])},
         observe=Observe(interval="100 ms"),
     )
@@ -61,7 +57,7 @@ def network_toml(name: str) -> str:
 
 def _link(ready: ReadyNetwork) -> Iterator[str]:
     for key, value, source in ready.rows():
-        yield from textwrap.wrap(source, _COMMENT_WIDTH, initial_indent="# ", subsequent_indent="# ")
+        yield from textwrap.wrap(source, 80, initial_indent="# ", subsequent_indent="# ")
         if isinstance(value, dict):
             yield from toml.lines_of(value, f"{key}.")
         else:

@@ -21,7 +21,6 @@ from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.users import Shape
 from tightlink.scenario.values import Amount, Fraction, SizePoint, choice, two
 
-_MOST_POINTS: Final = 10_000
 _LARGEST_FILE: Final = 2**20
 
 
@@ -51,9 +50,7 @@ class SizeDistribution(Table):
     """Mean size of the law."""
     shape: Shape | None = None
     """Shape of the Pareto distribution (default 1.5)."""
-    points: (
-        Annotated[list[Point], Field(min_length=1, max_length=_MOST_POINTS), AfterValidator(_check_points)] | None
-    ) = None
+    points: Annotated[list[Point], Field(min_length=1, max_length=10_000), AfterValidator(_check_points)] | None = None
     """Sizes, each with the share of transfers that are not larger; linear between them."""
     file: str | None = None
     """CSV file of such points, in bytes: a line ``1000,0.5`` for each, relative to the scenario's file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError
@@ -13,8 +13,6 @@ from tightlink.scenario.profiles import Profile
 from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.transfers import LASTING, MOST_TRANSFERS, Transfers
 from tightlink.scenario.transport import check_mtu, tcp_spec
-
-_BITS: Final = 8
 
 
 def transfers_spec(
@@ -113,7 +111,7 @@ def _arrivals(key: str, transfers: Transfers, network: Network, each: Fraction) 
         links = network.links_of(f"{key}.of", given(transfers.of))
         rate = sum(units.exact(network.hops[link].rate) for link in links)
         share = units.exact(units.fraction(given(transfers.load)))
-        per_s = float(share * rate / (_BITS * _mean_bytes(transfers) * each))
+        per_s = float(share * rate / (8 * _mean_bytes(transfers) * each))
     return {f"{transfers.spacing}_per_s": per_s}
 
 

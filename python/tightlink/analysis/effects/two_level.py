@@ -26,7 +26,6 @@ from tightlink.experiment.fractional import Fraction, of_signs
 from tightlink.lazy import Array, NDArray, np, pl
 
 _PAIR: Final = 2
-_TIMES: Final = " × "
 #: What is left of a column that earlier ones make up, as a share of its length; once is not exact to rounding.
 _NOTHING: Final = 1e-9
 _PASSES: Final = 2
@@ -123,7 +122,7 @@ class TwoLevel:
 
     def name(self, factors: Iterable[int]) -> str:
         """What a product of factors is called."""
-        return _TIMES.join(self.factors[factor] for factor in factors)
+        return " × ".join(self.factors[factor] for factor in factors)
 
     def aliases(self, factors: Sequence[int]) -> tuple[str, ...]:
         """Single factors and products of two other than this one that have its column, or its opposite."""

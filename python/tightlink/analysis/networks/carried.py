@@ -32,7 +32,6 @@ from tightlink.scenario.queues import discipline
 from tightlink.scenario.rates import AggregatingRate, RateSchedule, RateTable, RateTrace
 from tightlink.scenario.shaper import Shaper
 
-_BITS: Final = 8
 #: What a packet counts more than its own bytes where a trace gives the rate.
 _TRACE_BYTES: Final = 4
 #: Bytes of an ATM cell and those of its load; for how many bytes PTM adds one.
@@ -53,7 +52,7 @@ def carried(hop: Hop, size: int, duration: float) -> Fraction:
         line = hop.carries(size) * per_bit
     elif isinstance(rate, AggregatingRate):
         spec = rate.spec()
-        bits = units.exact(spec["burst_packets"]) * _BITS * _frame(hop, size)
+        bits = units.exact(spec["burst_packets"]) * 8 * _frame(hop, size)
         line = bits / (units.exact(spec["access_s"]) + bits / units.exact(hop.rate))
     elif isinstance(rate, RateTrace):
         line = _of_trace(rate, duration)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from tightlink import units
 from tightlink.analysis.networks.carried import changes
@@ -28,8 +28,6 @@ from tightlink.run import Run
 from tightlink.scenario import Scenario
 from tightlink.scenario.network import Network
 from tightlink.simulate import simulate
-
-_BITS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ def _flow(path: Path, packet_bytes: int) -> dict[str, Any]:
 
 def _arrived(run: Run, half: float, *, all_of_it: bool) -> float:
     """Bits that arrived by the second: after the middle of the run, all less those of the first half, or all."""
-    bits = float(run.flows["bytes_delivered"].sum()) * _BITS
+    bits = float(run.flows["bytes_delivered"].sum()) * 8
     if all_of_it:
         return bits / (2 * half)
     early = run.series.filter((pl.col("metric") == "throughput_bps") & (pl.col("time_s") <= half))

@@ -26,12 +26,10 @@ _ALIKE: Final = 0.05
 _STEADY: Final = 0.1
 #: Less than this over the rate fills no queue.
 _OVERLOADED: Final = 1.15
-_DIGITS: Final = 4
 _RTT_SPREAD: Final = 0.1
 #: A transmission time of less than this share of a round trip does not matter to it.
 _NEGLIGIBLE: Final = 0.01
 _OTHER_TRAFFIC: Final = "there is other traffic"
-_BITS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -188,7 +186,7 @@ def _rtt(samples_s: Mapping[int, Array], bps: float | None, doubts: list[tuple[s
     found, slope = empty_rtt(samples_s)
     if len(samples_s) == 1:
         doubts.append(("rtt", "the transmission times of a packet are in it, as packets of one size only came back"))
-    elif slope == 0 and (bps is None or _BITS * min(samples_s) / bps > _NEGLIGIBLE * found.value):
+    elif slope == 0 and (bps is None or 8 * min(samples_s) / bps > _NEGLIGIBLE * found.value):
         doubts.append(("rtt", "the transmission times of a small packet may be in it, as larger ones took no longer"))
     if found.high - found.low > _RTT_SPREAD * found.value:
         doubts.append(("rtt", f"round trips differ: {_OTHER_TRAFFIC}, or a machine is busy"))
@@ -204,4 +202,4 @@ def _bounds(value: Estimate | None) -> dict[str, float | None] | None:
 
 
 def _rounded(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
+    return float(f"{value:.4g}")

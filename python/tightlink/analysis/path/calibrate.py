@@ -43,7 +43,6 @@ _STARTS: Final = (0.25, 0.75)
 _UNKNOWN: Final = 0.5
 #: Parameters whose estimates are correlated beyond this cannot be told apart.
 _TIED: Final = 0.95
-_MOST_STEPS: Final = 25
 _TOLERANCE: Final = 1e-3
 #: What counts as no change at all, squared.
 _NOTHING: Final = 1e-9
@@ -106,7 +105,7 @@ def calibrate(
     inside = np.clip(start, low + _TOLERANCE, high - _TOLERANCE)
     found = least_squares(
         model, inside, bounds=(low, high), jac=model.slopes, loss="soft_l1", xtol=_TOLERANCE, ftol=_TOLERANCE,
-        max_nfev=_MOST_STEPS,
+        max_nfev=25,
     )  # fmt: skip
     best = _polished(model, min([found.x, *starts], key=lambda place: _rms(model(place))), low, high)
     fitted = model.path(best)

@@ -36,7 +36,6 @@ _PATH: Final = {
 _ALIKE: Final = 1e-6
 #: In flight by so much more than a window, on average, is no inaccuracy of the two means.
 _LARGER: Final = 1.02
-_BITS: Final = 8
 
 
 def read(files: Iterable[str | os.PathLike[str]], path: BulkPath) -> pl.DataFrame:
@@ -82,7 +81,7 @@ def _in_flight(row: Mapping[str, Any], goodput_bps: float, asked_bytes: float) -
     >>> _in_flight({"rtt_mean_s": 0.0425}, 14.08e6, 65536), _in_flight({"rtt_mean_s": 0.0425}, 12e6, 65536)
     (74800.0, 0.0)
     """
-    found = goodput_bps * (row.get("rtt_mean_s") or 0.0) / _BITS
+    found = goodput_bps * (row.get("rtt_mean_s") or 0.0) / 8
     return found if found > _LARGER * asked_bytes else 0.0
 
 

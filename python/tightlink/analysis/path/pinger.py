@@ -60,7 +60,6 @@ METRICS: Final = {
 }
 #: The segment of PingER's own throughput.
 SEGMENT_BYTES: Final = 1460
-_BITS: Final = 8
 _KEYS: Final = ("path", "source", "destination", "ping_bytes", "time", "time_s")
 _MISSING: Final = frozenset({".", "", "-", "nan", "NaN"})
 _GZIP: Final = b"\x1f\x8b"
@@ -145,7 +144,7 @@ def with_mathis(table: pl.DataFrame) -> pl.DataFrame:
             names = [name for name, (known, _) in METRICS.items() if known == column]
             raise PingerError(f"no {column}: expected a file of {names[0]} beside the others")
     bounds = [
-        SEGMENT_BYTES * _BITS / rtt_s * mathis(loss, 1.0) if rtt_s and loss else None
+        SEGMENT_BYTES * 8 / rtt_s * mathis(loss, 1.0) if rtt_s and loss else None
         for rtt_s, loss in table.select("rtt_mean_s", "loss").iter_rows()
     ]
     return table.with_columns(pl.Series("mathis_bps", bounds, dtype=pl.Float64))

@@ -17,7 +17,6 @@ from tightlink.analysis.path.bulk_path import BulkPath
 from tightlink.analysis.path.cells import simulate_cells
 from tightlink.lazy import Array, np, pl
 
-_SEED: Final = 1
 #: With fewer points a line says nothing.
 _LEAST: Final = 3
 #: Values that are drawn at once: some megabytes.
@@ -106,7 +105,7 @@ def by_flows(frame: pl.DataFrame) -> dict[int, Agreement]:
 
 
 def _intervals(observed: Array, predicted: Array) -> tuple[Estimate, Estimate]:
-    draws = np.random.default_rng(_SEED).integers(0, len(observed), size=(RESAMPLES, len(observed)))
+    draws = np.random.default_rng(1).integers(0, len(observed), size=(RESAMPLES, len(observed)))
     parts = np.array_split(draws, max(1, draws.size // _AT_ONCE))
     origin, free = np.concatenate([_r2(observed[rows], predicted[rows]) for rows in parts], axis=1)
     value_origin, value_free = _r2(observed[None, :], predicted[None, :])[:, 0]

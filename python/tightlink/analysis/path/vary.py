@@ -26,10 +26,6 @@ FACTORS: Final = {
     "window_packets": "window (packets)",
 }
 _OCTAVES: Final = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
-_DURATIONS: Final = (1 / 2, 1, 2, 5, 10)
-_FACTORS: Final = (1, 1.25, 1.5, 2, 3, 5)
-_FLOWS: Final = (1, 2, 4, 7, 10, 15, 20, 30, 40)
-_DIGITS: Final = 12
 
 
 @dataclass(frozen=True)
@@ -50,16 +46,16 @@ def one_at_a_time(path: BulkPath, window: int, flows: int) -> list[Variation]:
         return [Variation(name, value, path.changed(**{name: value}), window, flows) for value in values]
 
     def times(base: float, steps: tuple[float, ...]) -> list[float]:
-        return [float(f"{base * step:.{_DIGITS}g}") for step in steps]
+        return [float(f"{base * step:.12g}") for step in steps]
 
     queues = dict.fromkeys(max(1, round(path.queue_packets * step)) for step in _OCTAVES)
     windows = dict.fromkeys(max(1, round(window * step)) for step in _OCTAVES)
     return [
         *on("queue_packets", queues),
-        *on("duration_s", times(path.duration_s, _DURATIONS)),
+        *on("duration_s", times(path.duration_s, (1 / 2, 1, 2, 5, 10))),
         *on("rtt_s", times(path.rtt_s, _OCTAVES)),
         *on("bandwidth_bps", times(path.bandwidth_bps, _OCTAVES)),
-        *on("factor", map(float, _FACTORS)),
-        *(Variation("flows", count, path, window, count) for count in _FLOWS),
+        *on("factor", map(float, (1, 1.25, 1.5, 2, 3, 5))),
+        *(Variation("flows", count, path, window, count) for count in (1, 2, 4, 7, 10, 15, 20, 30, 40)),
         *(Variation("window_packets", size, path, size, flows) for size in windows),
     ]

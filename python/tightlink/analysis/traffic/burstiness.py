@@ -36,7 +36,6 @@ _SCALES: Final = 30
 #: H beyond this is no self-similar traffic, but a trend or a shift.
 _DRIFT: Final = 0.99
 _HALF: Final = 0.5
-_PERCENT: Final = 100
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Burstiness:
         h = self.hurst
         also = f"{self.hurst_lowest.value:.2f} at the lowest frequencies, {self.hurst_variance:.2f} by the variance"
         found = f"H = {h.value:.2f} ({h.low:.2f} to {h.high:.2f}; {also})"
-        spread = f"the standard deviation is {_PERCENT * self.variation:.3g} % of the mean"
+        spread = f"the standard deviation is {100 * self.variation:.3g} % of the mean"
         if self.hurst.value >= _DRIFT:
             return f"a trend or a shift: {found}, which self-similar traffic does not have; {spread}"
         if self.bursty:

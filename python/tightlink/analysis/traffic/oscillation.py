@@ -31,7 +31,6 @@ _CONSTANT: Final = 1e-12
 #: An oscillation in bursts has nearly as much power at multiples of its frequency: up to this one, a peak at a
 #: divisor with at least half the power is the oscillation itself.
 _MULTIPLES: Final = 6
-_DIGITS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -189,4 +188,4 @@ def _peak(spectrum: Spectrum, critical: float) -> int:
 
 
 def _rounded(value: float) -> str:
-    return f"{value:.{_DIGITS}g}"
+    return f"{value:.4g}"

@@ -28,7 +28,6 @@ _BEGINS: Final = 200
 _RESAMPLES: Final = 199
 #: Groups of sizes that are resampled.
 _GROUPS: Final = 100
-_SEED: Final = 1
 #: Below this probability the exponential tail is the worse one.
 _LEVEL: Final = 0.01
 _POINTS: Final = 500
@@ -149,7 +148,7 @@ def _resampled(x: Array) -> Array:
     firsts = np.unique(np.searchsorted(x, x[n - np.geomspace(1, n, _GROUPS).astype(int)]))
     counts = np.diff(firsts, append=n)
     begins, ends, means = logs[firsts], logs[firsts + counts - 1], np.add.reduceat(logs, firsts) / counts
-    drawn = np.random.default_rng(_SEED).multinomial(n, counts / n, size=_RESAMPLES)
+    drawn = np.random.default_rng(1).multinomial(n, counts / n, size=_RESAMPLES)
     above, sums = (np.cumsum(each[:, ::-1], axis=1)[:, ::-1] for each in (drawn, drawn * means))
     above = np.pad(above, ((0, 0), (0, 1)))
     closest, alphas = np.full(_RESAMPLES, np.inf), np.full(_RESAMPLES, np.nan)

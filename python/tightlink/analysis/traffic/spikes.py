@@ -20,7 +20,6 @@ LEAST_VALUES: Final = 64
 #: Surroundings: this share of all values, but no fewer than the other.
 _SURROUNDINGS: Final = 1 / 20
 _LEAST_SURROUNDINGS: Final = 31
-_PERCENT: Final = 100
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Spikes:
         if self.spikes.is_empty():
             return "no spikes"
         count = f"{self.spikes.height} spike{'s' if self.spikes.height > 1 else ''}"
-        time, volume = (f"{_PERCENT * share:.2g} %" for share in (self.time_share, self.volume_share))
+        time, volume = (f"{100 * share:.2g} %" for share in (self.time_share, self.volume_share))
         largest = max(self.spikes["ratio"].drop_nulls().to_list(), default=None)
         ending = "" if largest is None else f"; the largest is {largest:.3g} times what is usual"
         return f"{count}: {time} of the time, {volume} of the volume above what is usual{ending}"

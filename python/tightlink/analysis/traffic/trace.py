@@ -22,7 +22,6 @@ from tightlink.lazy import pl
 
 #: Kinds of packets that carry nothing of the application's.
 _ACKS: Final = ("ack",)
-_BITS: Final = 8
 
 
 def journeys(packets: pl.DataFrame, *, to: str, flow: int | None = None) -> pl.DataFrame:
@@ -59,7 +58,7 @@ def throughput(trips: pl.DataFrame, *, start_s: float, keep: float) -> pl.DataFr
     Returns:
         ``time_s``, ``instant_bps``, ``smoothed_bps`` and ``system_bps``.
     """
-    time, bits = pl.col("arrived_s"), pl.col("size_bytes") * _BITS
+    time, bits = pl.col("arrived_s"), pl.col("size_bytes") * 8
     instant = (bits / (time - time.shift(1, fill_value=start_s))).alias("instant_bps")
     system = bits.cum_sum() / (time - start_s)
     frame = trips.select(instant, time_s=time, system_bps=system)

@@ -26,7 +26,6 @@ _WHITE: Final = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 0.4}
 #: Of the surface: points along a side, how far beyond the levels, lines, and the length of the arrow.
 _DENSE: Final = 41
 _BEYOND: Final = 1.35
-_LINES: Final = 9
 _STEP: Final = 0.3
 
 
@@ -133,7 +132,7 @@ def contour(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
         return ax
     side = np.linspace(-_BEYOND, _BEYOND, _DENSE)
     x, y = np.meshgrid(side, side)
-    lines = ax.contour(x, y, surface.at(x, y) * up.factor, levels=_LINES, cmap="viridis", linewidths=1)
+    lines = ax.contour(x, y, surface.at(x, y) * up.factor, levels=9, cmap="viridis", linewidths=1)
     ax.clabel(lines, fontsize=7)
     ax.plot([-1, 1, 1, -1, -1], [-1, -1, 1, 1, -1], color=palette.NEUTRAL, linewidth=0.8, linestyle=":")
     for across in (-1, 1):

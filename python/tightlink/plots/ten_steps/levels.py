@@ -21,7 +21,6 @@ _LARGEST: Final = 30.0
 _ALL: Final = 1500.0
 _STRIP: Final = 150.0
 _FONT: Final = 9.0
-_FAINT: Final = 0.5
 #: Width of a letter of a factor's name, with what must be left beside it, in inches.
 _LETTER: Final = 0.085
 #: More factors' numbers stand upright.
@@ -78,7 +77,7 @@ def scatter(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
         rows = found.scatter.filter(found.scatter["factor"] == factor)
         ax.scatter(
             (place + _ASIDE * rows["level"]).to_list(), (rows["value"] * up.factor).to_list(), s=14,
-            color=palette.SERIES[0], alpha=_FAINT, linewidth=0,
+            color=palette.SERIES[0], alpha=0.5, linewidth=0,
         )  # fmt: skip
     ax.axhline(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1)
     _along(ax, [shown[factor] for factor in factors])

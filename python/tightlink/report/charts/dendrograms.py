@@ -13,7 +13,6 @@ from tightlink.plots import palette
 from tightlink.report.encoding import finished, tip
 
 _ROOM: Final = 1.08
-_STROKE: Final = 1.6
 #: Letters of the longest name that lies below its leg; longer ones stand.
 _NUMBER: Final = 2
 #: Letters in a line of a title.
@@ -74,7 +73,7 @@ def _chart(found: Dendrogram, called: Mapping[str, str], top: float, height: int
     x = alt.X("place", type="quantitative", scale=alt.Scale(domain=[-0.6, len(shown) - 0.4], nice=False), axis=axis,
               title=None)  # fmt: skip
     y = alt.Y("height", type="quantitative", scale=alt.Scale(domain=[0, end], nice=False), title="distance")
-    lines = alt.Chart(_lines(found, called)).mark_line(strokeWidth=_STROKE, interpolate="linear").encode(
+    lines = alt.Chart(_lines(found, called)).mark_line(strokeWidth=1.6, interpolate="linear").encode(
         x=x, y=y, detail=alt.Detail("join", type="nominal"), order=alt.Order("corner", type="quantitative"),
         color=alt.Color("cluster", type="nominal", scale=scale, legend=None),
         tooltip=[tip("distance", ".3~g"), tip("joins"), tip("with")],

@@ -28,7 +28,6 @@ from tightlink.report.specs import MOST_ROWS
 
 #: Of the whole, in pixels: what the text of a report has room for.
 _WIDTH: Final = 940
-_LINES: Final = 230
 _SCATTER: Final = (390, 300)
 _LEVEL: Final = 26
 _CELL: Final = 20
@@ -128,7 +127,7 @@ def _parallel(found: Explored, shade: Any) -> Any:
     chosen = chosen.encode(**place, color=shade, opacity=alt.OpacityValue(0.75), tooltip=alt.TooltipValue(None))
     text = alt.Chart(found.marks).mark_text(fontSize=_SMALL - 1, align="left", dx=3, color="currentColor")
     return alt.layer(pale.add_params(band), chosen, written(text, "text", x=x, y=y)).properties(
-        width=_WIDTH, height=_LINES
+        width=_WIDTH, height=230
     )
 
 

@@ -22,7 +22,6 @@ from tightlink.report.thin import thin
 _MOST: Final = 12_000
 _MOST_A_LINE: Final = 800
 _HEIGHT: Final = 104
-_STRIP: Final = 34
 #: Room for the labels of the axes up, in pixels: all panels begin at the same place.
 _EXTENT: Final = 44
 #: In notebooks; a page makes them as wide as it is.
@@ -33,7 +32,6 @@ _HOW: Final = ("drag over this strip to zoom in, double-click it for all",)
 _PICK: Final = ("click a name in the legend to pick it out",)
 #: Names of the parts, by which the page finds them.
 _PANELS: Final = "panels"
-_CHOSEN: Final = "chosen"
 _ZOOM: Final = "zoom"
 
 
@@ -52,7 +50,7 @@ def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[s
     along = labels.axis(x, max((largest(frame, x) or 0.0 for frame in panels), default=None))
     names = [str(name) for frame in panels for name in frame[by].unique(maintain_order=True)]
     color = _color(names, by, among)
-    chosen = alt.selection_point(name=_CHOSEN, fields=[by], bind="legend", empty=True)
+    chosen = alt.selection_point(name="chosen", fields=[by], bind="legend", empty=True)
     opacity = alt.when(chosen).then(alt.value(1)).otherwise(alt.value(_FADED))
     # The queue stays where a flow is picked out.
     fading = [bool(set(panels[0][by]) & set(frame[by])) for frame in panels]
@@ -116,4 +114,4 @@ def strip_of(first: Any, title: Sequence[str] = _HOW) -> Any:
         color=encoding.color,
     )  # fmt: skip
     zoom = alt.selection_interval(name=_ZOOM, encodings=["x"])
-    return lines.properties(height=_STRIP, width=_WIDTH).add_params(zoom)
+    return lines.properties(height=34, width=_WIDTH).add_params(zoom)

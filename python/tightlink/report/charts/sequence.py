@@ -19,8 +19,6 @@ _KINDS: Final = {
 }
 #: Points of a kind beyond which some are left out.
 MOST_IN_SEQUENCE: Final = 4000
-_HEIGHT: Final = 380
-_WIDTH: Final = 900
 
 
 def sequence(frame: pl.DataFrame) -> alt.VConcatChart:
@@ -57,7 +55,7 @@ def sequence(frame: pl.DataFrame) -> alt.VConcatChart:
     above = alt.layer(line.encode(**encoding), marks.encode(**encoding, shape=symbols, size=sizes, tooltip=told))
     first = alt.Chart(kept).mark_line().encode(**encoding)
     return alt.vconcat(
-        above.properties(height=_HEIGHT, width=_WIDTH), strip_of(first), spacing=4,
+        above.properties(height=380, width=900), strip_of(first), spacing=4,
         usermeta={"panels": [], "note": thinned(frame, kept, "kind")},
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="independent", y="independent")),
     )  # fmt: skip

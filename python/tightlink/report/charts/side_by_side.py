@@ -15,7 +15,6 @@ from tightlink.report.charts.marks import points
 
 #: Of a chart of values, and height of one of series, in pixels.
 _SIZE: Final = (260, 200)
-_HIGH: Final = 190
 
 
 def compared_values(found: Comparison, table: str, metric: str) -> alt.LayerChart:
@@ -49,4 +48,4 @@ def compared_series(found: Comparison, entity: str, metric: str) -> alt.Chart:
     rows = found.series.filter((pl.col("entity") == entity) & (pl.col("metric") == metric))
     sides = pl.col("side").replace(dict(zip(SIDES, found.titles, strict=True)))
     shown = rows.select(sides, "time_s", pl.col("value").alias(metric))
-    return line(shown, "time_s", metric, by="side", title=f"{entity}: {labels.plain(metric)}", height=_HIGH)
+    return line(shown, "time_s", metric, by="side", title=f"{entity}: {labels.plain(metric)}", height=190)

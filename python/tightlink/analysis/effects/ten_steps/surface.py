@@ -16,7 +16,6 @@ from tightlink.analysis.effects.two_level import TwoLevel
 from tightlink.lazy import Array, pl
 
 _AXES: Final = 2
-_TIMES: Final = " × "
 _CORNERS: Final = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
@@ -71,7 +70,7 @@ def surface(design: TwoLevel, effects: pl.DataFrame, values: Array) -> Surface |
     }
     named: dict[str, None] = {}
     for term in effects["term"]:
-        named |= dict.fromkeys(sorted(term.split(_TIMES), key=lambda factor: -size[factor]))
+        named |= dict.fromkeys(sorted(term.split(" × "), key=lambda factor: -size[factor]))
     one, two = (design.factors.index(factor) for factor in list(named)[:_AXES])
     corners = []
     for x, y in _CORNERS:
