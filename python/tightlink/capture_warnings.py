@@ -8,7 +8,6 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.lazy import pl
 
-_NANOSECONDS: Final = 10**9
 #: Link types of which the headers are read, by the names that the tables give them.
 _READ: Final = frozenset({"ethernet", "linux sll", "linux sll2", "loop", "null", "raw ip", "raw ipv4", "raw ipv6"})
 #: Processors that capture side by side write packets out of order, by far less than this; a clock was set.
@@ -78,7 +77,7 @@ def of_capture(facts: Mapping[str, Any], interval_ns: int, frames: Mapping[str, 
         )
     yield from _too_busy(frames["links"])
     if facts["interval_ns"] != interval_ns:
-        spacing = units.format_time(facts["interval_ns"] / _NANOSECONDS)
+        spacing = units.format_time(facts["interval_ns"] / 10**9)
         yield f"the capture is so long that its series has intervals of {spacing}"
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 #: A window that lacks so little of a packet fills the path, too.
 _ROUNDED: Final = 0.2
-_SIDES: Final = ("path", "reverse_path")
 #: Base round trips that differ by less are one for who reads of them.
 ALIKE: Final = 1.2
 #: Controls that give way to any other flow, and are meant to.
@@ -254,7 +253,7 @@ class Paths:
         return float(max(mean, 8 * path.packet_bytes * (path.window_packets or 0) / throughput))
 
     def _path(self, flow: Mapping[str, Any]) -> Path:
-        forward, reverse = (max(self._side(flow, side), key=self._busy) for side in _SIDES)
+        forward, reverse = (max(self._side(flow, side), key=self._busy) for side in ("path", "reverse_path"))
         nodes = [self._network.hops[index].origin for index in forward]
         passed = [(place, node) for place, node in enumerate(nodes) if node in self._network.processors]
         return Path(

@@ -27,8 +27,6 @@ from tightlink.diagnosis.words import between
 
 #: What is tried: lengths of a queue in BDP, parts of a rate, kinds of queues, congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
-_RATES: Final = (0.5, 0.75, 1, 1.25, 1.5)
-_KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
 #: Recoveries that tell of each packet, as BBR needs.
 SELECTIVE: Final = ("sack", "rack")
@@ -42,7 +40,9 @@ def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, 
     alone = [each for each in made if not any(key.endswith(".shaper") for key in each.changes)]
     for key, value in [item for each in alone for item in each.changes.items()]:
         if key.endswith(".rate") and len(alone[0].changes) == 1:
-            rates = [units.format_rate(float(f"{times * units.rate(value):.2g}")) for times in _RATES]
+            rates = [
+                units.format_rate(float(f"{times * units.rate(value):.2g}")) for times in (0.5, 0.75, 1, 1.25, 1.5)
+            ]
             return f"a sweep of rates from {between(rates[0], rates[-1])}", key, tuple(rates)
         if key.endswith(".tcp.congestion"):
             able = _CONTROLS if (path.tcp or {})["recovery"] in SELECTIVE else tuple(set(_CONTROLS) - DEAF)
@@ -56,7 +56,7 @@ def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, 
                 tuple(f"{each} packets" for each in lengths),
             )
         if key.endswith(".queue") and not isinstance(value, str):
-            return "a sweep over kinds of queues", f"{key}.kind", _KINDS
+            return "a sweep over kinds of queues", f"{key}.kind", ("drop-tail", "codel", "pie", "fq-codel")
         if key.endswith(".queue"):
             link = next(each for each in (*path.forward, *path.reverse) if key == f"{each.key}.queue")
             lengths = _lengths(link, path, int(value.split()[0]))

@@ -28,7 +28,6 @@ from tightlink.scenario.values import is_control
 #: The values of a factor's keys at one of its levels.
 Level: TypeAlias = tuple[Any, ...]
 
-_KEYS: Final = ("levels", "if")
 _EXAMPLE: Final = 'key=v1,v2,…, such as "link.bottleneck.queue=5 packets,20 packets" or traffic.bulk.flows=1..20'
 _ONLY: Final = re.compile(r"(.*)\sif\s+([^=\s]+)\s*=\s*(.*)", re.DOTALL)
 
@@ -77,7 +76,7 @@ class Factor:
         names = tuple(part.strip() for part in keys.split("&")) if isinstance(keys, str) else tuple(keys)
         name = " & ".join(names)
         if isinstance(given, Mapping):
-            unknown = [key for key in given if key not in _KEYS]
+            unknown = [key for key in given if key not in ("levels", "if")]
             if unknown or "levels" not in given:
                 raise ScenarioError("levels, or a table with levels and if", key=name, value=dict(given))
             table: Mapping[str, Any] = given

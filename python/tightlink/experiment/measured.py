@@ -56,7 +56,6 @@ Replication: TypeAlias = tuple[Cell, int]
 _MOST_FAILURES: Final = 3
 #: Two agree by chance.
 _FEWEST: Final = 3
-_KEY_DIGITS: Final = 20
 _CELLS: Final = "measurements"
 _CLAIM: Final[dict[str, Any]] = {"format": FORMAT, "source": "measurement"}
 
@@ -287,7 +286,7 @@ class _MeasurementFiles:
         return found
 
     def _file(self, each: Replication) -> Path:
-        return self.place.folder / _CELLS / f"{self.finished.grid.identity(*each)[:_KEY_DIGITS]}.json"
+        return self.place.folder / _CELLS / f"{self.finished.grid.identity(*each)[:20]}.json"
 
 
 def _write(finished: Finished, place: Workplace, repeats: Repeats) -> None:

@@ -22,7 +22,6 @@ from tightlink.tables import TABLES
 if TYPE_CHECKING:
     from tightlink.experiment.execute import Task
 
-_KEY_DIGITS: Final = 20
 #: The table that is large, and read by few.
 _PACKETS: Final = "packets"
 
@@ -48,7 +47,7 @@ class Store:
 
     def file(self, identity: str) -> Path:
         """Where the run of an identity is, if it is there."""
-        return self.folder / f"{identity[:_KEY_DIGITS]}.parquet"
+        return self.folder / f"{identity[:20]}.parquet"
 
     def recognised(self, error: DamagedError) -> bool:
         """Whether a damaged marker of the folder may be made again: an undamaged run is there, so it is of ours."""

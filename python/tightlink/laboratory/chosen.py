@@ -19,9 +19,7 @@ from tightlink.scenario.values import UNLIMITED
 #: A decade in steps that look even.
 _STEPS: Final = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
 _COUNTS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100)
-_BDPS: Final = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8)
 _LOSSES: Final = ("0 %", "0.01 %", "0.02 %", "0.05 %", "0.1 %", "0.2 %", "0.5 %", "1 %", "2 %", "5 %", "10 %")
-_KINDS: Final = ("drop-tail", "red", "pie", "codel", "fq-codel")
 #: Every third position.
 _COARSE: Final = 3
 #: Groups of traffic that get sliders.
@@ -50,7 +48,10 @@ def chosen(resolved: Resolved, *, coarse: bool = False) -> list[Slider]:
         found += of(f"{key}.delay", _around(units.TIME, units.format_time))
         queue = value_at(scenario, f"{key}.queue")
         if isinstance(queue, dict):
-            kinds = [queue if kind == queue["kind"] else {"kind": kind, "limit": queue["limit"]} for kind in _KINDS]
+            kinds = [
+                queue if kind == queue["kind"] else {"kind": kind, "limit": queue["limit"]}
+                for kind in ("drop-tail", "red", "pie", "codel", "fq-codel")
+            ]
             found += of(f"{key}.queue", lambda _: kinds)
             found += of(f"{key}.queue.limit", _limits)
         found += of(f"{key}.loss", lambda _: [units.fraction(text) for text in _LOSSES])
@@ -124,7 +125,7 @@ def _limits(own: Any) -> Iterator[str]:
         return
     kind, quantity = units.parse(own, units.PACKETS, units.SIZE, units.BDP)
     if kind is units.BDP:
-        yield from (f"{times:g} BDP" for times in _BDPS)
+        yield from (f"{times:g} BDP" for times in (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8))
         return
     size = float(quantity.exact)
     for value in _decades(max(1.0, size / 20), max(200.0, size * 20)):

@@ -18,7 +18,6 @@ from typing import Any, Final
 from tightlink.lazy import NDArray, np
 from tightlink.measure.traffic import UdpReceived, UdpSent
 
-_NS: Final = 1e9
 #: RFC 3550 §6.4.1.
 _GAIN: Final = 1 / 16
 
@@ -66,7 +65,7 @@ class Datagrams:
 
 def of_flows(sent: UdpSent, received: UdpReceived) -> Iterator[tuple[int, Datagrams]]:
     """What became of each flow that was sent, by its number."""
-    delay_s = (received.received_ns - received.sent_ns) / _NS
+    delay_s = (received.received_ns - received.sent_ns) / 1e9
     for flow in np.unique(sent.flow):
         own = received.flow == flow
         count = int(np.count_nonzero(sent.flow == flow))

@@ -22,8 +22,6 @@ PORT: Final = 5201
 _PATIENCE_S: Final = 15.0
 #: For the connection; iperf3 itself would wait for minutes.
 _CONNECT_MS: Final = 5000
-_MICRO: Final = 1e-6
-_MILLI: Final = 1e-3
 
 
 class Iperf3Error(TightlinkError):
@@ -125,7 +123,7 @@ def transferred(document: Mapping[str, Any]) -> Transfer:
                 float(stream["receiver"]["bits_per_second"]),
                 int(stream["receiver"]["bytes"]),
                 int(stream["sender"].get("retransmits", 0)),
-                float(stream["sender"].get("mean_rtt", 0)) * _MICRO or None,
+                float(stream["sender"].get("mean_rtt", 0)) * 1e-6 or None,
             )
             for stream in end["streams"]
         )
@@ -152,7 +150,7 @@ def delivered(document: Mapping[str, Any]) -> Datagrams:
         total = document["end"]["sum"]
         sent, lost = int(total["packets"]), int(total["lost_packets"])
         return Datagrams(
-            sent, sent - lost, float(total["seconds"]), float(total["jitter_ms"]) * _MILLI,
+            sent, sent - lost, float(total["seconds"]), float(total["jitter_ms"]) * 1e-3,
             str(document["start"]["version"]),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError):

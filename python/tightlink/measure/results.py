@@ -30,7 +30,6 @@ _BITS: Final = 8
 _PROTOCOLS: Final = {True: 6, False: 17}
 #: What the samples of senders are called in the table ``series``.
 _SERIES: Final = ("cwnd_packets", "in_flight_packets", "rtt_s")
-_ECHO: Final = "echo"
 
 
 @dataclass(frozen=True)
@@ -331,7 +330,7 @@ def _series(measured: Measured, packets: pl.DataFrame, found: Mapping[int, Sent]
             frames += [traced.sampled(*samples[name], name, job.label, times) for name in kept]
     if measured.echoes is not None:
         sent_s, trips = measured.echoes
-        columns = {"time_s": sent_s, "entity": _ECHO, "metric": "rtt_s", "value": trips}
+        columns = {"time_s": sent_s, "entity": "echo", "metric": "rtt_s", "value": trips}
         frames.append(pl.DataFrame(columns, schema("series")))
     if not frames:
         return pl.DataFrame(schema=schema("series"))

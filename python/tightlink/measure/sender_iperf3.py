@@ -22,7 +22,6 @@ from tightlink.measure.sending import Address, Job, Sent
 from tightlink.measure.testbed import Bed
 from tightlink.measure.traffic import Constant, Times
 
-_NS: Final = 1e9
 _MICRO: Final = 1e-6
 #: Port from which the data of flow i leave: this plus i.
 _FIRST_SOURCE: Final = 6201
@@ -106,7 +105,7 @@ class Iperf3:
 
     def step(self) -> None:
         """Start the clients whose flows start, and end those whose flows stop."""
-        now_s = (time.monotonic_ns() - self._begin_ns) / _NS
+        now_s = (time.monotonic_ns() - self._begin_ns) / 1e9
         for pair in self._pairs:
             if pair.client is None and now_s >= pair.job.start_s:
                 pair.client = self._client(pair.job)

@@ -33,7 +33,6 @@ PATIENCE_S: Final = 5.0
 LONGEST_LINE: Final = 1 << 12
 #: A number and a time of a datagram take less in an answer.
 DATAGRAM_BYTES: Final = 64
-_CHUNK: Final = 1 << 16
 #: Times in nanoseconds up to the year 2116; their differences fit into 64 bits.
 _LARGEST_NS: Final = 1 << 62
 
@@ -119,7 +118,7 @@ class Talk:
             if left_s <= 0:
                 raise TimeoutError
             self._end.settimeout(left_s)
-            data = self._end.recv(_CHUNK)
+            data = self._end.recv(1 << 16)
             if not data:
                 place = looked
                 break

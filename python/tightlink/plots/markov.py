@@ -14,7 +14,6 @@ from tightlink.plots.style import LEGEND, axes, legend
 
 #: Curves in one figure, the steepest: more have no colours of their own.
 _MOST_CURVES: Final = 6
-_MOST_BARS: Final = 12
 #: A figure has fewer dots across.
 _MOST_TIMES: Final = 2000
 #: States of which less than this share is seen lie on the axis.
@@ -122,7 +121,7 @@ def chain_sensitivity(table: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
         ('arrivals fall by (%) for 1 % less; [size of cut set]', '')
     """
     ax = axes(ax)
-    table = table.filter(table["elasticity"].is_finite())[:_MOST_BARS]
+    table = table.filter(table["elasticity"].is_finite())[:12]
     places = list(range(table.height))
     colors = [palette.NEUTRAL if cut is None else palette.SERIES[0] for cut in table["cut"]]
     values = table["elasticity"].to_list()

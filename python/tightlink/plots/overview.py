@@ -19,7 +19,6 @@ _WIDTH: Final = SIZE[0] * 1.3
 _HEIGHT: Final = 1.7
 #: Links whose queues are drawn, the busiest first.
 _MOST_LINKS: Final = 4
-_MOST_BARS: Final = 10
 #: Flows that are drawn, from the slowest to the fastest: more lines could not be told apart.
 _MOST_FLOWS: Final = 20
 #: An axis that ends below it has nothing but zeros.
@@ -129,7 +128,7 @@ def _waits(table: Any, name: str) -> bool:
 
 
 def _busiest(run: Run, ax: Axes) -> None:
-    rows = run.links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(_MOST_BARS)
+    rows = run.links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(10)
     scale = labels.axis("utilization", 1.0)
     places = list(range(rows.height))
     shares = [100 * (share or 0.0) for share in rows["utilization"].to_list()]
