@@ -9,13 +9,11 @@ Example:
     {'traffic.a.tcp.recovery': ('sack',)}
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from tightlink import control, units
 from tightlink.errors import Argument, ScenarioError
@@ -49,7 +47,7 @@ class Factor:
         return " & ".join(self.keys)
 
     @classmethod
-    def parse(cls, text: str) -> Factor:
+    def parse(cls, text: str) -> Self:
         """A factor as it stands in ``--vary``: ``key=v1,v2,…``, a range, with ``if key=value`` at the end.
 
         Raises:
@@ -64,7 +62,7 @@ class Factor:
         return cls.of(key, value, only)
 
     @classmethod
-    def of(cls, keys: str | Iterable[str], given: object, only: Mapping[str, object] | None = None) -> Factor:
+    def of(cls, keys: str | Iterable[str], given: object, only: Mapping[str, object] | None = None) -> Self:
         """A factor from Python or TOML.
 
         Args:

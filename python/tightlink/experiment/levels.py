@@ -9,13 +9,11 @@ Example:
     [{'kind': 'drop-tail', 'limit': '5 packets'}, '20 packets']
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, Self
 
 from tightlink import units
 from tightlink.errors import ScenarioError
@@ -54,7 +52,7 @@ class Interval:
     whole: bool
 
     @classmethod
-    def of(cls, low: object, high: object) -> Interval:
+    def of(cls, low: object, high: object) -> Self:
         """From the values that stand at its ends.
 
         Raises:

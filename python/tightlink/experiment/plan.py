@@ -16,14 +16,12 @@ Example:
     ['0/0', '0/1', '0/2', '1/0', '1/1', '1/2']
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from tightlink.errors import Argument, ScenarioError, TightlinkError, in_quotes, located, one_of
 from tightlink.experiment import designs
@@ -111,7 +109,7 @@ class Plan:
     @classmethod
     def of(
         cls, scenario: Scenario, vary: Mapping[Any, object] | Iterable[Factor] | None = None, **settings: Any
-    ) -> Plan:
+    ) -> Self:
         """A plan from Python: of levels by key, as `Factor.of` takes them, or of factors; and of `Settings`."""
         if vary is None:
             factors = []
@@ -130,7 +128,7 @@ class Plan:
         vary: Iterable[Factor] = (),
         changes: Mapping[str, object] | None = None,
         **settings: Any,
-    ) -> Plan:
+    ) -> Self:
         """A plan from the file of an experiment, or from that of a scenario.
 
         Args:

@@ -14,13 +14,11 @@ Example:
     0.878
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from tightlink import units
 from tightlink.errors import Argument, ScenarioError
@@ -46,7 +44,7 @@ class Precision:
     """Replications of a cell at most."""
 
     @classmethod
-    def parse(cls, text: str, most: int = MOST_REPLICATIONS) -> Precision:
+    def parse(cls, text: str, most: int = MOST_REPLICATIONS) -> Self:
         """A precision as it stands in ``--precision``: ``metric=5 %``, or ``metric=NUMBER`` in the metric's unit.
 
         Raises:

@@ -12,11 +12,9 @@ Example:
     (('1 Mbit/s', '2 Mbit/s', '4 Mbit/s'), 1)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from tightlink import units
 from tightlink.errors import Argument, ScenarioError
@@ -40,7 +38,7 @@ class Slider:
     """Which of them the scenario has."""
 
     @classmethod
-    def of(cls, key: str, values: Sequence[Any], scenario: Scenario) -> Slider:
+    def of(cls, key: str, values: Sequence[Any], scenario: Scenario) -> Self:
         """A slider over some values and the one that the scenario has, in order if they are quantities.
 
         Raises:
@@ -65,7 +63,7 @@ class Slider:
         return cls(key, tuple(found), place)
 
     @classmethod
-    def parse(cls, text: str, scenario: Scenario) -> Slider:
+    def parse(cls, text: str, scenario: Scenario) -> Self:
         """A slider as it stands in ``--slider``: ``key=v1,v2,…`` or a range, as in ``--vary``.
 
         Raises:

@@ -6,11 +6,9 @@ Example:
     ('20 Mbit/s, 40 ms, 1 BDP', '10 s')
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from tightlink.scenario import Bulk, Cbr, Link, Observe, OnOff, Reverse, Scenario, Tcp, Udp
 
@@ -61,7 +59,7 @@ class Path:
         """Its queue, with this limit unless it has its own."""
         return {"limit": limit} | ({"kind": self.queue} if isinstance(self.queue, str) else dict(self.queue))
 
-    def beside(self, queue: str | Mapping[str, Any], *, marks: bool = False) -> Path:
+    def beside(self, queue: str | Mapping[str, Any], *, marks: bool = False) -> Self:
         """The same with another kind of queue."""
         return replace(self, queue=queue, marks=marks)
 

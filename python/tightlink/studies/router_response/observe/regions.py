@@ -5,13 +5,11 @@ Example:
     (455, None)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -46,7 +44,7 @@ class Probed(NamedTuple):
     regimes: Regimes
 
     @classmethod
-    def of(cls, table: pl.DataFrame) -> Probed:
+    def of(cls, table: pl.DataFrame) -> Self:
         """With as many resamples as such tables need."""
         return cls(table, regimes.find(table, resamples=_FEW_RESAMPLES))
 
@@ -72,7 +70,7 @@ class Routers:
     """Of equal rates: as usual, then with probes that begin at other phases of the meters' clock."""
 
     @classmethod
-    def of(cls, runs: Mapping[str, Run]) -> Routers:
+    def of(cls, runs: Mapping[str, Run]) -> Self:
         """Everything from the runs."""
         grid = table(runs, network.GRID)
         every = table(runs, network.GRID, "onset", "fall").unique(
@@ -184,7 +182,7 @@ class Videos:
     """The packet rate from which the router is unstable."""
 
     @classmethod
-    def of(cls, runs: Mapping[str, Run], limit_per_s: float) -> Videos:
+    def of(cls, runs: Mapping[str, Run], limit_per_s: float) -> Self:
         """Both tables from the runs."""
         return cls(_lost(runs, limit_per_s), _in_bytes(runs), limit_per_s)
 
