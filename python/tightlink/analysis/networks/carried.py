@@ -78,7 +78,7 @@ def retransmitted(hop: Hop, size: int, duration: float) -> float:
         to_bad, to_good, good, bad = map(units.fraction, (loss.to_bad, loss.to_good, loss.loss_good, loss.loss_bad))
         return (to_bad * bad + to_good * good) / (to_bad + to_good)
     if isinstance(loss, BitErrors):
-        return -math.expm1(_BITS * _frame(hop, size) * math.log1p(-units.fraction(loss.rate)))
+        return -math.expm1(8 * _frame(hop, size) * math.log1p(-units.fraction(loss.rate)))
     if isinstance(loss, LossSchedule | LossTable):
         spec = loss.spec()
         return _of_course(spec | {"values": spec["loss"]}, None, None, duration)
