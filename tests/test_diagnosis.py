@@ -799,7 +799,8 @@ def test_it_is_said_whose_bdp_it_is() -> None:
     run = tl.simulate(tl.loads(unlike))
     assert "packets, 1 BDP of long)" in run.why("long").sentence
     short = run.why("short")
-    assert " BDP of short)" in short.sentence
+    # One queue has one BDP for all of its flows.
+    assert "packets, 1 BDP of long)" in short.sentence
     # Its one BDP would starve the other one.
     assert not any("BDP" in each.text for each in short.suggestions)
     deep = tl.simulate(tl.loads(unlike.replace("1 BDP", "500 packets"))).why("short")

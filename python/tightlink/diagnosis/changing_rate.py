@@ -2,8 +2,8 @@
 
 Example:
     >>> rate = {"kind": "markov", "values": [100e6, 6e6], "mean_s": [3.0, 1.0]}
-    >>> share_below(rate, 15e6, (0.0, 20.0)), lowest(rate, (0.0, 20.0))
-    (0.25, 6000000.0)
+    >>> share_below(rate, 15e6, (0.0, 20.0)), lowest(rate, (0.0, 20.0)), highest(rate, (0.0, 20.0))
+    (0.25, 6000000.0, 100000000.0)
 """
 
 from __future__ import annotations
@@ -35,12 +35,22 @@ def share_below(rate: Mapping[str, Any], bps: float, times_s: _Times) -> float:
 
 def lowest(rate: Mapping[str, Any], times_s: _Times) -> float | None:
     """The rate that is exceeded for nearly all of a time; nothing where that is not known."""
+    return _quantile(rate, _RARELY, times_s)
+
+
+def highest(rate: Mapping[str, Any], times_s: _Times) -> float | None:
+    """The rate that is exceeded for hardly any of a time; nothing where that is not known."""
+    return _quantile(rate, 1 - _RARELY, times_s)
+
+
+def _quantile(rate: Mapping[str, Any], share: float, times_s: _Times) -> float | None:
+    """The rate that is not exceeded for a share of a time; nothing where that is not known."""
     if rate.get("kind") == _GAUSSIAN:
-        return float(max(rate["least"], NormalDist(rate["mean"], rate["deviation"]).inv_cdf(_RARELY)))
+        return float(max(rate["least"], NormalDist(rate["mean"], rate["deviation"]).inv_cdf(share)))
     parts = sorted(_parts(rate, times_s))
-    rarely = _RARELY * math.fsum(lasts for _, lasts in parts)
+    until_s = share * math.fsum(lasts for _, lasts in parts)
     reached = itertools.accumulate(lasts for _, lasts in parts)
-    return next((value for (value, _), until in zip(parts, reached, strict=True) if until > rarely), None)
+    return next((value for (value, _), at_s in zip(parts, reached, strict=True) if at_s > until_s), None)
 
 
 def _parts(rate: Mapping[str, Any], times_s: _Times) -> Iterator[tuple[float, float]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.diagnosis import changing_rate
+from tightlink.diagnosis import arq, changing_rate
 
 _BITS: Final = 8
 
@@ -114,14 +114,31 @@ class Link:
         framed = max(size + framing["overhead_bytes"], framing["smallest_bytes"])
         return float(_BITS * framed / self.spec["rate_bps"])
 
+    def medium_s(self, size: int) -> float:
+        """What a packet of so many bytes waits where nobody is before it: for its medium, and the rest of a burst."""
+        if not self.sends_bursts:
+            return 0.0
+        return float(self.spec["rate"]["access_s"] + (self.spec["rate"]["burst_packets"] - 1) * self.service_s(size))
+
     def interval_s(self, size: int) -> float:
         """How long after each other packets of so many bytes leave, where they wait: at the shaper's rate, if any."""
+        return max(self._line_s(size), _BITS * size / self.shaped_bps)
+
+    def _line_s(self, size: int) -> float:
+        """How long the line takes for each of many packets: its part of a wait for the medium, and what ARQ repeats."""
+        rate = self.spec.get("rate", {})
+        waits_s = rate["access_s"] / rate["burst_packets"] if self.sends_bursts else 0.0
+        return float((self.service_s(size) + waits_s) * arq.transmissions(self.spec, size))
+
+    def written_interval_s(self, size: int) -> float:
+        """The same by its rate as it is written, or by the mean of one that changes: a queue of "1 BDP" is of that."""
         return max(self.service_s(size), _BITS * size / self.shaped_bps)
 
-    def shortest_interval_s(self, size: int) -> float:
-        """The same at the highest rate of a schedule; otherwise at the usual rate."""
-        highest = max(self.spec.get("rate", {}).get("values", ()), default=self.spec["rate_bps"])
-        return self.interval_s(size) * ((self.spec["rate_bps"] or 1.0) / highest if highest else 1.0)
+    @property
+    def highest_over_mean(self) -> float:
+        """How many times its mean the highest rate of a schedule is; otherwise one."""
+        usual, values = self.spec["rate_bps"], self.spec.get("rate", {}).get("values", ())
+        return max(1.0, max(values) / usual) if values and usual else 1.0
 
     def share_below(self, bps: float, size: int, times_s: tuple[float, float]) -> float:
         """The share of a time in which it carries less than so many bits per second of packets of so many bytes."""
@@ -137,9 +154,14 @@ class Link:
         lowest = changing_rate.lowest(self.spec.get("rate", {}), times_s)
         return self.carries_bps(size) if lowest is None else min(self.shaped_bps, lowest * self._carried(size))
 
+    def rarely_exceeds_bps(self, size: int, times_s: tuple[float, float]) -> float:
+        """Bits per second of IP packets of so many bytes that it carries more than for hardly any of a time."""
+        highest = changing_rate.highest(self.spec.get("rate", {}), times_s)
+        return self.carries_bps(size) if highest is None else min(self.shaped_bps, highest * self._carried(size))
+
     def _carried(self, size: int) -> float:
-        """Which part of its rate is packets of so many bytes, rather than their framing."""
-        return _BITS * size / (self.service_s(size) * self.spec["rate_bps"]) if self.spec["rate_bps"] else 1.0
+        """Which part of its rate is packets of so many bytes, rather than framing, waits, and what ARQ repeats."""
+        return _BITS * size / (self._line_s(size) * self.spec["rate_bps"]) if self.spec["rate_bps"] else 1.0
 
     @property
     def adds_s(self) -> float:

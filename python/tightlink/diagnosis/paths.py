@@ -43,10 +43,14 @@ DEAF: Final = frozenset({"bbr", "bbr3"})
 BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
 #: Queues that give flows turns.
 FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
+#: Queues that decide by themselves what they drop.
+MANAGED: Final = (*FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
 #: The queue whose classes go one before the other.
 STRICT: Final = "strict"
 #: A traffic group with so much of what TCP carries over a link leaves next to nothing to others.
 _NEARLY_ALL: Final = 0.75
+#: A link whose packets are less than so many times as large as ACKs carries hardly anything else.
+_ACKS: Final = 2.0
 #: A link that is busy for so much of the time has no room for more.
 _FULL: Final = 0.9
 #: Links and flows of a scenario that is resolved at once.
@@ -66,10 +70,15 @@ class Path:
     processors: tuple[Processor, ...]
     written_window: str | None
     """The receiver's window as the scenario writes it."""
-    unequal: Mapping[str, float] = field(default_factory=dict)
-    """Links that flows with other base round trips share, with the longest of these in seconds."""
+    longest: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    """Links with the longest base round trip of the flows whose data or ACKs take them, in seconds, and whose it is.
+
+    Nobody's where all are about as long.
+    """
     mean_rtt_s: float | None = None
     """Of the flow in the run; nothing where nobody measured it."""
+    waits_s: float | None = None
+    """What its packets wait in queues on the way there, in the mean; nothing where nobody measured it."""
 
     def down(self, start_s: float, stop_s: float) -> tuple[float, Link]:
         """For how long of a time the link is down that is so for longest, there or back, and which it is."""
@@ -136,31 +145,62 @@ class Path:
 
     @cached_property
     def unfilled_rtt_s(self) -> float:
-        """The round trip to fill: the base RTT, or what it was beside the queue of the busiest link, which had room.
+        """The round trip of the path with empty queues: the base RTT, and what media, changing delays and hosts add.
 
-        That is longer where delays change, ACKs wait in queues, or hosts take their time. Receivers delay ACKs of short
-        windows, and not of longer ones.
+        Receivers delay ACKs of short windows, and not of longer ones.
         """
-        return self._beside_s if self.longer else self.base_rtt_s
+        return self._beside_s if self.longer else self._least_s
+
+    @cached_property
+    def _least_s(self) -> float:
+        """The base round trip with the waits for media that there are without any queue."""
+        ack = (self.tcp or {}).get("ack_bytes", 0)
+        there = sum(link.medium_s(self.packet_bytes) for link in self.forward)
+        return float(self.base_rtt_s + there + sum(link.medium_s(ack) for link in self.reverse))
+
+    @property
+    def _waited_s(self) -> float:
+        return self.busiest.queueing_s if self.waits_s is None else self.waits_s
+
+    @cached_property
+    def acks_wait_s(self) -> float:
+        """What ACKs wait for others in queues on their way back, no more than round trips tell."""
+        ack = (self.tcp or {}).get("ack_bytes", 0)
+        waits_s = sum(max(0.0, link.queueing_s - link.medium_s(ack)) for link in self.reverse)
+        if self.mean_rtt_s is None:
+            return waits_s
+        return min(waits_s, max(0.0, self.mean_rtt_s - self._waited_s - self._least_s))
+
+    @property
+    def acks_wait(self) -> bool:
+        """Whether that is much of the round trips."""
+        return self.acks_wait_s > (ALIKE - 1) * self.base_rtt_s
+
+    @property
+    def acks_wait_for_data(self) -> bool:
+        """Whether they wait behind data of others, rather than for each other."""
+        alone = all(link.mean_bytes < _ACKS * (self.tcp or {}).get("ack_bytes", 0) for link in self.reverse)
+        return self.acks_wait and not alone
+
+    @property
+    def acks_wait_at(self) -> str:
+        """The link where they wait longest."""
+        return max(self.reverse, key=lambda link: link.queueing_s).name
 
     @property
     def _beside_s(self) -> float:
-        return (self.mean_rtt_s or 0.0) - self.busiest.queueing_s
+        return (self.mean_rtt_s or 0.0) - self._waited_s - self.acks_wait_s
 
     @cached_property
     def longer(self) -> str:
-        """What makes a round trip longer than the base RTT, other than the queue that a window fills, in words."""
-        more = self._beside_s - self.base_rtt_s
-        if self.busiest.utilization >= _FULL or more <= 0:
+        """What makes a round trip longer than the base RTT, other than queues, in words."""
+        more = self._beside_s - self._least_s
+        if more <= 0 or (self.waits_s is None and self.busiest.utilization >= _FULL):
             return ""
         if any(link.delay_changes for link in (*self.forward, *self.reverse)):
             return "with its changing delay"
-        if more <= (ALIKE - 1) * self.base_rtt_s:
-            return ""
-        back = max(self.reverse, key=lambda link: link.queueing_s)
-        if back.queueing_s > more / 2:
-            return f"as ACKs wait at {back.name}"
-        return "as hosts take their time" if ((self.tcp or {}).get("processing_delay_s") or 0.0) >= more / 2 else ""
+        hosts_s = (self.tcp or {}).get("processing_delay_s") or 0.0
+        return "as hosts take their time" if more > (ALIKE - 1) * self.base_rtt_s and hosts_s >= more / 2 else ""
 
     @property
     def filling_packets(self) -> float:
@@ -170,7 +210,14 @@ class Path:
     @property
     def full_packets(self) -> int:
         """The same in whole packets: rounded up, unless a fifth of a packet is missing."""
-        return max(1, math.ceil(self.filling_packets - _ROUNDED))
+        return _whole(self.filling_packets)
+
+    @cached_property
+    def most_packets(self) -> int:
+        """The same at the highest rate that it has for more than a little of the flow's time."""
+        times_s = (self.spec["start_s"], self.spec["stop_s"])
+        highest = min(link.rarely_exceeds_bps(self.packet_bytes, times_s) for link in self.forward)
+        return _whole(self.filling_packets * max(1.0, highest / self.slowest.carries_bps(self.packet_bytes)))
 
     @property
     def window_packets(self) -> int | None:
@@ -181,6 +228,10 @@ class Path:
     def congestion(self) -> str:
         """Name of the congestion control; empty for datagrams."""
         return _control(self.tcp)
+
+
+def _whole(packets: float) -> int:
+    return max(1, math.ceil(packets - _ROUNDED))
 
 
 def _control(tcp: Mapping[str, Any] | None) -> str:
@@ -202,6 +253,8 @@ class Paths:
         self._nodes = {row["node"]: row for row in nodes}
         self._throughput = dict(run.flows.select("label", "throughput_bps").iter_rows())
         self._rtt = dict(run.flows.select("label", "rtt_mean_s").iter_rows())
+        waits = "queueing_delay_mean_s"
+        self._waits = dict(run.flows.select("label", waits).iter_rows()) if waits in run.flows.columns else {}
         times = run.flows.select("label", "start_s", "stop_s").iter_rows()
         self._times = {label: (start_s, stop_s) for label, start_s, stop_s in times}
         self._spans: dict[tuple[str, bool], tuple[Spans, Spans]] = {}
@@ -243,7 +296,8 @@ class Paths:
         Of packets that are sprayed over several it is the one with the busiest link.
         """
         path = self._path(self._flows[label])
-        return replace(path, unequal=self._unequal, mean_rtt_s=self._mean_rtt_s(label, path))
+        mean_rtt_s, waits_s = self._mean_rtt_s(label, path), self._waits.get(label)
+        return replace(path, longest=self._longest, mean_rtt_s=mean_rtt_s, waits_s=waits_s)
 
     def _mean_rtt_s(self, label: str, path: Path) -> float | None:
         """The mean round trip, with what hosts take before a packet is stamped: a window's rate alone tells of that."""
@@ -270,16 +324,18 @@ class Paths:
         return len(self._network.hops) + len(self._resolved["flows"]) < _SMALL
 
     @cached_property
-    def _unequal(self) -> Mapping[str, float]:
-        """The links whose flows have unlike base round trips, and so BDPs of their own, with the longest of these."""
-        if not self.small:
-            return {}
-        bases: dict[str, list[float]] = {}
-        for flow in self._resolved["flows"]:
+    def _longest(self) -> Mapping[str, tuple[float, str]]:
+        """The longest base round trip at each link, and whose it is where those of other flows are unlike."""
+        found: dict[str, list[tuple[float, str]]] = {}
+        for flow in self._resolved["flows"] if self.small else ():
             path = self._path(flow)
-            for link in path.forward if path.tcp is not None else ():
-                bases.setdefault(link.name, []).append(path.base_rtt_s)
-        return {link: max(each) for link, each in bases.items() if max(each) > ALIKE * min(each)}
+            for name in {link.name for link in (*path.forward, *path.reverse)} if path.tcp is not None else ():
+                found.setdefault(name, []).append((path.base_rtt_s, flow["label"]))
+        longest = {}
+        for link, each in found.items():
+            base_s, label = max(each, key=lambda one: one[0])
+            longest[link] = base_s, label if base_s > ALIKE * min(each)[0] else ""
+        return longest
 
     def _window(self, group: str) -> str | None:
         tcp = getattr(self._explicit.traffic[group], "tcp", None)
@@ -293,6 +349,13 @@ class Paths:
             for index in dict.fromkeys(itertools.chain(*self._side(flow, "path"))):
                 found.setdefault(self._network.hops[index].name, []).append(flow["label"])
         return {link: tuple(labels) for link, labels in found.items()}
+
+    @cached_property
+    def acknowledging(self) -> frozenset[str]:
+        """The links that ACKs take back to their senders."""
+        flows = (flow for flow in self._resolved["flows"] if "tcp" in flow["transport"])
+        indices = (index for flow in flows for index in itertools.chain(*self._side(flow, "reverse_path")))
+        return frozenset(self._network.hops[index].name for index in set(indices))
 
     def sharing(self, link: str, row: Mapping[str, Any]) -> int:
         """How many flows take a link with their data while the flow, or group, of this row lasts, itself included.
@@ -320,6 +383,12 @@ class Paths:
         for control, spans in transfers.items():
             found += [control] * Spans(spans).at_once(start_s, stop_s)
         return found
+
+    def has_alone(self, link: str, row: Mapping[str, Any]) -> bool:
+        """Whether of all TCP connections only those of a row's group take a link with their data while it lasts."""
+        start_s, stop_s, group = row["start_s"], row["stop_s"], self.group(row["label"])
+        users = (label for label in self.users.get(link, ()) if self.control(label) and self.group(label) != group)
+        return not any(first_s < stop_s and last_s > start_s for first_s, last_s in map(self.lasted, users))
 
     def _count(self, link: str, row: Mapping[str, Any], *, heeding: bool) -> int:
         """Of the flows that have begun before the end of a row's time those that are not over at its beginning."""

@@ -19,7 +19,7 @@ from typing import Final
 
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Path
-from tightlink.diagnosis.queueing import bdp_packets
+from tightlink.diagnosis.queueing import base_rtt_s
 
 #: Kinds of rates that do not change at random.
 _FORESEEN: Final = ("schedule", "table")
@@ -28,8 +28,13 @@ BURST: Final = 10
 
 
 def bdp(link: Link, path: Path) -> float:
-    """Bandwidth-delay product at a link, in packets: as "1 BDP" of a queue, of the longest round trip of its flows."""
-    return path.unequal.get(link.name, path.base_rtt_s) / path.base_rtt_s * bdp_packets(link, path)
+    """Packets that keep a link busy: a bandwidth-delay product of the longest round trip of its flows.
+
+    Where these change by a schedule, it is that of the highest rate and the longest delays.
+    """
+    adds_s = sum(max(0.0, each.adds_s) for each in (*path.forward, *path.reverse))
+    longest_s = base_rtt_s(link, path) + adds_s
+    return longest_s * link.highest_over_mean / link.written_interval_s(path.packet_bytes)
 
 
 def one_bdp(link: Link, path: Path) -> tuple[str, str]:
@@ -38,8 +43,9 @@ def one_bdp(link: Link, path: Path) -> tuple[str, str]:
     packets = f"{max(length, BURST)} packets"
     if length < BURST:
         return f"queue of {packets}", packets
-    whose = " of the longest path" if link.name in path.unequal else ""
-    return f"queue of {'one' if many(link) == 1 else 'two'} BDP{whose} ({packets})", packets
+    whose = " of the longest path" if path.longest.get(link.name, (0.0, ""))[1] else ""
+    at = " at its highest rate" if link.highest_over_mean > 1 else ""
+    return f"queue of {'one' if many(link) == 1 else 'two'} BDP{whose}{at} ({packets})", packets
 
 
 def many(link: Link) -> int:

@@ -48,34 +48,27 @@ def delay(
         base = min(shortest_s, 2 * base) if shortest_s <= ALIKE * beside_s else beside_s
     on_links, back = (sum(link.queueing_s for link in side) for side in (path.forward, path.reverse))
     there = on_links if own is None else own
-    one_way, moves = row.get("one_way_delay_mean_s"), 0.0
-    moving = next((link for link in (*path.forward, *path.reverse) if link.delay_changes), None)
-    apart = False
-    if moving is not None and one_way is not None:
-        # What a flow waits beyond an empty path is its queues' and what the wire adds to its shortest delay.
-        whole = one_way - path.base_one_way_s
-        apart = own is not None and own < whole - _NOTHING_S
-        there = there if apart else max(there, whole)
-        moves = max(0.0, whole - there if apart else there - on_links)
+    changing = [[link for link in side if link.delay_changes] for side in (path.forward, path.reverse)]
+    one_way, moves = row.get("one_way_delay_mean_s"), [0.0, 0.0]
+    if changing[0] and one_way is not None:
+        # What a packet takes beyond an empty path and its queues is what the wire adds.
+        moves[0] = max(0.0, one_way - path.base_one_way_s - there)
     # Means of a link are of all its packets, of which other flows' may have waited longer; a round trip is the flow's.
     if own is not None and rtt is not None:
-        returning = max(0.0, rtt - base - there)
+        returning = max(0.0, rtt - base - there - moves[0])
         back = min(back, returning)
-        moves += returning - back if any(link.delay_changes for link in path.reverse) else 0.0
-    there = min(there, on_links) if moves and not apart else there
+        moves[1] = returning - back if changing[1] else 0.0
     waits = _parts(path, there, back)
     first, *others = sorted((*path.forward, *path.reverse), key=lambda link: -waits[link.name])
     mean = there + back
-    p95 = _p95(row, first, on_the_way=first in path.forward, both=back > _SECOND * there, base_s=base)
-    if moves and not apart:
-        p95 = first.queueing_p95_s
+    p95 = _p95(row, first, on_the_way=first in path.forward, both=back > _SECOND * there, beside_s=base + sum(moves))
     is_tcp = path.tcp is not None
     what = f"a {'base RTT' if is_tcp else 'base delay'} of {ms(base)}"
-    wire = "" if moving is None or moves < _LITTLE * base else f"the {moving.delayed_by} of {moving.name}"
+    wire = _wire(changing, moves, base)
     if mean < _LITTLE * base:
         little = ms(mean) if mean >= _NOTHING_S else f"under {ms(_NOTHING_S)}"
         text = f"queues add {little} to {what}"
-        return Delay(first.name, mean, p95, base, is_tcp, f"{wire} adds {ms(moves)}, {text}" if wire else text)
+        return Delay(first.name, mean, p95, base, is_tcp, f"{wire}, {text}" if wire else text)
     upper = f" ({ms(p95)} at p95)" if p95 is not None and p95 > _ABOVE * mean else ""
     full = max(path.processors, key=lambda each: each.load, default=None)
     if full is not None and there - on_links > waits[first.name]:
@@ -83,7 +76,7 @@ def delay(
         where = f"the interface of {full.name}" if full.sends else f"the input ring of {full.name}"
         return Delay(full.name, mean, p95, base, is_tcp, f"{where} adds {ms(mean)}{upper} to {what}")
     second = next((link for link in others if waits[link.name] > _SECOND * waits[first.name]), None)
-    also = f"; {wire} adds {ms(moves)} more" if wire else ""
+    also = f"; {wire} more" if wire else ""
     # Where flows take turns, or a class goes first, nobody waits behind what others put there.
     first_class = first.discipline == STRICT and path.spec.get("dscp") in first.spec["queue"]["order"]
     others_fill = () if first.discipline in FAIR or first_class else fill(first.name)
@@ -95,6 +88,17 @@ def delay(
         parts = f"{_its_part(first, path, waits)} and {_its_part(second, path, waits)}"
         text = f"queues add {ms(mean)}{upper} to {what}, {parts}{also}"
     return Delay(first.name, mean, p95, base, is_tcp, text)
+
+
+def _wire(changing: Sequence[Sequence[Link]], moves: Sequence[float], base_s: float) -> str:
+    """That links whose delay changes, there or back, add so much in the mean; nothing where that is little."""
+    whole = sum(moves)
+    if whole < _LITTLE * base_s:
+        return ""
+    links = [each[0] for each, adds in zip(changing, moves, strict=True) if adds >= _LITTLE * whole]
+    words = {link.delayed_by for link in links}
+    what = words.pop() if len(words) == 1 else "changing delay"
+    return f"the {what} of {named(link.name for link in links)} adds {ms(whole)}"
 
 
 def _is_of_outages(row: Mapping[str, Any], path: Path, link: Link, mean_s: float) -> bool:
@@ -158,11 +162,11 @@ def _range(times_s: Sequence[float]) -> str:
     return between(*(ms(each) if each >= _NOTHING_S else "0 ms" for each in (min(times_s), max(times_s))))
 
 
-def _p95(row: Mapping[str, Any], first: Link, *, on_the_way: bool, both: bool, base_s: float) -> float | None:
+def _p95(row: Mapping[str, Any], first: Link, *, on_the_way: bool, both: bool, beside_s: float) -> float | None:
     """The 95th percentile of the flow's own packets; where queues delay ACKs, too, of its round trips."""
     own, rtt = row.get("queueing_delay_p95_s"), row.get("rtt_p95_s")
-    if own is not None and rtt is not None and both:
-        return max(0.0, float(rtt) - base_s)
+    if rtt is not None and both:
+        return max(0.0, float(rtt) - beside_s)
     if own is not None and on_the_way:
         return float(own)
     return first.queueing_p95_s
@@ -183,22 +187,31 @@ def _limit(link: Link, path: Path) -> str:
 
 
 def bdp_of(link: Link, path: Path) -> str:
-    """How the bandwidth-delay product at a link is called: whose it is, where flows have others."""
-    return f"BDP of {path.spec['label']}" if link.name in path.unequal else "BDP"
+    """How the bandwidth-delay product at a link is called: whose it is, where flows have others, or of ACKs."""
+    whose = path.longest.get(link.name, (0.0, ""))[1]
+    return f"BDP of {whose}" if whose else "BDP of ACKs" if carries_acks_alone(link, path) else "BDP"
 
 
 def bdp_packets(link: Link, path: Path) -> float:
-    """Bandwidth-delay product of a link's rate and the flow's base round trip, in the flow's full packets.
+    """Bandwidth-delay product at a link, in the flow's full packets, as that of a queue of "1 BDP".
 
-    Where these change by a schedule, it is that of the highest rate and the longest delays.
+    Of its rate, or the mean of one that changes, and the longest base round trip of its flows: one for all of them.
     """
-    base = path.base_rtt_s if path.tcp is not None else 2 * path.base_one_way_s
-    longest = base + sum(max(0.0, each.adds_s) for each in (*path.forward, *path.reverse))
-    return longest / link.shortest_interval_s(_size(link, path))
+    return base_rtt_s(link, path) / link.written_interval_s(_size(link, path))
+
+
+def base_rtt_s(link: Link, path: Path) -> float:
+    """The longest base round trip of the flows at a link."""
+    own_s = path.base_rtt_s if path.tcp is not None else 2 * path.base_one_way_s
+    return path.longest.get(link.name, (own_s, ""))[0]
+
+
+def carries_acks_alone(link: Link, path: Path) -> bool:
+    """Whether ACKs of a flow return over a link that carries hardly anything else."""
+    returns = path.tcp is not None and link in path.reverse and link not in path.forward
+    return returns and link.mean_bytes < _ACKS * int((path.tcp or {})["ack_bytes"])
 
 
 def _size(link: Link, path: Path) -> int:
     """Bytes of the packets that wait at a link: on the way back of ACKs, unless others' data come that way."""
-    returns = path.tcp is not None and link in path.reverse and link not in path.forward
-    ack = int((path.tcp or {}).get("ack_bytes", 0))
-    return ack if returns and link.mean_bytes < _ACKS * ack else path.packet_bytes
+    return int((path.tcp or {})["ack_bytes"]) if carries_acks_alone(link, path) else path.packet_bytes

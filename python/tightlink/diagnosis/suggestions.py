@@ -53,6 +53,8 @@ _BUSY: Final = 0.8
 #: CAKE is told this share of a link's rate, so that its queue is the one that stands.
 _SHAPED: Final = 0.98
 _TARGET_PACKETS: Final = 1.5
+#: A window that is to be no more than so many times what it is is left.
+_MORE: Final = 1.1
 #: Said of what cannot be measured, where the run was.
 _SIMULATED: Final = " in a simulation"
 #: Queues that decide by themselves what they drop.
@@ -153,9 +155,22 @@ def _key(path: Path, rest: str) -> str:
     return f"traffic.{path.spec['group']}.{rest}"
 
 
-def _open_window(path: Path, _: Cause) -> Tried:
-    packets = f"{path.full_packets} packets"
-    return f"a window of one BDP ({packets})", {_key(path, "tcp.window"): packets}
+def _open_window(path: Path, _: Cause) -> Tried | None:
+    """A window that the empty path holds; where ACKs wait for each other, one that lasts for that, too."""
+    window = path.window_packets or 0
+    if path.most_packets > _MORE * window:
+        return _one_bdp_of_window(path)
+    packets = math.ceil(path.most_packets * (1 + path.acks_wait_s / path.unfilled_rtt_s))
+    if not path.acks_wait or path.acks_wait_for_data or packets <= _MORE * window:
+        return None
+    text = f"a window of {packets} packets, as long as ACKs wait at {path.acks_wait_at}"
+    return text, {_key(path, "tcp.window"): f"{packets} packets"}
+
+
+def _one_bdp_of_window(path: Path) -> Tried:
+    packets = f"{path.most_packets} packets"
+    at = " at its highest rates" if path.most_packets > path.full_packets else ""
+    return f"a window of one BDP{at} ({packets})", {_key(path, "tcp.window"): packets}
 
 
 def _lengthen_queue(path: Path, cause: Cause) -> Tried:
@@ -306,7 +321,7 @@ def _for_delay(
         return
     fills = bool(found) and found[0].name == "saturated_link" and found[0].where == link.name
     if fills and bounds.window_fills(row, path):
-        yield _open_window(path, found[0])
+        yield _one_bdp_of_window(path)
         return
     if others.next_class is not None and any(others.fill.values()) and not _is_greedy(row, path, link, others):
         yield others.next_class
