@@ -1,7 +1,8 @@
-"""Why is it slow at home? Numbers of access links: rates, queues in bandwidth-delay products, what a wire adds."""
+"""Why is it slow at home? Windows, queues and rates that fit the access link, and suggestions that cost nobody much."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any, Final
 
@@ -12,6 +13,22 @@ import tightlink as tl
 from tightlink.diagnosis import Diagnosis
 from tightlink.run import Run
 
+#: Both directions in use, beside a call.
+HOME: Final = """
+profile = "linux"
+duration = "20 s"
+link.access = {{ ends = ["internet", "home"], network = "{network}" }}
+traffic.down = {{ kind = "bulk", from = "internet", to = "home", start = "1 s" }}
+traffic.up = {{ kind = "bulk", from = "home", to = "internet", start = "2 s" }}
+traffic.call = {{ kind = "cbr", from = "home", to = "internet", interval = "20 ms", udp.payload = "160 B" }}
+"""
+#: One download.
+ONE: Final = """
+profile = "linux"
+duration = "{seconds} s"
+link.access = {{ ends = ["internet", "home"], network = "{network}" }}
+traffic.down = {{ kind = "bulk", from = "internet", to = "home" }}
+"""
 #: A download whose ACKs share a slow way up with an upload.
 ASYMMETRIC: Final = """
 profile = "linux"
@@ -27,6 +44,9 @@ profile = "linux"
 duration = "30 s"
 link.l = {{ ends = ["a", "b"], rate = "2 Mbit/s", delay = "5 ms", queue = "1000 packets" }}
 {CALL}"""
+ON_OFF: Final = (
+    'traffic.data = {{ kind = "on-off", from = "a", to = "b", rate = "10 Mbit/s", on = "100 ms", off = "700 ms", {} }}'
+)
 #: A radio link that transmits a fifth of its frames once more.
 ARQ: Final = """
 duration = "10 s"
@@ -45,6 +65,82 @@ def _told(text: str, flow: str, changes: dict[str, Any] | None = None) -> Diagno
 
 def _row(run: Run, flow: str) -> dict[str, Any]:
     return run.flows.row(by_predicate=pl.col("label") == flow, named=True)
+
+
+@pytest.mark.parametrize(("network", "seconds"), [("5g", 20), ("cable", 10), ("fibre", 5), ("wifi", 10)])
+def test_a_window_of_one_bdp_costs_no_rate(network: str, seconds: int) -> None:
+    """Jitter, retransmissions of the link, its higher rates and its waits for the medium are in it."""
+    text = ONE.format(network=network, seconds=seconds)
+    if network == "wifi":
+        text = text.replace('"home" }', '"home", tcp.window = "400 packets" }')
+    before = _run(text)
+    first = before.why().suggestions[0]
+    assert first.text.startswith("a window of one BDP"), first
+    after = _run(text, first.changes)
+    rows = _row(before, "down"), _row(after, "down")
+    assert rows[1]["goodput_bps"] > 0.94 * rows[0]["goodput_bps"]
+    assert rows[1]["one_way_delay_mean_s"] < rows[0]["one_way_delay_mean_s"]
+    # It is no larger for being tried, nor for what a smaller one would tell.
+    again = [_told(text, "down", {"traffic.down.tcp.window": f"{packets} packets"}) for packets in (12, 40)]
+    (key,) = first.changes
+    wanted = [int(each.suggestions[0].changes[key].split()[0]) for each in again]
+    assert wanted == pytest.approx([int(first.changes[key].split()[0])] * 2, rel=0.2)
+    assert not any(key in each.changes for each in after.why().suggestions)
+
+
+@pytest.mark.parametrize("network", ["5g", "lte", "fibre", "cable", "wifi", "dsl", "geo"])
+def test_no_suggestion_costs_anybody_much(network: str) -> None:
+    """Where both directions are in use, a shorter queue or window for one of them alone would."""
+    text = HOME.format(network=network)
+    before = _run(text)
+    flows = [_row(before, flow) for flow in ("down", "up")]
+    tried = {each.text: each.changes for said in before.why().diagnoses for each in said.suggestions if each.changes}
+    assert tried
+    for words, changes in tried.items():
+        after = _run(text, changes)
+        assert "window" not in words
+        for row in flows:
+            assert _row(after, row["label"])["goodput_bps"] > 0.85 * row["goodput_bps"], (words, row["label"])
+
+
+@pytest.mark.parametrize("network", ["5g", "lte", "fibre", "wifi"])
+def test_queues_of_both_directions_are_changed_together(network: str) -> None:
+    text = HOME.format(network=network)
+    before = _run(text)
+    (changes,) = {tuple(each.suggestions[0].changes) for each in before.why().diagnoses if each.suggestions}
+    assert changes == ("link.access.queue", "link.access.reverse.queue")
+    for said in before.why().diagnoses:
+        texts = [each.text for each in said.suggestions]
+        assert len(texts) == len(set(texts))
+        assert all("access" in each for each in texts)
+    after = _run(text, before.why().suggestions[0].changes)
+    for flow in ("down", "up"):
+        assert _row(after, flow)["goodput_bps"] > _row(before, flow)["goodput_bps"]
+        assert _row(after, flow)["rtt_mean_s"] < 0.7 * _row(before, flow)["rtt_mean_s"]
+    assert _row(after, "call")["one_way_delay_p95_s"] < 0.5 * _row(before, "call")["one_way_delay_p95_s"]
+
+
+def test_codel_has_an_interval_of_the_round_trip() -> None:
+    """Of a satellite's, and three times as long where the rate changes at random."""
+    queue = _told(HOME.format(network="geo"), "call").suggestions[0].changes["link.access.reverse.queue"]
+    assert (queue["interval"], queue["target"]) == ("600 ms", "30 ms")
+    deep = {"link.access.queue": "4 BDP", "traffic.down.tcp.window": "20000 packets"}
+    phone = _told(ONE.format(network="lte", seconds=10), "down").suggestions[1]
+    assert phone.text == "CoDel (interval 300 ms)"
+    assert phone.changes["link.access.queue"]["target"] == "30 ms"
+    wired = _told(ONE.format(network="transatlantic", seconds=10), "down", deep)
+    assert all("interval" not in str(each.changes) for each in wired.suggestions)
+
+
+def test_data_among_acks_pay_for_no_codel() -> None:
+    run = _run(ASYMMETRIC)
+    for flow in ("down", "up"):
+        texts = [each.text for each in run.why(flow).diagnoses[0].suggestions]
+        assert texts == ["CAKE with its ACK filter", "a sweep over kinds of queues"]
+    assert run.why("up").suggestions[-1].vary["link.l.reverse.queue.kind"][-1] == "cake"
+    after = _run(ASYMMETRIC, run.why("up").suggestions[0].changes)
+    assert _row(after, "up")["goodput_bps"] > 0.9 * _row(run, "up")["goodput_bps"]
+    assert _row(after, "down")["goodput_bps"] > 1.5 * _row(run, "down")["goodput_bps"]
 
 
 def test_one_queue_has_one_bdp() -> None:
@@ -86,3 +182,39 @@ def test_jitter_adds_no_more_than_it_can(most: float) -> None:
         assert adds is None or float(adds[1]) <= ways * most
         assert told.delay is not None
         assert told.delay.mean_s >= _row(run, flow)["queueing_delay_mean_s"] - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("data", "changes"),
+    [
+        (ON_OFF.format('udp.datagram = "1500 B"'), {}),
+        (ON_OFF.format("tcp = {}"), {}),
+        (
+            ON_OFF.format('udp.datagram = "1500 B"'),
+            {"link.l.rate": "100 Mbit/s", "link.l.shaper": {"rate": "2 Mbit/s", "burst": "30 kB"}},
+        ),
+        (
+            'traffic.data = { kind = "cbr", from = "a", to = "b", rate = "10 Mbit/s", stop = "4 s", udp.datagram = "1500 B" }',
+            {},
+        ),
+    ],
+    ids=["datagrams", "TCP", "shaper", "a part of the time"],
+)
+def test_bursts_that_fill_a_queue_are_named(data: str, changes: dict[str, Any]) -> None:
+    text = SLOW + data
+    call, filler = (_told(text, flow, changes) for flow in ("call", "data"))
+    assert (call.flows, filler.flows) == (("call",), ("data",))
+    assert "which data fills, adds" in call.sentence
+    assert "fills" not in filler.sentence
+    fair = next(each for each in call.suggestions if each.text.startswith("FQ-CoDel"))
+    assert ("at the cost of data" in fair.text) == ("udp" in data)
+    before, after = (_row(_run(text, changes | each), "call") for each in ({}, fair.changes))
+    assert after["one_way_delay_p95_s"] < 0.1 * before["one_way_delay_p95_s"]
+    assert after["packets_dropped"] == 0
+
+
+def test_suggestions_for_a_path_name_their_links_if_these_differ() -> None:
+    """A flow whose link is shared unequally, and which waits elsewhere."""
+    for network, flow in itertools.product(("5g", "wifi"), ("down", "up")):
+        found = _told(HOME.format(network=network), flow)
+        assert all(" at access" in each.text for each in found.suggestions), found.sentence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import losses
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, merged
+from tightlink.diagnosis.beside import Beside, Others
 from tightlink.diagnosis.bounds import LOSES, lasted, lasts, saturated_links
 from tightlink.diagnosis.causes import causes, in_order
 from tightlink.diagnosis.commands import Changed, Typed
@@ -18,7 +19,7 @@ from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.media import larger_burst, next_class, slower
 from tightlink.diagnosis.paths import FAIR, Path, Paths
 from tightlink.diagnosis.queueing import delay, is_little, together
-from tightlink.diagnosis.suggestions import Others, suggestions
+from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
 from tightlink.diagnosis.words import ALIKE, family, listed, ms, named, percent, sentence
 from tightlink.numbers import grouped
@@ -103,7 +104,8 @@ class Accounted:
         path, kernel = self._paths.of(label), self._kernel
         found = causes(row, path, self._paths, kernel.shares(row))
         waits = delay(row, path, kernel.shortest_s(label), fill=lambda link: self._filling.others(link, row))
-        return _Flow(row, path, found, waits)
+        fills = path.tcp is None and label in self._filling.of(waits.where, row)
+        return _Flow(row, path, found, waits, fills)
 
     def _of_group(self, flows: Sequence[_Flow], links: str) -> Diagnosis:
         """One diagnosis of flows that are alike, perhaps at several links: in the words of the flow in the middle."""
@@ -149,6 +151,8 @@ class Accounted:
             burst=larger_burst(self._paths, path.link(first.where)) if policed else None,
             needless=needless and turns,
             next_class=None if link is None or path.tcp is not None else next_class(link, classes),
+            beside=Beside.of(self._filling, where, row, path),
+            alone=self._paths.has_alone(path.busiest.name, row),
         )
 
 
@@ -160,6 +164,8 @@ class _Flow:
     path: Path
     causes: tuple[Cause, ...]
     delay: Delay
+    fills: bool
+    """Whether these are datagrams that fill the queue in which they wait."""
 
     @property
     def label(self) -> str:
@@ -182,7 +188,8 @@ def _alike(flow: _Flow) -> tuple[Any, ...]:
     down = next((cause.where for cause in _said(flow.causes) if cause.name == "outage"), "")
     falls = next((cause.where for cause in flow.causes if cause.name == "falling_rate"), "")
     ends = bool(path.spec["traffic"].get("bytes"))
-    return first.name, first.where, down, falls, window, size, control, path.tcp is None, loses, ends
+    fills = first.name == "application" and flow.fills
+    return first.name, first.where, down, falls, window, size, control, path.tcp is None, fills, loses, ends
 
 
 def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[Cause, ...]:

@@ -1,4 +1,4 @@
-"""Who fills the queue of a link: TCP connections that saturate it, or datagrams that are much of what it carries.
+"""Who fills the queue of a link: TCP connections that saturate it, or datagrams, always or in bursts.
 
 Example:
     >>> scenario = tl.loads('''
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: A connection that saturates its path for so much of its time fills the queue there.
 _FILLS: Final = 0.25
+#: One that does for so much of it, or loses packets there, fills it where it is much of what comes and packets wait.
+_AT_TIMES, _WAITS_S = 0.05, 0.005
 #: Datagrams that are so much of what comes to a link fill its queue, where that carries no more, at times at least.
 _PART: Final = 0.2
 #: What is less than so many times a part of a link is no more than that part.
@@ -84,6 +86,15 @@ class Filling:
         found = self.of(link, row)
         return () if row["label"] in found else found
 
+    def connections(self, link: str, row: Mapping[str, Any]) -> list[Path]:
+        """The paths of the TCP connections among those that do, one for each traffic group."""
+        groups = {self._paths.group(label): label for label in self.of(link, row) if self._paths.control(label)}
+        return [self._paths.of(label) for label in groups.values()]
+
+    def returns(self, link: Link) -> bool:
+        """Whether ACKs return over a link."""
+        return link.name in self._paths.acknowledging
+
     def datagrams(self, name: str, row: Mapping[str, Any]) -> Datagrams:
         """What datagrams that fill a link send, and what it carries; none where TCP would take what they leave."""
         fill = self.of(name, row)
@@ -105,12 +116,29 @@ class Filling:
 
     def _fills(self, label: str, row: Mapping[str, Any], name: str) -> bool:
         path = self._paths.of(label)
-        if path.tcp is not None:
-            return path.busiest.name == name and (row.get("limited_by_network") or 0.0) >= _FILLS
         # Packets that are sprayed take other links, too.
         link = next((each for each in path.forward if each.name == name), None)
-        full = link is not None and (link.utilization >= SATURATED or falls(row, path, link) > 0)
-        return link is not None and full and is_much(row, link, self._paths)
+        if link is None:
+            return False
+        waits = max(link.queueing_s, row.get("queueing_delay_mean_s") or 0.0) >= _WAITS_S
+        much = is_much(row, link, self._paths)
+        if path.tcp is not None:
+            full, loses = row.get("limited_by_network") or 0.0, bool(row["packets_dropped"] and link.lost_at_queue)
+            at_times = waits and much and (full >= _AT_TIMES or loses)
+            return path.busiest.name == name and (full >= _FILLS or at_times)
+        in_bursts = waits and _peak_bps(row, path) > link.carries_bps(path.packet_bytes)
+        return much and (link.utilization >= SATURATED or falls(row, path, link) > 0 or in_bursts)
+
+
+def _peak_bps(row: Mapping[str, Any], path: Path) -> float:
+    """What a source of datagrams sends while it does, in bit/s; frames of a video come at once, unless spread."""
+    traffic = path.spec["traffic"]
+    if traffic["kind"] == "video":
+        return offered_bps(row) if traffic["spread"] else math.inf
+    pace = traffic.get("pace", {})
+    if "interval_s" in pace:
+        return float(_BITS * path.packet_bytes / pace["interval_s"])
+    return float(max(pace.get("rate_bps", 0.0), offered_bps(row)))
 
 
 def _part(carries_bps: float, sent_bps: Sequence[float]) -> float:

@@ -27,6 +27,7 @@ from tightlink.diagnosis.words import between
 
 #: What is tried: lengths of a queue in BDP, parts of a rate, kinds of queues, congestion controls.
 _LENGTHS: Final = (0.25, 0.5, 1, 2, 4)
+_KINDS: Final = ("drop-tail", "codel", "pie", "fq-codel")
 _CONTROLS: Final = ("reno", "cubic", "bbr")
 #: Recoveries that tell of each packet, as BBR needs.
 SELECTIVE: Final = ("sack", "rack")
@@ -37,7 +38,7 @@ _SHORTEST: Final = 4
 def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, ...]] | None:
     """What a sweep would show of the first suggestion that chooses a queue or a control: text, key, levels."""
     # Without the shaper in front of it, another length of its queue would be that of another link.
-    alone = [each for each in made if not any(key.endswith(".shaper") for key in each.changes)]
+    alone = [each for each in made if not any(key.endswith(".shaper") for key in each.changes) and _is_of_kind(each)]
     for key, value in [item for each in alone for item in each.changes.items()]:
         if key.endswith(".rate") and len(alone[0].changes) == 1:
             rates = [
@@ -56,13 +57,19 @@ def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, 
                 tuple(f"{each} packets" for each in lengths),
             )
         if key.endswith(".queue") and not isinstance(value, str):
-            return "a sweep over kinds of queues", f"{key}.kind", ("drop-tail", "codel", "pie", "fq-codel")
+            return "a sweep over kinds of queues", f"{key}.kind", (*_KINDS, *({value["kind"]} - {*_KINDS}))
         if key.endswith(".queue"):
             link = next(each for each in (*path.forward, *path.reverse) if key == f"{each.key}.queue")
             lengths = _lengths(link, path, int(value.split()[0]))
             levels = tuple(f"{each} packets" for each in lengths)
             return f"a sweep from {lengths[0]} to {lengths[-1]} packets", key, levels
     return None
+
+
+def _is_of_kind(suggestion: Suggestion) -> bool:
+    """Whether its queue is one, and without times of its own, which no sweep over kinds would give it."""
+    queues = [value for key, value in suggestion.changes.items() if key.endswith(".queue") and isinstance(value, dict)]
+    return not queues or (len(queues) == 1 and "interval" not in queues[0])
 
 
 def _lengths(link: Link, path: Path, tried: int) -> list[int]:

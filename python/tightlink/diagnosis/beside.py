@@ -1,0 +1,97 @@
+"""What a flow's queue means for the connections that fill it: where else they wait, and how long their round trips are.
+
+Example:
+    >>> scenario = tl.loads('''
+    ... profile = "linux"
+    ... duration = "10 s"
+    ... link.line = { ends = ["net", "home"], rate = "50 Mbit/s", delay = "10 ms", queue = "500 packets" }
+    ... traffic.down = { kind = "bulk", from = "net", to = "home" }
+    ... traffic.up = { kind = "bulk", from = "home", to = "net" }
+    ... ''')
+    >>> from tightlink.diagnosis.paths import Paths
+    >>> run = tl.simulate(scenario)
+    >>> paths, row = Paths(run), run.flows.row(0, named=True)
+    >>> beside = Beside.of(Filling(run, paths), "line", row, paths.of("down"))
+    >>> [link.name for link in beside.together], round(beside.rtt_s, 3)
+    (['line', 'line.reverse'], 0.02)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import MANAGED, STRICT, Path
+
+#: A queue is another one to change where packets wait for so much of what they wait at the first.
+_SECOND: Final = 0.3
+#: Where packets are so much smaller than full ones, many are ACKs or a call's, which a limit in packets counts alike.
+SMALL: Final = 0.75
+
+#: A change in words, and as values by keys of the scenario.
+Tried: TypeAlias = "tuple[str, dict[str, Any]]"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The connections that share a queue with a flow, itself included."""
+
+    together: tuple[Link, ...] = ()
+    """That link and another one where they wait for data, such as that of the other direction, if there is one."""
+    acked: frozenset[str] = frozenset()
+    """Which of these links carry many ACKs."""
+    rtt_s: float = 0.0
+    """The longest round trip of an empty path of theirs; none where there are datagrams alone."""
+
+    @classmethod
+    def of(cls, filling: Filling, where: str, row: Mapping[str, Any], path: Path) -> Beside:
+        """Those that fill the queue of a link while the flow of a row lasts."""
+        paths = filling.connections(where, row) + ([] if path.tcp is None else [path])
+        if not paths:
+            return cls()
+        every = {link.name: link for each in paths for link in (*each.forward, *each.reverse)}
+        first, full = every.get(where), max(each.packet_bytes for each in paths)
+        also = None if first is None else _also(filling, first, [*every.values()], row)
+        links = () if first is None else (first,) if also is None else (first, also)
+        acked = {link.name for link in links if filling.returns(link) and link.mean_bytes < SMALL * full}
+        together = tuple(sorted(links, key=lambda link: link.name)) if also else ()
+        return cls(together, frozenset(acked), max(each.unfilled_rtt_s for each in paths))
+
+
+def _also(filling: Filling, first: Link, links: Sequence[Link], row: Mapping[str, Any]) -> Link | None:
+    """The longest of the other queues that somebody fills, if they wait there for much of what they do at the first."""
+    if not filling.of(first.name, row):
+        return None
+    found = [
+        link for link in links
+        if link is not first and link.queueing_s >= _SECOND * first.queueing_s
+        and link.discipline not in {*MANAGED, STRICT} and filling.of(link.name, row)
+    ]  # fmt: skip
+    return max(found, key=lambda link: link.queueing_s, default=None)
+
+
+@dataclass(frozen=True)
+class Others:
+    """Those who share a flow's queues."""
+
+    controls: Sequence[str] = ()
+    """Of those in the queue that adds most to its delay; empty for datagrams."""
+    alike: bool = True
+    """Whether those on its busiest link have parts that are not far from equal, and would with a shorter queue."""
+    fill: Mapping[str, str] = field(default_factory=dict)
+    """Controls of those that fill the queue that adds most to its delay, by names; empty for datagrams."""
+    slower: Tried | None = None
+    """Rates at which datagrams that fill that queue would fit."""
+    needless: bool = False
+    """Whether a flow retransmits much that was not lost, and no datagrams wait behind it in a queue without turns."""
+    next_class: Tried | None = None
+    """A class for datagrams that wait behind those that a strict queue puts in an order."""
+    burst: Tried | None = None
+    """A burst that takes what media send at once, where a policer drops them."""
+    beside: Beside = field(default_factory=Beside)
+    """Of the connections that fill that queue."""
+    alone: bool = True
+    """Whether no other group of connections shares the busiest link."""

@@ -1,0 +1,138 @@
+"""Queues that would add less delay than the one of a link, as changes of a scenario.
+
+Example:
+    >>> scenario = tl.loads('''
+    ... profile = "linux"
+    ... duration = "10 s"
+    ... link.sat = { ends = ["net", "home"], rate = "10 Mbit/s", delay = "300 ms", queue = "4 BDP" }
+    ... traffic.down = { kind = "bulk", from = "net", to = "home" }
+    ... ''')
+    >>> from tightlink.diagnosis.beside import Beside
+    >>> from tightlink.diagnosis.paths import Paths
+    >>> path = Paths(tl.simulate(scenario)).of("down")
+    >>> fair_queues(path.busiest, Others(beside=Beside(rtt_s=path.unfilled_rtt_s)))[1]
+    {'link.sat.queue': {'kind': 'fq-codel', 'interval': '650 ms', 'target': '32.5 ms'}}
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final
+
+from tightlink import units
+from tightlink.diagnosis.beside import SMALL, Others, Tried
+from tightlink.diagnosis.links import Link
+from tightlink.diagnosis.paths import DEAF, FAIR, Path
+from tightlink.diagnosis.queue_lengths import BURST, bdp, many, one_bdp
+from tightlink.diagnosis.queueing import carries_acks_alone
+from tightlink.diagnosis.words import listed, named
+
+#: A queueing delay is worth a change from here on: CoDel's target (RFC 8289).
+STANDING_S: Final = 0.005
+#: A queue of so many BDP or fewer is not too long.
+LONG: Final = 1.5
+#: CAKE is told this share of a link's rate, so that its queue is the one that stands.
+_SHAPED: Final = 0.98
+_TARGET_PACKETS, _FULL_BYTES = 1.5, 1500
+#: CoDel's interval is the longest usual round trip, by default so many seconds, and its target so much of that
+#: (RFC 8289 §4.2 and §4.3); where the rate changes at random so many times as long, and as much of it as there may be.
+_INTERVAL_S, _TARGET = 0.1, 0.05
+_CHANGING, _TARGET_OF_CHANGING = 3, 0.1
+#: Longer intervals are suggested in steps of so many seconds.
+_STEP_S: Final = 0.05
+
+
+def other_queues(link: Link, path: Path, others: Others, *, fills: bool, fair: bool) -> Iterator[Tried]:
+    """Queues that would add less delay than the one of a link.
+
+    ``fills``: all that share it fill it alike; ``fair``: a part of it that is as large as that of others is enough.
+    """
+    if (link.limit_packets(path.packet_bytes) or math.inf) <= BURST:
+        return
+    if link.discipline in FAIR:
+        # What it gives to classes stays.
+        yield from _one_bdp(link, path, ".limit")
+    elif others.beside.together or (path.acks_wait_for_data and link in path.forward):
+        # Round trips are longer than on an empty path: a queue of one BDP of that is too short, and so is CoDel's.
+        if fair or path.tcp is not None:
+            yield fair_queues(link, others)
+    else:
+        yield from _shorter(link, path, others, fills=fills, fair=fair)
+
+
+def _shorter(link: Link, path: Path, others: Others, *, fills: bool, fair: bool) -> Iterator[Tried]:
+    if link.mean_bytes < SMALL * path.packet_bytes and path.tcp is not None:
+        # Its queue stands at its target, which on a slow link is as long as one and a half full packets take.
+        if link.queueing_s > _TARGET_PACKETS * link.service_s(_FULL_BYTES):
+            yield fair_queues(link, others)
+    elif not fills and fair:
+        yield fair_queues(link, others)
+    elif (link.limit_packets(path.packet_bytes) or math.inf) <= LONG * many(link) * bdp(link, path):
+        return
+    # What collects while a link waits for its medium is more.
+    elif not link.sends_bursts:
+        yield from _one_bdp(link, path)
+    yield from _codel(link, path, others)
+
+
+def _one_bdp(link: Link, path: Path, key: str = "") -> Iterator[Tried]:
+    """A queue of one BDP for TCP, where that is much shorter."""
+    limit = link.limit_packets(path.packet_bytes) or math.inf
+    if path.tcp is not None and max(bdp(link, path), BURST) < limit / LONG:
+        text, packets = one_bdp(link, path)
+        yield f"a {text}", {f"{link.key}.queue{key}": packets}
+
+
+def _codel(link: Link, path: Path, others: Others) -> Iterator[Tried]:
+    """CoDel, whose drops tell senders to slow down: they are losses for nothing where those that fill it do not.
+
+    Data among many ACKs would pay for these.
+    """
+    fill = [*others.fill.values()] or [path.congestion, *others.controls]
+    deaf = DEAF.intersection(fill) or not (all(others.fill.values()) and any(fill))
+    pays = link.name in others.beside.acked and not carries_acks_alone(link, path)
+    if link.queueing_s > STANDING_S and not deaf and not pays:
+        timed, lasts = _timed(link, others)
+        codel = {"kind": "codel", "limit": link.written() or "unlimited"} | timed
+        yield f"CoDel{lasts and f' ({lasts})'}", {f"{link.key}.queue": codel}
+
+
+def fair_queues(link: Link, others: Others) -> Tried:
+    """Queues that give flows turns, at a link and those that belong to it; where ACKs are many, one that filters."""
+    together = others.beside.together
+    # Datagrams that do not slow down lose packets of all their frames there, rather than the ends of some.
+    pay = [label for label, control in others.fill.items() if not control]
+    cost = f", at the cost of {named(pay)}" if pay else ""
+    where: dict[str, list[str]] = {}
+    changes: dict[str, Any] = {}
+    for each in together if link in together else (link,):
+        timed, lasts = _timed(each, others)
+        if each.name in others.beside.acked:
+            text, queue = f"CAKE with its ACK filter{lasts and f' ({lasts})'}", _cake(each)
+        else:
+            text = f"FQ-CoDel (a queue for each flow{lasts and f', {lasts}'}{cost})"
+            queue = {"kind": "fq-codel"}
+        where.setdefault(text, []).append(each.name)
+        changes[f"{each.key}.queue"] = queue | timed
+    if len(changes) == 1:
+        return next(iter(where)), changes
+    return " and ".join(f"{text} at {listed(names)}" for text, names in where.items()), changes
+
+
+def _timed(link: Link, others: Others) -> tuple[dict[str, str], str]:
+    """CoDel's interval and target, where round trips, or a rate that changes at random, take longer than it has."""
+    changing = many(link) > 1
+    longest_s = max(_INTERVAL_S, math.ceil(others.beside.rtt_s / _STEP_S) * _STEP_S) * (_CHANGING if changing else 1)
+    if longest_s <= _INTERVAL_S:
+        return {}, ""
+    target_s = (_TARGET_OF_CHANGING if changing else _TARGET) * longest_s
+    interval, target = (units.format_time(round(each, 4)) for each in (longest_s, target_s))
+    return {"interval": interval, "target": target}, f"interval {interval}"
+
+
+def _cake(link: Link) -> dict[str, str]:
+    """CAKE that knows the rate of its link, if that is one: its target allows for packets that take long to send."""
+    queue = {"kind": "cake", "ack_filter": "normal"}
+    known = link.spec["rate_bps"] if "rate" not in link.spec and link.shaped_bps == math.inf else None
+    return queue | ({"rate": units.format_rate(_SHAPED * known)} if known else {})
