@@ -53,6 +53,14 @@ duration = "10 s"
 link.l = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms", queue = "100 packets", loss = "20 %", arq = { after = "8 ms" } }
 traffic.v = { kind = "cbr", from = "a", to = "b", rate = "18 Mbit/s", udp.datagram = "1500 B" }
 """
+GROUPS: Final = """
+profile = "linux"
+duration = "10 s"
+observe.flows = "group"
+link.l = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "10 ms", queue = "100 packets" }
+traffic.torrent = { kind = "bulk", flows = 9, from = "a", to = "b" }
+traffic.tv = { kind = "bulk", from = "a", to = "b" }
+"""
 
 
 def _run(text: str, changes: dict[str, Any] | None = None) -> Run:
@@ -211,6 +219,19 @@ def test_bursts_that_fill_a_queue_are_named(data: str, changes: dict[str, Any]) 
     before, after = (_row(_run(text, changes | each), "call") for each in ({}, fair.changes))
     assert after["one_way_delay_p95_s"] < 0.1 * before["one_way_delay_p95_s"]
     assert after["packets_dropped"] == 0
+
+
+def test_a_group_is_told_of_as_its_flows_are() -> None:
+    (group,) = _run(GROUPS).why().diagnoses
+    (each,) = _run(GROUPS, {"observe.flows": "each"}).why().diagnoses
+    assert group.sentence.startswith("2 groups, torrent and tv: link l is saturated (99.8 % busy, shared by 10 flows).")
+    assert group.suggestions == each.suggestions == ()
+    windows = {"traffic.torrent.tcp.window": "10 packets", "traffic.tv": None, "link.l.delay": "50 ms"}
+    small = _told(GROUPS, "torrent", windows)
+    assert "the receiver's window of 10 packets holds the rate" in small.sentence
+    lossy = [_told(GROUPS, "torrent", {"link.l.loss": "2 %", "observe.flows": flows}) for flows in ("each", "group")]
+    windows_of = [int(re.findall(r"([0-9]+) packets in flight", each.sentence)[0]) for each in lossy]
+    assert max(windows_of) <= 1.5 * min(windows_of)
 
 
 def test_suggestions_for_a_path_name_their_links_if_these_differ() -> None:

@@ -21,7 +21,7 @@ from tightlink.diagnosis.paths import FAIR, Path, Paths
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
-from tightlink.diagnosis.words import ALIKE, family, listed, ms, named, percent, sentence
+from tightlink.diagnosis.words import ALIKE, MEMBERS, family, listed, ms, named, percent, sentence
 from tightlink.numbers import grouped
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Accounted:
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
         """Diagnoses of flows by their rows of the table ``flows``: those that have the same are one."""
+        rows = [{**row, MEMBERS: self._paths.flows_of(row["label"])} for row in rows]
         flows = list(map(self._flow, rows))
         made = [self._of_group(*family) for family in self._families(self._groups(flows))]
         return sorted(made, key=lambda diagnosis: -len(diagnosis.flows))
@@ -130,7 +131,8 @@ class Accounted:
         done = took([self._took[flow.label] for flow in flows if flow.label in self._took])
         more = [disagreement(row, kernel), _outage(middle), _falling(mean), _needless(needless, flows)]
         answer = done + _answer(mean, told, help_, more, always=_is_always_full(mean[0], middle))
-        return Diagnosis(tuple(flow.label for flow in flows), mean, told, help_, answer, kernel)
+        names, groups = tuple(flow.label for flow in flows), any(flow.row[MEMBERS] > 1 for flow in flows)
+        return Diagnosis(names, mean, told, help_, answer, kernel, groups)
 
     def _others(
         self, middle: _Flow, flows: Sequence[_Flow], first: Cause, where: str, *, alike: bool, needless: bool

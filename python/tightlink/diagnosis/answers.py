@@ -99,11 +99,14 @@ class Diagnosis:
     """Both answers and the suggestions in sentences, without the names of the flows."""
     tcp_info: dict[str, float] | None = None
     """What the kernel of a measured flow's sender counted itself: shares of the flow's time, and its shortest RTT."""
+    of_groups: bool = False
+    """Whether the names are those of traffic groups, which the table does not divide into flows."""
 
     @property
     def subject(self) -> str:
         """The flows in short: "4 flows, upload[0..3]"."""
-        return named(self.flows) if len(self.flows) == 1 else f"{len(self.flows)} flows, {named(self.flows)}"
+        many = "groups" if self.of_groups else "flows"
+        return named(self.flows) if len(self.flows) == 1 else f"{len(self.flows)} {many}, {named(self.flows)}"
 
     @property
     def sentence(self) -> str:
@@ -179,7 +182,7 @@ class Why:
             # A command that two diagnoses share is printed once.
             fresh = tuple(each for each in diagnosis.suggestions[:1] if each.command not in told)
             told |= {each.command for each in fresh}
-            yield str(Diagnosis(diagnosis.flows, diagnosis.causes, diagnosis.delay, fresh, diagnosis.answer))
+            yield str(replace(diagnosis, suggestions=fresh))
         rest = self.diagnoses[_MOST_SAID:]
         if rest:
             flows = sum(len(diagnosis.flows) for diagnosis in rest)

@@ -11,7 +11,7 @@ from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.paths import ALIKE as ALIKE_RTT
 from tightlink.diagnosis.paths import STRICT, YIELDING, Path, Paths
-from tightlink.diagnosis.words import amount, between, lost_percent, ms, named, percent, rate
+from tightlink.diagnosis.words import amount, between, lost_percent, ms, named, of_each, percent, rate
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
 SATURATED: Final = 0.95
@@ -132,7 +132,7 @@ def window_fills(row: Mapping[str, Any], path: Path) -> bool:
     """Whether a flow has nearly its whole window in flight on average, by Little's law."""
     if path.window_packets is None or not row["rtt_mean_s"]:
         return False
-    in_flight = (row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (8 * path.packet_bytes)
+    in_flight = of_each(row, "throughput_bps") * row["rtt_mean_s"] / (8 * path.packet_bytes)
     return bool(in_flight >= _FILLED * path.window_packets)
 
 
@@ -146,7 +146,7 @@ def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> C
         why = " (the receiver delays it)" if delayed else ""
         return Cause("last_ack", share, "certain", "", f"all is sent, and the last ACK is awaited, {ms(waits)}{why}")
     carries = rate(path.slowest.carries_bps(path.packet_bytes))
-    sends = rate(row["throughput_bps"] or 0.0)
+    sends = rate(of_each(row, "throughput_bps"))
     text = f"the application offers no more: {sends} where the path carries {carries}"
     return Cause("application", share, "certain", "", text)
 
@@ -187,4 +187,4 @@ def lasted(row: Mapping[str, Any]) -> float:
 def gave_way(row: Mapping[str, Any], path: Path, link: Link, paths: Paths) -> bool:
     """Whether a flow has much less than its part of a link beside flows that do not give way."""
     part = link.carries_bps(path.packet_bytes) / (paths.beside(link.name, row) + 1)
-    return paths.beside(link.name, row, heeding=True) > 0 and (row["throughput_bps"] or 0.0) < _YIELDED * part
+    return paths.beside(link.name, row, heeding=True) > 0 and of_each(row, "throughput_bps") < _YIELDED * part

@@ -10,7 +10,7 @@ from tightlink.diagnosis import filling
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import LOSES, SATURATED, busy_processor, lasted, router, saturated, sender_rate
 from tightlink.diagnosis.paths import Path, Paths
-from tightlink.diagnosis.words import ALIKE, between, lost_percent, ms, percent, rate
+from tightlink.diagnosis.words import ALIKE, MEMBERS, between, lost_percent, ms, percent, rate
 
 #: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.
 _MUCH: Final = 0.5
@@ -123,7 +123,8 @@ def _offered(row: Mapping[str, Any]) -> str:
     rates = [filling.offered_bps(each) for each in row.get(ALIKE, [row])]
     if max(rates) > _UNLIKE * min(rates):
         return between(rate(min(rates)), rate(max(rates)))
-    return f"{rate(filling.offered_bps(row))}{' each' if len(rates) > 1 else ''}"
+    more = " each" if len(rates) > 1 else " in all" if row.get(MEMBERS, 1) > 1 else ""
+    return f"{rate(filling.offered_bps(row))}{more}"
 
 
 def _whose(row: Mapping[str, Any]) -> str:

@@ -31,6 +31,7 @@ from tightlink.diagnosis.words import (
     between,
     lost_percent,
     ms,
+    of_each,
     percent,
     rate,
     small_percent,
@@ -114,7 +115,7 @@ def _at_long_queue(
 ) -> Cause:
     """Of an incast, an overshoot, or others' doing."""
     lost = lost_percent(row)
-    if (row["timeouts"] or 0) * _least_timeout_s(path) > _MOST * sure[0] * (row["stop_s"] - row["start_s"]):
+    if of_each(row, "timeouts") * _least_timeout_s(path) > _MOST * sure[0] * (row["stop_s"] - row["start_s"]):
         return _timeouts(row, path, queue, sure)
     if queue.utilization >= SATURATED and lasts(row, queue):
         found = network(row, path, paths, sure[0])
@@ -226,7 +227,7 @@ def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
     """Mean packets in flight, by Little's law: what is delivered in a round trip."""
     if not row["rtt_mean_s"]:
         return None
-    return float((row["throughput_bps"] or 0.0) * row["rtt_mean_s"] / (8 * path.packet_bytes))
+    return float(of_each(row, "throughput_bps") * row["rtt_mean_s"] / (8 * path.packet_bytes))
 
 
 def of_bdp(row: Mapping[str, Any], path: Path) -> str:

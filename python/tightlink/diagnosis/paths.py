@@ -301,7 +301,7 @@ class Paths:
 
     def _mean_rtt_s(self, label: str, path: Path) -> float | None:
         """The mean round trip, with what hosts take before a packet is stamped: a window's rate alone tells of that."""
-        mean, throughput = self._rtt.get(label), self._throughput.get(label)
+        mean, throughput = self._rtt.get(label), (self._throughput.get(label) or 0.0) / self.flows_of(label)
         if mean is None or not throughput or not (path.tcp or {}).get("processing_delay_s"):
             return mean
         return float(max(mean, 8 * path.packet_bytes * (path.window_packets or 0) / throughput))
@@ -415,7 +415,7 @@ class Paths:
             for label in self.users.get(link, ()):
                 traffic = self._flows[label]["traffic"]
                 if traffic["kind"] == "bulk" and not traffic.get("bytes") and self.control(label) not in YIELDING:
-                    rates[label] = self._throughput.get(label) or 0.0
+                    rates[label] = self._rate(label)
             groups: dict[str, list[float]] = {}
             for label, rate in rates.items():
                 groups.setdefault(self.group(label), []).append(rate)
@@ -427,6 +427,21 @@ class Paths:
             # A flow that has most of what its group has is named rather than that.
             self._most[link] = most[-1] if most else None
         return self._most[link]
+
+    def _rate(self, label: str) -> float:
+        """What arrives of a flow, in bit/s; of one that the table does not tell apart, its part of its group's."""
+        if label in self._throughput:
+            return self._throughput[label] or 0.0
+        group = self.group(label)
+        return (self._throughput.get(group) or 0.0) / self.flows_of(group)
+
+    def flows_of(self, label: str) -> int:
+        """How many flows a row of the table of flows is about: one, unless it is that of a group."""
+        return 1 if self._flows[label]["label"] == label else self._sizes[label]
+
+    @cached_property
+    def _sizes(self) -> Counter[str]:
+        return Counter(str(flow["group"]) for flow in self._resolved["flows"])
 
     def is_of(self, label: str, name: str) -> bool:
         """Whether a flow is the flow, or one of the group, of this name."""

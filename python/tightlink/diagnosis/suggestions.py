@@ -18,6 +18,7 @@ from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, othe
 from tightlink.diagnosis.paths import BY_DELAY, DEAF, FAIR, MANAGED, STRICT, Path
 from tightlink.diagnosis.queue_lengths import BURST, bdp, many, one_bdp
 from tightlink.diagnosis.sweeps import SELECTIVE, swept
+from tightlink.diagnosis.words import MEMBERS
 
 #: A queueing delay is worth a change from so much of the base delay on.
 _STANDING: Final = 0.25
@@ -267,7 +268,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause, Others], Tried | None]]] = {
 def _is_greedy(row: Mapping[str, Any], path: Path, link: Link, others: Others) -> bool:
     """Whether datagrams are more than a fair queue would let through beside other flows."""
     part_bps = link.carries_bps(path.packet_bytes) / (len(others.controls) + 1)
-    return path.tcp is None and filling.offered_bps(row) > filling.MORE * part_bps
+    return path.tcp is None and filling.offered_bps(row) > filling.MORE * part_bps * row.get(MEMBERS, 1)
 
 
 def _stands(delay: Delay) -> bool:

@@ -14,7 +14,7 @@ from tightlink.diagnosis import losses
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import SATURATED, busy_processor, gave_way, network, router, saturated
 from tightlink.diagnosis.paths import BY_DELAY, FAIR, YIELDING, Path, Paths
-from tightlink.diagnosis.words import DISCIPLINES, amount, percent, small_percent
+from tightlink.diagnosis.words import DISCIPLINES, amount, of_each, percent, small_percent
 
 #: Controls that send at a rate that they have measured.
 _BY_RATE: Final = frozenset({"bbr", "bbr3", "vivace"})
@@ -137,7 +137,7 @@ def _threshold(path: Path) -> float | None:
 
 def _starting(row: Mapping[str, Any], path: Path, share: float) -> bool:
     """Whether the time at the congestion window can be slow start: as few round trips as that takes, or less."""
-    delivered, threshold = row["packets_delivered"] or 0, _threshold(path)
+    delivered, threshold = of_each(row, "packets_delivered"), _threshold(path)
     if threshold is not None and delivered > 2 * threshold:
         return False
     first = (path.tcp or {})["initial_window_packets"]
@@ -154,7 +154,7 @@ def _rounds(row: Mapping[str, Any], path: Path, share: float) -> float:
 
 
 def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
-    if (row["packets_delivered"] or 0) > _STARTED * path.bdp_packets:
+    if of_each(row, "packets_delivered") > _STARTED * path.bdp_packets:
         text = f"slow start lasts, {amount(_rounds(row, path, share))} round trips"
         return Cause("slow_start", share, "certain", "", text)
     size = path.spec["traffic"].get("bytes")

@@ -12,6 +12,8 @@ from tightlink.numbers import grouped
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 #: In the row of a flow whose words are those of several: the rows of all.
 ALIKE: Final = "alike"
+#: In the row of a group that the table does not divide into flows: how many these are.
+MEMBERS: Final = "members"
 #: Names of disciplines in a sentence; a drop-tail queue has none.
 DISCIPLINES: Final = {
     "cake": "CAKE",
@@ -28,6 +30,15 @@ DISCIPLINES: Final = {
 }
 #: More names than this are counted, not listed.
 _MOST_NAMES: Final = 4
+
+
+def of_each(row: Mapping[str, Any], name: str) -> float:
+    """A sum of a row, or of the flows of a group in the mean.
+
+    >>> of_each({"timeouts": 8}, "timeouts"), of_each({"timeouts": 8, MEMBERS: 4}, "timeouts")
+    (8.0, 2.0)
+    """
+    return float((row[name] or 0.0) / row.get(MEMBERS, 1))
 
 
 def percent(share: float) -> str:
