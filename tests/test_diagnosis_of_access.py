@@ -53,6 +53,12 @@ duration = "10 s"
 link.l = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms", queue = "100 packets", loss = "20 %", arq = { after = "8 ms" } }
 traffic.v = { kind = "cbr", from = "a", to = "b", rate = "18 Mbit/s", udp.datagram = "1500 B" }
 """
+POLICED: Final = """
+profile = "linux"
+duration = "20 s"
+link.l = { ends = ["a", "b"], rate = "100 Mbit/s", delay = "15 ms", queue = { kind = "policer", rate = "10 Mbit/s", burst = "30 kB", limit = "1000 packets" } }
+traffic.d = { kind = "bulk", from = "a", to = "b" }
+"""
 GROUPS: Final = """
 profile = "linux"
 duration = "10 s"
@@ -219,6 +225,16 @@ def test_bursts_that_fill_a_queue_are_named(data: str, changes: dict[str, Any]) 
     before, after = (_row(_run(text, changes | each), "call") for each in ({}, fair.changes))
     assert after["one_way_delay_p95_s"] < 0.1 * before["one_way_delay_p95_s"]
     assert after["packets_dropped"] == 0
+
+
+def test_tcp_at_a_policer() -> None:
+    found = _told(POLICED, "d")
+    assert found.causes[0].name == "policer"
+    before = _row(_run(POLICED), "d")
+    tried = [each for each in found.suggestions if each.changes]
+    assert [each.text.split()[1] for each in tried] == ["shaper", "burst"]
+    for each in tried:
+        assert _row(_run(POLICED, each.changes), "d")["goodput_bps"] > 1.05 * before["goodput_bps"]
 
 
 def test_a_group_is_told_of_as_its_flows_are() -> None:

@@ -29,7 +29,7 @@ _WORTH: Final = 0.1
 _FULL: Final = {
     "small_queue": 0.9,
     "timeouts": 0.8,
-    "policer": 0.9,
+    "policer": 0.98,
     "early_drops": 0.8,
     "congestion_marks": 0.8,
     "random_loss": 0.8,
@@ -46,6 +46,8 @@ _OF_DCTCP: Final = 7
 _INITIAL: Final = (32, 100)
 #: In a link less busy than that no queue stands: what waits there comes in bursts.
 _BUSY: Final = 0.8
+#: Bursts of a policer are suggested in BDP, in steps of so many bytes.
+_BURST_BDP, _STEP_BYTES = 2, 1000
 #: A window, or a burst, that is to be no more than so many times what it is is left; and one that is no more than what
 #: it is to be.
 _MORE, _LARGER = 1.1, 1.25
@@ -130,6 +132,8 @@ def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[
         if cause.name in changes and (busy < _FULL.get(cause.name, math.inf) or cause.name == first == "control")
     )
     yield from [each for each in tried if each is not None][:1]
+    if first == "policer" and path.tcp is not None and busy < _FULL[first]:
+        yield from _larger_burst(path, found[0])
 
 
 def _key(path: Path, rest: str) -> str:
@@ -174,6 +178,15 @@ def _shape(path: Path, cause: Cause, _: Others) -> Tried:
     if path.tcp is None:
         text, packets = "a shaper of that rate, at which bursts wait", link.written() or "unlimited"
     return text, {f"{link.key}.queue": packets, f"{link.key}.shaper": shaper}
+
+
+def _larger_burst(path: Path, cause: Cause) -> Iterator[Tried]:
+    """A burst that lets a window of slow start through, or what follows an idle time: two BDP of its rate."""
+    link = path.link(cause.where)
+    wanted = math.ceil(_BURST_BDP * path.filling_packets * path.packet_bytes / _STEP_BYTES) * _STEP_BYTES
+    if wanted > _MORE * link.spec["queue"]["burst_bytes"]:
+        burst = units.format_size(wanted)
+        yield f"a burst of two BDP ({burst})", {f"{link.key}.queue.burst": burst}
 
 
 def _mark_later(path: Path, cause: Cause, others: Others) -> Tried:
