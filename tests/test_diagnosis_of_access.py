@@ -53,6 +53,13 @@ duration = "10 s"
 link.l = { ends = ["a", "b"], rate = "20 Mbit/s", delay = "10 ms", queue = "100 packets", loss = "20 %", arq = { after = "8 ms" } }
 traffic.v = { kind = "cbr", from = "a", to = "b", rate = "18 Mbit/s", udp.datagram = "1500 B" }
 """
+#: A bonded line: a fifth of the packets comes later than the others.
+BOND: Final = """
+profile = "linux"
+duration = "20 s"
+link.bond = { ends = ["a", "b"], rate = "100 Mbit/s", delay = "15 ms", queue = "1 BDP", reorder = { probability = "20 %", delay = "12 ms" } }
+traffic.d = { kind = "bulk", from = "a", to = "b" }
+"""
 POLICED: Final = """
 profile = "linux"
 duration = "20 s"
@@ -225,6 +232,20 @@ def test_bursts_that_fill_a_queue_are_named(data: str, changes: dict[str, Any]) 
     before, after = (_row(_run(text, changes | each), "call") for each in ({}, fair.changes))
     assert after["one_way_delay_p95_s"] < 0.1 * before["one_way_delay_p95_s"]
     assert after["packets_dropped"] == 0
+
+
+def test_hystart_is_told_apart_from_reordering() -> None:
+    """A few packets that are taken for lost do not keep a window small that has never grown."""
+    found = _told(BOND, "d")
+    assert (found.causes[0].name, found.causes[0].certainty) == ("window_growth", "likely")
+    assert "HyStart has left slow start early, for the reordering of bond looks like a queue" in found.sentence
+    first = found.suggestions[0].changes
+    assert first == {"traffic.d.tcp.slow_start": "hystart++"}
+    assert _row(_run(BOND, first), "d")["goodput_bps"] > 2 * _row(_run(BOND), "d")["goodput_bps"]
+    # Without waiting for late packets each of them reduces the window.
+    sack = _told(BOND, "d", {"traffic.d.tcp.recovery": "sack"})
+    assert sack.causes[0].name == "reordering"
+    assert sack.suggestions[0].changes == {"traffic.d.tcp.recovery": "rack"}
 
 
 def test_tcp_at_a_policer() -> None:

@@ -11,6 +11,8 @@ from tightlink import units
 from tightlink.diagnosis import arq, changing_rate
 
 _BITS: Final = 8
+#: Where a link's table says how much later some packets come.
+_LATER: Final = (("reorder", "delay_s"), ("arq", "after_s"))
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,13 @@ class Link:
     def delay_changes(self) -> bool:
         """Whether packets take longer on its wire than its delay at times."""
         return not self.spec.keys().isdisjoint(("delay", "jitter", "arq", "reorder"))
+
+    @property
+    def later_s(self) -> float:
+        """By how much a packet may come later than the one before it, where its wire delays them unlike each other."""
+        jitter = self.spec.get("jitter", {}).get("distribution", {})
+        spread_s = jitter.get("most_s", max((*jitter.get("values_s", ()), 2 * jitter.get("mean_s", 0.0))))
+        return float(max(spread_s, *(self.spec.get(key, {}).get(name, 0.0) for key, name in _LATER)))
 
     @property
     def delayed_by(self) -> str:

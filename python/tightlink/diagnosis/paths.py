@@ -53,6 +53,8 @@ _NEARLY_ALL: Final = 0.75
 _ACKS: Final = 2.0
 #: A link that is busy for so much of the time has no room for more.
 _FULL: Final = 0.9
+#: HyStart leaves slow start where round trips are longer by a part of the shortest, within these (Ha and Rhee 2011).
+_HYSTART_PART, _HYSTART_S = 8, (0.004, 0.016)
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
 _Span = tuple[float, float]
@@ -201,6 +203,15 @@ class Path:
             return "with its changing delay"
         hosts_s = (self.tcp or {}).get("processing_delay_s") or 0.0
         return "as hosts take their time" if more > (ALIKE - 1) * self.base_rtt_s and hosts_s >= more / 2 else ""
+
+    @property
+    def leaves_early(self) -> Link | None:
+        """The link whose wire delays packets so unlike each other that HyStart leaves slow start, if one does."""
+        if (self.tcp or {}).get("slow_start") != "hystart":
+            return None
+        least_s, most_s = _HYSTART_S
+        link = max((*self.forward, *self.reverse), key=lambda each: each.later_s)
+        return link if link.later_s >= min(max(self.base_rtt_s / _HYSTART_PART, least_s), most_s) else None
 
     @property
     def filling_packets(self) -> float:

@@ -48,6 +48,8 @@ _INITIAL: Final = (32, 100)
 _BUSY: Final = 0.8
 #: Bursts of a policer are suggested in BDP, in steps of so many bytes.
 _BURST_BDP, _STEP_BYTES = 2, 1000
+#: Causes of more of the time are the main one.
+_MOST: Final = 0.5
 #: A window, or a burst, that is to be no more than so many times what it is is left; and one that is no more than what
 #: it is to be.
 _MORE, _LARGER = 1.1, 1.25
@@ -249,6 +251,13 @@ def _lift_threshold(path: Path, _: Cause, __: Others) -> Tried | None:
     return "slow start without a threshold", {_key(path, "tcp.initial_ssthresh"): "unlimited"}
 
 
+def _resume_slow_start(path: Path, cause: Cause, _: Others) -> Tried | None:
+    # Where something else is what holds the flow, it would take from others.
+    if path.leaves_early is None or (cause.share or 1.0) < _MOST:
+        return None
+    return "HyStart++ (resumes slow start where delays fall again)", {_key(path, "tcp.slow_start"): "hystart++"}
+
+
 def _take_part(path: Path, _: Cause, __: Others) -> Tried:
     return "CUBIC", {_key(path, "tcp.congestion"): "cubic"}
 
@@ -271,7 +280,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause, Others], Tried | None]]] = {
     "random_loss": _ignore_losses,
     "reordering": _wait_for_late,
     "slow_start": _begin_larger,
-    "window_growth": _lift_threshold,
+    "window_growth": lambda *found: _lift_threshold(*found) or _resume_slow_start(*found),
     "control": _take_part,
     "sender_packet_rate": _larger_packets,
     "router_packet_rate": _larger_packets,

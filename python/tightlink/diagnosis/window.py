@@ -26,6 +26,8 @@ _LITTLE: Final = 0.1
 _OF_TARGET_S: Final = 0.03
 #: Losses of which timeouts take no part, so that they allow a window.
 _FEW: Final = 0.01
+#: Packets of which so few are lost, or retransmitted without need, are held by something else.
+_RARE: Final = 0.001
 #: A shaper that is used so far is what bounds the rate: its queue drops before it stands.
 _SHAPED: Final = 0.9
 #: A control that has delivered so many bandwidth-delay products has left its start behind.
@@ -36,7 +38,7 @@ _SLOWEST_GROWTH: Final = 1.5
 
 def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
     """Why the congestion window, or the pacing that goes with it, holds a flow back for a share of its time."""
-    found = _full(row, path, paths, share) or losses.overtaken(row, path, share)
+    found = _full(row, path, paths, share) or _left_early(row, path, share) or losses.overtaken(row, path, share)
     if found is not None:
         return found
     heeded = path.congestion not in _BY_RATE or row["packets_dropped"] > _FEW * row["packets_sent"]
@@ -92,6 +94,19 @@ def _held_back(row: Mapping[str, Any], path: Path) -> bool:
     return path.congestion in BY_DELAY and (losses.mean_window(row, path) or math.inf) < allowed
 
 
+def _left_early(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
+    """HyStart has taken what a wire adds to some packets for a queue, and there are hardly any losses since.
+
+    Of recoveries those that do not wait for late packets reduce the window often enough by themselves.
+    """
+    retransmitted = max(row["packets_retransmitted"] or 0, row["packets_dropped"])
+    few = retransmitted <= _RARE * row["packets_sent"] and not losses.most_on_wire(path).lost_on_wire
+    small = (losses.mean_window(row, path) or math.inf) < losses.NEAR * path.bdp_packets
+    patient = not retransmitted or (path.tcp or {})["recovery"] == "rack"
+    heeds = path.congestion not in BY_DELAY | _BY_RATE and not _marked(row, path) and not _starting(row, path, share)
+    return _growing(row, path, share) if path.leaves_early and few and small and patient and heeds else None
+
+
 def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     """Neither losses nor marks, and slow start is over: the control's own choice."""
     if path.congestion in BY_DELAY:
@@ -107,6 +122,13 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     if threshold is not None:
         text = f"the congestion window grows by a packet per round trip from a threshold of {threshold:g} packets on"
         text += losses.of_bdp(row, path)
+    elif path.leaves_early is not None:
+        link = path.leaves_early
+        text = (
+            f"HyStart has left slow start early, for the {link.delayed_by} of {link.name} looks like a queue, and the "
+            f"congestion window grows slowly since{losses.of_bdp(row, path)}"
+        )
+        return Cause("window_growth", share, "likely", "", text)
     return Cause("window_growth", share, "certain", "", text)
 
 
