@@ -142,9 +142,13 @@ class TwoLevel:
         looked at, single factors and products of two; and in other designs those that the earlier ones do not
         make up.
         """
+        return list(self._terms)
+
+    @cached_property
+    def _terms(self) -> tuple[Term, ...]:
         every = self.regular and self.distinct <= _MOST
         chosen = self._leaders() if every else self._simple()
-        return [Term(each, self.name(each), self.column(each), self.aliases(each)) for each in chosen]
+        return tuple(Term(each, self.name(each), self.column(each), self.aliases(each)) for each in chosen)
 
     @cached_property
     def _short(self) -> dict[int, list[tuple[int, ...]]]:
