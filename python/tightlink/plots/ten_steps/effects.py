@@ -22,6 +22,9 @@ _NAMED: Final = 8
 _IN_SIGHT: Final = 1.1
 #: Points closer to each other than this share of the largest effect are named together.
 _NEAR: Final = 0.06
+#: About what a letter takes, as a share of the largest half-normal median, and a line of the largest effect.
+_LETTER: Final = 0.019
+_LINE: Final = 0.045
 _WHITE: Final = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 0.4}
 #: Of the surface: points along a side, how far beyond the levels, lines, and the length of the arrow.
 _DENSE: Final = 41
@@ -78,14 +81,14 @@ def effects(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
 def half_normal(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
     """Step 8: |effects| over half-normal medians, with the line of noise; those beyond the margin are named."""
     ax, shown, up = axes(ax), named.chosen(found, names), named.effect_axis(found)
-    points, largest = found.half_normal.points, found.half_normal.standing_out[:_NAMED]
+    points, apart = found.half_normal.points, _named_apart(found, shown)
+    end = points["quantile"][-1]
     for row in points.iter_rows(named=True):
         here = row["quantile"], row["size"] * up.factor
         ax.plot(*here, marker="o", color=_LARGE if row["stands_out"] else _NOISE, markersize=4, linestyle="none")
-        if row["term"] in largest:
+        if row["term"] in apart:
             ax.annotate(named.term(row["term"], shown), here, (-5, 1), textcoords="offset points", ha="right",
                         va="center", fontsize=_SMALL)  # fmt: skip
-    end = points["quantile"][-1]
     if math.isfinite(found.half_normal.error):
         ax.plot([0, end], [0, end * found.half_normal.error * up.factor], color=_NOISE, linewidth=1)
     _margins(ax.axhline, found, up)
@@ -149,6 +152,17 @@ def contour(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
     ax.set_yticks([-1, 1], surface.up_levels, rotation=90, va="center")
     ax.set(xlabel=shown[surface.across], ylabel=shown[surface.up], title=up.title)
     return ax
+
+
+def _named_apart(found: Steps, shown: Mapping[str, str]) -> set[str]:
+    """The largest effects that stand out, without those whose names would run into that of a larger one."""
+    points = found.half_normal.points.reverse()
+    end, top = points["quantile"][0], points["size"][0]
+    taken: dict[str, tuple[float, float]] = {}
+    for term, place, size in points.filter(stands_out=True).head(_NAMED).select("term", "quantile", "size").rows():
+        if all(place <= left or above - size > _LINE * top for left, above in taken.values()):
+            taken[term] = place - _LETTER * len(named.term(term, shown)) * end, size
+    return set(taken)
 
 
 def _together(found: Steps, shown: Mapping[str, str]) -> list[tuple[str, tuple[float, float]]]:
