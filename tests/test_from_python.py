@@ -55,7 +55,7 @@ class Halving(tl.CongestionControl):
         ("traffic.ftp.flows", np.arange(1, 3), [1, 2]),
         ("traffic.ftp.flows", pl.Series([1, 2]), [1, 2]),
         ("traffic.ftp.tcp.congestion", [Halving, "cubic"], ["halving", "cubic"]),
-        ("link.bottleneck.queue", [tl.DropTail(limit="9 packets")], ["{'kind': 'drop-tail', 'limit': '9 packets'}"]),
+        ("link.bottleneck.queue", [tl.DropTail(limit="9 packets")], ['{ kind = "drop-tail", limit = "9 packets" }']),
     ],
     ids=["numpy", "polars", "controls", "tables"],
 )

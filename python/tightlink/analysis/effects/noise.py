@@ -89,8 +89,10 @@ def noise(design: TwoLevel, values: Array) -> Noise:
 def against(test: str, *freedom: float) -> str:
     """What effects are held against, in words, with the degrees of freedom or the least and the most of them.
 
-    >>> against(REPLICATIONS, 16), against(LENTH, 7 / 3, 5)[-30:]
-    ('what replications differ by, 16 degrees of freedom', ' 2.33 to 5 degrees of freedom')
+    >>> print(against(REPLICATIONS, 16))
+    what replications differ by, 16 degrees of freedom
+    >>> print(against(LENTH, 7 / 3, 5))
+    the small ones of all effects (Lenth's), as no replications differ, 2.33 to 5 degrees of freedom
     """
     ends = " to ".join(dict.fromkeys(f"{each:.3g}" for each in freedom))
     return f"{_AGAINST[test]}, {ends} degree{'' if ends == '1' else 's'} of freedom"
