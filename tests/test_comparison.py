@@ -305,7 +305,7 @@ def test_levels_of_a_sweep_are_no_replications_of_another(tmp_path: Path) -> Non
     )
     rows = found.values.filter(metric=metric)
     assert rows.height == 6
-    # Each combination has the mean and the interval of its own sweep, and stands beside one combination of the other.
+    # Each combination has the mean and the interval that its sweep has, and stands beside one combination of the other.
     summary = first.summary
     assert rows["first"].to_list() == pytest.approx(summary[metric].to_list())
     assert rows["first_half_width"].to_list() == pytest.approx(summary["queueing_delay_p95_half_width_s"].to_list())
