@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
+from tightlink.diagnosis.beside import Others, Tried
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.filling import Filling
-from tightlink.diagnosis.suggestions import Others, Tried, shorter_timeout, suggestions
+from tightlink.diagnosis.suggestions import shorter_timeout, suggestions
 from tightlink.diagnosis.transfer_causes import APART, FULL, WAITS, Found, exceeds, lost_at, mean_of, timeout
 from tightlink.diagnosis.under_way import Group, Used
 from tightlink.diagnosis.words import family, named
