@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,7 +127,7 @@ def test_reports_come_once_a_round_trip(base: tl.Scenario) -> None:
             told.append(report)
             self.ssthresh = min(self.ssthresh, 100.0)
 
-        def on_loss(self, loss: tl.Loss) -> float:
+        def on_loss(self, loss: tl.Loss) -> float | None:
             losses.append(loss)
             assert math.isfinite(self.cwnd)
             return super().on_loss(loss)
@@ -175,7 +176,7 @@ def test_options_are_parameters(base: tl.Scenario) -> None:
         ("def on_report(self, report): return 1 / 0", r"on_report of ftp at 0\.0\d+ s: ZeroDivisionError: .*line 3\)"),
         (
             "def on_loss(self, loss): pass",
-            r"on_loss of ftp at .* s: ValueError: what it returns is None: expected packets",
+            r"on_loss of ftp at .* s: ValueError: what it returns is None: expected packets, or that it sets self.cwnd",
         ),
         ("def on_loss(self, loss): return float('nan')", "what it returns is nan: expected packets"),
         (
@@ -188,7 +189,20 @@ def test_options_are_parameters(base: tl.Scenario) -> None:
         ("pacing_rate = 'x'\n    def on_ack(self, ack): pass", "pacing_rate is 'x': expected packets per second"),
         ("def on_sample(self, sample): return 8", "on_sample of ftp at .*: it returns 8: expected True, or nothing"),
         ("def on_report(self, report): return 8", "on_report of ftp at .*: it returns 8: expected nothing, as it sets"),
-        ("def __init__(self): raise RuntimeError('no')\n    def on_report(self, report): pass", "no"),
+        (
+            "def on_loss(self, loss):\n        self.cwnd = 7\n        return 30",
+            r"on_loss of ftp .*: it returns 30 and sets self\.cwnd to 7: expected one of them",
+        ),
+        ("def on_loss(self, loss): return True", "what it returns is True: expected packets"),
+        ("def on_ack(self, ack): self.pacing_rate = True", "pacing_rate is True: expected packets per second"),
+        (
+            "def __init__(self): {}[3]\n    def on_report(self, report): pass",
+            r"^__init__ of ftp: KeyError: 3 \(mistaken\.py, line 3\)$",
+        ),
+        (
+            "def __init__(self): self.cwnd = 'x'\n    def on_report(self, report): pass",
+            "__init__ of ftp: .*cwnd is 'x'",
+        ),
         (
             "pass",
             r"expected a control that does something, in on_report, on_loss, on_mark, on_timeout, on_ack, on_sample",
@@ -212,7 +226,7 @@ def test_what_a_control_is_told_says_what_it_is(base: tl.Scenario) -> None:
         def on_report(self, report: tl.Report) -> None:
             said.append(repr(report))
 
-        def on_loss(self, loss: tl.Loss) -> float:
+        def on_loss(self, loss: tl.Loss) -> float | None:
             said.append(repr(loss))
             return super().on_loss(loss)
 
@@ -243,6 +257,12 @@ def test_what_is_no_control_is_told_at_its_definition() -> None:
         type("Cubic", (tl.CongestionControl,), {})
     with pytest.raises(TypeError, match="expected small letters, digits and hyphens"):
         type("Odd", (tl.CongestionControl,), {"name": "Odd name"})
+    with pytest.raises(TypeError, match=r"Loose\.__init__: \*shares: expected a name and a default for each option"):
+
+        class Loose(tl.CongestionControl):
+            def __init__(self, *shares: float) -> None:
+                self.shares = shares
+
     with pytest.raises(TypeError, match="share needs a number as default"):
 
         class Bare(tl.CongestionControl):
@@ -267,6 +287,146 @@ def test_what_nothing_reads_is_told_at_the_definition(body: str, said: str) -> N
         exec(text + body, {"tl": tl})
     # What a method of it reads is its own, whatever it is called.
     exec(f"{text}{body}\n    def on_loss(self, loss):\n        return {body.partition(' ')[0]}", {"tl": tl})
+
+
+@pytest.mark.parametrize("way", ["helper", "setattr", "dict"])
+def test_a_rate_counts_whatever_sets_it(base: tl.Scenario, way: str) -> None:
+    def helper(control: tl.CongestionControl) -> None:
+        control.pacing_rate = 100.0
+
+    class Hidden(tl.CongestionControl):
+        def on_report(self, _report: tl.Report) -> None:
+            self.cwnd = 30
+            if way == "helper":
+                helper(self)
+            elif way == "setattr":
+                setattr(self, "pacing_rate", 100.0)  # noqa: B010
+            else:
+                self.__dict__.update(pacing_rate=100.0)
+
+    class Open(tl.CongestionControl):
+        def on_report(self, _report: tl.Report) -> None:
+            self.cwnd, self.pacing_rate = 30, 100.0
+
+    hidden, shown = (tl.simulate(base.set(KEY, each)).flows for each in (Hidden, Open))
+    # Two windows at most, until the round ends in which the rate was set, are all that is not paced.
+    assert hidden["packets_sent"].item() == pytest.approx(shown["packets_sent"].item(), abs=2 * 30)
+    assert shown["packets_sent"].item() == pytest.approx(100 * 10, abs=40)
+
+
+def test_what_a_loss_sets_is_taken_over(base: tl.Scenario) -> None:
+    """Returned or set, both with a threshold beside the window: whichever way, it is the same run."""
+    seen: list[tuple[float, float]] = []
+
+    class Returns(tl.CongestionControl):
+        def on_report(self, _report: tl.Report) -> None:
+            seen.append((self.cwnd, self.ssthresh))
+
+        def on_loss(self, loss: tl.Loss) -> float | None:
+            self.ssthresh = 1000
+            return loss.in_use / 4
+
+    class Sets(Returns):
+        def on_loss(self, loss: tl.Loss) -> None:
+            self.cwnd, self.ssthresh = loss.in_use / 4, 1000
+
+    returned, assigned = (tl.simulate(base.set(KEY, each)) for each in (Returns, Sets))
+    assert returned.flows.drop("congestion").equals(assigned.flows.drop("congestion"))
+    assert {threshold for _, threshold in seen} == {math.inf, 1000}
+
+
+def test_what_a_timeout_sets_is_taken_over(base: tl.Scenario) -> None:
+    after: list[tuple[float, float]] = []
+
+    class Bold(tl.CongestionControl):
+        asked = False
+
+        def on_ack(self, ack: tl.Ack) -> None:
+            if self.asked:
+                after.append((self.cwnd, self.ssthresh))
+                self.asked = False
+            self.cwnd += ack.acked / self.cwnd
+
+        def on_timeout(self, _loss: tl.Loss) -> None:
+            self.cwnd, self.ssthresh, self.asked = 5, 40, True
+
+    outage = {"flush": True, "schedule": [{"at": "3 s", "for": "300 ms"}]}
+    tl.simulate(base.set_all({KEY: Bold, "link.wire.outages": outage}))
+    assert after
+    assert all(window == (5, 40) for window in after)
+
+
+def test_a_timeout_is_answered_as_a_loss_however_that_says_it(base: tl.Scenario) -> None:
+    class Sets(tl.CongestionControl):
+        def on_loss(self, loss: tl.Loss) -> None:
+            self.cwnd = loss.in_use / 2
+
+    outage = {"flush": True, "schedule": [{"at": "3 s", "for": "300 ms"}]}
+    dark = base.set("link.wire.outages", outage)
+
+    class Returns(tl.CongestionControl):
+        def on_report(self, _report: tl.Report) -> None:
+            """Leave the window."""
+
+    mine, theirs = (tl.simulate(dark.set(KEY, each)) for each in (Sets, Returns))
+    assert mine.flows["timeouts"].item() > 0
+    assert mine.flows.drop("congestion").equals(theirs.flows.drop("congestion"))
+
+
+def test_a_control_knows_its_connection_when_it_begins(base: tl.Scenario) -> None:
+    known: list[tuple[object, ...]] = []
+
+    class Knowing(tl.CongestionControl):
+        def __init__(self) -> None:
+            known.append((self.flow, self.seed, self.payload_bytes, self.cwnd, self.ssthresh))
+            self.cwnd, self.ssthresh = 3, 20
+
+        def on_ack(self, ack: tl.Ack) -> None:
+            known.append((self.cwnd, self.ssthresh, ack.in_flight))
+
+    tcp = {"congestion": Knowing, "payload": "1000 B", "initial_window": "4 packets", "initial_ssthresh": "30 packets"}
+    tl.simulate(base.set_all({"traffic.ftp.tcp": tcp, "traffic.ftp.flows": 2, "seed": 7, "duration": "1 s"}))
+    assert known[:2] == [("ftp[0]", 7, 1000, 4, 30), ("ftp[1]", 7, 1000, 4, 30)]
+    # What it leaves there is what the connection begins with.
+    assert known[2] == (3, 20, 3)
+
+
+def test_all_that_may_be_called_is_in_the_help() -> None:
+    for method in control._METHODS:
+        assert getattr(tl.CongestionControl, method).__doc__
+
+
+def test_a_file_finds_what_lies_beside_it(base: tl.Scenario, tmp_path: Path) -> None:
+    (tmp_path / "steps_of_mine.py").write_text("STEP = 2\n")
+    (tmp_path / "lately_of_mine.py").write_text("STEP = 3\n")
+    (tmp_path / "stepping.py").write_text(
+        "import tightlink as tl\nimport steps_of_mine\nclass Stepping(tl.CongestionControl):\n"
+        "    def on_report(self, report):\n        import lately_of_mine\n"
+        "        self.cwnd += steps_of_mine.STEP + lately_of_mine.STEP\n"
+    )
+    before = list(sys.path)
+    assert control.load(tmp_path / "stepping.py") == ["stepping"]
+    assert sys.path == [*before, str(tmp_path)]
+    tl.simulate(base.set(KEY, "stepping"))
+    sys.path.remove(str(tmp_path))
+    for name in ("stepping", "steps_of_mine", "lately_of_mine"):
+        sys.modules.pop(name)
+
+
+def test_growth_by_reports_is_standard_after_losses(base: tl.Scenario) -> None:
+    """A packet a round trip by reports, and by ACKs: the same rate, as a report after a loss is no round trip early."""
+
+    class Reports(tl.CongestionControl):
+        def on_report(self, report: tl.Report) -> None:
+            if report.in_use and self.cwnd >= self.ssthresh:
+                self.cwnd += 1
+
+    rates = {}
+    for name, each in (("reports", Reports), ("reno", "reno")):
+        settings = {KEY: each, "traffic.ftp.tcp.recovery": "sack", "link.wire.loss": 0.01, "duration": "60 s"}
+        runs = [tl.simulate(base.set_all(settings | {"seed": seed})) for seed in (1, 2, 3)]
+        rates[name] = sum(run.flows["goodput_bps"].item() for run in runs)
+    assert rates["reports"] == pytest.approx(rates["reno"], rel=0.06)
 
 
 def test_other_code_is_another_run(base: tl.Scenario, tmp_path: Path) -> None:
@@ -456,3 +616,77 @@ def test_marks_are_told_apart_from_losses() -> None:
     assert runs["proportional"].flows["packets_dropped"][0] == 0
     assert runs["unmoved"].links["queue_max_packets"][0] >= 59
     assert runs["unmoved"].flows["packets_dropped"][0] > 0
+
+
+def test_a_control_that_reads_marks_has_ecn_as_dctcp_has() -> None:
+    plain = MARKING.replace(", ecn = true", "")
+    mine, theirs = (tl.simulate(tl.loads(plain.format(control=name))).flows for name in ("proportional", "dctcp"))
+    assert mine["packets_marked"][0] > 0
+    assert mine["goodput_bps"][0] == pytest.approx(theirs["goodput_bps"][0], rel=0.01)
+
+
+@pytest.mark.parametrize("ecn", [True, "accecn"])
+@pytest.mark.parametrize("profile", ["rfc", "linux"])
+def test_acks_tell_of_each_mark(profile: str, ecn: object) -> None:
+    heard: list[tuple[float, float]] = []
+    marks: list[float] = []
+    rounds: list[float] = []
+
+    class Hearing(tl.CongestionControl):
+        def on_ack(self, ack: tl.Ack) -> None:
+            heard.append((ack.acked, ack.marked))
+            if ack.in_use:
+                self.cwnd += 1 if self.cwnd < self.ssthresh else ack.acked / self.cwnd
+
+        def on_report(self, report: tl.Report) -> None:
+            rounds.append(report.marked)
+
+        def on_mark(self, loss: tl.Loss) -> float:
+            marks.append(loss.now_s)
+            return 0.8 * loss.in_use
+
+    text = MARKING.format(control="hearing").replace("linux", profile).replace("60 packets", "500 packets")
+    slow = tl.loads(text).set_all({"link.wire.rate": "100 Mbit/s", "link.wire.delay": "1 ms", "duration": "2 s"})
+    flow = tl.simulate(slow.set("traffic.f.tcp.ecn", ecn)).flows
+    assert flow["packets_dropped"][0] == 0
+    told = sum(marked for _, marked in heard)
+    assert told == pytest.approx(flow["packets_marked"][0], abs=60)
+    assert told > 500
+    assert sum(acked for acked, _ in heard) + told == pytest.approx(flow["packets_delivered"][0], abs=60)
+    assert sum(rounds) <= told
+    # Once a round trip at most, which is at least 2 ms and the queue's.
+    assert all(after - before > 0.002 for before, after in pairwise(marks))
+
+
+def test_who_answers_no_mark_hears_of_one_a_round_trip() -> None:
+    marks: list[float] = []
+
+    class Deaf(tl.CongestionControl):
+        def on_mark(self, loss: tl.Loss) -> None:
+            marks.append(loss.now_s)
+
+        def on_loss(self, _loss: tl.Loss) -> float:
+            return 60
+
+    text = MARKING.format(control="deaf")
+    flow = tl.simulate(tl.loads(text).set_all({"link.wire.rate": "100 Mbit/s", "link.wire.delay": "1 ms"})).flows
+    assert flow["packets_marked"][0] > 10 * len(marks) > 0
+    assert all(after - before > 0.002 for before, after in pairwise(marks))
+
+
+def test_what_a_mark_sets_is_taken_over() -> None:
+    windows: list[float] = []
+
+    class Setting(tl.CongestionControl):
+        def on_mark(self, _loss: tl.Loss) -> None:
+            self.cwnd = self.ssthresh = 8
+
+        def on_report(self, _report: tl.Report) -> None:
+            windows.append(self.cwnd)
+            if self.cwnd >= self.ssthresh:
+                self.cwnd += 1
+
+    text = MARKING.format(control="setting").replace("linux", "rfc").replace("60 packets", "500 packets")
+    tl.simulate(tl.loads(text).set_all({"link.wire.rate": "100 Mbit/s", "link.wire.delay": "1 ms"}))
+    assert windows.count(8) > 1
+    assert max(windows) < 60

@@ -56,7 +56,7 @@ class EngineError(RuntimeError):
 
 @final
 class Report:
-    """What happened to a connection since the last report: a round trip, or less after a loss."""
+    """What happened to a connection since the last report: a round trip, and before it a recovery if there was one."""
 
     now_s: float
     """When, in seconds."""
@@ -79,14 +79,14 @@ class Report:
 
 @final
 class Ack:
-    """An ACK that acknowledged new data."""
+    """An ACK that acknowledged new data, outside of loss recovery."""
 
     now_s: float
     """When it arrived, in seconds."""
     acked: float
-    """Packets that it acknowledges; 1 under profile ns2, which counts ACKs."""
+    """Packets that it acknowledges, but for marked ones; 1 under profile ns2, which counts ACKs."""
     marked: float
-    """Packets that had a congestion mark, which are not among them, as far as it tells."""
+    """Packets that had a congestion mark, as far as it tells a class with ``on_mark``; not among those above."""
     rtt_s: float
     """The round-trip time that its timestamp tells, in seconds."""
     in_flight: float
@@ -123,7 +123,7 @@ class RateSample:
     total_delivered: float
     """Packets delivered in all."""
     rtt_s: float | None
-    """The round-trip time of that packet in seconds; None if it was sent more than once."""
+    """The round-trip time of that packet in seconds; None if it was sent more than once, also in the first sample."""
     newly_delivered: float
     """Packets of which this ACK tells for the first time, acknowledged or selectively."""
     newly_lost: float
@@ -171,7 +171,7 @@ def simulate(
     pcap: str | None = None,
     pcap_at: Sequence[int] | None = None,
     threads: int | None = None,
-    make: Callable[[str, dict[str, float]], object] | None = None,
+    make: Callable[[str, dict[str, float], str, int, int, float, float], object] | None = None,
     watch: Callable[[float, int | None, int | None], None] | None = None,
     part: bool = False,
 ) -> Outcome:

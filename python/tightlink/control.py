@@ -52,6 +52,8 @@ _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 #: What the engine calls.
 _METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack", "on_sample")
+#: What it calls only where a class has it: without, slow start is the engine's, and a mark is a loss.
+_ASKED_FOR: Final = ("on_ack", "on_mark", "on_sample")
 #: What the engine reads after each call; names that are so much like these are meant to be them.
 _READ: Final = ("cwnd", "ssthresh", "pacing_rate")
 _CONTROLS: dict[str, type[CongestionControl]] = {}
@@ -66,7 +68,8 @@ class CongestionControl:
     A subclass is known by its ``name``, or by its class's name in small letters with hyphens. Parameters of its
     ``__init__`` are options, which a scenario sets: all need a number or a truth value as default.
 
-    Before each call the engine sets ``cwnd`` and ``ssthresh``; what a call leaves there, it takes over.
+    Before each call, that of ``__init__`` too, the engine sets ``cwnd`` and ``ssthresh``, and takes them over
+    afterwards. While a window comes down over a round trip, in loss recovery or for a mark, it is the engine's.
 
     Raises:
         TypeError: When a subclass is defined: its name is taken by the engine or no name, an option has no default, a
@@ -76,12 +79,18 @@ class CongestionControl:
     name: ClassVar[str]
     """Its name in scenarios."""
     cwnd: float
-    """Congestion window."""
+    """Congestion window; less than one packet counts as one. In ``__init__`` the initial window."""
     ssthresh: float
     """Slow-start threshold; infinite at first, unless the scenario sets one."""
-    pacing_rate: float | None
+    pacing_rate: float | None = None
     """Packets per second at which packets leave, of a class that sets it or has ``on_sample``; None: 1.2 windows a
     round trip, 2 while the window is below half of the threshold."""
+    flow: str
+    """Label of its flow, such as "ftp" or "ftp[1]"; like seed and payload known in ``__init__``."""
+    seed: int
+    """Seed of the scenario; ``random.Random(f"{self.seed} {self.flow}")`` draws other numbers for each flow."""
+    payload_bytes: int
+    """Application bytes in a packet."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -101,39 +110,53 @@ class CongestionControl:
     def on_report(self, report: Report) -> None:
         """A round trip is over.
 
-        Between reports the window is as this leaves it, but in slow start, where the engine adds a packet for each
-        that is acknowledged. Not called during loss recovery.
+        Between reports the window is as this leaves it, but in slow start, where the engine lets it grow as the
+        scenario's ``tcp.slow_start`` says: by a packet for each ACK (standard), or for each packet that is acknowledged
+        (byte-counting, as in Linux). Not called during loss recovery; the first one after it comes a round trip later.
         """
 
-    def on_loss(self, loss: Loss) -> float:
-        """A loss was detected, at most once a round trip: the window to continue with, in packets."""
+    def on_loss(self, loss: Loss) -> float | None:
+        """A loss was detected, at most once a round trip: the window to continue with, in packets.
+
+        It is returned, or set as ``self.cwnd``; it is the threshold, too, unless the call sets ``self.ssthresh``.
+        """
         return loss.in_use / 2
 
-    def on_timeout(self, loss: Loss) -> float:
-        """The retransmission timer expired: the new slow-start threshold, in packets; the window is one packet."""
-        return self.on_loss(loss)
+    def on_timeout(self, loss: Loss) -> float | None:
+        """The retransmission timer expired: the new slow-start threshold, in packets, as for a loss by default.
 
-    if TYPE_CHECKING:
+        It is returned, or set as ``self.ssthresh``. The window is one packet, or what the call sets ``self.cwnd`` to.
+        """
+        window, threshold = self.cwnd, self.ssthresh
+        answer = self.on_loss(loss)
+        if answer is None and self.cwnd is not window:
+            answer = self.cwnd
+        self.cwnd = window
+        return answer if self.ssthresh is threshold else None
 
-        def on_ack(self, ack: Ack) -> None:
-            """An ACK acknowledged new data; only if a subclass defines it. Then slow start is its own, too."""
+    def on_ack(self, ack: Ack) -> None:
+        """An ACK acknowledged new data, outside of loss recovery; only if a subclass defines it.
 
-        def on_mark(self, loss: Loss) -> float | None:
-            """A packet was marked, at most once a round trip: the window to continue with, in packets, or nothing.
+        Then slow start is its own, too. With ``on_mark`` it hears of ACKs of marked packets as well.
+        """
 
-            Only if a subclass defines it; without it a mark is a loss. Reports and ACKs tell how many were marked.
-            """
+    def on_mark(self, loss: Loss) -> float | None:
+        """A packet was marked, at most once a round trip: the window to continue with, as after a loss, or nothing.
 
-        def on_sample(self, sample: RateSample) -> bool | None:
-            """An ACK told of packets for the first time, in loss recovery or outside; only if a subclass defines it.
+        Only if a subclass defines it; without it a mark is a loss. Reports and ACKs tell how many were marked, as flows
+        of such a class have ``tcp.ecn``. If it neither returns nor sets anything, nothing is reduced.
+        """
 
-            The last call for an ACK: the window and the rate are as it leaves them, slow start is its own, and the
-            recovery sends by the window that it sets. Needs ``tcp.recovery`` of sack or rack.
+    def on_sample(self, sample: RateSample) -> bool | None:
+        """An ACK told of packets for the first time, in loss recovery or outside; only if a subclass defines it.
 
-            Returns:
-                True if the control itself sends so little that samples of what it sends now will not tell how fast the
-                path is: these have ``app_limited``.
-            """
+        The last call for an ACK: the window and the rate are as it leaves them, slow start is its own, and the
+        recovery sends by the window that it sets. Needs ``tcp.recovery`` of sack or rack.
+
+        Returns:
+            True if the control itself sends so little that samples of what it sends now will not tell how fast the
+            path is: these have ``app_limited``.
+        """
 
     @classmethod
     def options(cls) -> dict[str, float]:
@@ -142,6 +165,10 @@ class CongestionControl:
         if cls.__init__ is object.__init__:
             return {}
         for parameter in parameters:
+            if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+                stars = "*" if parameter.kind == parameter.VAR_POSITIONAL else "**"
+                place = f"{cls.__name__}.__init__: {stars}{parameter.name}"
+                raise TypeError(f"{place}: expected a name and a default for each option, such as step=0.5")
             if not isinstance(parameter.default, int | float) or not math.isfinite(parameter.default):
                 raise TypeError(f"{cls.__name__}.__init__: {parameter.name} needs a number as default: it is an option")
         return {parameter.name: parameter.default for parameter in parameters}
@@ -154,6 +181,17 @@ def _check_set(control: type[CongestionControl]) -> None:
         if meant := closest(name, _READ, likeness=0.75):
             place = f"{control.__name__} sets self.{name}, which nothing reads"
             raise TypeError(f"{place}: expected {one_of(_READ)}; did you mean {meant}?")
+
+
+def _has(control: object, method: str) -> bool:
+    """Whether a class, or an object of one, has a method that is not the one that does nothing."""
+    found = getattr(control, method)
+    return getattr(found, "__func__", found) is not getattr(CongestionControl, method)
+
+
+def reads_marks(control: type[CongestionControl]) -> bool:
+    """Whether flows with this control need congestion marks."""
+    return _has(control, "on_mark")
 
 
 def is_built_in(name: str) -> bool:
@@ -251,20 +289,33 @@ def trouble(error: Exception) -> str:
     return f"{error}: {type(cause).__name__}: {cause}{where}"
 
 
-def make(digest: str, options: Mapping[str, float]) -> CongestionControl:
-    """The control of a connection, for the engine."""
+def make(  # noqa: PLR0913, PLR0917  # What the engine knows of a connection.
+    digest: str, options: Mapping[str, float], flow: str, seed: int, payload_bytes: int, cwnd: float, ssthresh: float
+) -> str | tuple[CongestionControl, tuple[bool, ...]]:
+    """The control of a connection, for the engine, or why there is none; what is raised is its own fault.
+
+    Beside it, whether it has each of the methods that are only called where a class has them, and whether it paces.
+    """
     control = _BY_DIGEST.get(digest)
     if control is None:
-        raise LookupError(
+        return (
             "expected a control that is defined here: one written in Python runs where its class is, after an import "
             "or with --controls FILE.py"
         )
-    if all(getattr(control, method, None) is getattr(CongestionControl, method, None) for method in _METHODS):
-        raise LookupError(f"expected a control that does something, in {one_of(_METHODS).removeprefix('one of ')}")
+    if not any(_has(control, method) for method in _METHODS):
+        return f"expected a control that does something, in {one_of(_METHODS).removeprefix('one of ')}"
+    made = control.__new__(control)
+    made.flow, made.seed, made.payload_bytes = flow, seed, payload_bytes
+    made.cwnd, made.ssthresh = cwnd, ssthresh
     defaults = control.options()
     given: dict[str, Any] = {key: type(defaults[key])(value) for key, value in options.items()}
-    made = control(**given)
-    if "pacing_rate" in attributes(control)[0] and not hasattr(made, "pacing_rate"):
-        # That there is such an attribute tells the engine to pace.
-        made.pacing_rate = None
-    return made
+    made.__init__(**given)  # type: ignore[misc]
+    # What the code does not show counts from when it sets a rate.
+    paces = "pacing_rate" in attributes(control)[0] or "pacing_rate" in _set(made)
+    return made, (*(_has(made, method) for method in _ASKED_FOR), paces)
+
+
+def _set(made: CongestionControl) -> set[str]:
+    """Attributes that an object of a control has, beside those that all controls have."""
+    own = (vars(base) for base in type(made).__mro__ if base is not CongestionControl)
+    return set(vars(made)).union(*own)

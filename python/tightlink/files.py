@@ -178,11 +178,18 @@ def run_python(file: Path, what: str) -> ModuleType:
     sys.modules[file.stem] = module
     # Beside a file of the user's nothing is left.
     keeps, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    # It finds what lies beside it, as where Python runs it; what is imported later goes before that.
+    beside = str(file.absolute().parent)
+    found_before = beside in sys.path
+    sys.path.insert(0, beside)
     try:
         with errors_of(file):
             spec.loader.exec_module(module)
     finally:
         sys.dont_write_bytecode = keeps
+        sys.path.remove(beside)
+        if not found_before:
+            sys.path.append(beside)
     return module
 
 

@@ -3,12 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
-use tightlink_sim::congestion::{self, ControlSpec, External, Maker, Window};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
+use tightlink_sim::congestion::{self, ControlSpec, Cut, External, Maker, Opening, Window};
+use tightlink_sim::time::Time;
 
-/// What happened to a connection since the last report: a round trip, or less after a loss.
+/// What happened to a connection since the last report: a round trip, and before it a loss recovery if there was one.
 #[pyclass(frozen, get_all, module = "tightlink._core")]
 #[derive(Debug)]
 pub struct Report {
@@ -33,15 +35,16 @@ pub struct Report {
     in_use: bool,
 }
 
-/// An ACK that acknowledged new data.
+/// An ACK that acknowledged new data, outside of loss recovery.
 #[pyclass(frozen, get_all, module = "tightlink._core")]
 #[derive(Debug)]
 pub struct Ack {
     /// When it arrived, in seconds.
     now_s: f64,
-    /// Packets that it acknowledges; 1 under profile ns2, which counts ACKs.
+    /// Packets that it acknowledges, but for marked ones; 1 under profile ns2, which counts ACKs.
     acked: f64,
-    /// Packets that had a congestion mark, which are not among them, as far as it tells.
+    /// Packets that had a congestion mark, as far as it tells; they are not among those above. Of a class with on_mark; to
+    /// others a mark is a loss.
     marked: f64,
     /// The round-trip time that its timestamp tells, in seconds.
     rtt_s: f64,
@@ -78,7 +81,8 @@ pub struct RateSample {
     prior_delivered: f64,
     /// Packets delivered in all.
     total_delivered: f64,
-    /// The round-trip time of that packet in seconds; None if it was sent more than once.
+    /// The round-trip time of that packet in seconds; None if it was sent more than once, as nobody can tell which one
+    /// was answered. So it may be None from the first sample on.
     rtt_s: Option<f64>,
     /// Packets of which this ACK tells for the first time, acknowledged or selectively.
     newly_delivered: f64,
@@ -148,23 +152,32 @@ impl InPython {
 }
 
 impl Maker for InPython {
-    fn make(&mut self, spec: &ControlSpec, flow: &str) -> Result<Box<dyn External>, String> {
+    fn make(&mut self, spec: &ControlSpec, opening: &Opening<'_>) -> Result<(Box<dyn External>, Window), String> {
+        let Opening { flow, seed, payload_bytes, window } = *opening;
         let made = Python::attach(|py| {
             let options = PyDict::new(py);
             for (name, value) in &spec.options {
                 options.set_item(name, value)?;
             }
-            let object = self.make.call1(py, (&spec.external, options))?;
-            let wants_acks = object.bind(py).hasattr(intern!(py, "on_ack"))?;
-            let wants_marks = object.bind(py).hasattr(intern!(py, "on_mark"))?;
-            let wants_samples = object.bind(py).hasattr(intern!(py, "on_sample"))?;
-            let paces = object.bind(py).hasattr(intern!(py, PACING_RATE))?;
+            let of = (&spec.external, options, flow, seed, payload_bytes, window.cwnd, threshold(&window));
+            let made = self.make.call1(py, of)?.into_bound(py);
+            if let Ok(expected) = made.extract::<String>() {
+                return Ok(Err(expected));
+            }
+            let (object, [wants_acks, wants_marks, wants_samples, paces]) = made.extract::<(Py<PyAny>, [bool; 4])>()?;
+            let begun = object.bind(py);
+            let cwnd = packets(&begun.getattr(intern!(py, "cwnd"))?, "cwnd")?;
+            let window = Window { cwnd, ssthresh: limit(&begun.getattr(intern!(py, "ssthresh"))?)? };
+            let pacing_rate = rate(begun)?;
             let (flow, trouble) = (flow.to_owned(), Arc::clone(&self.trouble));
-            let pacing_rate = if paces { rate(object.bind(py))? } else { None };
-            PyResult::Ok(Control { object, wants_acks, wants_marks, wants_samples, paces, pacing_rate, flow, trouble })
+            let paces = paces || wants_samples || pacing_rate.is_some();
+            let control = Control { object, wants_acks, wants_marks, wants_samples, paces, pacing_rate, flow, trouble };
+            Ok(Ok((Box::new(control) as Box<dyn External>, window)))
         });
-        let control = made.map_err(|error| Python::attach(|py| error.value(py).to_string()))?;
-        Ok(Box::new(control))
+        made.unwrap_or_else(|error| {
+            self.trouble.note(format!("__init__ of {flow}"), error);
+            Err(String::new())
+        })
     }
 }
 
@@ -175,7 +188,7 @@ struct Control {
     wants_acks: bool,
     wants_marks: bool,
     wants_samples: bool,
-    /// Whether it says at which rate its connection is paced.
+    /// Whether its connection is paced: from the beginning, or since it said a rate.
     paces: bool,
     /// Packets per second, as it has said last.
     pacing_rate: Option<f64>,
@@ -186,45 +199,125 @@ struct Control {
 /// Where it says that.
 const PACING_RATE: &str = "pacing_rate";
 
+/// A method's name and its argument.
+type Told<'py> = (&'py Bound<'py, PyString>, Bound<'py, PyAny>);
+
 impl Control {
-    /// Sets the window, calls a method and reads the window; what the method returns is read by `read`.
+    /// Sets the window, calls a method, for each ACK if `often`, and reads the window; what the method returns is read by
+    /// `read`.
     fn call<T>(
         &mut self,
-        method: &'static str,
-        now_s: f64,
+        now: Time,
         window: &mut Window,
-        argument: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>>,
-        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+        often: bool,
+        told: impl for<'py> FnOnce(Python<'py>) -> PyResult<Told<'py>>,
+        read: impl FnOnce(&Bound<'_, PyAny>, Set) -> PyResult<T>,
     ) -> Option<T> {
         if self.trouble.happened() {
             return None;
         }
-        let called = Python::attach(|py| {
+        Python::attach(|py| {
             let object = self.object.bind(py);
-            let (cwnd, ssthresh) = (intern!(py, "cwnd"), intern!(py, "ssthresh"));
-            object.setattr(cwnd, window.cwnd)?;
-            object.setattr(ssthresh, if window.ssthresh == f64::MAX { f64::INFINITY } else { window.ssthresh })?;
-            let answer = object.call_method1(PyString::intern(py, method), (argument(py)?,))?;
-            window.cwnd = packets(&object.getattr(cwnd)?, "cwnd")?;
-            let threshold = object.getattr(ssthresh)?;
-            let unlimited = threshold.extract::<f64>().is_ok_and(|packets| packets == f64::INFINITY);
-            window.ssthresh = if unlimited { f64::MAX } else { packets(&threshold, "ssthresh")? };
-            if self.paces {
-                self.pacing_rate = rate(object)?;
-            }
-            read(&answer)
-        });
-        called.map_err(|error| self.trouble.note(format!("{method} of {} at {now_s:.6} s", self.flow), error)).ok()
+            let (method, argument) = told(py).ok()?;
+            let called = || {
+                let shown = show(object, window)?;
+                let answer = object.call_method1(method, (argument,))?;
+                let set = Set::since(&shown, object)?;
+                window.cwnd = set.cwnd.unwrap_or(window.cwnd);
+                window.ssthresh = set.ssthresh.unwrap_or(window.ssthresh);
+                // Whether it has come to pace need not be looked at with each ACK.
+                if self.paces || !often {
+                    self.pacing_rate = rate(object)?;
+                    self.paces |= self.pacing_rate.is_some();
+                }
+                read(&answer, set)
+            };
+            let place =
+                |error| self.trouble.note(format!("{method} of {} at {:.6} s", self.flow, now.seconds()), error);
+            called().map_err(place).ok()
+        })
     }
 
-    fn cut(&mut self, method: &'static str, window: &Window, loss: &congestion::Loss) -> f64 {
-        let now_s = loss.now.seconds();
-        let argument = Loss { now_s, in_use: loss.in_use };
-        let mut window = *window;
-        let read = |answer: &Bound<'_, PyAny>| packets(answer, "what it returns");
-        let answer = self.call(method, now_s, &mut window, |py| Ok(Bound::new(py, argument)?.into_any()), read);
-        answer.unwrap_or(loss.in_use)
+    /// Asks what to make of a loss: `read` has what the method returns, and what it has set.
+    fn cut(
+        &mut self,
+        method: impl for<'py> FnOnce(Python<'py>) -> &'py Bound<'py, PyString>,
+        window: &Window,
+        loss: &congestion::Loss,
+        read: impl FnOnce(Option<f64>, Set) -> PyResult<Cut>,
+    ) -> Cut {
+        let told = Loss { now_s: loss.now.seconds(), in_use: loss.in_use };
+        let answer = self.call(
+            loss.now,
+            &mut window.clone(),
+            false,
+            |py| Ok((method(py), Bound::new(py, told)?.into_any())),
+            |answer, set| {
+                let returned = if answer.is_none() { None } else { Some(packets(answer, "what it returns")?) };
+                read(returned, set)
+            },
+        );
+        answer.unwrap_or_default()
     }
+}
+
+/// What a call has set of a window, be it to what it was.
+#[derive(Clone, Copy, Debug)]
+struct Set {
+    cwnd: Option<f64>,
+    ssthresh: Option<f64>,
+}
+
+impl Set {
+    /// Since these were shown.
+    fn since(shown: &[Bound<'_, PyFloat>; 2], object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        let (cwnd, ssthresh) = (object.getattr(intern!(py, "cwnd"))?, object.getattr(intern!(py, "ssthresh"))?);
+        Ok(Self {
+            cwnd: if cwnd.is(&shown[0]) { None } else { Some(packets(&cwnd, "cwnd")?) },
+            ssthresh: if ssthresh.is(&shown[1]) { None } else { Some(limit(&ssthresh)?) },
+        })
+    }
+}
+
+/// Of what a method returns and what it has set an attribute to, the one that there is.
+fn either(returned: Option<f64>, set: Option<f64>, name: &str) -> PyResult<Option<f64>> {
+    match (returned, set) {
+        (Some(returned), Some(set)) if returned != set => Err(PyValueError::new_err(format!(
+            "it returns {returned} and sets self.{name} to {set}: expected one of them"
+        ))),
+        _ => Ok(returned.or(set)),
+    }
+}
+
+/// The same of what has to be one of them.
+fn given(returned: Option<f64>, set: Option<f64>, name: &str) -> PyResult<Option<f64>> {
+    let found = either(returned, set, name)?;
+    if found.is_none() {
+        let message = format!("what it returns is None: expected packets, or that it sets self.{name}");
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(found)
+}
+
+/// Shows a control the window.
+fn show<'py>(object: &Bound<'py, PyAny>, window: &Window) -> PyResult<[Bound<'py, PyFloat>; 2]> {
+    let py = object.py();
+    let shown = [window.cwnd, threshold(window)].map(|packets| PyFloat::new(py, packets));
+    object.setattr(intern!(py, "cwnd"), &shown[0])?;
+    object.setattr(intern!(py, "ssthresh"), &shown[1])?;
+    Ok(shown)
+}
+
+/// The threshold as Python has it.
+fn threshold(window: &Window) -> f64 {
+    if window.ssthresh == f64::MAX { f64::INFINITY } else { window.ssthresh }
+}
+
+/// A threshold from Python.
+fn limit(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let unlimited = value.extract::<f64>().is_ok_and(|packets| packets == f64::INFINITY);
+    if unlimited { Ok(f64::MAX) } else { packets(value, "ssthresh") }
 }
 
 /// A struct as Python writes an object with its fields.
@@ -241,35 +334,37 @@ fn rate(object: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         return Ok(None);
     }
     match value.extract::<f64>() {
-        Ok(rate) if rate > 0.0 && rate.is_finite() => Ok(Some(rate)),
+        Ok(rate) if rate > 0.0 && rate.is_finite() && !value.is_instance_of::<PyBool>() => Ok(Some(rate)),
         _ => {
             let expected = "packets per second, a number above zero, or None";
             let message = format!("{PACING_RATE} is {}: expected {expected}", value.repr()?);
-            Err(pyo3::exceptions::PyValueError::new_err(message))
+            Err(PyValueError::new_err(message))
         }
     }
 }
 
 /// That a method returns nothing: who returns a window means to set one.
-fn nothing(answer: &Bound<'_, PyAny>) -> PyResult<()> {
+fn nothing(answer: &Bound<'_, PyAny>, _: Set) -> PyResult<()> {
     if answer.is_none() {
         return Ok(());
     }
     let message = format!("it returns {}: expected nothing, as it sets self.cwnd", answer.repr()?);
-    Err(pyo3::exceptions::PyValueError::new_err(message))
+    Err(PyValueError::new_err(message))
 }
 
 /// As many as a window of a scenario has.
 const MOST_PACKETS: f64 = i32::MAX as f64;
 
-/// A number of packets.
+/// A number of packets; less than one counts as one.
 fn packets(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
     match value.extract::<f64>() {
-        Ok(packets) if packets > 0.0 && packets <= MOST_PACKETS => Ok(packets.max(1.0)),
+        Ok(packets) if packets > 0.0 && !value.is_instance_of::<PyBool>() && packets <= MOST_PACKETS => {
+            Ok(packets.max(1.0))
+        }
         _ => {
             let expected = format!("packets, a number above zero and up to {MOST_PACKETS}");
             let message = format!("{what} is {}: expected {expected}", value.repr()?);
-            Err(pyo3::exceptions::PyValueError::new_err(message))
+            Err(PyValueError::new_err(message))
         }
     }
 }
@@ -283,28 +378,39 @@ impl External for Control {
         self.wants_marks
     }
 
-    fn on_mark(&mut self, window: &Window, loss: &congestion::Loss) -> Option<f64> {
-        let now_s = loss.now.seconds();
-        let argument = Loss { now_s, in_use: loss.in_use };
-        let read = |answer: &Bound<'_, PyAny>| {
-            if answer.is_none() { Ok(None) } else { packets(answer, "what it returns").map(Some) }
-        };
-        let mut window = *window;
-        self.call("on_mark", now_s, &mut window, |py| Ok(Bound::new(py, argument)?.into_any()), read).flatten()
+    fn on_mark(&mut self, window: &Window, loss: &congestion::Loss) -> Cut {
+        self.cut(
+            |py| intern!(py, "on_mark"),
+            window,
+            loss,
+            |returned, set| Ok(Cut { window: either(returned, set.cwnd, "cwnd")?, threshold: set.ssthresh }),
+        )
     }
 
     fn on_report(&mut self, window: &mut Window, report: &congestion::Report) {
         let &congestion::Report { now_s, interval_s, delivered, marked, in_flight, .. } = report;
         let &congestion::Report { rtt_s, rtt_min_s, rtt_base_s, in_use, .. } = report;
         let argument = Report { now_s, interval_s, delivered, marked, in_flight, rtt_s, rtt_min_s, rtt_base_s, in_use };
-        self.call("on_report", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), nothing);
+        self.call(
+            Time::new(now_s),
+            window,
+            false,
+            |py| Ok((intern!(py, "on_report"), Bound::new(py, argument)?.into_any())),
+            nothing,
+        );
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &congestion::Ack, in_use: bool) {
         let now_s = ack.now.seconds();
         let &congestion::Ack { acked, marked, rtt_s, in_flight, .. } = ack;
         let argument = Ack { now_s, acked, marked, rtt_s, in_flight, in_use };
-        self.call("on_ack", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), nothing);
+        self.call(
+            ack.now,
+            window,
+            true,
+            |py| Ok((intern!(py, "on_ack"), Bound::new(py, argument)?.into_any())),
+            nothing,
+        );
     }
 
     fn wants_samples(&self) -> bool {
@@ -312,7 +418,7 @@ impl External for Control {
     }
 
     fn is_paced(&self) -> bool {
-        self.paces || self.wants_samples
+        self.paces
     }
 
     fn pacing_rate(&self) -> Option<f64> {
@@ -337,22 +443,38 @@ impl External for Control {
             app_limited: sample.app_limited,
             recovering: sample.recovering,
         };
-        let read = |answer: &Bound<'_, PyAny>| match answer.extract::<Option<bool>>() {
+        let read = |answer: &Bound<'_, PyAny>, _: Set| match answer.extract::<Option<bool>>() {
             Ok(slow) => Ok(slow == Some(true)),
             Err(_) => {
                 let message = format!("it returns {}: expected True, or nothing", answer.repr()?);
-                Err(pyo3::exceptions::PyValueError::new_err(message))
+                Err(PyValueError::new_err(message))
             }
         };
-        let called = self.call("on_sample", now_s, window, |py| Ok(Bound::new(py, argument)?.into_any()), read);
+        let called = self.call(
+            sample.now,
+            window,
+            true,
+            |py| Ok((intern!(py, "on_sample"), Bound::new(py, argument)?.into_any())),
+            read,
+        );
         called.unwrap_or_default()
     }
 
-    fn on_loss(&mut self, window: &Window, loss: &congestion::Loss) -> f64 {
-        self.cut("on_loss", window, loss)
+    fn on_loss(&mut self, window: &Window, loss: &congestion::Loss) -> Cut {
+        self.cut(
+            |py| intern!(py, "on_loss"),
+            window,
+            loss,
+            |returned, set| Ok(Cut { window: given(returned, set.cwnd, "cwnd")?, threshold: set.ssthresh }),
+        )
     }
 
-    fn on_timeout(&mut self, window: &Window, loss: &congestion::Loss) -> f64 {
-        self.cut("on_timeout", window, loss)
+    fn on_timeout(&mut self, window: &Window, loss: &congestion::Loss) -> Cut {
+        self.cut(
+            |py| intern!(py, "on_timeout"),
+            window,
+            loss,
+            |returned, set| Ok(Cut { window: set.cwnd, threshold: given(returned, set.ssthresh, "ssthresh")? }),
+        )
     }
 }

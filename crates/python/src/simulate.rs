@@ -290,7 +290,10 @@ fn run_with<P: Probe>(
     let mut several = several(scenario, threads)?;
     let mut simulation = match make {
         None => Simulation::new(scenario, probe)?,
-        Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))?,
+        Some(make) => Simulation::with_controls(scenario, probe, &mut InPython::new(make, Arc::clone(&trouble)))
+            .map_err(|error| {
+                trouble.take().map_or_else(|| error.into(), |(place, cause)| Failure::Control(place, cause))
+            })?,
     };
     let begin = Instant::now();
     let mut interruption = Interruption::new(call.watch);

@@ -114,12 +114,13 @@ def control_name(value: str | Mapping[str, object] | type[control.CongestionCont
 
 
 def reads_marks(name: str) -> bool:
-    """Whether a congestion control needs the congestion marks of ``tcp.ecn``.
+    """Whether a congestion control needs the congestion marks of ``tcp.ecn``: one in Python if it has ``on_mark``.
 
     >>> reads_marks("dctcp"), reads_marks("reno")
     (True, False)
     """
-    return _core.reads_marks(name)
+    written = control.find(name)
+    return _core.reads_marks(name) if written is None else control.reads_marks(written)
 
 
 def has_slow_start(value: str | Mapping[str, object] | type[control.CongestionControl]) -> bool:
@@ -200,5 +201,6 @@ def _check(key: str, name: str) -> None:
         # Textbooks call the whole of both by the name of the recovery.
         recovery = f'recovery = "{plain}" beside it' if plain in RECOVERIES else None
         suggestion = recovery or in_quotes(name, names)
-        hint = "" if suggestion else "; one written in Python needs its class: an import, or --controls FILE.py"
+        option = "tightlink run, sweep or study with --controls FILE.py"
+        hint = "" if suggestion else f"; one written in Python needs its class: an import, or {option}"
         raise ScenarioError(f"{one_of(names)}{hint}", key=key, value=name, suggestion=suggestion)

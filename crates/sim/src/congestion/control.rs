@@ -168,6 +168,12 @@ pub trait CongestionControl: Sized {
     #[inline]
     fn measure(&mut self, _ack: &Ack) {}
 
+    /// New data was acknowledged while the window comes down for a mark: measure. Nothing lets it grow.
+    #[inline]
+    fn hear(&mut self, _window: &Window, ack: &Ack) {
+        self.measure(ack);
+    }
+
     /// New data was acknowledged outside of recovery: grow.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 
@@ -198,6 +204,16 @@ pub trait CongestionControl: Sized {
     /// The retransmission timer expired: the new threshold, before any lower bound.
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
         self.on_loss(window, loss)
+    }
+
+    /// The window after the timeout that it has just answered, if it is not what the scenario has.
+    fn loss_window(&mut self) -> Option<f64> {
+        None
+    }
+
+    /// Whether it hears, by [`Self::on_ack`], of ACKs of marked packets alone, too.
+    fn hears_marks(&self) -> bool {
+        false
     }
 
     /// Whether ACKs of what was not marked, beside what was, let the window grow: marks are counted, and answered apart.

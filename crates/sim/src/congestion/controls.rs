@@ -173,6 +173,12 @@ impl Controls {
         ask!(self, handle, measure(ack));
     }
 
+    /// See [`CongestionControl::hear`].
+    #[cold]
+    pub fn hear(&mut self, handle: Handle, window: &Window, ack: &Ack) {
+        ask!(self, handle, hear(window, ack));
+    }
+
     /// See [`CongestionControl::on_loss`].
     pub fn on_loss(&mut self, handle: Handle, window: &Window, loss: &Loss) -> f64 {
         ask!(self, handle, on_loss(window, loss))
@@ -186,6 +192,12 @@ impl Controls {
     /// See [`CongestionControl::on_timeout`].
     pub fn on_timeout(&mut self, handle: Handle, window: &Window, loss: &Loss) -> f64 {
         ask!(self, handle, on_timeout(window, loss))
+    }
+
+    /// See [`CongestionControl::loss_window`].
+    #[cold]
+    pub fn loss_window(&mut self, handle: Handle) -> Option<f64> {
+        ask!(self, handle, loss_window())
     }
 
     /// See [`CongestionControl::on_sample`].
@@ -256,6 +268,13 @@ impl Controls {
     #[must_use]
     pub fn is_paced(&self, handle: Handle) -> bool {
         ask!(self, handle, is_paced())
+    }
+
+    /// See [`CongestionControl::hears_marks`].
+    #[must_use]
+    #[cold]
+    pub fn hears_marks(&self, handle: Handle) -> bool {
+        ask!(self, handle, hears_marks())
     }
 
     /// See [`CongestionControl::counts_marks`].

@@ -1,5 +1,8 @@
 //! Controls that live outside of the engine, such as those written in Python: they hear of a connection once a
 //! round trip, of each ACK or of each sample of the delivery rate if they ask to.
+//!
+//! They set window and threshold apart. While the engine brings a window down to what a control gave, its threshold is that
+//! window: one that the control set beside it is kept here until then.
 
 use std::fmt::Debug;
 
@@ -8,7 +11,7 @@ use super::{Ack, CongestionControl, ControlSpec, Loss, LostPacket, Options, Rate
 use crate::random::Stream;
 use crate::time::Time;
 
-/// What happened since the last report: a round trip, or less after a loss.
+/// What happened since the last report: a round trip, and before it a loss recovery if there was one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
     /// When, in seconds.
@@ -30,6 +33,15 @@ pub struct Report {
     pub rtt_base_s: f64,
     /// Whether the window was in use, so that its size tells something of the path.
     pub in_use: bool,
+}
+
+/// What a control makes of a loss, of a mark or of a timeout.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cut {
+    /// The window to continue with; none: as the engine has it.
+    pub window: Option<f64>,
+    /// The slow-start threshold; none: that window.
+    pub threshold: Option<f64>,
 }
 
 /// A control outside of the engine. All windows are in packets.
@@ -58,27 +70,41 @@ pub trait External: Debug + Send {
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
-    /// A packet was marked, the first of its window: the window to continue with; none: as it is.
-    fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
-        Some(self.on_loss(window, loss))
+    /// A packet was marked, the first of its window. Without a window nothing is reduced.
+    fn on_mark(&mut self, window: &Window, loss: &Loss) -> Cut {
+        self.on_loss(window, loss)
     }
     /// A round trip is over.
     fn on_report(&mut self, window: &mut Window, report: &Report);
-    /// An ACK acknowledged new data outside of recovery; the window was in use or not.
+    /// An ACK acknowledged new data outside of recovery; the window was in use or not. With [`Self::wants_marks`] also one of
+    /// marked packets alone, and while the window comes down for a mark.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack, in_use: bool);
-    /// A loss was detected: the window to continue with.
-    fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64;
-    /// The retransmission timer expired: the new threshold.
-    fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64;
+    /// A loss was detected: it has a window.
+    fn on_loss(&mut self, window: &Window, loss: &Loss) -> Cut;
+    /// The retransmission timer expired: it has a threshold. The window is what the scenario has after a timeout, if none.
+    fn on_timeout(&mut self, window: &Window, loss: &Loss) -> Cut;
+}
+
+/// A connection that is to have an external control.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening<'a> {
+    /// Label of its flow.
+    pub flow: &'a str,
+    /// Seed of the scenario.
+    pub seed: u64,
+    /// Application bytes in a full segment.
+    pub payload_bytes: u32,
+    /// The window with which it begins, as the scenario has it.
+    pub window: Window,
 }
 
 /// Makes the external controls of a scenario.
 pub trait Maker: Debug {
-    /// The control of the connection `flow`.
+    /// The control of a connection, and the window with which that begins.
     ///
     /// # Errors
     /// What is wrong with it.
-    fn make(&mut self, spec: &ControlSpec, flow: &str) -> Result<Box<dyn External>, String>;
+    fn make(&mut self, spec: &ControlSpec, opening: &Opening<'_>) -> Result<(Box<dyn External>, Window), String>;
 }
 
 /// Of a scenario without any.
@@ -86,7 +112,7 @@ pub trait Maker: Debug {
 pub struct NoMaker;
 
 impl Maker for NoMaker {
-    fn make(&mut self, _spec: &ControlSpec, _flow: &str) -> Result<Box<dyn External>, String> {
+    fn make(&mut self, _spec: &ControlSpec, _opening: &Opening<'_>) -> Result<(Box<dyn External>, Window), String> {
         Err("a congestion control of the engine: there is none outside of it here".into())
     }
 }
@@ -104,6 +130,14 @@ pub struct Connected {
     since: Option<Time>,
     /// The ACK that was measured last.
     last: Option<Ack>,
+    /// The threshold, once the window is what was given for a loss or a mark.
+    threshold: Option<f64>,
+    /// The window after the timeout that was answered last.
+    loss_window: Option<f64>,
+    /// A loss was answered, after which a round trip begins with the first ACK outside of recovery.
+    mended: bool,
+    /// Marks of packets up to here are no news.
+    marked_through: i32,
 }
 
 impl Connected {
@@ -118,7 +152,22 @@ impl Connected {
             marked: 0.0,
             since: None,
             last: None,
+            threshold: None,
+            loss_window: None,
+            mended: false,
+            marked_through: -1,
         }
+    }
+
+    /// Tells of an ACK outside of loss recovery, and of a round trip that is over.
+    fn tell_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let in_use = ack.finds_in_use(window);
+        if self.wants_acks {
+            self.control.on_ack(window, ack, in_use);
+        } else if in_use && !self.wants_samples && window.in_slow_start() {
+            window.slow_start(ack.acked);
+        }
+        self.tell(window, ack, in_use);
     }
 
     /// Tells of a round trip that is over.
@@ -169,13 +218,25 @@ impl CongestionControl for Connected {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        let in_use = ack.finds_in_use(window);
-        if self.wants_acks {
-            self.control.on_ack(window, ack, in_use);
-        } else if in_use && !self.wants_samples && window.in_slow_start() {
-            window.slow_start(ack.acked);
+        window.ssthresh = self.threshold.take().unwrap_or(window.ssthresh);
+        if std::mem::take(&mut self.mended) {
+            // A report with the end of the recovery would let the window grow a round trip early (RFC 5681 §3.1).
+            self.rounds.extend(ack);
         }
-        self.tell(window, ack, in_use);
+        self.tell_ack(window, ack);
+    }
+
+    fn hear(&mut self, window: &Window, ack: &Ack) {
+        self.measure(ack);
+        if self.wants_marks {
+            let threshold = window.ssthresh;
+            let mut shown = Window { cwnd: threshold, ssthresh: self.threshold.unwrap_or(threshold) };
+            self.tell_ack(&mut shown, &Ack { acked: (ack.acked - ack.marked).max(0.0), ..*ack });
+        }
+    }
+
+    fn hears_marks(&self) -> bool {
+        self.wants_marks
     }
 
     fn samples_delivery(&self) -> bool {
@@ -193,6 +254,7 @@ impl CongestionControl for Connected {
         _losses: &[LostPacket],
         _random: &mut Stream,
     ) -> bool {
+        window.ssthresh = self.threshold.take().unwrap_or(window.ssthresh);
         self.control.on_sample(window, sample)
     }
 
@@ -206,22 +268,35 @@ impl CongestionControl for Connected {
 
     fn on_mark(&mut self, window: &Window, loss: &Loss) -> Option<f64> {
         if !self.wants_marks {
-            return Some(self.control.on_loss(window, loss));
+            let cut = self.control.on_loss(window, loss);
+            self.threshold = cut.threshold;
+            return cut.window;
         }
-        // An ACK of marked packets alone lets nothing grow, and may end a round trip.
-        if let Some(ack) = self.last {
-            let mut copy = *window;
-            self.tell(&mut copy, &ack, ack.finds_in_use(window));
-        }
-        self.control.on_mark(window, loss)
+        let ack = self.last.filter(|ack| ack.through > self.marked_through)?;
+        self.marked_through = ack.highest;
+        let cut = self.control.on_mark(window, loss);
+        self.threshold = cut.threshold;
+        cut.window
     }
 
     fn on_loss(&mut self, window: &Window, loss: &Loss) -> f64 {
-        self.control.on_loss(window, loss)
+        let cut = self.control.on_loss(window, loss);
+        (self.threshold, self.mended) = (cut.threshold, true);
+        cut.window.unwrap_or(loss.in_use)
     }
 
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> f64 {
-        self.control.on_timeout(window, loss)
+        let cut = self.control.on_timeout(window, loss);
+        (self.threshold, self.mended, self.loss_window) = (None, true, cut.window);
+        cut.threshold.unwrap_or(loss.in_use)
+    }
+
+    fn loss_window(&mut self) -> Option<f64> {
+        self.loss_window.take()
+    }
+
+    fn on_spurious(&mut self, _window: &mut Window) {
+        self.threshold = None;
     }
 }
 
@@ -235,18 +310,18 @@ impl External for Nobody {
     }
     fn on_report(&mut self, _window: &mut Window, _report: &Report) {}
     fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, _in_use: bool) {}
-    fn on_loss(&mut self, window: &Window, _loss: &Loss) -> f64 {
-        window.cwnd
+    fn on_loss(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+        Cut::default()
     }
-    fn on_timeout(&mut self, window: &Window, _loss: &Loss) -> f64 {
-        window.cwnd
+    fn on_timeout(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+        Cut::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::tests::Path;
+    use crate::congestion::tests::{Path, ack, loss};
     use std::sync::{Arc, Mutex};
 
     /// Keeps what it is told.
@@ -264,11 +339,11 @@ mod tests {
         fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, _in_use: bool) {
             unreachable!("it did not ask for ACKs");
         }
-        fn on_loss(&mut self, _window: &Window, loss: &Loss) -> f64 {
-            loss.in_use / 2.0
+        fn on_loss(&mut self, _window: &Window, loss: &Loss) -> Cut {
+            Cut { window: Some(loss.in_use / 2.0), threshold: Some(1000.0) }
         }
-        fn on_timeout(&mut self, _window: &Window, loss: &Loss) -> f64 {
-            loss.in_use / 2.0
+        fn on_timeout(&mut self, _window: &Window, loss: &Loss) -> Cut {
+            Cut { window: Some(3.0), threshold: Some(loss.in_use / 2.0) }
         }
     }
 
@@ -288,11 +363,11 @@ mod tests {
         }
         fn on_report(&mut self, _window: &mut Window, _report: &Report) {}
         fn on_ack(&mut self, _window: &mut Window, _ack: &Ack, _in_use: bool) {}
-        fn on_loss(&mut self, window: &Window, _loss: &Loss) -> f64 {
-            window.cwnd
+        fn on_loss(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+            Cut::default()
         }
-        fn on_timeout(&mut self, window: &Window, _loss: &Loss) -> f64 {
-            window.cwnd
+        fn on_timeout(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+            Cut::default()
         }
     }
 
@@ -325,5 +400,88 @@ mod tests {
         assert_eq!(rounds, [(1.0, 0.1), (11.0, 0.1), (12.0, 0.1)]);
         assert_eq!(path.window.cwnd, 13.0);
         assert!(reports.iter().all(|told| told.in_use && told.rtt_min_s <= told.rtt_s));
+    }
+    #[test]
+    fn a_report_after_a_loss_comes_a_round_trip_after_the_recovery() {
+        let reports = Arc::default();
+        let mut control = Connected::to(Box::new(Listening(Arc::clone(&reports))));
+        let mut path = Path::new(10.0);
+        path.round(&mut control, 0.1);
+        let before = reports.lock().unwrap().len();
+        assert_eq!(control.on_loss(&path.window, &loss(10.0)), 5.0);
+        path.window = Window { cwnd: 5.0, ssthresh: 5.0 };
+        path.round(&mut control, 0.1);
+        assert_eq!(reports.lock().unwrap().len(), before);
+        path.round(&mut control, 0.1);
+        let reports = reports.lock().unwrap();
+        assert_eq!(reports.len(), before + 1);
+        assert!(reports[before].interval_s > 0.15, "{:?}", reports[before]);
+    }
+
+    #[test]
+    fn a_threshold_beside_a_window_counts_once_the_window_is_there() {
+        let mut control = Connected::to(Box::new(Listening::default()));
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::MAX };
+        window.cwnd = control.on_loss(&window, &loss(10.0));
+        window.ssthresh = window.cwnd;
+        let ack = Ack { in_flight: 5.0, ..ack(0.1) };
+        control.measure(&ack);
+        assert_eq!(window.ssthresh, 5.0);
+        control.on_ack(&mut window, &ack);
+        assert_eq!(window.ssthresh, 1000.0);
+        // What was undone is as it was.
+        control.on_loss(&window, &loss(10.0));
+        control.on_spurious(&mut window);
+        window.ssthresh = 7.0;
+        control.on_ack(&mut window, &ack);
+        assert_eq!(window.ssthresh, 7.0);
+        // The window after a timeout is told once, as the engine asks after each.
+        assert_eq!(control.on_timeout(&window, &loss(10.0)), 5.0);
+        assert_eq!((control.loss_window(), control.loss_window()), (Some(3.0), None));
+    }
+
+    /// Counts what it hears, and reduces nothing.
+    #[derive(Debug, Default)]
+    struct Marked(Arc<Mutex<(Vec<(f64, f64)>, u32)>>);
+
+    impl External for Marked {
+        fn wants_acks(&self) -> bool {
+            true
+        }
+        fn wants_marks(&self) -> bool {
+            true
+        }
+        fn on_mark(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+            self.0.lock().unwrap().1 += 1;
+            Cut::default()
+        }
+        fn on_report(&mut self, _window: &mut Window, _report: &Report) {}
+        fn on_ack(&mut self, window: &mut Window, ack: &Ack, _in_use: bool) {
+            window.cwnd += 1.0;
+            self.0.lock().unwrap().0.push((ack.acked, ack.marked));
+        }
+        fn on_loss(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+            Cut::default()
+        }
+        fn on_timeout(&mut self, _window: &Window, _loss: &Loss) -> Cut {
+            Cut::default()
+        }
+    }
+
+    #[test]
+    fn marks_are_told_once_a_round_trip_and_acks_while_the_window_comes_down() {
+        let heard = Arc::default();
+        let mut control = Connected::to(Box::new(Marked(Arc::clone(&heard))));
+        let window = Window { cwnd: 10.0, ssthresh: 8.0 };
+        for through in 1..=20 {
+            let ack = Ack { through, highest: through + 9, marked: 1.0, ..ack(0.1) };
+            control.hear(&window, &ack);
+            assert_eq!(control.on_mark(&window, &loss(10.0)), None);
+        }
+        let heard = heard.lock().unwrap();
+        // Of packets 1, 11; the third round trip has not come.
+        assert_eq!(heard.1, 2);
+        assert_eq!(heard.0, [(0.0, 1.0); 20]);
+        assert_eq!(window.cwnd, 10.0);
     }
 }

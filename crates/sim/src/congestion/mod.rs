@@ -42,6 +42,6 @@ pub mod yeah;
 
 pub use control::{Ack, CongestionControl, Loss, Whole, Window};
 pub use controls::{CONTROLS, Controls, Described, Handle, reads_marks, samples_delivery};
-pub use external::{External, Maker, Report};
+pub use external::{Cut, External, Maker, Opening, Report};
 pub use options::{ControlOption, ControlSpec, Options};
 pub use rate_sample::{LostPacket, RateSample};

@@ -42,9 +42,14 @@ impl Rounds {
         ack.through > self.last
     }
 
+    /// Has this round last until what is sent by now is acknowledged.
+    pub fn extend(&mut self, ack: &Ack) {
+        self.last = ack.highest;
+    }
+
     /// Begins the next round.
     pub fn begin(&mut self, ack: &Ack) {
-        self.last = ack.highest;
+        self.extend(ack);
         self.least_s = f64::INFINITY;
         self.sum_s = 0.0;
         self.samples = 0;

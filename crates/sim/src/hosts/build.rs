@@ -1,10 +1,12 @@
 //! From a scenario to hosts at which nothing has happened.
 
+use std::borrow::Cow;
+
 use super::checks::{
     check_fragments, check_pushes_back, check_recovery, check_samples, check_tcp_size, check_udp_size, feedback,
 };
 use super::{Endpoint, Hosts, TcpFlow};
-use crate::congestion::{Controls, Maker};
+use crate::congestion::{Controls, Handle, Maker, Opening, Window};
 use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::network::flow_delays::FlowDelays;
@@ -84,19 +86,17 @@ impl Builder<'_> {
         maker: &mut dyn Maker,
     ) -> Result<Endpoint, ScenarioError> {
         check_tcp_size(&flow.label, tcp)?;
-        let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
-        let connection = Connection::new(tcp, self.scenario.profile, bytes);
         check_recovery(&flow.label, tcp.recovery, self.scenario.profile)?;
-        let control = match tcp.congestion.external {
-            None => self.hosts.controls.add(&tcp.congestion),
-            Some(_) => maker.make(&tcp.congestion, &flow.label).map(|made| self.hosts.controls.connect(made)),
-        };
-        let control = control.map_err(|expected| ScenarioError::Flow {
+        let mut tcp = Cow::Borrowed(tcp);
+        let control = self.control(flow, &mut tcp, maker).map_err(|expected| ScenarioError::Flow {
             flow: flow.label.clone(),
             key: "tcp.congestion",
             value: format!("{:?}", tcp.congestion.kind),
             expected,
         })?;
+        let tcp = tcp.as_ref();
+        let bytes = if let TrafficSpec::Bulk { bytes } = flow.traffic { bytes } else { None };
+        let connection = Connection::new(tcp, self.scenario.profile, bytes);
         let retransmission = self.hosts.entities.timer(index, RETRANSMISSION);
         let mut sender = Sender::new(&connection, index, retransmission, control, phase_s, Time::planned(flow.start_s));
         let samples = self.hosts.controls.samples_delivery(control);
@@ -108,6 +108,8 @@ impl Builder<'_> {
             sender.pace(self.hosts.entities.timer(index, PACING), samples.then(random));
             self.hosts.paces = true;
         }
+        // One outside of the engine may come to ask for it.
+        self.hosts.paces |= tcp.congestion.external.is_some();
         if let Some(longest_s) = tcp.processing_delay_s {
             let random = Stream::new(self.scenario.seed, &flow.group, flow.index, "processing");
             sender.take_time(self.hosts.entities.timer(index, PACING), longest_s, random);
@@ -123,6 +125,30 @@ impl Builder<'_> {
         let stop = Time::planned(flow.stop_s);
         self.hosts.tcp.push(TcpFlow { connection, sender, receiver, stop });
         Ok(Endpoint::Tcp(self.hosts.tcp.len() as u32 - 1))
+    }
+
+    /// The congestion control of a flow. One outside of the engine may have the connection begin with another window.
+    fn control(
+        &mut self,
+        flow: &FlowSpec,
+        tcp: &mut Cow<'_, TcpSpec>,
+        maker: &mut dyn Maker,
+    ) -> Result<Handle, String> {
+        let controls = &mut self.hosts.controls;
+        if tcp.congestion.external.is_none() {
+            return controls.add(&tcp.congestion);
+        }
+        let ssthresh = tcp.initial_ssthresh_packets.unwrap_or(f64::MAX);
+        let window = Window { cwnd: tcp.initial_window_packets, ssthresh };
+        let (seed, payload_bytes) = (self.scenario.seed, tcp.payload_bytes);
+        let opening = Opening { flow: &flow.label, seed, payload_bytes, window };
+        let (made, begin) = maker.make(&tcp.congestion, &opening)?;
+        if begin != window {
+            let own = tcp.to_mut();
+            own.initial_window_packets = begin.cwnd;
+            own.initial_ssthresh_packets = (begin.ssthresh < f64::MAX).then_some(begin.ssthresh);
+        }
+        Ok(controls.connect(made))
     }
 
     fn add_udp(&mut self, index: u32, flow: &FlowSpec, udp: &UdpSpec) -> Result<Endpoint, ScenarioError> {

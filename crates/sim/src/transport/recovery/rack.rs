@@ -40,7 +40,7 @@ pub struct Rack {
     pub(in crate::transport) delivered: i32,
     pub(super) prr: Option<Prr>,
     /// Where that answers a mark: the last packet sent before (Linux's CWR). Its end is the ACK of a later one.
-    pub(super) marked_through: Option<i32>,
+    pub(in crate::transport) marked_through: Option<i32>,
     /// In its place, how the window of rapid start comes down.
     pub(super) convergence: Option<Convergence>,
     /// What the last reduction of the window may be undone to.
@@ -339,7 +339,8 @@ impl Sender {
         rack.flight.lose_by_timeout(env.now.time);
         let found = rack.flight.take_found();
         self.note_lost(&found);
-        self.window.cwnd = f64::from(self.rack_state().flight.pipe() + 1);
+        let own = env.controls.loss_window(self.control());
+        self.window.cwnd = own.unwrap_or_else(|| f64::from(self.rack_state().flight.pipe() + 1));
         self.arm_rto(env);
         self.rack_send(env);
     }

@@ -80,7 +80,8 @@ impl Sender {
     /// again from the first packet that is not acknowledged.
     fn time_out<N: Network>(&mut self, env: &mut Env<'_, N>) {
         self.note_timeout(env);
-        self.window.cwnd = env.connection.tcp.loss_window_packets.unwrap_or(1.0);
+        let own = env.controls.loss_window(self.control);
+        self.window.cwnd = own.or(env.connection.tcp.loss_window_packets).unwrap_or(1.0);
         self.arm_rto(env);
         self.next = self.acked + 1;
         self.timing = false;

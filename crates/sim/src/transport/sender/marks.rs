@@ -28,12 +28,13 @@ impl Sender {
     #[cold]
     pub(super) fn take_marked<N>(&mut self, env: &mut Env<'_, N>, ack: &Ack, grow: bool) {
         // RFC 3168 §6.1.2: no growth by an ACK that tells of a mark; where a control reads marks, none by marked packets.
-        let unmarked = ack.acked - ack.marked;
-        if grow && unmarked > 0.0 && env.controls.counts_marks(self.control) {
+        let unmarked = (ack.acked - ack.marked).max(0.0);
+        let told = unmarked > 0.0 || env.controls.hears_marks(self.control);
+        if grow && told && env.controls.counts_marks(self.control) {
             let used = self.window_use.as_ref().map(|window_use| window_use.is_limited(&self.window));
             env.controls.on_ack(self.control, &mut self.window, &Ack { acked: unmarked, ..*ack }, used);
         } else {
-            env.controls.measure(self.control, ack);
+            self.measure(env, ack);
         }
         self.answer_mark(env, ack);
     }

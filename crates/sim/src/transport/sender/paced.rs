@@ -11,6 +11,7 @@ use crate::transport::connection::Connection;
 use crate::transport::delivery_rate::{Deliveries, Delivery};
 use crate::transport::network::Network;
 use crate::transport::pacing::{Paced, Pacer, Processing};
+use crate::transport::timer::{PACING, RETRANSMISSION};
 
 /// The first packets of a connection, after which Linux does not wait: its handshake's two, and nine with data
 /// (tcp_update_skb_after_send).
@@ -31,11 +32,23 @@ impl Sender {
         self.paced = Some(Box::new(Paced { pacer: Pacer::new(entity), at_a_rate: true, deliveries }));
     }
 
+    /// Paces from now on if its congestion control has come to ask for it, as one outside of the engine may.
+    #[cold]
+    pub(super) fn pace_if_asked<N>(&mut self, env: &Env<'_, N>) {
+        if env.controls.is_paced(self.control) {
+            self.wait_by(self.timer_entity - RETRANSMISSION + PACING).at_a_rate = true;
+        }
+    }
+
     /// Takes up to `longest_s` seconds before it sends what it may, by the timer `entity`, which paces if it does.
     pub fn take_time(&mut self, entity: Entity, longest_s: f64, random: Stream) {
+        self.wait_by(entity).pacer.processing = Some(Box::new(Processing::new(longest_s, random)));
+    }
+
+    /// Waits by the timer `entity`, if it does not yet.
+    fn wait_by(&mut self, entity: Entity) -> &mut Paced {
         let unpaced = || Box::new(Paced { pacer: Pacer::new(entity), at_a_rate: false, deliveries: None });
-        let pacer = &mut self.paced.get_or_insert_with(unpaced).pacer;
-        pacer.processing = Some(Box::new(Processing::new(longest_s, random)));
+        self.paced.get_or_insert_with(unpaced)
     }
 
     /// Whether its congestion control is told how fast packets are delivered.

@@ -153,9 +153,18 @@ impl Sender {
                 }
             }
         } else {
-            env.controls.measure(self.control, &news);
+            self.measure(env, &news);
         }
         self.check_finished(env);
+    }
+
+    /// An ACK lets no window grow, in loss recovery or while the window comes down for a mark.
+    pub(super) fn measure<N>(&mut self, env: &mut Env<'_, N>, news: &Ack) {
+        if self.rack.as_ref().is_some_and(|rack| rack.marked_through.is_some()) {
+            env.controls.hear(self.control, &self.window, news);
+        } else {
+            env.controls.measure(self.control, news);
+        }
     }
 
     /// What an ACK of new data tells a congestion control.

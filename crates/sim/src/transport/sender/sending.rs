@@ -131,6 +131,7 @@ impl Sender {
         }
         if seq == self.account.round_end() {
             packet = packet.ending_round();
+            self.pace_if_asked(env);
         }
         if self.paced.is_some() {
             self.note_paced(env, seq);
