@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import json
 import re
+import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ from tightlink.analysis.path import sawtooth
 from tightlink.cli import main
 from tightlink.experiment.store import Store
 from tightlink.studies.evaluation.report import verdicts
-from tightlink.studies.evaluation.report.words import titled
+from tightlink.studies.evaluation.report.words import titled, told
 from tightlink.studies.evaluation.setup import (
     alone,
     aqm,
@@ -438,3 +440,89 @@ def test_options_in_a_name_are_those_of_a_table() -> None:
     assert subject("cubic:beta=0.8, fast_convergence=false").value == {
         "kind": "cubic", "beta": 0.8, "fast_convergence": False,
     }  # fmt: skip
+
+
+class Fragile(tl.CongestionControl):
+    """Does not stand one seed of two."""
+
+    def __init__(self, *, never: bool = False) -> None:
+        if never or self.seed == SEEDS[-1]:
+            raise ValueError("no")
+
+    def on_report(self, report: tl.Report) -> None:
+        if report.in_use and self.cwnd >= self.ssthresh:
+            self.cwnd += 1
+
+
+class Counting(tl.CongestionControl):
+    """DCTCP, of which all flows need marks."""
+
+    def __init__(self) -> None:
+        self.alpha = 1.0
+
+    def on_report(self, report: tl.Report) -> None:
+        self.alpha += (report.marked / max(report.delivered, 1) - self.alpha) / 16
+        if report.in_use and self.cwnd >= self.ssthresh:
+            self.cwnd += 1
+
+    def on_mark(self, loss: tl.Loss) -> float:
+        return loss.in_use * (1 - self.alpha / 2)
+
+
+def test_a_control_of_ones_own_that_reads_marks_is_evaluated_as_dctcp_is() -> None:
+    for own in (Counting, "dctcp"):
+        for test, setting in ((competing.TESTS["queues"], "codel"), (alone.TESTS["ramp-up"], "unlimited threshold")):
+            value = test.made.settings()[setting]
+            for scenario in test.made.scenarios(subject(own).value, value, 1):
+                run = tl.simulate(scenario.set("duration", "5 s"))
+                marked = run.flows.filter(pl.col("transport") == "tcp")["packets_marked"].sum()
+                assert (marked > 0) == (setting == "codel")
+
+
+def test_runs_that_fail_leave_what_the_others_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tests = ["ramp-up", "call"]
+    with pytest.warns(tl.TightlinkWarning, match=r"(?s)^\d+ of \d+ runs failed.*fragile/call/.*ValueError: no"):
+        found = tl.evaluate([Fragile, "fragile:never=true", "reno"], tests=tests, output=tmp_path / "all")
+    replications = found.summary.filter(pl.col("test") == "call").group_by("control").agg(pl.max("replications"))
+    assert dict(replications.iter_rows()) == {"fragile": 1, "reno": len(SEEDS)}
+    assert {label for label, *_ in found.failed} == {"fragile", "fragile:never=true"}
+    assert value(found, "fragile", "ramp-up", "ramp_up_s", "unlimited threshold") > 0
+    for _, headline, means in found.headlines():
+        cells = {label: told(headline.measure, mean, headline.never) for label, mean in means.items()}
+        assert (cells["fragile:never=true"], cells["reno"] == "failed") == ("failed", False)
+    text = (tmp_path / "all" / "report.html").read_text()
+    assert "runs failed." in text
+    stored = tl.experiment.open(tmp_path / "all")
+    assert all("ValueError: no" in entry["error"] for entry in stored.failures.values())
+    assert stored.scenario(next(iter(stored.failures))).traffic
+    assert stored.runs.filter(status="failed").collect().height == len(stored.failures)
+
+    (tmp_path / "fragile.py").write_text(
+        "import tightlink as tl\nclass Broken(tl.CongestionControl):\n    def on_report(self, report): self.nothing\n"
+    )
+    file, out = str(tmp_path / "fragile.py"), str(tmp_path / "out")
+    asked = ["--controls", file, "--congestion", "broken,reno", "--tests", "call", "-o", out]
+    capsys.readouterr()
+    assert main(["study", "evaluation", *asked]) == 1
+    said = capsys.readouterr()
+    assert "failed" in said.out
+    hint = re.search(r"to see one alone: tightlink (.*)", said.err)
+    assert hint is not None
+    assert main(shlex.split(hint[1])) == 2
+    assert re.search(r"on_report of flow at .*AttributeError: .*fragile\.py, line 3", capsys.readouterr().err)
+    # Without any run there is nothing to say.
+    with pytest.raises(tl.TightlinkError, match="2 of 2 runs failed"):
+        tl.evaluate(["broken"], tests=["call"], output=tmp_path / "none")
+
+
+def test_who_failed_meets_nothing(found: Evaluation) -> None:
+    asked = next(each for each in packs()["rfc9743"].requirements if each.test == "own-kind")
+    [before] = found.judged_in(asked, "reno")
+    assert before.verdict == "met"
+    broken = replace(found, failed={("reno", asked.test, str(before.setting))})
+    assert [each.verdict for each in broken.judged_in(asked, "reno")] == ["open"]
+    assert broken.judged_in(asked, "cubic") == found.judged_in(asked, "cubic")
+    gone = replace(
+        broken, measures=found.measures.filter(~((pl.col("control") == "reno") & (pl.col("test") == asked.test)))
+    )
+    assert [(each.value, each.verdict) for each in gone.judged_in(asked, "reno")] == [(None, "open")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -13,6 +14,22 @@ Controls: TypeAlias = Annotated[
     list[Path] | None,
     Parameter(negative="", help="Python file with congestion controls of your own, which it runs; may be repeated."),
 ]
+
+
+def typed(command: str, replay: Path | None = None, controls: list[Path] | None = None) -> str:
+    """A command with the options by which it finds its scenario, as one types it.
+
+    >>> typed("tightlink run", Path("results/mine"), [Path("mine.py")])
+    'tightlink run --replay results/mine --controls mine.py'
+    """
+    given = [] if replay is None else [("--replay", replay)]
+    given += [("--controls", path) for path in controls or []]
+    return " ".join([command, *(f"{option} {shlex.quote(str(path))}" for option, path in given)])
+
+
+def alone(folder: Path, run: str, controls: list[Path] | None) -> str:
+    """How to see a run that failed by itself."""
+    return f"to see one alone: {typed('tightlink run', folder)} {typed(shlex.quote(run), controls=controls)}"
 
 
 def define(files: list[Path] | None) -> None:

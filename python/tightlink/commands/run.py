@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from cyclopts import Parameter
 
 import tightlink
-from tightlink.commands.controls import Controls, define
+from tightlink.commands.controls import Controls, define, typed
 from tightlink.commands.options import FILES, PACKETS, JsonOf, Names, Set
 from tightlink.commands.run_output import check_shown, described, print_summary, write_shown
 from tightlink.commands.table_options import with_table_options
@@ -95,7 +95,7 @@ def run(
             say(f"wrote {output}")
     write_shown(result, report, plot)
 
-    found = why(result, command=(_typed(file, replay, controls), changes))
+    found = why(result, command=(typed(f"tightlink run {shlex.quote(str(file))}", replay, controls), changes))
     if json_:
         print_json(described(result, _PRINTED, found))
     else:
@@ -114,13 +114,6 @@ def _show_config(scenario: Scenario, threads: int | None) -> int:
         say(f"a run needs {wanted}")
     say(expected_threads(resolved, threads))
     return 0
-
-
-def _typed(file: Path, replay: Path | None, controls: list[Path] | None) -> str:
-    """What was typed to run a scenario, but for its changes and for what only says where results go."""
-    words = ["tightlink run", shlex.quote(str(file))]
-    words += [] if replay is None else [f"--replay {shlex.quote(str(replay))}"]
-    return " ".join([*words, *(f"--controls {shlex.quote(str(path))}" for path in controls or [])])
 
 
 def _replayed(folder: Path, name: str) -> Scenario:

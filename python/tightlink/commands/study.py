@@ -6,10 +6,10 @@ from cyclopts import Parameter
 
 from tightlink import studies
 from tightlink.commands.analyze_output import plain
-from tightlink.commands.controls import Controls, define
+from tightlink.commands.controls import Controls, alone, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, WithLab, whole
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_text, say, watching
+from tightlink.console import print_json, print_table, print_text, say, warned, watching
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
 
@@ -60,6 +60,9 @@ def study(
         found = run_study(
             chosen, output, jobs=jobs, cluster=cluster, options=wanted, with_lab=with_lab, progress=say, watch=watch
         )
+    warned(found.warnings)
+    if found.failures:
+        say(alone(found.folder, next(iter(found.failures)), controls))
     if json_:
         verdicts = [claimed.described(claim) for claim in found.claims]
         print_json({"report": str(found.report), "claims": verdicts, **found.said.described})

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import plain
-from tightlink.commands.controls import Controls, define
+from tightlink.commands.controls import Controls, alone, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set  # cyclopts evaluates them
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, print_text, quantity, say, warned, watching
@@ -98,9 +98,8 @@ def sweep(
         _print_plan(plan, jobs)
         return 0
     command = _command(file, vary=vary, **settings, set=set_, controls=controls)
-    return _run(
-        plan, output or Path("results") / f"{file.stem}-sweep", jobs, cluster, command, with_lab=with_lab, json_=json_
-    )
+    folder = output or Path("results") / f"{file.stem}-sweep"
+    return _warned(_run(plan, folder, jobs, cluster, command, with_lab=with_lab, json_=json_), plan, controls)
 
 
 def _command(file: Path, **options: object) -> str:
@@ -112,7 +111,9 @@ def _command(file: Path, **options: object) -> str:
     return shlex.join(words)
 
 
-def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str, *, with_lab: bool, json_: bool) -> int:
+def _run(
+    plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str, *, with_lab: bool, json_: bool
+) -> Experiment:
     with watching() as watch:
         experiment = run(plan, folder, jobs=jobs, cluster=cluster, watch=watch, command=command)
     for error in experiment.store.damaged:
@@ -133,7 +134,7 @@ def _run(plan: Plan, folder: Path, jobs: int, cluster: str | None, command: str,
     else:
         print_text(f"\n{finding}")
         print_text(f"\nreport: {report}")
-    return _warned(experiment, plan)
+    return experiment
 
 
 def _print_plan(plan: Plan, jobs: int) -> None:
@@ -209,12 +210,12 @@ def _cell(column: str, value: float | None, half_width: float | None) -> str:
     return interval(value, half_width, lambda number: quantity(metric, number))
 
 
-def _warned(experiment: Experiment, plan: Plan) -> int:
+def _warned(experiment: Experiment, plan: Plan, controls: list[Path] | None) -> int:
     code = warned(experiment.warnings)
     if copies := experiment.description["copies"]:
         say(copied(copies, len(plan.cells)))
     if failures := experiment.failures:
-        say(f"to see one alone: tightlink run --replay {experiment.folder} {next(iter(failures))}")
+        say(alone(experiment.folder, next(iter(failures)), controls))
         code = FAILED
     return code
 

@@ -123,6 +123,10 @@ class Link:
         framed = max(size + framing["overhead_bytes"], framing["smallest_bytes"])
         return float(_BITS * framed / self.spec["rate_bps"])
 
+    def shortest_s(self, size: int) -> float:
+        """The same at best: a packet that comes at an opportunity of a trace leaves at once."""
+        return 0.0 if "trace_ms" in self.spec.get("rate", ()) else self.service_s(size)
+
     def medium_s(self, size: int) -> float:
         """What a packet of so many bytes waits where nobody is before it: for its medium, and the rest of a burst."""
         if not self.sends_bursts:

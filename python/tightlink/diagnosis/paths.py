@@ -123,7 +123,7 @@ class Path:
     def base_one_way_s(self) -> float:
         """Propagation, transmission and processing of a full packet with empty queues."""
         size = self.packet_bytes
-        links = sum(link.spec["delay_s"] + link.service_s(size) for link in self.forward)
+        links = sum(link.spec["delay_s"] + link.shortest_s(size) for link in self.forward)
         return float(links + sum(each.service_s(size) for each in self.processors))
 
     @cached_property
@@ -132,7 +132,7 @@ class Path:
         tcp = self.tcp
         if tcp is None:
             return self.base_one_way_s
-        back = sum(link.spec["delay_s"] + link.service_s(tcp["ack_bytes"]) for link in self.reverse)
+        back = sum(link.spec["delay_s"] + link.shortest_s(tcp["ack_bytes"]) for link in self.reverse)
         return float(self.base_one_way_s + back)
 
     @property

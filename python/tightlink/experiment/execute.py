@@ -67,14 +67,31 @@ def execute(
     Raises:
         TightlinkError: Two tasks have one name, or some runs failed; all others were finished and kept.
     """
+    runs, failures = attempted(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
+    if failures:
+        raise TightlinkError(failed(failures, len(tasks)))
+    return runs
+
+
+def attempted(
+    tasks: Sequence[Task],
+    store: Store,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    watch: Callable[[ExperimentProgress], None] | None = None,
+) -> tuple[dict[str, Run], dict[str, str]]:
+    """Run every task as `execute` does: the runs, and of those that failed why, by the names of their tasks.
+
+    Raises:
+        TightlinkError: Two tasks have one name.
+    """
     if repeated := [name for name, count in Counter(task.name for task in tasks).items() if count > 1]:
         raise TightlinkError(f"task {repeated[0]!r}: expected a name for each task that no other one has")
     with closing(engine(jobs, cluster)) as on:
         found = dict(execute_each(tasks, store, on, watch))
-    failures = {name: run.error for name, run in found.items() if isinstance(run, Failed)}
-    if failures:
-        raise TightlinkError(failed(failures, len(tasks)))
-    return {task.name: run for task in tasks if not isinstance(run := found[task.name], Failed)}
+    runs = {task.name: run for task in tasks if not isinstance(run := found[task.name], Failed)}
+    return runs, {task.name: run.error for task in tasks if isinstance(run := found[task.name], Failed)}
 
 
 def execute_each(

@@ -63,19 +63,21 @@ def results(
     runs: Mapping[str, Run],
     measure: Callable[[Run], Mapping[str, float | str]] = metrics,
 ) -> dict[str, list[Any]]:
-    """The columns of ``runs.parquet`` of runs that are no replications by design, such as those of a study, by name.
+    """The columns of ``runs.parquet`` of runs that are no replications by design, such as those of a study, by name; of those that failed nothing.
 
     Runs whose scenarios differ in nothing but the seed are replications, numbered from 0.
     """
     seen: dict[str, int] = {}
     rows: list[Row] = []
     # Of the manifests: to fill in the defaults again takes longer than to read the runs.
-    differences = differing([runs[name].manifest["scenario"] for name in scenarios])
+    differences = differing([
+        runs[name].manifest["scenario"] if name in runs else scenario.written() for name, scenario in scenarios.items()
+    ])  # fmt: skip
     for place, (name, scenario) in enumerate(scenarios.items()):
         key = json.dumps(scenario.written() | {"seed": None}, sort_keys=True)
         varied = {key: values[place] for key, values in differences.items()}
-        found = measure(runs[name])
-        rows.append(Row(name, seen.get(key, 0), scenario.seed, varied, found, runs[name].manifest["identity"]))
+        found, identity = (measure(runs[name]), runs[name].manifest["identity"]) if name in runs else ({}, "")
+        rows.append(Row(name, seen.get(key, 0), scenario.seed, varied, found, identity))
         seen[key] = seen.get(key, 0) + 1
     return columns(rows)
 
@@ -103,11 +105,7 @@ def write_experiment(
     folder = place.folder
     # Tables of two experiments are never taken for one: without this file a folder holds no finished one.
     (folder / RUNS).unlink(missing_ok=True)
-    if failures:
-        listed = [with_checksum(failure) for failure in failures]
-        write_text(folder / FAILURES, json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
-    else:
-        (folder / FAILURES).unlink(missing_ok=True)
+    write_failures(folder, failures)
     if design:
         write_text(folder / "design.csv", design)
     for name in COMPACTED:
@@ -118,6 +116,20 @@ def write_experiment(
             file.unlink(missing_ok=True)
     place.mark(description)
     write_results(folder / RUNS, columns(rows))
+
+
+def write_failures(folder: Path, failures: Sequence[Mapping[str, Any]]) -> None:
+    """Write why runs failed, each with its scenario, in place of what is there of others."""
+    if failures:
+        listed = [with_checksum(failure) for failure in failures]
+        write_text(folder / FAILURES, json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
+    else:
+        (folder / FAILURES).unlink(missing_ok=True)
+
+
+def failure(run: str, scenario: Scenario, error: str) -> dict[str, Any]:
+    """What is written of a run that failed, from which it can be simulated alone."""
+    return {"run": run, "seed": scenario.seed, "error": error, "scenario": scenario.to_toml()}
 
 
 def differing(written: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

@@ -21,7 +21,7 @@ from tightlink.experiment.folder import MARKER, Experiment, named
 from tightlink.experiment.metrics import OVER_TIME, metrics_of, summed
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
-from tightlink.experiment.results import SMALL, Row, write_experiment
+from tightlink.experiment.results import SMALL, Row, failure, write_experiment
 from tightlink.experiment.size import check_runs, counted
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import FORMAT, table_of, tables_of
@@ -175,8 +175,7 @@ class _Sweep:
             metrics = self._metrics.get(identity, {})
             rows.append(Row(task.name, number, task.scenario.seed, varied, metrics, identity))
             if isinstance(found, Failed):
-                told = {"seed": task.scenario.seed, "error": found.error, "scenario": task.scenario.to_toml()}
-                failures.append({"run": task.name} | told)
+                failures.append(failure(task.name, task.scenario, found.error))
         design = designs.write(plan.design, plan.scenario)
         write_experiment(place, rows, self._compact(rows), failures, self._described(command), design=design)
 

@@ -23,6 +23,7 @@ from tightlink.plots import labels
 from tightlink.report import ranks, sweep_factors
 from tightlink.report.blocks import Block, Details, Section, Table, Text
 from tightlink.report.changes import Replications, changes, moves_most, sentence
+from tightlink.report.failed import failed_runs
 from tightlink.report.page import write
 
 _MOST_ROWS: Final = 500
@@ -145,7 +146,8 @@ def write_sweep(experiment: Experiment, target: Path, *, name: str, with_lab: bo
 
 def sections(found: Found) -> list[Section]:
     """All that there is to say of a sweep, in order."""
-    parts = [*sweep_factors.sections(found), _design(found), _cells(found), _failures(found), _setup(found)]
+    failed = failed_runs(found.experiment.failures)
+    parts = [*sweep_factors.sections(found), _design(found), _cells(found), failed, _setup(found)]
     return [part for part in parts if part is not None]
 
 
@@ -203,15 +205,6 @@ def _cells(found: Found) -> Section:
         each = found.runs.filter(found.runs["status"] == "done").select("run", "seed", *metrics)
         blocks.append(Table(each.head(_MOST_ROWS), "Each run."))
     return Section("Combinations", finding, blocks)
-
-
-def _failures(found: Found) -> Section | None:
-    failures = found.experiment.failures
-    if not failures:
-        return None
-    shown = list(failures.items())[:20]
-    blocks: list[Block] = [Details(f"{name}: {entry['error']}", entry["scenario"]) for name, entry in shown]
-    return Section("Failed", f"{len(failures)} runs failed.", blocks)
 
 
 def _setup(found: Found) -> Section | None:

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final
@@ -46,18 +46,21 @@ from tightlink import report
 from tightlink.checksums import write_table
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
+from tightlink.experiment.campaign import failed
 from tightlink.experiment.claims import Claim
 from tightlink.experiment.engines import engine
 from tightlink.experiment.estimate import of_runs
-from tightlink.experiment.execute import Task, execute
+from tightlink.experiment.execute import Task, attempted
+from tightlink.experiment.folder import RUNS, Experiment
 from tightlink.experiment.progress import ExperimentProgress
-from tightlink.experiment.results import results, write_results
+from tightlink.experiment.results import failure, results, write_failures, write_results
 from tightlink.experiment.store import Store
 from tightlink.experiment.workplace import Workplace, occupied
 from tightlink.files import errors_of
 from tightlink.laboratory.embedded import Offer
 from tightlink.laboratory.engine import check_engine
 from tightlink.progress import check_watch, duration
+from tightlink.report.failed import failed_runs
 from tightlink.studies import named
 from tightlink.studies.live import measure_all
 from tightlink.studies.study import LIVE, Found, Report, Study
@@ -78,6 +81,10 @@ class StudyResult:
     """What the study observed: its values by name, or more than these."""
     said: Report
     """What the report says of it."""
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """Runs that failed, with their errors, of a study that comes to something without them."""
+    total: int = 0
+    """How many runs it has in all."""
 
     @property
     def report(self) -> Path:
@@ -86,8 +93,13 @@ class StudyResult:
 
     @property
     def exit_code(self) -> int:
-        """3 if a claim does not hold, else 0."""
-        return claimed.exit_code(self.claims)
+        """1 if runs failed, 3 if a claim does not hold, else 0."""
+        return 1 if self.failures else claimed.exit_code(self.claims)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What must be read before the results are trusted: runs that failed."""
+        return [failed(self.failures, self.total)] if self.failures else []
 
     @property
     def table(self) -> pl.DataFrame:
@@ -163,21 +175,28 @@ def study(  # noqa: PLR0913
             tell(f"{store.count()} runs are in {store.folder} already")
         elif progress is not None and cluster is None:
             tell(_how_long(tasks, jobs))
-        runs = execute(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
+        runs, failures = attempted(tasks, store, jobs=jobs, cluster=cluster, watch=watch)
         for error in store.damaged:
             tell(error.mended)
         place.check()
         scenarios = {task.name: task.scenario for task in tasks}
         with errors_of(Path(asked.file)):
             rows = results(scenarios, runs, asked.measure)
-        write_results(folder / "runs.parquet", rows)
+        write_failures(folder, [failure(name, scenarios[name], error) for name, error in failures.items()])
+        write_results(folder / RUNS, rows)
+        if failures and not (asked.partial and runs):
+            raise TightlinkError(failed(failures, len(tasks)))
         real = measure_all(wanted, folder / LIVE, jobs, tell) if wanted else {}
         tell("analysing")
         with errors_of(Path(asked.file)):
             found = asked.found({**runs, **{f"{LIVE}/{name}": run for name, run in real.items()}})
         place.check()
+        section = failed_runs(Experiment(folder, store).failures)
+        if section is not None:
+            found = found._replace(report=replace(found.report, sections=[*found.report.sections, section]))
         _write(asked, found, place, tell, tasks, with_lab=with_lab)
-    return StudyResult(asked.name, folder, claimed.load(folder / "claims.json"), found.observed, found.report)
+    claims = claimed.load(folder / "claims.json")
+    return StudyResult(asked.name, folder, claims, found.observed, found.report, failures, len(tasks))
 
 
 def _how_long(tasks: Sequence[Task], jobs: int) -> str:

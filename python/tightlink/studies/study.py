@@ -120,6 +120,8 @@ class Study:
     """What it can measure on real hosts; none if it measures nothing."""
     measuring: bool = False
     """Whether it measures that now."""
+    partial: bool = False
+    """Whether it comes to something without runs that failed, of which `observe` gets none; else it fails with them."""
 
     @classmethod
     def shipped(

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final
+from warnings import warn
 
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import ScenarioError, TightlinkError, TightlinkWarning
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.workplace import place_of
 from tightlink.studies.evaluation.observe import Evaluation, observe
@@ -60,6 +61,7 @@ def of(
         command="".join(f" --{name} {shlex.quote(value)}" for name, value in words.items()),
         options=_OPTIONS,
         adapt=_adapted,
+        partial=True,
     )
 
 
@@ -90,8 +92,8 @@ def evaluate(  # noqa: PLR0913
     """Put congestion controls, or queue disciplines, through their pack of tests.
 
     Args:
-        those: Names, NAME:option=value,…, or tables with a ``kind``, as ``tcp.congestion`` or a link's ``queue`` has
-            them.
+        those: Names, NAME:option=value,…, classes of controls written in Python, or tables with a ``kind``, as
+            ``tcp.congestion`` or a link's ``queue`` has them.
         queues: Whether they are queues; else they are congestion controls.
         tests: Names of tests; without them, all.
         pack: Name of a pack of tests instead, "rfc9743" or "wireless", of whose requirements there are verdicts.
@@ -104,11 +106,14 @@ def evaluate(  # noqa: PLR0913
         watch: Told after every run how far it is.
 
     Returns:
-        The tables of the tests and, of a pack, its verdicts.
+        The tables of the tests and, of a pack, its verdicts; without the runs that failed, if some did.
 
     Raises:
         ScenarioError: There is no such control, queue, option, test or pack.
-        TightlinkError: The folder holds something else, another process works in it, or runs failed.
+        TightlinkError: The folder holds something else, another process works in it, or all runs failed.
+
+    Warns:
+        TightlinkWarning: Runs failed.
 
     Example:
         >>> import tightlink as tl
@@ -123,6 +128,8 @@ def evaluate(  # noqa: PLR0913
     wanted = of(those, tests, queues=queues, pack=pack)
     folder = place_of(output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
+    for text in found.warnings:
+        warn(text, TightlinkWarning, stacklevel=2)
     evaluation: Evaluation = replace(found.observed, folder=folder)
     return evaluation
 

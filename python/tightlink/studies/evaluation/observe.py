@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +47,8 @@ class Mean:
     replications: int = 1
     never: int = 0
     """With how many seeds it did not happen."""
+    failed: bool = False
+    """Whether there is no value because runs failed."""
 
 
 class Judged(NamedTuple):
@@ -70,6 +72,8 @@ class Evaluation:
     """A row for each value of each run; the value is missing where something never happened."""
     curves: Mapping[tuple[str, str, str], pl.DataFrame]
     """What the report draws over time, by control, test and setting, with the first seed."""
+    failed: Collection[tuple[str, str, str]] = ()
+    """Controls or queues, tests and settings of which some run failed: of what these had to say nothing is known."""
     pack: str | None = None
     """The named pack that was asked for."""
     folder: Path = Path()
@@ -117,13 +121,22 @@ class Evaluation:
         return pl.DataFrame(rows, schema=_VERDICTS, orient="row")
 
     def judged_in(self, asked: Requirement, label: str) -> list[Judged]:
-        """What a control does in each setting in which something is asked of it."""
-        own = (pl.col(self.kind) == label, pl.col("test") == asked.test, pl.col("measure") == asked.measure)
-        rows = self.summary.filter(*own)
-        if asked.settings:
-            rows = rows.filter(pl.col("setting").is_in(asked.settings))
-        found = rows.select("setting", "value", "half_width").rows()
-        return [Judged(setting, value, half, asked.judged(value, half)) for setting, value, half in found]
+        """What a control does in each setting in which something is asked of it; it meets none where a run failed."""
+        rows = self.summary.filter(pl.col("test") == asked.test, pl.col("measure") == asked.measure)
+        known = rows.filter(pl.col(self.kind) == label).select("setting", "value", "half_width").rows_by_key("setting")
+        failed = {setting for *place, setting in self.failed if place == [label, asked.test]}
+        # The same settings for all controls, whichever of them failed in one.
+        of_none = (setting for setting in sorted(failed) if self._all_failed(asked.test, setting))
+        listed = dict.fromkeys([*rows["setting"], *of_none])
+        found = []
+        for setting in (each for each in listed if each in asked.settings or not asked.settings):
+            value, half = known[setting][0] if setting in known else (None, None)
+            verdict = "open" if setting in failed and setting not in known else asked.judged(value, half)
+            found.append(Judged(setting, value, half, "open" if setting in failed and verdict == "met" else verdict))
+        return found
+
+    def _all_failed(self, test: str, setting: str) -> bool:
+        return all((label, test, setting) in self.failed for label, _ in self.subjects)
 
     def _verdict(self, asked: Requirement, label: str) -> Judged:
         """What is furthest off of all settings."""
@@ -154,7 +167,20 @@ class Evaluation:
                 if headline.setting is not None:
                     rows = rows.filter(pl.col("setting") == headline.setting)
                 own = {label: rows.filter(pl.col(self.kind) == label) for label, _ in self.subjects}
-                yield test, headline, {label: _mean(found) for label, found in own.items()}
+                yield (
+                    test,
+                    headline,
+                    {
+                        label: Mean(None, failed=True) if self._lacks(label, headline, test, found) else _mean(found)
+                        for label, found in own.items()
+                    },
+                )
+
+    def _lacks(self, label: str, headline: Headline, test: Test, rows: pl.DataFrame) -> bool:
+        """Whether runs failed without which a column of the table of all says nothing of a control."""
+        settings = [setting for *place, setting in self.failed if place == [label, test.name]]
+        asked = [setting for setting in settings if headline.setting in {None, setting}]
+        return not set(asked).issubset(rows["setting"])
 
 
 def observe(  # noqa: PLR0917
@@ -168,17 +194,22 @@ def observe(  # noqa: PLR0917
     """What the runs of trials say of the controls or queues."""
     rows: list[tuple[Any, ...]] = []
     curves: dict[tuple[str, str, str], pl.DataFrame] = {}
+    failed: set[tuple[str, str, str]] = set()
     for trial in planned:
-        # So that the tables of all runs do not fill the memory.
-        own = [runs[task.name].unread() for task in trial.tasks()]
         place = (trial.subject.label, trial.test.name, trial.setting)
+        names = [task.name for task in trial.tasks()]
+        if not runs.keys() >= set(names):
+            failed.add(place)
+            continue
+        # So that the tables of all runs do not fill the memory.
+        own = [runs[name].unread() for name in names]
         rows += [
             (*place, trial.seed, name, value) for name, value in trial.test.made.measure(trial.value, *own).items()
         ]
         if trial.test.made.curve is not None and place not in curves:
             curves[place] = trial.test.made.curve(trial.value, *own)
     measures = pl.DataFrame(rows, schema={kind: pl.String} | _MEASURES, orient="row")
-    return Evaluation(kind, subjects, tests, measures, curves, pack)
+    return Evaluation(kind, subjects, tests, measures, curves, failed, pack)
 
 
 def _summarised(values: list[float | None]) -> tuple[float | None, float | None, int, int]:

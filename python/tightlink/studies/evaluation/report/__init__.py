@@ -130,13 +130,13 @@ def _tests(evaluation: Evaluation) -> Iterator[Section]:
     summary = evaluation.summary
     for test in evaluation.tests:
         own = summary.filter(pl.col("test") == test.name)
-        blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own, evaluation.kind, test))]
+        blocks: list[Chart | Table | Text] = [Text(test.about), Table(_table(own, evaluation, test))]
         if test.name == charts.QUEUES:
             blocks[1:1] = charts.planes_of_queues(evaluation, test)
         yield Section(test.title, "", blocks)
 
 
-def _table(own: pl.DataFrame, kind: Kind, test: Test) -> pl.DataFrame:
+def _table(own: pl.DataFrame, evaluation: Evaluation, test: Test) -> pl.DataFrame:
     """A row for each measure and setting, a column for each control or queue."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     never = {headline.measure: headline.never for headline in test.headlines}
@@ -144,8 +144,15 @@ def _table(own: pl.DataFrame, kind: Kind, test: Test) -> pl.DataFrame:
     for row in own.iter_rows(named=True):
         mean = Mean(row["value"], row["half_width"], row["replications"], row["never"])
         cells = rows.setdefault((row["measure"], row["setting"]), {})
-        cells[row[kind]] = told(row["measure"], mean, never.get(row["measure"], "never"))
+        cells[row[evaluation.kind]] = told(row["measure"], mean, never.get(row["measure"], "never"))
     listed = sorted(rows.items(), key=lambda each: order[each[0][0]])
-    return pl.DataFrame([
-        {"measure": titled(measure), "setting": setting, **cells} for (measure, setting), cells in listed
-    ])  # fmt: skip
+    labels = [label for label, _ in evaluation.subjects]
+    failed = told("", Mean(None, failed=True))
+    return pl.DataFrame(
+        [
+            [titled(measure), setting, *(cells.get(label, failed) for label in labels)]
+            for (measure, setting), cells in listed
+        ],
+        schema=dict.fromkeys(["measure", "setting", *labels], pl.String),
+        orient="row",
+    )

@@ -21,6 +21,9 @@ _BUFFER_BDP: Final = min(alone.BUFFERS_BDP)
 _HEIGHT: Final = 130
 _SHARES: Final = (0.0, 1.0)
 _FLOATS: Final = {"time_s": pl.Float64, "throughput_bps": pl.Float64}
+_NOTHING: Final = pl.DataFrame(
+    schema={**_FLOATS, "goodput_bps": pl.Float64, "utilization": pl.Float64, "entity": pl.String}
+)
 
 
 def row(evaluation: Evaluation, control: str) -> list[alt.Chart | alt.LayerChart]:
@@ -41,10 +44,15 @@ def _summary(evaluation: Evaluation, control: str, test: str, measure: str) -> d
     return dict(evaluation.summary.filter(*of_test).select("setting", "value").iter_rows())
 
 
+def _curve(evaluation: Evaluation, control: str, test: str, setting: str) -> pl.DataFrame:
+    """What is drawn over time of a control in a setting; nothing where its run failed."""
+    return evaluation.curves.get((control, test, setting), _NOTHING)
+
+
 def _utilization(evaluation: Evaluation, control: str) -> alt.Chart:
     found = _summary(evaluation, control, "utilization", "utilization")
     rows = [
-        (f"{rate}", float(rtt), found[Path(rate, rtt, _BUFFER_BDP).label])
+        (f"{rate}", float(rtt), found.get(Path(rate, rtt, _BUFFER_BDP).label))
         for rate in alone.RATES_MBIT
         for rtt in alone.RTTS_MS
     ]
@@ -57,17 +65,17 @@ def _utilization(evaluation: Evaluation, control: str) -> alt.Chart:
 
 def _ramp_up(evaluation: Evaluation, control: str) -> alt.Chart:
     parts = [
-        evaluation.curves[control, "ramp-up", name].with_columns(from_=pl.lit(short))
+        _curve(evaluation, control, "ramp-up", name).with_columns(from_=pl.lit(short))
         for name, short in zip(alone.THRESHOLDS, ("slow start", "from 100"), strict=True)
     ]
     return _line(
-        pl.concat(parts), "time_s", "utilization", "ramp-up (%)", by="from_", x_domain=(0, alone.DURATION_S),
-        y_domain=_SHARES,
+        pl.concat(parts, how="diagonal_relaxed"), "time_s", "utilization", "ramp-up (%)", by="from_",
+        x_domain=(0, alone.DURATION_S), y_domain=_SHARES,
     )  # fmt: skip
 
 
 def _convergence(evaluation: Evaluation, control: str) -> alt.Chart:
-    frame = evaluation.curves[control, "convergence", "2 flows"]
+    frame = _curve(evaluation, control, "convergence", "2 flows")
     names = {"flows[0]": "first", "flows[1]": "second"}
     frame = frame.with_columns(pl.col("entity").replace(names))
     return _line(
@@ -94,7 +102,7 @@ def _beside(evaluation: Evaluation, control: str) -> alt.LayerChart:
 
 
 def _changes(evaluation: Evaluation, control: str) -> alt.Chart:
-    frame = evaluation.curves[control, "changes", changing.FAST.label]
+    frame = _curve(evaluation, control, "changes", changing.FAST.label)
     steps = zip(
         (0, changing.COMES_S, changing.GOES_S, changing.ENDS_S), (1, 1 - changing.TAKEN, 1, 1), strict=True
     )  # fmt: skip
@@ -103,7 +111,7 @@ def _changes(evaluation: Evaluation, control: str) -> alt.Chart:
 
 
 def _rate_steps(evaluation: Evaluation, control: str) -> alt.Chart:
-    frame = evaluation.curves[control, "rate-steps", changing.STEPS_LABEL]
+    frame = _curve(evaluation, control, "rate-steps", changing.STEPS_LABEL)
     begins = range(0, changing.STEPS_S, changing.STEP_S)
     rates = {time_s: changing.STEPS[place % len(changing.STEPS)][1] * 1e6 for place, time_s in enumerate(begins)}
     last = {changing.STEPS_S: rates[begins[-1]]}

@@ -26,7 +26,7 @@ def sections(evaluation: Evaluation) -> Iterator[Section]:
             "A reading of a text that has criteria and no bounds; where each bound is from stands below.",
             [
                 Table(_at_a_glance(evaluation, name, pack), "✓ met, ✗ missed, ? open: the confidence interval of a few "
-                      "seeds is on both sides of the bound. The numbers are those of the next table."),
+                      "seeds is on both sides of the bound, or a run failed. The numbers are those of the next table."),
                 Table(_asked_table(pack), "What is asked, and where the bound is from"),
                 *([Table(of_pack(evaluation, name), "What was found")] if few else []),
                 *([Text(said)] if (said := _not_tested(pack)) else []),
@@ -81,5 +81,6 @@ def _asked(each: Requirement) -> str:
 
 def _cell(each: Requirement, judged: Judged) -> str:
     if judged.value is None:
-        return f"{judged.verdict}: never"
+        # What never happened misses the bound.
+        return f"{judged.verdict}: {'failed' if judged.verdict == 'open' else 'never'}"
     return f"{judged.verdict}: {with_width(each.measure, judged.value, judged.half_width)}"

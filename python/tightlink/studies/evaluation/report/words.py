@@ -58,6 +58,8 @@ def told(measure: str, mean: Mean, never: str = "never") -> str:
     >>> told("ramp_up_s", Mean(46.1, 62.0)), told("ramp_up_s", Mean(113.0, None, 3, 1)), told("ramp_up_s", Mean(None))
     ('46 ± 62 s', '113 s (1 of 3 never)', 'never')
     """
+    if mean.failed:
+        return "failed"
     if mean.value is None:
         return never
     count = f" ({mean.never} of {mean.replications} never)" if mean.never else ""
