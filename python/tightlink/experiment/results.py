@@ -63,9 +63,9 @@ def results(
     runs: Mapping[str, Run],
     measure: Callable[[Run], Mapping[str, float | str]] = metrics,
 ) -> dict[str, list[Any]]:
-    """The columns of ``runs.parquet`` of runs that are no replications by design, such as those of a study, by name; of those that failed nothing.
+    """The columns of ``runs.parquet`` of runs that are no replications by design, such as those of a study, by name.
 
-    Runs whose scenarios differ in nothing but the seed are replications, numbered from 0.
+    Of those that failed there is nothing. Runs whose scenarios differ in nothing but the seed are replications, numbered from 0.
     """
     seen: dict[str, int] = {}
     rows: list[Row] = []

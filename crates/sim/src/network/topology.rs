@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
 use crate::network::wire::Wire;
-use crate::scenario::{FlowSpec, LinkSpec, PathShare, Scenario, TransportSpec};
+use crate::scenario::{FlowSpec, LinkSpec, PathShare, RateSpec, Scenario, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,7 +197,11 @@ impl Paths {
     /// Seconds from end to end of the path of a flow for a packet of `size` bytes that waits nowhere; of several, the shortest.
     #[must_use]
     pub fn unloaded_s(&self, scenario: &Scenario, flow: u32, size: u32) -> f64 {
-        let link_s = |link: &u32| Wire::new(&scenario.links[*link as usize]).crossing_s(size);
+        let link_s = |link: &u32| match &scenario.links[*link as usize] {
+            // What comes at an opportunity leaves at once.
+            LinkSpec { rate: Some(RateSpec::Trace(_)), delay_s, .. } => *delay_s,
+            link => Wire::new(link).crossing_s(size),
+        };
         let path_s = |stops: Vec<u32>| {
             let links_s: f64 = stops.iter().filter(|&&stop| stop < self.links).map(link_s).sum();
             let nodes = stops.iter().filter_map(|&stop| self.processor_at(stop));

@@ -134,7 +134,11 @@ impl Changes {
     /// under way, in seconds from when its transmission begins to its delivery at `delivery_s`.
     #[must_use]
     pub fn longer_s(&self, size: u32, delivery_s: f64) -> Option<f64> {
-        let shortest_s = self.line.wire().crossing_s(size);
+        let shortest_s = if self.line.capacity.leaves_at_once() {
+            self.line.wire().delay_s
+        } else {
+            self.line.wire().crossing_s(size)
+        };
         (!self.propagation.is_constant()).then_some(delivery_s - self.begun_s - shortest_s)
     }
 
