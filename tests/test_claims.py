@@ -16,7 +16,10 @@ from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
 from tightlink.experiment.claims import Claim
 
-KEYS = ["id", "statement", "source", "origin", "expected", "observed", "tolerance", "unit", "holds", "reason"]
+KEYS = [
+    "id", "statement", "source", "origin", "expected", "observed", "tolerance", "condition", "tolerance_from", "unit", "holds",
+    "reason",
+]  # fmt: skip
 
 
 def _some() -> list[Claim]:
@@ -99,7 +102,8 @@ def test_the_file_is_that_of_the_contract(tmp_path: Path) -> None:
     assert [list(claim) for claim in listed] == [KEYS] * 5
     assert listed[1] == {
         "id": "base.goodput", "statement": "The flow carries 1.9 Mbit/s", "source": "p. 4", "origin": "document",
-        "expected": 1.9, "observed": 1.912, "tolerance": 0.038, "unit": "Mbit/s", "holds": True, "reason": "",
+        "expected": 1.9, "observed": 1.912, "tolerance": 0.038, "condition": "",
+        "tolerance_from": "", "unit": "Mbit/s", "holds": True, "reason": "",
     }  # fmt: skip
     assert claims.load(path) == _some()
     assert [file.name for file in path.parent.iterdir()] == ["claims.json"]

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,13 @@ def test_the_finding_and_its_picture_come_first_and_the_claims_last(tmp_path: Pa
     assert "another timer" in text
     assert "<dt>seeds</dt><dd>1–3</dd>" in text
     assert f"<dt>Tightlink</dt><dd>{tl.__version__}</dd>" in text
+
+
+def test_a_claim_says_its_condition_and_whose_bound_it_is(tmp_path: Path) -> None:
+    claim = claims.stated("loss", "Loss is small", "p. 1", 0.002, holds=True)
+    claim = replace(claim, condition="max(loss) < 0.01", tolerance_from="ours: a hundredth")
+    page = _write(tmp_path / "report.html", report.Text("x"), claims=[claim])
+    assert "Holds if max(loss) &lt; 0.01 (ours: a hundredth)" in page
 
 
 def test_a_few_claims_are_not_folded(tmp_path: Path) -> None:

@@ -89,6 +89,10 @@ class Claim:
     reason: str
     origin: Origin = "document"
     """Whose statement it is: the document's, that of theory or of others' work, or our own."""
+    condition: str = ""
+    """Under which it holds, over what the study observed; none where a figure is compared."""
+    tolerance_from: str = ""
+    """Where the bound of the condition, or the tolerance, comes from."""
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -126,6 +130,18 @@ class Claim:
         if isinstance(self.expected, (int, float)) and self.expected:
             share = f" ({self.tolerance / abs(self.expected) * 100:.2g} %)"
         return f"± {self.tolerance:.3g}{share}"
+
+    @property
+    def bound_text(self) -> str:
+        """What decides beside the figures: the condition, and where its bound or the tolerance comes from.
+
+        >>> import dataclasses
+        >>> claim = stated("loss", "Loss is small", "p. 1", 0.002, True)
+        >>> dataclasses.replace(claim, condition="max(loss) < 0.01", tolerance_from="the document: 1 %").bound_text
+        'Holds if max(loss) < 0.01 (the document: 1 %)'
+        """
+        said = f"Holds if {self.condition}" if self.condition else "Tolerance" if self.tolerance_from else ""
+        return f"{said} ({self.tolerance_from})" if self.tolerance_from else said
 
     @property
     def compared_text(self) -> str:
@@ -302,7 +318,8 @@ def print_table(claims: Sequence[Claim], out: TextIO | None = None) -> None:
 
 
 _KEYS: Final = (
-    "id", "statement", "source", "origin", "expected", "observed", "tolerance", "unit", "holds", "reason",
+    "id", "statement", "source", "origin", "expected", "observed", "tolerance", "condition", "tolerance_from", "unit",
+    "holds", "reason",
 )  # fmt: skip
 _HEADER: Final = ("claim", "document", "here", "verdict")
 
@@ -359,7 +376,7 @@ def _read(entry: Any) -> Claim:
         raise ValueError(f"each claim needs {', '.join(_KEYS)}")
     if entry["origin"] not in get_args(Origin):
         raise ValueError(f"origin must be one of {', '.join(get_args(Origin))}")
-    for name in ("id", "statement", "source", "unit", "reason"):
+    for name in ("id", "statement", "source", "condition", "tolerance_from", "unit", "reason"):
         if not isinstance(entry[name], str):
             raise TypeError(f"{name} must be text")
     if not isinstance(entry["tolerance"], int | float | None) or not isinstance(entry["holds"], bool | None):

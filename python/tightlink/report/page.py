@@ -203,6 +203,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "id": claim.id,
         "statement": claim.statement,
         "reason": claim.reason,
+        "bound": claim.bound_text,
         "expected": claim.expected_text,
         "observed": claim.observed_text,
         "tolerance": claim.tolerance_text,

@@ -16,7 +16,7 @@ row of the first is taken with each row of the next. Of a claim:
     The document's figure, how far ours may be from it, and where that bound comes from; without one they must be equal.
     An ``expected`` or a ``tolerance`` in braces is an expression.
 ``holds``
-    Instead of a figure, the condition under which the claim holds.
+    Instead of a figure, the condition under which the claim holds; where its bound comes from says ``tolerance_from``.
 ``unit``, ``reason``
     The reason is a sentence with expressions in braces. A claim of which nothing is observed is open for this reason,
     and so is one whose condition comes to nothing.
@@ -114,14 +114,21 @@ class Statement:
             raise ValueError("tolerance_from must say where the tolerance comes from")
 
     def __str__(self) -> str:
-        """For reading: name and source, statement, and what is compared with what.
+        """For reading: name and source, statement, what is compared with what, and when it is open.
 
         >>> print(Statement("a", "It takes 2 s", "p. 3", "run.time_s", 2, 0.1, tolerance_from="ours", unit="s"))
         a (p. 3)
           It takes 2 s
           run.time_s = 2 ± 0.1 s (ours)
+        >>> opened = "{'Few runs.' if runs < 9 else ''}"
+        >>> print(Statement("b", "It is short", "p. 4", "run.s", holds="run.s < 2", open=opened))
+        b (p. 4)
+          It is short
+          holds if run.s < 2
+          open if runs < 9: Few runs.
         """
         lines = [f"{self.id} ({self.source})", f"  {self.statement}"]
+        opened = [f"  open{_opening(self.open)}"] if self.open else []
         if not self.observed:
             return "\n".join([*lines, f"  open: {self.reason}"])
         bound = "" if self.tolerance is None else f" ± {_plain(self.tolerance)}"
@@ -129,7 +136,8 @@ class Statement:
         wanted = _plain(self.expected)
         unit = f" {self.unit}" if self.unit else ""
         compared = f"holds if {self.holds}" if self.holds else f"{self.observed} = {wanted}{bound}{unit}"
-        return "\n".join([*lines, f"  {compared}" + (f" ({self.tolerance_from})" if self.tolerance_from else "")])
+        compared += f" ({self.tolerance_from})" if self.tolerance_from else ""
+        return "\n".join([*lines, f"  {compared}", *opened])
 
     def judged(self, observed: Mapping[str, object]) -> Claim:
         """The claim, with what was observed."""
@@ -143,7 +151,10 @@ class Statement:
 
     def without_verdict(self, reason: str) -> Claim:
         """The claim, of which nothing was observed."""
-        return stated(self.id, self.statement, self.source, None, None, reason, origin=self.origin)
+        return self._bounded(stated(self.id, self.statement, self.source, None, None, reason, origin=self.origin))
+
+    def _bounded(self, claim: Claim) -> Claim:
+        return replace(claim, condition=self.holds, tolerance_from=self.tolerance_from)
 
     def _compared(self, observed: Mapping[str, object]) -> Claim:
         head = (self.id, self.statement, self.source)
@@ -157,10 +168,10 @@ class Statement:
                 return self.without_verdict(reason)
             if not isinstance(verdict, bool):
                 raise ValueError(f"holds must be a condition, not {type(verdict).__name__}; all(…) is one of a column")
-            return stated(*head, ours, verdict, reason, unit=self.unit, origin=self.origin)
+            return self._bounded(stated(*head, ours, verdict, reason, unit=self.unit, origin=self.origin))
         wanted, tolerance = _value(self.expected, observed), _value(self.tolerance, observed)
         bound = {"tolerance": tolerance, "relative": self.relative}
-        return compared(*head, wanted, ours, **bound, unit=self.unit, reason=reason, origin=self.origin)
+        return self._bounded(compared(*head, wanted, ours, **bound, unit=self.unit, reason=reason, origin=self.origin))
 
 
 @dataclass(frozen=True)
@@ -246,6 +257,34 @@ def figure(claims: Mapping[str, Claim], name: str) -> float:
     if not isinstance(expected, (int, float)):
         raise TypeError(f"claim {name}: expected must be a number, not {expected!r}")
     return expected
+
+
+#: A clause of a sentence that is there under a condition, or that another value says.
+_CLAUSE: Final = re.compile(
+    r"\{(?:'(?P<words>[^']+)' if (?P<when>[^{}]+?) else ''|"
+    r"'' if (?P<unless>[^{}]+?) else (?P<other>[^{}]+)|(?P<name>[\w./<>-]+))\}"
+)
+
+
+def _opening(sentence: str) -> str:
+    """Why a claim is open and, where it is not always, when.
+
+    >>> _opening("Never published: {a:.0f} is ours."), _opening("{'' if p < 0.05 else 'Not told apart.'} {few}")
+    (': Never published: {a:.0f} is ours.', ' unless p < 0.05: Not told apart.; where few says why')
+    """
+    if _CLAUSE.sub("", sentence).strip():
+        return f": {sentence.strip()}"
+    said = []
+    for found in _CLAUSE.finditer(sentence):
+        words, when, unless, other, name = found.groups()
+        said.append(
+            f"if {when}: {words}"
+            if when
+            else f"unless {unless}: {other.strip(chr(39))}"
+            if unless
+            else f"where {name} says why"
+        )
+    return " " + "; ".join(said)
 
 
 def _plain(given: Value) -> str:
