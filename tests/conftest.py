@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from tightlink import cli
+from tightlink.experiment.claims import counted
 from tightlink.measure.forwarding import tables
 from tightlink.measure.kernel_router import Did
 from tightlink.measure.plan import Plan
@@ -20,8 +21,9 @@ from tightlink.measure.sending import jobs
 from tightlink.run import Framed, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from tightlink.experiment.claims import Claim
     from tightlink.scenario import Scenario
 
 #: What takes longest, the longest first: a worker that begins one of them last leaves the others idle. Those of
@@ -175,6 +177,20 @@ def claims(folder: Path) -> dict[str, dict[str, Any]]:
     """The claims of the study that the module's fixture ``folder`` has made, by id."""
     listed = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
     return {claim["id"]: claim for claim in listed}
+
+
+@pytest.fixture(scope="session")
+def counts_on_the_page() -> Callable[[str, Iterable[Claim]], None]:
+    """Asserts that the row of a study in docs/validation.md has what the command prints of these claims."""
+    page = (Path(__file__).parents[1] / "docs" / "validation.md").read_text(encoding="utf-8")
+
+    def there(study: str, judged: Iterable[Claim]) -> None:
+        (row,) = (
+            line for line in page.splitlines() if line.startswith("| ") and f"claims of the study `{study}`" in line
+        )
+        assert "; ".join(counted(judged)) in row, "; ".join(counted(judged))
+
+    return there
 
 
 @pytest.fixture
