@@ -38,6 +38,18 @@ class Estimate:
     high: float
 
     @classmethod
+    def of_share(cls, hits: int, tries: int) -> Estimate:
+        """A share with its exact interval (Clopper and Pearson 1934).
+
+        >>> round(Estimate.of_share(2, 1767).high, 5), Estimate.of_share(0, 10).low, Estimate.of_share(10, 10).high
+        (0.00408, 0.0, 1.0)
+        """
+        tail = (1 - CONFIDENCE) / 2
+        low = stats.beta.ppf(tail, hits, tries - hits + 1) if hits else 0.0
+        high = stats.beta.ppf(1 - tail, hits + 1, tries - hits) if hits < tries else 1.0
+        return cls(hits / tries, float(low), float(high))
+
+    @classmethod
     def of(cls, value: float, samples: Sequence[float] | NDArray[Any]) -> Estimate:
         """The value with the interval between the outer percentiles of its resampled versions."""
         tail = 100 * (1 - CONFIDENCE) / 2

@@ -54,7 +54,7 @@ def acked_packets(run: Run, path: BulkPath) -> int:
 
 # The other paths, and all of them together: bottleneck factor, loss, windows, and what the summary compares.
 
-#: From so many flows on the document has its maxima (l. 262).
+#: From so many flows on the document has its maxima (Summary).
 SEVEN: Final = 7
 
 
@@ -97,11 +97,12 @@ def loss(place: paths.Place, grid: pl.DataFrame) -> dict[str, object]:
 
 
 def lbnl(grid: pl.DataFrame) -> dict[str, float]:
-    """How much of the highest goodput the window takes, at most."""
+    """How much of the highest goodput the window takes, at most and on average."""
     effects = _effects(grid)
     large = grid.filter(pl.col("window_packets") * paths.LBNL.path.payload_bytes >= paths.LBNL.path.bdp_bytes)
     return {
         "lbnl.window_effect": max(effects.values()),
+        "lbnl.window_effect_mean": fmean(effects.values()),
         "lbnl.window_effect_from_2": max(effect for flows, effect in effects.items() if flows > 1),
         "lbnl.window_effect_above_bdp": max(_effects(large).values()),
     }
@@ -142,6 +143,9 @@ def _summary(grids: Mapping[str, pl.DataFrame]) -> dict[str, object]:
         "summary.paths": len(ahead),
         "summary.seven_enough": sum(more < 0 for more in ahead),
         "summary.seven_open": tied if max(ahead) == 0 else "",
+        "summary.maximum_shares": pl.DataFrame(
+            {"share": [best(grids[place.name])["goodput_share"] for place in paths.SITES]}
+        ),
         "summary.maximum_flows": at,
         "summary.few_lines": len(hits),
         "summary.best_at_bdp": sum(hits),
@@ -282,27 +286,39 @@ def beyond_maxima(grid: pl.DataFrame) -> dict[str, object]:
         "lines": len(after),
         "lines_losing_more": sum(top["loss"] < smallest(rest["loss"]) for _, top, rest in after),
         "decrease_most": max(decreases.values()),
+        "decrease_mean": fmean(decreases.values()),
         "decrease_over_10_percent_flows": _and([flows for flows, drop in decreases.items() if drop > 0.1]),
     }
 
 
 def windows(grid: pl.DataFrame) -> dict[str, object]:
-    """The best windows in kB and those nearest to BDP and BDP / flows; and where the best one grows with flows."""
+    """The best windows in kB and those nearest to BDP and BDP / flows; and how the best one goes with flows."""
     found = best_windows(grid)
     few = {flows: part for flows, part in lines(grid) if flows <= FEW}
     bdp = {flows: nearest_window(paths.DARESBURY.bdp_packets) for flows in few}
     shared = {flows: nearest_window(paths.DARESBURY.bdp_packets / flows) for flows in few}
     more = {flows: window for flows, window in found.items() if flows >= FEW}
-    rising = [(after, more[before]) for before, after in pairwise(more) if more[after] > more[before]]
     return {
         "few_lines": len(few),
         **_places("best_at_bdp", "best_only_at_bdp", "best_tied", few, bdp),
         **_places("best_at_shared_bdp", "best_only_at_shared_bdp", "best_shared_tied", few, shared),
         "short_at_bdp": max(short_of_best(part, bdp[flows]) for flows, part in few.items()),
         "best_windows_from_4_kb": " ".join(_kilobytes(more.values())),
-        "best_windows_shrink": not rising,
-        **(_rise(grid, *rising[0]) if rising else {}),
+        "best_windows_rise": _rise(grid),
+        "best_windows_ranks": float(stats.spearmanr(list(more), list(more.values())).statistic),
     }
+
+
+def _rise(grid: pl.DataFrame) -> float:
+    """What is lost, at most, where each number of flows beyond 4 has no larger window than the one before."""
+    limit, worst = max(paths.KILOBYTES), 0.0
+    for flows, part in lines(grid):
+        if flows < FEW:
+            continue
+        allowed = best(part.filter(pl.col("window_packets") <= limit))
+        worst = max(worst, best(part)["goodput_bps"] / allowed["goodput_bps"] - 1)
+        limit = allowed["window_packets"]
+    return worst
 
 
 def _places(
@@ -322,21 +338,6 @@ def _places(
         else f"Windows that never limit carry the same, so that none alone is the best. Equally good: {equal}."
     )
     return {best_at: sum(own.values()), best_only_at: sum(alone.values()), tied: why}
-
-
-def _rise(grid: pl.DataFrame, flows: int, limit: int) -> dict[str, Any]:
-    """The best cell of a number of flows, and the best whose window is not above that of fewer flows."""
-    part = grid.filter(pl.col("flows") == flows)
-    first, allowed = best(part), best(part.filter(pl.col("window_packets") <= limit))
-    return {
-        "rise.flows": flows,
-        "rise.kb": paths.KILOBYTES[first["window_packets"]],
-        "rise.allowed_kb": paths.KILOBYTES[allowed["window_packets"]],
-        "rise.bps": first["goodput_bps"],
-        "rise.allowed_bps": allowed["goodput_bps"],
-        "rise.loss": first["loss"],
-        "rise.allowed_loss": allowed["loss"],
-    }
 
 
 def run_time(grid: pl.DataFrame, long: pl.DataFrame) -> pl.DataFrame:

@@ -12,9 +12,9 @@ from typing import Final
 
 import polars as pl
 
+from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.path.cells import cell
 from tightlink.analysis.path.residuals import agreement, share_within, with_residuals
-from tightlink.lazy import stats
 from tightlink.reduce import mean_of, median_of
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.setup.linux import CONTROLS, cells, path_of
@@ -81,33 +81,23 @@ def values(points: pl.DataFrame, ns2: Mapping[str, pl.DataFrame]) -> dict[str, o
     """What claims compare, by name: linux.…."""
     caltech = ns2[CALTECH.name]
     lost, pings = (int(caltech[name].sum()) for name in ("pings_lost", "pings"))
-    low, high = _interval(lost, pings)
+    share = Estimate.of_share(lost, pings)
     daresbury = points.filter(pl.col("path") == DARESBURY.name)
     return {
         "linux.within_10_percent": share_within(points, WITHIN),
         **{f"linux.{place.name}": agreement(points.filter(pl.col("path") == place.name)) for place in SITES},
         "linux.pings_lost": lost,
         "linux.pings": pings,
-        "linux.pings_low": low,
-        "linux.pings_high": high,
+        "linux.pings_low": share.low,
+        "linux.pings_high": share.high,
         "linux.pings_undecided": (
-            f"Of {pings} echoes beside the transfers {lost} were lost, {percent(low, 2)} to {percent(high, 2)} with "
-            f"95 %: too few to tell beside TCP's mean losses, {percent(mean_of(caltech['predicted_loss']), 2)} "
-            f"simulated and {percent(mean_of(caltech['loss']), 2)} measured."
+            f"Of {pings} echoes beside the transfers {lost} were lost, {percent(share.low, 2)} to "
+            f"{percent(share.high, 2)} with 95 %: too few to tell beside TCP's mean losses, "
+            f"{percent(mean_of(caltech['predicted_loss']), 2)} simulated and "
+            f"{percent(mean_of(caltech['loss']), 2)} measured."
         ),
         "linux.simulated_loss": mean_of(caltech["predicted_loss"]),
         "linux.measured_loss": mean_of(caltech["loss"]),
         # Of repeated transfers with nobody else on the path: how far they are apart, over their median.
         "linux.spread": median_of((daresbury["highest_bps"] - daresbury["lowest_bps"]) / daresbury["observed_bps"]),
     }
-
-
-def _interval(hits: int, tries: int) -> tuple[float, float]:
-    """The exact interval of 95 % of a share (Clopper and Pearson 1934).
-
-    >>> [round(end, 5) for end in _interval(2, 1767)], _interval(0, 10)[0]
-    ([0.00014, 0.00408], 0.0)
-    """
-    low = stats.beta.ppf(0.025, hits, tries - hits + 1) if hits else 0.0
-    high = stats.beta.ppf(0.975, hits + 1, tries - hits) if hits < tries else 1.0
-    return float(low), float(high)

@@ -22,7 +22,7 @@ from tightlink.studies.bulk_throughput.setup.cross_traffic import CROSS
 from tightlink.studies.bulk_throughput.setup.unknowns import UNKNOWNS, Unknown
 from tightlink.studies.words import percent
 
-#: The document's few flows, at Caltech (l. 161) and at LBNL (l. 209), and what it calls agreement (l. 163).
+#: The document's few flows, at Caltech and at LBNL, and what it calls agreement at Caltech.
 _FEW: Final = {paths.CALTECH.name: 3, paths.LBNL.name: 4}
 AGREES: Final = 0.2
 
@@ -151,12 +151,12 @@ def _r2(rows: pl.DataFrame) -> float:
 
 # Which traffic and bandwidth, unknown to the prediction, bring its residuals at Caltech to the document's figures.
 #
-# The figures: both R² (l. 167–169), agreement within ± 20 % with more than 3 flows (l. 160–163), a worse one with
-# fewer, and an underestimation with many (l. 157–160). A miss is a difference of R², of shares of the cells, or of
+# The figures: both R², agreement within ± 20 % with more than 3 flows, a worse one with
+# fewer, and an underestimation with many. A miss is a difference of R², of shares of the cells, or of
 # (o − s) / o.
 # Akaike's criterion weighs the mean miss and what was left unknown, as it does the alternatives.
 
-#: R² at Caltech of the line through the origin and of the free line (l. 167–169).
+#: R² at Caltech of the line through the origin and of the free line.
 _R2: Final = 0.7746
 _R2_FREE: Final = 0.802
 

@@ -1,7 +1,7 @@
 """What a prediction does not know of the path to Caltech: other people's traffic, and the bandwidth.
 
-The document suspects its bandwidth of being too low (l. 159) and says that its simulator has no other traffic
-(l. 297). Both are varied in what stands for its measurements, while the prediction stays that of 45 Mbit/s alone.
+The document suspects its bandwidth of being too low (Caltech) and says that its simulator has no other traffic
+(Summary). Both are varied in what stands for its measurements, while the prediction stays that of 45 Mbit/s alone.
 
 Example:
     >>> len(UNKNOWNS), [each.names for each in UNKNOWNS[:2]], len(tasks())
