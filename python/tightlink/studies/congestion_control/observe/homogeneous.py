@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from tightlink.analysis.effects.designed import Designed, designed
+from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.markov import from_users, ranked
 from tightlink.analysis.responses.clusters import Dendrogram, clusters
 from tightlink.analysis.responses.nist import RESPONSES
@@ -142,7 +143,7 @@ def values(one: Homogeneous) -> dict[str, object]:
         "calm": calm,
         "busy": busy,
         "heavy": len(apart),
-        "fast-apart": float(np.mean(apart)),
+        "fast-apart": Estimate.of_share(sum(apart), len(apart)),
         "by_condition": explained(one.components.scores, "condition"),
         "by_control": explained(one.components.scores, "algorithm"),
     }

@@ -99,8 +99,18 @@ class Sensitivity:
     @property
     def leading(self) -> list[str]:
         """As many parameters as lead in the document, the most influential first."""
+        return self._by_influence[: len(document.LEADING)]
+
+    @property
+    def leading_known(self) -> list[str]:
+        """As many of those whose levels in the document are known: a level of our choice sets how much one moves."""
+        known = [name for name in self._by_influence if name not in document.UNKNOWN]
+        return known[: len(document.LEADING)]
+
+    @property
+    def _by_influence(self) -> list[str]:
         own = self.influence.filter(pl.col("row") == "weighted").sort("psi", descending=True, maintain_order=True)
-        return [IDS[factor] for factor in own["factor"].head(len(document.LEADING))]
+        return [IDS[factor] for factor in own["factor"]]
 
     @property
     def influence_there(self) -> Mapping[str, float]:
@@ -188,7 +198,12 @@ def values(found: Sensitivity) -> dict[str, object]:
     readings = Readings(found.effects.filter(pl.col("row") == CONGESTION))
     size = found.found.size
     named = {**dict(_signs(readings, size)), **_six(readings, size), **_order(found), **_without_effect(readings)}
-    named |= {"dimensions": len(found.correlation.groups), "runs": found.found.experiment.conditions.height}
+    groups = [group for group in found.correlation.groups if len(group.responses) > 1]
+    named |= {
+        "dimensions": len(groups),
+        "dimensions.alone": len(found.correlation.groups) - len(groups),
+        "runs": found.found.experiment.conditions.height,
+    }
     return {f"{found.found.name}.{name}": value for name, value in named.items()}
 
 
@@ -264,7 +279,9 @@ def _order(found: Sensitivity) -> dict[str, object]:
         "order": by_lenth,
         "order.joint": by_joint,
         "leading": ", ".join(found.leading),
-        "leading.same": set(found.leading) == set(document.LEADING),
+        "leading.known": ", ".join(found.leading_known),
+        "leading.unknown": ", ".join(document.UNKNOWN),
+        "leading.same": set(found.leading_known) == set(document.LEADING),
     }
 
 
