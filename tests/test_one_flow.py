@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import tightlink as tl
 from programs import CHROMIUM, needs_browser
 from stores import run_in
 from tightlink.analysis.path import response as theory
+from tightlink.experiment.claims import load
 from tightlink.experiment.store import Store
 from tightlink.reduce import largest, smallest
 from tightlink.studies import study as machinery
@@ -66,6 +68,10 @@ def test_what_does_not_hold_says_why(claims: dict[str, dict[str, Any]]) -> None:
     assert all(claim["source"] for claim in claims.values())
 
 
+def test_validation_has_these_counts(folder: Path, counts_on_the_page: Callable[..., None]) -> None:
+    counts_on_the_page("one-flow", load(folder / "claims.json"))
+
+
 def test_the_folder_follows_the_contract(folder: Path, claims: dict[str, dict[str, Any]]) -> None:
     assert {file.name for file in folder.iterdir()} == {
         "claims.json",
@@ -75,7 +81,8 @@ def test_the_folder_follows_the_contract(folder: Path, claims: dict[str, dict[st
         "runs.parquet",
         "study.json",
     }
-    keys = ["id", "statement", "source", "origin", "expected", "observed", "tolerance", "unit", "holds", "reason"]
+    keys = ["id", "statement", "source", "origin", "expected", "observed", "tolerance", "condition", "tolerance_from"]
+    keys += ["unit", "holds", "reason"]
     assert all(list(claim) == keys for claim in claims.values())
     table = pl.read_parquet(folder / "runs.parquet")
     assert table.columns[:4] == ["run", "replication", "seed", "status"]
