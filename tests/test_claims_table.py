@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 import tightlink as tl
 from tightlink.errors import TightlinkError
+from tightlink.studies import named, names
 from tightlink.studies.claims_table import ClaimsTable, figure
 from tightlink.studies.expressions import NotObservedError, evaluate, fill
 
@@ -208,3 +213,31 @@ def test_measured_claims_are_open_where_nothing_was_measured() -> None:
     other = ClaimsTable.parsed(CLAIM.replace("claims", "live") + 'expected = 4.0\nunmeasured = "{verdict}."')
     (missing,) = other.judged_live({"verdict": "No kernel"})
     assert (missing.verdict, missing.reason) == ("open", "No kernel.")
+
+
+PAGE = (Path(__file__).parents[1] / "docs" / "validation.md").read_text(encoding="utf-8")
+#: Those of which the page counts all claims; of the others it depends on what is run.
+COUNTED = [name for name, _ in names() if name not in {"congestion-control", "evaluation"}]
+
+
+@pytest.mark.parametrize("study", COUNTED)
+def test_validation_counts_the_claims_of_each_study(study: str) -> None:
+    found = Counter(statement.origin for statement in named(study).table().statements)
+    words = {"document": "the document", "theory": "theory and others", "ours": "our own"}
+    wanted = [f"{found[origin]} of {whose}: " for origin, whose in words.items() if found[origin]]
+    (row,) = (line for line in PAGE.splitlines() if line.startswith("| ") and f"claims of the study `{study}`" in line)
+    assert re.findall(r"\d+ of (?:the document|theory and others|our own): ", row) == wanted
+    for part in row.split(" | ")[2].split("; "):
+        total, *verdicts = map(int, re.findall(r"(\d+) (?:of|holds?|do|does|is|are)\b", part.partition(" (")[0]))
+        assert total == sum(verdicts), part
+
+
+@pytest.mark.parametrize("study", [name for name, _ in names() if name != "evaluation"])
+def test_every_bound_of_a_condition_says_where_it_comes_from(study: str) -> None:
+    table = named(study).table()
+    silent = [
+        each.id
+        for each in (*table.statements, *table.live)
+        if re.search(r"(?<![\w.-])\d+(\.\d+|e-\d+)", each.holds) and not each.tolerance_from
+    ]
+    assert silent == []
