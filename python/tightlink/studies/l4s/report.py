@@ -67,7 +67,9 @@ def plane(table: pl.DataFrame, most: float) -> alt.LayerChart:
         text=alt.Text("ratio", type="quantitative", format=".2f"),
         tooltip=alt.TooltipValue(None),
     )
-    return finished(alt.LayerChart(layer=[squares, texts]), _CELL * table["rate_mbit"].n_unique())
+    whole = alt.LayerChart(layer=[squares, texts])
+    height = _CELL * table["rate_mbit"].n_unique()
+    return finished(whole, height, title="rate of Prague over that of CUBIC: number and colour")
 
 
 def _formula(pairs: pl.DataFrame, classic: str) -> alt.LayerChart:

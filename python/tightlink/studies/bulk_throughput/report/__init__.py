@@ -31,9 +31,9 @@ from tightlink.studies.study import Report
 
 _STANDS: Final = {"measured": "Linux, measured", "synthetic": "beside unknown traffic"}
 _VERDICTS: Final = {True: "holds", False: "does not", None: "open"}
-#: The document's list of windows in bytes (l. 33).
+#: The document's list of windows in bytes.
 _LISTED: Final = (8760, 16060, 32120, 64240, 128480, 511000, 1022000)
-#: Its products of bandwidth and round trip, in whole kB (l. 233–252).
+#: Its products of bandwidth and round trip, in whole kB (table of its Summary).
 _PRODUCTS_KB: Final[dict[paths.Place, int]] = {
     paths.DARESBURY: 203,
     paths.IN2P3[1]: 630,
@@ -79,7 +79,10 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     grids = {place: two(observed["grids"][place.name]) for place in paths.PATHS}
     figures = {
         "goodput": [over_windows.properties(title=place.title) for place, (over_windows, _) in grids.items()],
-        "over-loss": [over_loss.properties(title=place.title) for place, (_, over_loss) in grids.items()],
+        "over-loss": [
+            over_loss.properties(title=f"{place.title}: a line for each number of flows")
+            for place, (_, over_loss) in grids.items()
+        ],
         "one-property": [chart for name, row in blocks.items() if name.startswith("property-") for chart in row],
         "ping-and-cross": [blocks["pings"], *blocks["widening"]],
     }

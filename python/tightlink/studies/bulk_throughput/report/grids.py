@@ -120,7 +120,7 @@ def of_properties(found: pl.DataFrame) -> Parts:
     at, rtt_s = dict(small.select("value", "goodput_share").rows()), paths.DARESBURY.path.rtt_s
     drawn = [
         charts.line(
-            found.filter(pl.col("property") == name).select("base", pl.col("value").alias(name), "goodput_bps"),
+            _property(found, name).select("base", pl.col("value").alias(name), "goodput_bps"),
             name, "goodput_bps", by="base", title=title.partition(" (")[0], height=170, x_scale="log",
             # In bit/s the labels would not fit: without a title the axis takes a larger unit.
             x_title=None if name == "bandwidth_bps" else title,
@@ -131,6 +131,14 @@ def of_properties(found: pl.DataFrame) -> Parts:
     return {"at_once": at[rtt_s], "at_twice": at[2 * rtt_s]}, {
         f"property-{number}": row for number, row in enumerate(rows)
     }
+
+
+def _property(found: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The settings over one property; over flows they are told apart by their window alone."""
+    own = found.filter(pl.col("property") == name)
+    if name != "flows":
+        return own
+    return own.with_columns(pl.col("base").str.split(" × ").list.last()).unique(["base", "value"], maintain_order=True)
 
 
 def _shown(grid: pl.DataFrame) -> pl.DataFrame:

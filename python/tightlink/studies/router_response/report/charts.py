@@ -22,6 +22,7 @@ _LOAD: Final = "reported load (%)"
 _RATE: Final = "packets/s offered to router A"
 _BITS: Final = "Mbit/s offered to router A"
 _MBIT: Final = 1e-6
+_PRINTED: Final = "diamonds and dashed lines: the document's"
 
 
 def _named(frame: pl.DataFrame) -> pl.DataFrame:
@@ -63,7 +64,7 @@ def load_over_rate(found: Routers, claims: Mapping[str, Claim]) -> Any:
     ]
     return charts.shaded(
         _named(found.every).select("length", "rate", "load", "asked for (%)"), "rate", "load", by="length",
-        shades=_shades(found), marks=pl.DataFrame(said), title="Router A: load over packet rate",
+        shades=_shades(found), marks=pl.DataFrame(said), title=f"Router A: load over packet rate ({_PRINTED})",
         x_title=_RATE, y_title=_LOAD, height=_HEIGHT, x_domain=(0, _MOST_PER_S), y_domain=(0, 100),
     )  # fmt: skip
 
@@ -76,8 +77,8 @@ def load_over_bits(found: Routers, claims: Mapping[str, Claim]) -> Any:
     return charts.shaded(
         _named(found.every).select("length", "bits", "load", "asked for (%)"), "bits", "load", by="length",
         shades=_shades(found, 8 * SHORTEST * _MBIT, 8 * SHORTEST * _MOST_PER_S * _MBIT, " (65 B)"),
-        marks=pl.DataFrame(said), title="Router A: load over bit rate", x_title=_BITS, y_title=_LOAD, height=_HEIGHT,
-        x_domain=(0.05, 100), y_domain=(0, 100), x_scale="log",
+        marks=pl.DataFrame(said), title=f"Router A: load over bit rate ({_PRINTED})", x_title=_BITS, y_title=_LOAD,
+        height=_HEIGHT, x_domain=(0.05, 100), y_domain=(0, 100), x_scale="log",
     )  # fmt: skip
 
 
