@@ -222,7 +222,7 @@ COUNTED = [name for name, _ in names() if name not in {"congestion-control", "ev
 
 @pytest.mark.parametrize("study", COUNTED)
 def test_validation_counts_the_claims_of_each_study(study: str) -> None:
-    found = Counter(statement.origin for statement in named(study).table().statements)
+    found = Counter[str](statement.origin for statement in named(study).table().statements)
     words = {"document": "the document", "theory": "theory and others", "ours": "our own"}
     wanted = [f"{found[origin]} of {whose}: " for origin, whose in words.items() if found[origin]]
     (row,) = (line for line in PAGE.splitlines() if line.startswith("| ") and f"claims of the study `{study}`" in line)
