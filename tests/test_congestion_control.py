@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from tightlink import _core
+from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.responses.ranks import ranks
 from tightlink.cli import main
 from tightlink.experiment import open as open_folder
@@ -180,6 +181,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def claims(folder: Path) -> dict[str, Claim]:
     return {claim.id: claim for claim in load(folder / "claims.json")}
+
+
+def test_a_share_of_few_conditions_has_an_interval() -> None:
+    table = congestion_control.STUDY.table()
+    text = next(each for each in table.statements if each.id == "1b.fast-apart")
+
+    def holds(apart: int) -> bool | None:
+        return text.judged({"experiment-1b": {"fast-apart": Estimate.of_share(apart, 10), "heavy": 10}}).holds
+
+    assert [holds(apart) for apart in (0, 1, 5, 8, 9, 10)] == [False, False, None, None, True, True]
+
+
+def test_groups_that_were_read_by_eye_are_open() -> None:
+    (text,) = (each for each in congestion_control.STUDY.table().statements if each.id == "sensitivity.dimensions")
+    observed = {"sensitivity": {"runs": 64, "dimensions.alone": 5}}
+    assert [text.judged(observed | {"sensitivity.dimensions": groups}).holds for groups in (6, 7)] == [None, None]
 
 
 def test_claims_of_every_experiment(claims: dict[str, Claim]) -> None:
