@@ -102,6 +102,10 @@ def grid(rows: Mapping[str, list[alt.Chart]]) -> list[list[alt.Chart]]:
         chart.usermeta = {key: value for key, value in chart.usermeta.items() if key != "note"}
     for title, (first, *_) in zip(rows, drawn, strict=True):
         first.encoding.y.title = title
+    # The report's tooltips tell the lines apart; paper has none.
+    for chart in drawn[0]:
+        if isinstance(chart.encoding.color, alt.Color):
+            chart.title = alt.Title(chart.title, subtitle=f"pale: {RAW}; dark: {_SMOOTHED}")
     return drawn
 
 
