@@ -65,7 +65,8 @@ def results(
 ) -> dict[str, list[Any]]:
     """The columns of ``runs.parquet`` of runs that are no replications by design, such as those of a study, by name.
 
-    Of those that failed there is nothing. Runs whose scenarios differ in nothing but the seed are replications, numbered from 0.
+    Of those that failed there is nothing. Runs whose scenarios differ in nothing but the seed are replications,
+    numbered from 0.
     """
     seen: dict[str, int] = {}
     rows: list[Row] = []

@@ -265,6 +265,18 @@ def _six(readings: Readings, size: Size) -> dict[str, object]:
     return named
 
 
+def _of_our_levels(found: Sensitivity) -> str:
+    """Why the leading parameters are not told apart from the document's: where the levels that we chose decide."""
+    lead = set(found.leading)
+    if lead == set(document.LEADING) or set(found.leading_known) != set(document.LEADING):
+        return ""
+    ours = ", ".join(sorted(lead - set(document.LEADING)))
+    return (
+        f"{ours} leads, whose levels are not published: ours set how much it moves. Without such parameters the seven "
+        "are the same."
+    )
+
+
 def _order(found: Sensitivity) -> dict[str, object]:
     """The order of influence, by Lenth's test; beside it by the joint model's."""
     theirs = found.influence_there
@@ -279,9 +291,8 @@ def _order(found: Sensitivity) -> dict[str, object]:
         "order": by_lenth,
         "order.joint": by_joint,
         "leading": ", ".join(found.leading),
-        "leading.known": ", ".join(found.leading_known),
-        "leading.unknown": ", ".join(document.UNKNOWN),
-        "leading.same": set(found.leading_known) == set(document.LEADING),
+        "leading.same": set(found.leading) == set(document.LEADING),
+        "leading.open": _of_our_levels(found),
     }
 
 
