@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from functools import reduce
 from typing import Any, Literal
@@ -25,11 +26,13 @@ def completion_of(app: App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
         Args:
             shell: The shell: bash, zsh or fish.
         """
-        for command, argument, names in _names():
-            # Commands look names up themselves, to say which is meant: no type of theirs has them.
-            function: Any = reduce(App.__getitem__, command.split(), app).default_command
-            function.__annotations__[argument] = Literal[names] | str
-        print_verbatim(app.generate_completion(shell=shell))
+        with contextlib.ExitStack() as stack:
+            for command, argument, names in _names():
+                function: Any = reduce(App.__getitem__, command.split(), app).default_command
+                # Commands look names up themselves, to say which is meant: no type of theirs has them.
+                stack.callback(function.__annotations__.__setitem__, argument, function.__annotations__[argument])
+                function.__annotations__[argument] = Literal[names] | str
+            print_verbatim(app.generate_completion(shell=shell))
 
     return completion
 
