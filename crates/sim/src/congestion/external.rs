@@ -440,9 +440,12 @@ mod tests {
         assert_eq!((control.loss_window(), control.loss_window()), (Some(3.0), None));
     }
 
+    /// What was acknowledged and marked by each ACK, and how often marks were told.
+    type Heard = (Vec<(f64, f64)>, u32);
+
     /// Counts what it hears, and reduces nothing.
     #[derive(Debug, Default)]
-    struct Marked(Arc<Mutex<(Vec<(f64, f64)>, u32)>>);
+    struct Marked(Arc<Mutex<Heard>>);
 
     impl External for Marked {
         fn wants_acks(&self) -> bool {
