@@ -67,7 +67,7 @@ def swept(path: Path, made: Sequence[Suggestion]) -> tuple[str, str, tuple[str, 
 
 
 def _is_of_kind(suggestion: Suggestion) -> bool:
-    """Whether its queue is one, and without times of its own, which no sweep over kinds would give it."""
+    """Whether its queue is one that is given no times, which no sweep over kinds would give it."""
     queues = [value for key, value in suggestion.changes.items() if key.endswith(".queue") and isinstance(value, dict)]
     return not queues or (len(queues) == 1 and "interval" not in queues[0])
 
