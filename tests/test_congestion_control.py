@@ -298,7 +298,7 @@ def test_a_run_of_stored_responses_is_made_again(name: str) -> None:
     own = rows(
         name,
         f"{condition:02}/{algorithm}/{replication}",
-        simulate(found.scenario(condition, algorithm, kept.size, replication)),
+        simulate(found.scenario(condition, algorithm, kept.size, replication), threads=1),
     )
     same = [pl.col(key) == value for key, value in zip(keys, (condition, algorithm, replication), strict=True)]
     made, there = io.BytesIO(), io.BytesIO()
