@@ -1,11 +1,10 @@
 //! A direction of a link, with the packets that have gone on its line and have not come out.
 
 use tightlink_sim::events::Key;
+use tightlink_sim::network::link::managed::Surroundings;
 use tightlink_sim::network::link::{Link, Passage};
-use tightlink_sim::network::managed::Surroundings;
-use tightlink_sim::network::queue::{Refusal, Site};
+use tightlink_sim::network::queue::Refusal;
 use tightlink_sim::network::server::{ServerTotals, Service};
-use tightlink_sim::network::wire::Wire;
 use tightlink_sim::packet::Packet;
 use tightlink_sim::time::Time;
 
@@ -104,7 +103,7 @@ impl Direction {
     #[must_use]
     pub fn new(spec: &RelaySpec, number: usize) -> Self {
         let link = &spec.links[number];
-        let site = Site { link: &link.name, wire: Wire::new(link), profile: spec.profile, seed: spec.seed, ns2: None };
+        let site = link.site(spec.profile, spec.seed);
         let output_ring = spec.modelled().is_some_and(|router| {
             router.processor.output_ring
                 && spec.routes.iter().any(|route| route.from == router.port && route.links.contains(&number))

@@ -7,31 +7,36 @@
 use serde::{Deserialize, Serialize};
 
 use crate::network::processor::ProcessorSpec;
+use crate::network::queue::FlowKey;
+use crate::random;
 
 mod changes;
+mod limit;
 mod links;
 mod loss;
 mod observe;
+mod profile;
 mod spraying;
 mod traffic;
 mod transfers;
 mod transport;
 mod users;
 
+pub use crate::network::wire::FramingSpec;
 pub use changes::{
     AggregatingSpec, ArqSpec, CourseSpec, JitterDistribution, JitterSpec, OutageSpec, OutageTimes, RateSpec,
     ReorderSpec, ShaperSpec, TraceSpec,
 };
-pub use links::{FramingSpec, LinkSpec, QueueLimit};
+pub use limit::QueueLimit;
+pub use links::LinkSpec;
 pub use loss::{LossModel, LossSpec};
 pub use observe::{ObserveFlows, ObserveSpec, PeriodSpec};
+pub use profile::Profile;
 pub use spraying::{PathShare, SprayingSpec};
 pub use traffic::{Duration, Intervals, Pace, TrafficSpec, VideoSpec};
 pub use transfers::{SizeClass, TransfersSpec};
-pub use transport::{Ecn, Ect, Recovery, RtoSpec, SlowStartKind, TcpSpec, TransportSpec, UdpSpec};
-pub use users::{
-    ControlShare, Crowd, FileSpec, InterfaceSpec, LongLived, Patience, ScatterSpec, SizeShare, UserSite, UsersSpec,
-};
+pub use transport::{Ecn, Ect, Recovery, RtoSpec, SizeShare, SlowStartKind, TcpSpec, TransportSpec, UdpSpec};
+pub use users::{ControlShare, Crowd, FileSpec, InterfaceSpec, LongLived, Patience, ScatterSpec, UserSite, UsersSpec};
 
 /// A complete, resolved scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,19 +78,18 @@ impl Scenario {
     pub fn processors(&self) -> usize {
         self.nodes.iter().filter(|node| node.processor.is_some()).count()
     }
-}
 
-/// A named set of transport defaults. The defaults themselves are in the scenario; the name remains
-/// because a few details are not parameters of any standard (they are listed in `transport/ns2.rs` and `linux.rs`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
-    /// ns-2.35's one-way TCP agents.
-    Ns2,
-    /// RFC 5681, 6298, 6582 and 6675.
-    Rfc,
-    /// A current Linux kernel (the details that are no parameters are in `transport/linux.rs`).
-    Linux,
+    /// The keys of a flow's packets, and of those that answer them. They come of names, not of places in the scenario.
+    #[must_use]
+    pub fn keys_of(&self, spec: &FlowSpec) -> [FlowKey; 2] {
+        let flow = |way| random::hash(0, &spec.group, spec.index, way);
+        let host = |node: u32| random::hash(0, &self.nodes[node as usize].name, 0, "host");
+        let (from, to, dscp) = (host(spec.from), host(spec.to), spec.dscp);
+        [
+            FlowKey { flow: flow("forward"), source: from, destination: to, dscp },
+            FlowKey { flow: flow("reverse"), source: to, destination: from, dscp },
+        ]
+    }
 }
 
 /// A host or a router.

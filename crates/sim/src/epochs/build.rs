@@ -16,7 +16,6 @@ use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::network::link::Link;
 use crate::network::node::Nodes;
-use crate::network::wire::Wire;
 use crate::samples::Samples;
 use crate::scenario::{ScatterSpec, Scenario};
 use crate::time::Time;
@@ -130,5 +129,5 @@ impl Numbers {
 
 /// Seconds that a packet of `size` bytes takes over a link where nothing is ahead of it.
 fn crossing_s(scenario: &Scenario, link: u32, size: u32) -> f64 {
-    Wire::new(&scenario.links[link as usize]).crossing_s(size)
+    scenario.links[link as usize].wire().crossing_s(size)
 }

@@ -128,7 +128,7 @@ impl FlowHosts {
             spraying: Spraying::new(scenario),
             dropped: vec![0; scenario.flows.len()],
             paths: Arc::clone(paths),
-            keys: scenario.flows.iter().map(|flow| FlowKey::of(scenario, flow)).collect(),
+            keys: scenario.flows.iter().map(|flow| scenario.keys_of(flow)).collect(),
             ends,
             agendas: paths.nodes.iter().map(|_| Agenda::new()).collect(),
             elsewhere,

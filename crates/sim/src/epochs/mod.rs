@@ -53,9 +53,6 @@ use users::group::Group;
 /// Epochs are no longer than this, in seconds, however long the delays: what arrives in one must fit into a cache.
 const LONGEST_S: f64 = 5e-3;
 
-/// Simulated seconds from one barrier of the parts to the next, at most: then they hear of interruptions.
-const LONGEST_TURN_S: f64 = 50e-3;
-
 /// One run of a scenario with users or scattered datagrams.
 #[derive(Debug)]
 pub struct EpochSimulation<'a> {

@@ -1,8 +1,10 @@
 //! A network in parts that can be processed at the same time: cut at links whose delay is long.
 
-use super::LONGEST_TURN_S;
 use super::flows::stays_together;
 use crate::scenario::Scenario;
+
+/// Simulated seconds from one barrier of the parts to the next, at most: then they hear of interruptions.
+const LONGEST_TURN_S: f64 = 50e-3;
 
 /// A network in parts.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,7 +20,7 @@ use super::users::site::{Shared, Site};
 use super::wheel::Wheel;
 use crate::events::Key;
 use crate::network::link::Link;
-use crate::network::managed::Surroundings;
+use crate::network::link::managed::Surroundings;
 use crate::network::node::Nodes;
 use crate::network::queue::Refusal;
 use crate::samples::Samples;

@@ -3,8 +3,8 @@
 use crate::entities::Entities;
 use crate::error::ScenarioError;
 use crate::events::{Entity, EventQueue, Key};
+use crate::network::fabric::gate::Gates;
 use crate::network::flow_delays::FlowDelays;
-use crate::network::gate::Gates;
 use crate::network::link::{Link, Passage};
 use crate::network::lookahead::{Arrived, Confluence, Lookahead};
 use crate::network::node::Nodes;
@@ -18,6 +18,12 @@ use crate::samples::Samples;
 use crate::scenario::Scenario;
 use crate::time::Time;
 use crate::transport::ack_options::AckOptionSlab;
+
+mod around;
+mod below_transports;
+pub mod gate;
+mod overview;
+mod processing;
 
 /// A stop of a path, with its index among its like.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +101,7 @@ impl<P: Probe> Fabric<P> {
             samples: Samples::of(scenario).filter(|_| P::TAKES_SAMPLES).map(Box::new),
             probe,
             dropped: vec![0; scenario.flows.len()],
-            keys: scenario.flows.iter().filter(|_| managed).map(|flow| FlowKey::of(scenario, flow)).collect(),
+            keys: scenario.flows.iter().filter(|_| managed).map(|flow| scenario.keys_of(flow)).collect(),
             first_link,
             first_source,
             end,

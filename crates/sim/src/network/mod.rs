@@ -1,21 +1,15 @@
 //! What packets pass through: links with their queues and transmitters, processors, and the paths from
 //! node to node.
 
-mod around;
 pub mod background;
-mod below_transports;
 pub mod changes;
 pub mod fabric;
 pub mod flow_delays;
-pub mod gate;
 pub mod link;
 pub mod lookahead;
 pub mod loss;
-pub mod managed;
 pub mod meter;
 pub mod node;
-pub mod overview;
-mod processing;
 pub mod processor;
 pub mod queue;
 pub mod saturation;

@@ -1,4 +1,4 @@
-//! Nodes with a processor: the packets that it holds, and when each leaves it. Two schedulers use them: `processing.rs`
+//! Nodes with a processor: the packets that it holds, and when each leaves it. Two schedulers use them: `fabric/processing.rs`
 //! by events, `epochs/region/processors.rs` epoch by epoch.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -11,7 +11,6 @@ use std::collections::HashMap;
 
 use crate::network::queue::QueueSpec;
 use crate::network::topology::Paths;
-use crate::network::wire::Wire;
 use crate::packet::Packet;
 use crate::scenario::{LinkSpec, Scenario, TransportSpec};
 use crate::time::Time;
@@ -84,7 +83,7 @@ impl Saturation {
         for (index, flow) in flows() {
             let TransportSpec::Tcp(tcp) = &flow.transport else { continue };
             let size = tcp.payload_bytes + tcp.header_bytes;
-            let service_s = |link: u32| Wire::new(&scenario.links[link as usize]).transmission_s(size);
+            let service_s = |link: u32| scenario.links[link as usize].wire().transmission_s(size);
             let path = paths.all_links(index, false);
             let slowest =
                 path.iter().copied().reduce(|slow, link| if service_s(link) > service_s(slow) { link } else { slow });

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::ScenarioError;
-use crate::network::wire::Wire;
 use crate::scenario::{FlowSpec, LinkSpec, PathShare, RateSpec, Scenario, TransportSpec};
 
 /// One entry of a path: a link, or the end of the path of some flow.
@@ -200,7 +199,7 @@ impl Paths {
         let link_s = |link: &u32| match &scenario.links[*link as usize] {
             // What comes at an opportunity leaves at once.
             LinkSpec { rate: Some(RateSpec::Trace(_)), delay_s, .. } => *delay_s,
-            link => Wire::new(link).crossing_s(size),
+            link => link.wire().crossing_s(size),
         };
         let path_s = |stops: Vec<u32>| {
             let links_s: f64 = stops.iter().filter(|&&stop| stop < self.links).map(link_s).sum();

@@ -1,6 +1,16 @@
 //! How long packets take on a wire of which nothing changes.
 
-use crate::scenario::{FramingSpec, InterfaceSpec, LinkSpec};
+use serde::{Deserialize, Serialize};
+
+/// Line overhead: it costs time on the line and is not counted in any byte total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FramingSpec {
+    /// Bytes added to each packet.
+    pub overhead_bytes: u32,
+    /// Smallest frame, overhead included.
+    pub smallest_bytes: u32,
+}
 
 /// How long packets take on a wire.
 #[derive(Clone, Copy, Debug)]
@@ -16,20 +26,6 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// The wire of a link.
-    #[must_use]
-    pub fn new(spec: &LinkSpec) -> Self {
-        let LinkSpec { rate_bps, rate_pps, delay_s, framing, .. } = *spec;
-        Self { rate_bps, rate_pps, delay_s, framing }
-    }
-
-    /// The wire of an interface of users, which adds nothing to packets.
-    #[must_use]
-    pub fn of_interface(spec: &InterfaceSpec) -> Self {
-        let InterfaceSpec { rate_bps, rate_pps, delay_s, .. } = *spec;
-        Self { rate_bps, rate_pps, delay_s, framing: FramingSpec { overhead_bytes: 0, smallest_bytes: 0 } }
-    }
-
     /// Seconds that a packet of `size` bytes occupies the line.
     #[inline]
     #[must_use]

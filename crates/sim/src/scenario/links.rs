@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ArqSpec, CourseSpec, JitterSpec, LossSpec, OutageSpec, RateSpec, ReorderSpec, ShaperSpec};
-use crate::network::queue::QueueSpec;
+use super::{
+    ArqSpec, CourseSpec, JitterSpec, LossSpec, OutageSpec, Profile, QueueLimit, RateSpec, ReorderSpec, ShaperSpec,
+};
 use crate::network::queue::drop_tail::DropTailSpec;
+use crate::network::queue::{QueueSpec, Site};
+use crate::network::wire::{FramingSpec, Wire};
 
 /// One direction of a wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,6 +100,19 @@ impl LinkSpec {
         }
     }
 
+    /// How long packets take on it while nothing changes.
+    #[must_use]
+    pub fn wire(&self) -> Wire {
+        let Self { rate_bps, rate_pps, delay_s, framing, .. } = *self;
+        Wire { rate_bps, rate_pps, delay_s, framing }
+    }
+
+    /// What its queue knows of it in a run with this profile and seed.
+    #[must_use]
+    pub fn site(&self, profile: Profile, seed: u64) -> Site<'_> {
+        Site { link: &self.name, wire: self.wire(), profile, seed, ns2: None }
+    }
+
     /// Under which name its random outages and delays are drawn.
     #[must_use]
     pub fn drawn_as(&self) -> &str {
@@ -118,55 +134,4 @@ impl LinkSpec {
 
 fn is_zero(value: &f64) -> bool {
     *value == 0.0
-}
-
-/// The size of a queue. The packet in service counts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueueLimit {
-    /// Packets, waiting and in service.
-    Packets(u32),
-    /// Bytes, waiting and in service.
-    Bytes(u64),
-    /// No limit.
-    Unlimited,
-}
-
-impl QueueLimit {
-    /// Whether a packet of `size` bytes fits behind so many packets and bytes.
-    #[inline]
-    #[must_use]
-    pub fn takes(self, packets: usize, bytes: u64, size: u32) -> bool {
-        match self {
-            Self::Packets(limit) => packets < limit as usize,
-            Self::Bytes(limit) => bytes + u64::from(size) <= limit,
-            Self::Unlimited => true,
-        }
-    }
-
-    /// Whether so many packets and bytes are not too many.
-    #[must_use]
-    pub fn holds(self, packets: usize, bytes: u64) -> bool {
-        match self {
-            Self::Packets(limit) => packets <= limit as usize,
-            Self::Bytes(limit) => bytes <= limit,
-            Self::Unlimited => true,
-        }
-    }
-
-    /// Whether bytes matter.
-    #[must_use]
-    pub fn counts_bytes(self) -> bool {
-        matches!(self, Self::Bytes(_))
-    }
-}
-
-/// Line overhead: it costs time on the line and is not counted in any byte total.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FramingSpec {
-    /// Bytes added to each packet.
-    pub overhead_bytes: u32,
-    /// Smallest frame, overhead included.
-    pub smallest_bytes: u32,
 }

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SizeShare;
 use crate::congestion::ControlSpec;
 
 /// How a flow is carried.
@@ -233,6 +232,16 @@ pub struct UdpSpec {
     /// What its packets say to queues that mark; none: nothing (Not-ECT).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Ect>,
+}
+
+/// A size and the share of datagrams that have it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SizeShare {
+    /// Whole IP datagram.
+    pub bytes: u32,
+    /// Between 0 and 1.
+    pub share: f64,
 }
 
 /// A code point of the ECN field by which a packet may be marked (RFC 3168 §5).

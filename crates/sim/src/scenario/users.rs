@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Duration, TcpSpec};
+use super::{Duration, SizeShare, TcpSpec};
 use crate::congestion::ControlSpec;
+use crate::network::wire::{FramingSpec, Wire};
 
 /// A group of users behind access routers: each thinks, connects to a receiver elsewhere, sends a file, and thinks
 /// again.
@@ -78,6 +79,15 @@ pub struct InterfaceSpec {
     pub share: f64,
 }
 
+impl InterfaceSpec {
+    /// How long packets take on it, to which it adds nothing.
+    #[must_use]
+    pub fn wire(&self) -> Wire {
+        let Self { rate_bps, rate_pps, delay_s, .. } = *self;
+        Wire { rate_bps, rate_pps, delay_s, framing: FramingSpec::default() }
+    }
+}
+
 /// A kind of file. Sizes are whole packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -150,14 +160,4 @@ pub struct ScatterSpec {
     pub start_s: f64,
     /// Until here.
     pub stop_s: f64,
-}
-
-/// A size and the share of datagrams that have it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SizeShare {
-    /// Whole IP datagram.
-    pub bytes: u32,
-    /// Between 0 and 1.
-    pub share: f64,
 }

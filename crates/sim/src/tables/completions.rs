@@ -4,7 +4,6 @@ use super::{Finished, Table, mean};
 use crate::error::ScenarioError;
 use crate::hosts::Ends;
 use crate::network::topology::Paths;
-use crate::network::wire::Wire;
 use crate::scenario::{FlowSpec, Profile, Scenario, SizeClass, TrafficSpec, TransportSpec};
 use crate::transport::connection::Connection;
 
@@ -121,7 +120,7 @@ fn connection(scenario: &Scenario, flow: usize) -> Connection {
 fn ideal_s(scenario: &Scenario, paths: &Paths, flow: usize, connection: &Connection) -> f64 {
     let wires = |reverse: bool| {
         let links = paths.links(flow as u32, reverse).into_iter();
-        links.map(|link| Wire::new(&scenario.links[link as usize]))
+        links.map(|link| scenario.links[link as usize].wire())
     };
     let packets = connection.packets();
     let (bare, full, last) = (connection.tcp.ack_bytes, connection.size(1), connection.size(packets));

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use crate::congestion::rate_sample::{LostPacket, RateSample};
 use crate::random::Stream;
 use crate::time::Time;
-use crate::transport::recovery::DUPLICATE_ACKS;
-use crate::transport::recovery::scoreboard::Scoreboard;
+use crate::transport::sender::recovery::DUPLICATE_ACKS;
+use crate::transport::sender::recovery::scoreboard::Scoreboard;
 
 /// The clock of round-trip times, in seconds. Differences of times are rounded in their last bits: equal round-trip
 /// times must be equal, as a smaller one than ever seen tells a control something.

@@ -14,7 +14,6 @@ pub mod pacing;
 pub mod playout;
 pub mod receive_window;
 pub mod receiver;
-pub mod recovery;
 pub mod rtt;
 pub mod sack;
 pub mod sender;

@@ -6,7 +6,7 @@
 //! table; with ten flows, retransmission timeouts, and so all results, depend on it.
 //!
 //! What else profile `ns2` does unlike the RFCs stands where it does it, as a branch on the profile:
-//! the estimator in `rtt.rs`, cuts and timeouts in `sender.rs`, the recoveries in `recovery/`, a
+//! the estimator in `rtt.rs`, cuts and timeouts in `sender.rs`, the recoveries in `sender/recovery/`, a
 //! queue limit of one packet in `queue/drop_tail.rs`, and RED's limit and marks in `queue/red.rs`.
 
 use crate::random::Mrg32k3a;

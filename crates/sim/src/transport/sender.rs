@@ -19,15 +19,16 @@ use crate::transport::ecn::Marks;
 use crate::transport::linux::WindowUse;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::pacing::Paced;
-use crate::transport::recovery::rack::Rack;
-use crate::transport::recovery::scoreboard::Scoreboard;
 use crate::transport::rtt::RttEstimator;
+use crate::transport::sender::recovery::rack::Rack;
+use crate::transport::sender::recovery::scoreboard::Scoreboard;
 use crate::transport::timer::Timer;
 
 mod loss;
 mod marks;
 mod paced;
 mod receiving;
+pub mod recovery;
 #[cfg(test)]
 mod scripted;
 mod sending;

@@ -4,7 +4,7 @@ use crate::events::Entity;
 use crate::network::wire::Wire;
 use crate::packet::Address;
 use crate::random::{Stream, hash, mix, unit};
-use crate::scenario::{Duration, Profile, UserSite, UsersSpec};
+use crate::scenario::{Duration, InterfaceSpec, Profile, UserSite, UsersSpec};
 use crate::time::Time;
 use crate::transport::connection::Connection;
 use crate::transport::timer::TIMERS;
@@ -60,7 +60,7 @@ impl Group {
         Self {
             round_trips_s: round_trips_s.map(|(a, b)| if a == b { 0.0 } else { round_trip(a, b) }).collect(),
             connection,
-            ports: spec.interfaces.iter().map(Wire::of_interface).collect(),
+            ports: spec.interfaces.iter().map(InterfaceSpec::wire).collect(),
             seed,
             first_destination,
             receivers: (spec.sites.iter())

@@ -25,7 +25,7 @@ impl Capacity {
     /// That of a link, from its beginning.
     #[must_use]
     pub fn new(spec: &LinkSpec, seed: u64) -> Self {
-        let wire = Wire::new(spec);
+        let wire = spec.wire();
         let stream = || Stream::new(seed, &spec.name, 0, "rate");
         match &spec.rate {
             None => Self::Constant(wire),

@@ -50,7 +50,7 @@ impl Line {
         let stream = || Stream::new(seed, spec.drawn_as(), 0, "outages");
         Self {
             capacity: Capacity::new(spec, seed),
-            wire: Wire::new(spec),
+            wire: spec.wire(),
             outages: spec.outages.as_ref().map(|outages| Outages::new(&outages.times, stream())),
             flushes: spec.outages.as_ref().is_some_and(|outages| outages.flush),
             shaper: spec.shaper.map(Shaper::new),

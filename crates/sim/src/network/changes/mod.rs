@@ -18,7 +18,6 @@ use self::airtime::Airtime;
 use self::line::{End, Line};
 use self::propagation::Propagation;
 use crate::network::loss::Loss;
-use crate::network::wire::Wire;
 use crate::ring::Ring;
 use crate::scenario::{ArqSpec, LinkSpec};
 
@@ -73,7 +72,7 @@ impl Changes {
         }
         let (line, propagation) = (Line::new(spec, seed), Propagation::new(spec, seed));
         let arq = arq.and_then(|spec_of_arq| {
-            let loss = Loss::new(&spec.loss, Wire::new(spec), seed, &spec.name)?;
+            let loss = Loss::new(&spec.loss, spec.wire(), seed, &spec.name)?;
             Some(Arq { spec: spec_of_arq, loss })
         });
         let account = Account::of(&line);

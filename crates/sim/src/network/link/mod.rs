@@ -2,6 +2,7 @@
 
 mod delivery;
 mod longer;
+pub mod managed;
 mod out_of_order;
 
 use self::delivery::Order;
@@ -10,12 +11,10 @@ use self::out_of_order::OutOfOrder;
 use crate::delays::Delays;
 use crate::events::{Entity, Key};
 use crate::network::changes::{Changes, ChangesSample};
-use crate::network::lookahead::Ahead;
+use crate::network::link::managed::Managed;
 use crate::network::loss::Loss;
-use crate::network::managed::Managed;
 use crate::network::queue::{Queue, QueueSpec, Site};
 use crate::network::server::{Server, ServerTotals, Service};
-use crate::network::wire::Wire;
 use crate::packet::{Kind, Packet};
 use crate::ring::Ring;
 use crate::scenario::{LinkSpec, Scenario};
@@ -31,6 +30,18 @@ pub enum Passage {
     Late,
     /// Nowhere: the wire loses it.
     Lost,
+}
+
+/// What lookahead evaluates together with a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ahead {
+    /// What it delivers continues at once, to a link that takes all its packets from this one or to a confluence.
+    pub continues: bool,
+    /// The number of the confluence that it is, if it is one.
+    pub confluence: u32,
+    /// Until when the host at its end does nothing but react to what this link delivers. Before every time, where the host
+    /// acts by itself, too.
+    pub host_reacts_until: Time,
 }
 
 /// One direction of a wire, at work. Aligned to cache lines: each hop touches one of many.
@@ -95,7 +106,7 @@ impl Link {
         let drawing = scenario.links.iter().position(|spec| matches!(spec.queue, QueueSpec::Red(_)));
         let link = |(index, (spec, entity)): (usize, (&LinkSpec, Entity))| {
             let ns2 = generator.as_ref().filter(|_| drawing == Some(index));
-            Self::new(spec, entity, Site { ns2, ..Site::new(scenario, spec) }, end).noting_longer()
+            Self::new(spec, entity, Site { ns2, ..spec.site(scenario.profile, scenario.seed) }, end).noting_longer()
         };
         scenario.links.iter().zip(first..).enumerate().map(link).collect()
     }
@@ -103,7 +114,7 @@ impl Link {
     /// An idle link.
     #[must_use]
     pub fn new(spec: &LinkSpec, entity: Entity, site: Site<'_>, end: Time) -> Self {
-        let (queue, wire) = (Queue::new(&spec.queue, site), Wire::new(spec));
+        let (queue, wire) = (Queue::new(&spec.queue, site), spec.wire());
         // What is retransmitted is lost for the last time on the line.
         let loss = if spec.arq.is_none() { Loss::new(&spec.loss, wire, site.seed, &spec.name) } else { None };
         let (changes, out_of_order) = (Changes::new(spec, site.seed), OutOfOrder::new(spec, site.seed));
@@ -145,7 +156,7 @@ impl Link {
     #[must_use]
     pub fn idle(scenario: &Scenario, link: u32) -> Self {
         let spec = &scenario.links[link as usize];
-        Self::new(spec, 0, Site::new(scenario, spec), Time::ZERO)
+        Self::new(spec, 0, spec.site(scenario.profile, scenario.seed), Time::ZERO)
     }
 
     /// It begins to change, to lose packets and to double them at `begins_s` only, from which their times are counted.

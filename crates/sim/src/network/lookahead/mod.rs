@@ -16,18 +16,6 @@ use crate::packet::Packet;
 use crate::scenario::Scenario;
 use crate::time::Time;
 
-/// What is evaluated together with a link.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ahead {
-    /// What it delivers continues at once, to a link that takes all its packets from this one or to a confluence.
-    pub continues: bool,
-    /// The number of the confluence that it is, if it is one.
-    pub confluence: u32,
-    /// Until when the host at its end does nothing but react to what this link delivers. Before every time, where the host
-    /// acts by itself, too.
-    pub host_reacts_until: Time,
-}
-
 /// What is evaluated ahead of its events, at work.
 #[derive(Debug)]
 pub struct Lookahead {

@@ -3,7 +3,6 @@
 use super::confluence::Confluence;
 use crate::network::link::Link;
 use crate::network::topology::Paths;
-use crate::network::wire::Wire;
 use crate::scenario::{FlowSpec, Scenario, TrafficSpec, TransportSpec};
 
 /// What is known of the packets that a link delivers, as soon as they are offered to it.
@@ -100,7 +99,7 @@ impl Network<'_> {
             let delay_s = |on: &u32| self.scenario.links[*on as usize].delay_s;
             let delays_s = || routes.iter().map(|route| route.iter().map(delay_s).sum::<f64>());
             let (least_s, most_s) = (delays_s().fold(f64::INFINITY, f64::min), delays_s().fold(0.0, f64::max));
-            let frame_s = Wire::new(&self.scenario.links[root as usize]).transmission_s(FRAME_BYTES);
+            let frame_s = self.scenario.links[root as usize].wire().transmission_s(FRAME_BYTES);
             let in_order = least_s > vanishing_s && most_s - least_s < OUT_OF_ORDER * frame_s;
             if in_order && root != link && roots().all(|&other| other == root) {
                 let most_links = routes.iter().map(Vec::len).max().unwrap_or_default();

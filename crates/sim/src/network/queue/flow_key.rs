@@ -2,7 +2,6 @@
 
 use crate::packet::Packet;
 use crate::random;
-use crate::scenario::{FlowSpec, Scenario};
 
 /// Numbers that stand for the flow and the hosts of a packet, and its class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,18 +17,6 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// Those of a flow's packets, and of those that answer them. They come of names, not of places in the scenario.
-    #[must_use]
-    pub fn of(scenario: &Scenario, spec: &FlowSpec) -> [Self; 2] {
-        let flow = |way| random::hash(0, &spec.group, spec.index, way);
-        let host = |node: u32| random::hash(0, &scenario.nodes[node as usize].name, 0, "host");
-        let (from, to, dscp) = (host(spec.from), host(spec.to), spec.dscp);
-        [
-            Self { flow: flow("forward"), source: from, destination: to, dscp },
-            Self { flow: flow("reverse"), source: to, destination: from, dscp },
-        ]
-    }
-
     /// That of a packet that finds its way by its destination: its transfer is the flow; users are hosts, and so are the
     /// places to which they send.
     #[must_use]

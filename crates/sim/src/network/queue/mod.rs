@@ -3,14 +3,14 @@
 //! Some decide when a packet arrives whether it may join; they hold no packets, as the departures of those
 //! that joined are known from then on (see [`server`](super::server)). Others decide when the line is free
 //! which packet is next and which are lost; they hold the packets that wait (see
-//! [`managed`](super::managed)).
+//! [`managed`](super::link::managed)).
 
 use serde::{Deserialize, Serialize};
 
 use crate::network::wire::Wire;
 use crate::packet::Packet;
 use crate::random::Mrg32k3a;
-use crate::scenario::{LinkSpec, Profile, QueueLimit, Scenario};
+use crate::scenario::{Profile, QueueLimit};
 use crate::time::Time;
 
 pub use flow_key::FlowKey;
@@ -49,14 +49,7 @@ pub struct Site<'a> {
     pub ns2: Option<&'a Mrg32k3a>,
 }
 
-impl<'a> Site<'a> {
-    /// The place of a link in a scenario.
-    #[must_use]
-    pub fn new(scenario: &Scenario, link: &'a LinkSpec) -> Self {
-        let (profile, seed) = (scenario.profile, scenario.seed);
-        Self { link: &link.name, wire: Wire::new(link), profile, seed, ns2: None }
-    }
-
+impl Site<'_> {
     /// Packets of `size` bytes that the link carries in a second, without framing.
     #[must_use]
     pub fn packets_per_s(&self, size: u32) -> f64 {

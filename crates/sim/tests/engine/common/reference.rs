@@ -9,7 +9,7 @@ use super::steps::Steps;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use tightlink_sim::events::{Key, Precedence};
-use tightlink_sim::network::queue::{FlowKey, Held, Lost, OnLine, Site, Waiting};
+use tightlink_sim::network::queue::{Held, Lost, OnLine, Waiting};
 use tightlink_sim::packet::{self, Kind};
 use tightlink_sim::random::Stream;
 use tightlink_sim::scenario::{
@@ -251,7 +251,7 @@ impl<'a> Reference<'a> {
         let waiting = Waiting {
             packet: packet::Packet::new(Kind::Datagram, 0, number, packet.size, 0.0),
             since_s: packet.joined_s,
-            key: FlowKey::of(self.scenario, flow)[0],
+            key: self.scenario.keys_of(flow)[0],
             marked: false,
         };
         let mut lost = Lost::new();
@@ -477,7 +477,8 @@ impl<'a> Reference<'a> {
 }
 
 fn new_link(scenario: &Scenario, link: &LinkSpec) -> Link {
-    let (held, steps) = (Held::new(&link.queue, Site::new(scenario, link)), Steps::of(link, scenario.duration_s));
+    let (held, steps) =
+        (Held::new(&link.queue, link.site(scenario.profile, scenario.seed)), Steps::of(link, scenario.duration_s));
     Link { held, steps, ..Link::default() }
 }
 

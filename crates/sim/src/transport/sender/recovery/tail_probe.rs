@@ -1,7 +1,6 @@
 //! Tail loss probes (RFC 8985 §7): when no ACK has come for two round trips, one packet more makes the receiver
 //! show what is lost at the tail, long before the retransmission timeout.
 
-use super::rack::LEAST_TIMER_S;
 use crate::scenario::Profile;
 use crate::transport::connection::Connection;
 use crate::transport::network::Network;
@@ -11,6 +10,10 @@ use crate::transport::sender::{Env, Sender};
 const ROUND_TRIPS: f64 = 2.0;
 /// A single packet may be acknowledged late by this many seconds: TLP.max_ack_delay, as Linux has it.
 const MAX_ACK_DELAY_S: f64 = 0.2;
+
+/// With Linux, the timers of RACK and of tail probes wait for so many seconds more: TCP_TIMEOUT_MIN_US, and what ticks of
+/// 250 Hz add on average.
+pub(super) const LEAST_TIMER_S: f64 = 0.006;
 
 /// A probe that was sent and not accounted for: TLP.end_seq and TLP.is_retrans.
 #[derive(Clone, Copy, Debug)]

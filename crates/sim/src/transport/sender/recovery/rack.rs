@@ -6,16 +6,12 @@
 
 use super::flight::Flight;
 use super::prr::Prr;
-use super::tail_probe::Probe as TailProbe;
+use super::tail_probe::{LEAST_TIMER_S, Probe as TailProbe};
 use super::undo::Undo;
 use crate::congestion::Ack;
 use crate::congestion::slow_start::rapid::Convergence;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sender::{Env, LastCut, Sender};
-
-/// With Linux, the timers of RACK and of tail probes wait for so many seconds more: TCP_TIMEOUT_MIN_US, and what ticks of
-/// 250 Hz add on average.
-pub(super) const LEAST_TIMER_S: f64 = 0.006;
 
 /// What the timer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

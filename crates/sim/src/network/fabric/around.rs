@@ -2,8 +2,8 @@
 
 use crate::events::{Entity, EventQueue, Key};
 use crate::network::fabric::{Fabric, lose};
+use crate::network::link::managed::Surroundings;
 use crate::network::link::{Link, Passage};
-use crate::network::managed::Surroundings;
 use crate::network::node::Nodes;
 use crate::network::queue::Refusal;
 use crate::network::saturation::Saturation;

@@ -41,25 +41,25 @@ pub trait Surroundings {
 
 /// What is counted of a queue that holds its packets.
 #[derive(Clone, Debug)]
-pub(super) struct HeldCounts {
+pub(in crate::network) struct HeldCounts {
     /// Packets dropped so far.
-    pub(super) dropped: u64,
-    pub(super) marked: u64,
-    pub(super) most_waiting: usize,
+    pub(in crate::network) dropped: u64,
+    pub(in crate::network) marked: u64,
+    pub(in crate::network) most_waiting: usize,
     /// How long packets waited that entered the line.
-    pub(super) waits: Delays,
+    pub(in crate::network) waits: Delays,
     /// Time that packets waited which have left the queue, those that were lost included, in seconds.
-    pub(super) waiting_s: f64,
+    pub(in crate::network) waiting_s: f64,
 }
 
 impl HeldCounts {
     /// Nothing yet.
-    pub(super) fn new() -> Self {
+    pub(in crate::network) fn new() -> Self {
         Self { dropped: 0, marked: 0, most_waiting: 0, waits: Delays::above(0.0), waiting_s: 0.0 }
     }
 
     /// A packet that came at `since_s` begins to be transmitted at `begun`, if that is before the end of the run.
-    pub(super) fn leaves(&mut self, since_s: f64, begun: Time, server: &Server) {
+    pub(in crate::network) fn leaves(&mut self, since_s: f64, begun: Time, server: &Server) {
         let begun_s = begun.min(server.end()).seconds();
         self.waiting_s += begun_s - since_s;
         if !server.ends_before(begun) {
@@ -68,7 +68,7 @@ impl HeldCounts {
     }
 
     /// What it did, with what the line did; `waiting` packets are still there, and all have waited for `waiting_s` seconds.
-    pub(super) fn totals(&self, line: ServerTotals, waiting: usize, waiting_s: f64) -> ServerTotals {
+    pub(in crate::network) fn totals(&self, line: ServerTotals, waiting: usize, waiting_s: f64) -> ServerTotals {
         ServerTotals {
             packets_in: line.packets_in + waiting as u64 + self.dropped,
             packets_dropped: self.dropped,

@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 use crate::error::ScenarioError;
 use crate::events::{Entity, Key};
 use crate::network::fabric::Fabric;
-use crate::network::managed::HeldCounts;
+use crate::network::link::managed::HeldCounts;
 use crate::network::node::Nodes;
-use crate::network::queue::{Arrival, Queue, Site, Verdict};
+use crate::network::queue::{Arrival, Queue, Verdict};
 use crate::network::server::ServerTotals;
 use crate::network::sources::Sources;
 use crate::network::wire::Wire;
@@ -137,7 +137,7 @@ impl Gates {
             };
             let ring = (nodes.ring_at_end(link, spec.to))
                 .ok_or_else(|| wrong("a processor at its far end, whose input ring pauses it"))?;
-            let queue = Queue::new(&spec.queue, Site::new(scenario, spec));
+            let queue = Queue::new(&spec.queue, spec.site(scenario.profile, scenario.seed));
             if spec.queue.decides_at_departure() || queue.needs().free_line {
                 return Err(wrong(
                     "a queue that looks at its length: drop-tail, threshold or red, as delays depend on pauses",
