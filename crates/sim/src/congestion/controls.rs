@@ -155,6 +155,17 @@ controls! {
     => external::Connected in external,
 }
 
+/// Methods of the controls, asked of that which a handle names.
+macro_rules! asked {
+    ($($(#[$attribute:meta])* fn $name:ident($this:ident: $own:ty $(, $argument:ident: $type:ty)*) $(-> $answer:ty)?;)+) => {$(
+        #[doc = concat!("See [`CongestionControl::", stringify!($name), "`].")]
+        $(#[$attribute])*
+        pub fn $name($this: $own, handle: Handle $(, $argument: $type)*) $(-> $answer)? {
+            ask!($this, handle, $name($($argument),*))
+        }
+    )+};
+}
+
 impl Controls {
     /// Adds a control that lives outside of the engine.
     pub fn connect(&mut self, control: Box<dyn External>) -> Handle {
@@ -162,126 +173,37 @@ impl Controls {
         Handle { kind: Kind::Connected, index: self.external.len() as u32 - 1 }
     }
 
-    /// See [`CongestionControl::measure_and_grow`].
-    #[inline]
-    pub fn on_ack(&mut self, handle: Handle, window: &mut Window, ack: &Ack, used: Option<bool>) {
-        ask!(self, handle, measure_and_grow(window, ack, used));
-    }
-
-    /// See [`CongestionControl::measure`].
-    pub fn measure(&mut self, handle: Handle, ack: &Ack) {
-        ask!(self, handle, measure(ack));
-    }
-
-    /// See [`CongestionControl::hear`].
-    #[cold]
-    pub fn hear(&mut self, handle: Handle, window: &Window, ack: &Ack) {
-        ask!(self, handle, hear(window, ack));
-    }
-
-    /// See [`CongestionControl::on_loss`].
-    pub fn on_loss(&mut self, handle: Handle, window: &Window, loss: &Loss) -> f64 {
-        ask!(self, handle, on_loss(window, loss))
-    }
-
-    /// See [`CongestionControl::on_mark`].
-    pub fn on_mark(&mut self, handle: Handle, window: &Window, loss: &Loss) -> Option<f64> {
-        ask!(self, handle, on_mark(window, loss))
-    }
-
-    /// See [`CongestionControl::on_timeout`].
-    pub fn on_timeout(&mut self, handle: Handle, window: &Window, loss: &Loss) -> f64 {
-        ask!(self, handle, on_timeout(window, loss))
-    }
-
-    /// See [`CongestionControl::loss_window`].
-    #[cold]
-    pub fn loss_window(&mut self, handle: Handle) -> Option<f64> {
-        ask!(self, handle, loss_window())
-    }
-
-    /// See [`CongestionControl::on_sample`].
-    pub fn on_sample(
-        &mut self,
-        handle: Handle,
-        window: &mut Window,
-        sample: &RateSample,
-        losses: &[LostPacket],
-        random: &mut Stream,
-    ) -> bool {
-        ask!(self, handle, on_sample(window, sample, losses, random))
-    }
-
-    /// See [`CongestionControl::on_handshake`].
-    pub fn on_handshake(&mut self, handle: Handle, now: Time, rtt_s: f64) {
-        ask!(self, handle, on_handshake(now, rtt_s));
-    }
-
-    /// See [`CongestionControl::on_restart`].
-    pub fn on_restart(&mut self, handle: Handle, window: &mut Window, now: Time, random: &mut Stream) {
-        ask!(self, handle, on_restart(window, now, random));
-    }
-
-    /// See [`CongestionControl::on_silence`].
-    pub fn on_silence(&mut self, handle: Handle, last: Time, now: Time) {
-        ask!(self, handle, on_silence(last, now));
-    }
-
-    /// See [`CongestionControl::on_spurious`].
-    pub fn on_spurious(&mut self, handle: Handle, window: &mut Window) {
-        ask!(self, handle, on_spurious(window));
-    }
-
-    /// See [`CongestionControl::goes_without_marks`].
-    #[cold]
-    pub fn goes_without_marks(&mut self, handle: Handle) {
-        ask!(self, handle, goes_without_marks());
-    }
-
-    /// See [`CongestionControl::is_scalable`].
-    #[must_use]
-    #[cold]
-    #[inline(never)]
-    pub fn is_scalable(&self, handle: Handle) -> bool {
-        ask!(self, handle, is_scalable())
-    }
-
-    /// See [`CongestionControl::phase`].
-    #[must_use]
-    pub fn phase(&self, handle: Handle, window: &Window) -> usize {
-        ask!(self, handle, phase(window))
-    }
-
-    /// See [`CongestionControl::pacing_rate`].
-    #[must_use]
-    pub fn pacing_rate(&self, handle: Handle, window: &Window, in_flight: f64, srtt_s: f64) -> f64 {
-        ask!(self, handle, pacing_rate(window, in_flight, srtt_s))
-    }
-
-    /// See [`CongestionControl::SAMPLES_DELIVERY`].
-    #[must_use]
-    pub fn samples_delivery(&self, handle: Handle) -> bool {
-        ask!(self, handle, samples_delivery())
-    }
-
-    /// See [`CongestionControl::PACED`].
-    #[must_use]
-    pub fn is_paced(&self, handle: Handle) -> bool {
-        ask!(self, handle, is_paced())
-    }
-
-    /// See [`CongestionControl::hears_marks`].
-    #[must_use]
-    #[cold]
-    pub fn hears_marks(&self, handle: Handle) -> bool {
-        ask!(self, handle, hears_marks())
-    }
-
-    /// See [`CongestionControl::counts_marks`].
-    #[must_use]
-    #[cold]
-    pub fn counts_marks(&self, handle: Handle) -> bool {
-        ask!(self, handle, counts_marks())
+    asked! {
+        #[inline]
+        fn measure_and_grow(self: &mut Self, window: &mut Window, ack: &Ack, used: Option<bool>);
+        fn measure(self: &mut Self, ack: &Ack);
+        #[cold]
+        fn hear(self: &mut Self, window: &Window, ack: &Ack);
+        fn on_loss(self: &mut Self, window: &Window, loss: &Loss) -> f64;
+        fn on_mark(self: &mut Self, window: &Window, loss: &Loss) -> Option<f64>;
+        fn on_timeout(self: &mut Self, window: &Window, loss: &Loss) -> f64;
+        #[cold]
+        fn loss_window(self: &mut Self) -> Option<f64>;
+        fn on_sample(
+            self: &mut Self, window: &mut Window, sample: &RateSample, losses: &[LostPacket], random: &mut Stream
+        ) -> bool;
+        fn on_handshake(self: &mut Self, now: Time, rtt_s: f64);
+        fn on_restart(self: &mut Self, window: &mut Window, now: Time, random: &mut Stream);
+        fn on_silence(self: &mut Self, last: Time, now: Time);
+        fn on_spurious(self: &mut Self, window: &mut Window);
+        #[cold]
+        fn goes_without_marks(self: &mut Self);
+        #[cold]
+        #[inline(never)]
+        fn is_scalable(self: &Self) -> bool;
+        fn phase(self: &Self, window: &Window) -> usize;
+        fn pacing_rate(self: &Self, window: &Window, in_flight: f64, srtt_s: f64) -> f64;
+        fn samples_delivery(self: &Self) -> bool;
+        fn is_paced(self: &Self) -> bool;
+        #[cold]
+        fn hears_marks(self: &Self) -> bool;
+        #[cold]
+        fn counts_marks(self: &Self) -> bool;
     }
 
     /// See [`CongestionControl::GOES_ON`].

@@ -74,7 +74,7 @@ fn unused_windows_grow_only_where_they_may() {
     let mut grown = |name: &str, used: Option<bool>| {
         let handle = controls.add(&name.into()).expect("defaults are good");
         let mut window = Window { cwnd: 10.0, ssthresh: 100.0 };
-        controls.on_ack(handle, &mut window, &unused, used);
+        controls.measure_and_grow(handle, &mut window, &unused, used);
         window.cwnd > 10.0
     };
     assert_eq!([None, Some(false), Some(true)].map(|used| grown("reno", used)), [true, false, true]);

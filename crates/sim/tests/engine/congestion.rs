@@ -75,7 +75,7 @@ impl Driver {
 
     fn receive(&mut self, packets: u32, rtt_s: f64) {
         let ack = self.ack(packets, rtt_s);
-        self.controls.on_ack(self.handle, &mut self.window, &ack, None);
+        self.controls.measure_and_grow(self.handle, &mut self.window, &ack, None);
     }
 
     /// The window is sent, and `rtt_s` later all of it acknowledged: with `lose`, selectively and all but the first.

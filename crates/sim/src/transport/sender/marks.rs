@@ -32,7 +32,7 @@ impl Sender {
         let told = unmarked > 0.0 || env.controls.hears_marks(self.control);
         if grow && told && env.controls.counts_marks(self.control) {
             let used = self.window_use.as_ref().map(|window_use| window_use.is_limited(&self.window));
-            env.controls.on_ack(self.control, &mut self.window, &Ack { acked: unmarked, ..*ack }, used);
+            env.controls.measure_and_grow(self.control, &mut self.window, &Ack { acked: unmarked, ..*ack }, used);
         } else {
             self.measure(env, ack);
         }

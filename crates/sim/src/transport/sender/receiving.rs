@@ -147,7 +147,7 @@ impl Sender {
                     slow_start.before(&mut self.window, &news);
                 }
                 let used = self.window_use.as_ref().map(|window_use| window_use.is_limited(&self.window));
-                env.controls.on_ack(self.control, &mut self.window, &news, used);
+                env.controls.measure_and_grow(self.control, &mut self.window, &news, used);
                 if let Some(slow_start) = &mut self.slow_start {
                     slow_start.after(&mut self.window, &news);
                 }

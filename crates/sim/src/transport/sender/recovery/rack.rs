@@ -122,7 +122,7 @@ impl Sender {
         let (control, now) = (self.control(), env.now.time);
         let news =
             Ack { now, acked, delivered: acked, marked: 0.0, rtt_s, in_flight: f64::from(pipe), through, highest };
-        env.controls.on_ack(control, &mut self.window, &news, Some(true));
+        env.controls.measure_and_grow(control, &mut self.window, &news, Some(true));
     }
 
     /// A mark set the threshold: the window comes down to it in proportion to what is delivered (Linux's `tcp_enter_cwr`).
