@@ -1,5 +1,7 @@
 //! The tables of transfers, open-loop or of flows with so many bytes: when each was complete, and quantiles by size.
 
+use std::collections::HashMap;
+
 use super::{Finished, Table, mean};
 use crate::error::ScenarioError;
 use crate::hosts::Ends;
@@ -89,14 +91,16 @@ fn tables(scenario: &Scenario, paths: &Paths, seen: impl Fn(usize, &Connection) 
 /// Flows with so many bytes by traffic, then open-loop transfers.
 fn groups(scenario: &Scenario) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut place_of: HashMap<&str, usize> = HashMap::new();
     for (index, flow) in scenario.flows[..scenario.single_flows()].iter().enumerate() {
         if !matches!(flow.traffic, TrafficSpec::Bulk { bytes: Some(_) }) {
             continue;
         }
-        match groups.iter_mut().rev().find(|group| group.label == flow.group) {
-            Some(group) => group.flows.push(index),
-            None => groups.push(Group { label: &flow.group, flows: vec![index], size_classes: &[] }),
+        let place = *place_of.entry(&flow.group).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Group { label: &flow.group, flows: Vec::new(), size_classes: &[] });
         }
+        groups[place].flows.push(index);
     }
     let open_loop = scenario.transfers.iter();
     groups.extend(open_loop.map(|group| Group {

@@ -1,6 +1,7 @@
 //! The table of what flows, and groups of flows, did.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::longer::longer_s;
 use super::{Finished, QUEUEING_DELAY, Table, mean};
@@ -185,19 +186,22 @@ pub(super) fn rows_of_flows(run: &impl Finished) -> Vec<(&FlowSpec, &str, FlowTo
     let mut rows: Vec<(&FlowSpec, &str, FlowTotals<'_>)> = Vec::new();
     let (single, longer_s) = (scenario.single_flows(), longer_s(run));
     let totals = |index: usize| FlowTotals::of(run, index, longer_s.get(&(index as u32)).copied());
+    // The last row of each group: flows of a group may stand apart, and groups be many.
+    let mut last_of: HashMap<&str, usize> = HashMap::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
-        match scenario.observe.flows {
+        let label = match scenario.observe.flows {
             ObserveFlows::None => break,
-            ObserveFlows::Each if index < single => rows.push((spec, &spec.label, totals(index))),
+            ObserveFlows::Each if index < single => &spec.label,
             ObserveFlows::Each | ObserveFlows::Group => {
-                let totals = totals(index);
-                // Flows of a group may stand apart, but transfers stand together, and are many.
-                match rows.iter_mut().rev().find(|(known, ..)| known.group == spec.group) {
-                    Some((.., sum)) => sum.add(&totals),
-                    None => rows.push((spec, &spec.group, totals)),
+                if let Some(&row) = last_of.get(&*spec.group) {
+                    rows[row].2.add(&totals(index));
+                    continue;
                 }
+                &spec.group
             }
-        }
+        };
+        last_of.insert(&spec.group, rows.len());
+        rows.push((spec, label, totals(index)));
     }
     rows
 }
