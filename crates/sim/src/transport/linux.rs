@@ -205,6 +205,9 @@ impl Pushes {
 #[derive(Clone, Copy, Debug)]
 pub struct WindowUse {
     initial_window: f64,
+    /// The window stays, however little of it is used: that of a control that knows the path's rate (Linux: one with
+    /// cong_control; draft-ietf-ccwg-bbr-06 §5.4.1).
+    keeps: bool,
     /// When something was sent last.
     last_sent: Time,
     /// Since when the window has not limited the sender, and the most packets that were outstanding since.
@@ -238,6 +241,7 @@ impl WindowUse {
     pub fn new(initial_window: f64) -> Self {
         Self {
             initial_window,
+            keeps: false,
             last_sent: Time::ZERO,
             since: Time::ZERO,
             most: 0,
@@ -247,6 +251,11 @@ impl WindowUse {
             told: None,
             asked: None,
         }
+    }
+
+    /// The window stays from now on, however little of it is used.
+    pub fn keep_window(&mut self) {
+        self.keeps = true;
     }
 
     /// Whether a segment that is sent now answers an ACK that asked for one within `soon_s`: later it would be one that
@@ -286,7 +295,7 @@ impl WindowUse {
     /// retransmission timeout is halved for each of them, down to the initial one (RFC 5681 §4.1).
     pub fn restart(&self, window: &mut Window, now: Time, timeout_s: f64) {
         let mut idle_s = now.since(self.last_sent);
-        if idle_s <= timeout_s {
+        if self.keeps || idle_s <= timeout_s {
             return;
         }
         let least = self.initial_window.min(window.cwnd);
@@ -301,7 +310,7 @@ impl WindowUse {
     /// The sender has sent what it may, and the window limits it or not. A window that has not for a retransmission
     /// timeout goes half of the way to what was used.
     pub fn validate(&mut self, window: &mut Window, limits: bool, outstanding: i32, now: Time, timeout_s: f64) {
-        if limits {
+        if limits || self.keeps {
             (self.since, self.most) = (now, 0);
             return;
         }
@@ -405,8 +414,8 @@ mod tests {
     /// Behind a hole that is not filled the receiver's window ends what a larger congestion window would send.
     #[test]
     fn a_hole_stops_the_sender_at_the_receivers_window() {
-        let spec = TcpSpec { initial_window_packets: 40.0, ..tcp("reno", Recovery::Rack) };
-        let highest = |profile| {
+        let highest = |control: &str, profile| {
+            let spec = TcpSpec { initial_window_packets: 40.0, ..tcp(control, Recovery::Rack) };
             let (mut ends, mut losses, mut highest) = (Ends::new(&spec, profile, 4000), 0, 0);
             ends.talk(|_, packet| {
                 let lost = packet.kind() == Kind::Segment && packet.seq() == 2 && losses < 3;
@@ -416,8 +425,10 @@ mod tests {
             });
             highest
         };
-        assert!(highest(Profile::Rfc) > 60);
-        assert!((46..58).contains(&highest(Profile::Linux)));
+        for control in ["reno", "bbr"] {
+            assert!(highest(control, Profile::Rfc) > 60, "{control}");
+            assert!((46..58).contains(&highest(control, Profile::Linux)), "{control}");
+        }
     }
 
     /// The receiver's window opens by what comes, and not by which ACKs are held back.
@@ -445,6 +456,19 @@ mod tests {
         assert_eq!(after(0.4), (50.0, 75.0));
         assert_eq!(after(0.6), (25.0, 75.0));
         assert_eq!(after(60.0), (10.0, 75.0));
+    }
+
+    /// Linux: a control with cong_control keeps its window over a silence, and where the application uses little of it.
+    #[test]
+    fn bbr_keeps_a_window_that_is_not_used() {
+        let mut ends = Ends::new(&tcp("bbr", Recovery::Rack), Profile::Linux, 2000);
+        ends.start_with(1500);
+        while ends.step(|_, _| Outcome::Arrives).is_some() {}
+        let before = ends.sender.window.cwnd;
+        assert!(before > 100.0, "{before}");
+        (0..100).for_each(|place| ends.offer(10.0 + 0.05 * f64::from(place)));
+        while ends.step(|_, _| Outcome::Arrives).is_some() {}
+        assert!(ends.sender.window.cwnd >= before, "{} {before}", ends.sender.window.cwnd);
     }
 
     #[test]

@@ -24,10 +24,8 @@ impl Sender {
     /// delivered, and draws its random numbers from there.
     pub fn pace(&mut self, entity: Entity, random: Option<Stream>) {
         let deliveries = random.map(|random| Deliveries::new(random, self.rack.is_none()));
-        if deliveries.is_some() {
-            // A control that knows the path's rate keeps its window however little of it is used (Linux: a control with
-            // cong_control; draft-ietf-ccwg-bbr-06 §5.4.1).
-            self.window_use = None;
+        if let (Some(_), Some(window_use)) = (&deliveries, &mut self.window_use) {
+            window_use.keep_window();
         }
         self.paced = Some(Box::new(Paced { pacer: Pacer::new(entity), at_a_rate: true, deliveries }));
     }
