@@ -318,6 +318,9 @@ impl Sender {
     pub fn arm_rto<N: Schedule>(&mut self, env: &mut Env<'_, N>) {
         let timeout = self.rtt.timeout_s();
         self.rto.arm(env.network, self.timer_entity, env.now, timeout);
+        if let Some(rack) = &mut self.rack {
+            rack.timeout_from = env.now.time;
+        }
     }
 
     /// (Re)arms the same timer to expire earlier.

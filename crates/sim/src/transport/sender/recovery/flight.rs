@@ -100,6 +100,12 @@ impl Flight {
         self.held
     }
 
+    /// When the first of them was sent last.
+    #[must_use]
+    pub fn first_sent(&self) -> Option<Time> {
+        self.packets.front().map(|packet| packet.sent)
+    }
+
     /// Packets that are lost and were not retransmitted since.
     #[must_use]
     pub fn lost(&self) -> i32 {

@@ -10,6 +10,7 @@ use super::tail_probe::{LEAST_TIMER_S, Probe as TailProbe};
 use super::undo::Undo;
 use crate::congestion::Ack;
 use crate::congestion::slow_start::rapid::Convergence;
+use crate::time::Time;
 use crate::transport::network::{Network, Schedule};
 use crate::transport::sender::{Env, LastCut, Sender};
 
@@ -32,6 +33,8 @@ pub struct Rack {
     pub flight: Flight,
     pub(super) timer: Purpose,
     pub(super) tail_probe: Option<TailProbe>,
+    /// From when on the retransmission timeout counts, though the timer wait for something else.
+    pub(in crate::transport) timeout_from: Time,
     /// How many packets the present ACK told of for the first time.
     pub(in crate::transport) delivered: i32,
     pub(super) prr: Option<Prr>,
@@ -100,7 +103,7 @@ impl Sender {
         if restarts && wait_s.is_none() {
             self.rack_arm_rto(env);
         }
-        self.rack_arm(env, wait_s, advances || delivered > 0 || sent);
+        self.rack_arm(env, wait_s, advances || delivered > 0, sent);
     }
 
     /// Linux's tcp_clean_rtx_queue: what SACK blocks tell of packets sent once is a round trip, too. True if the timeout
@@ -267,12 +270,12 @@ impl Sender {
             // The SYN.
             self.send(env);
         } else if self.rack_send(env) && self.rack_state().timer != Purpose::Reordering {
-            self.rack_arm(env, None, true);
+            self.rack_arm(env, None, false, true);
         }
     }
 
-    /// Arms the timer for what comes first. `news` says that something was sent or told, from which on to wait.
-    pub(super) fn rack_arm<N: Schedule>(&mut self, env: &mut Env<'_, N>, wait_s: Option<f64>, news: bool) {
+    /// Arms the timer for what comes first. Something was `told` or `sent`, from which on to wait.
+    fn rack_arm<N: Schedule>(&mut self, env: &mut Env<'_, N>, wait_s: Option<f64>, told: bool, sent: bool) {
         let before = self.rack_state().timer;
         if self.acked >= self.highest {
             // `advance` has switched it off.
@@ -280,8 +283,8 @@ impl Sender {
         } else if let Some(wait_s) = wait_s {
             self.rack_state().timer = Purpose::Reordering;
             self.arm_timer(env, if env.linux() { wait_s + LEAST_TIMER_S } else { wait_s });
-        } else if let Some(delay_s) = self.tail_probe_s(env.connection) {
-            if news || before == Purpose::Reordering {
+        } else if let Some(delay_s) = self.tail_probe_s(env, sent) {
+            if told || sent || before == Purpose::Reordering {
                 self.rack_state().timer = Purpose::TailProbe;
                 self.arm_timer(env, delay_s);
             }
@@ -314,7 +317,7 @@ impl Sender {
                     self.rack_reduce(i32::from(begins && env.linux()), false);
                 }
                 let sent = self.rack_send(env);
-                self.rack_arm(env, wait_s, sent);
+                self.rack_arm(env, wait_s, false, sent);
             }
         }
     }
