@@ -148,4 +148,4 @@ def _shown(grid: pl.DataFrame) -> pl.DataFrame:
         line=pl.col("flows").cast(pl.String),
         window_kb=pl.col("window_packets").replace_strict(paths.KILOBYTES),
         utilization=pl.col("goodput_share") * 100,
-    )  # fmt: skip
+    )

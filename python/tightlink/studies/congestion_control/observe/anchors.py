@@ -99,7 +99,7 @@ def compared(found: pl.DataFrame) -> list[tuple[dict[str, str | int], Ratio]]:
                 rows.append(
                     (labels | {"routers": part, "response": name}, ratio(own[name], whole[name], negligible=small))
                 )
-    return rows  # fmt: skip
+    return rows
 
 
 def _rare(name: str, batch: pl.DataFrame) -> float:

@@ -166,7 +166,7 @@ class Experiment:
             for condition in range(self.conditions.height)
             for compared in self.compared
             for replication in range(1, self.replications + 1)
-        ]  # fmt: skip
+        ]
 
     def check(self, size: Size) -> None:
         """Refuse a scale that leaves less than a source for each access router, turns levels round, or is above one."""

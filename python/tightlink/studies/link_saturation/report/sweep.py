@@ -144,7 +144,7 @@ def of_bifurcation(found: Found, perturbed: pl.DataFrame, runs: Mapping[str, Run
         # The size next to the critical one takes longest.
         "returns": [_returns(found, runs, size, 1.2 if size == 400 else 0.4) for size in (100, 400, 1000)],
         "filled": Table.headed(perturbed.filter(pl.col("disturbance") == variations.QUEUE), heads),
-    }  # fmt: skip
+    }
 
 
 def reduced(found: Found) -> Any:
