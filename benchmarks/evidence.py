@@ -22,6 +22,7 @@ from tightlink.studies.congestion_control import options
 from tightlink.studies.congestion_control.observe.evidence import as_stored
 from tightlink.studies.congestion_control.setup.experiment import HEAVIER, file_of
 from tightlink.studies.running import study
+from tightlink.studies.study import typed
 
 
 def main() -> None:
@@ -50,7 +51,7 @@ def main() -> None:
     found = pl.read_parquet(chosen.output / "responses.parquet").filter(pl.col("experiment") == chosen.experiment)
     made = {
         "commit": commit,
-        "command": f"tightlink study congestion-control{options.command(given)}",
+        "command": f"tightlink study congestion-control{typed(given)}",
         "engine_behaviour": str(_core.engine_behaviour),
         "routers": str(size.routers),
         "scale": str(size.scale),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 import pytest
@@ -12,6 +14,7 @@ from tightlink.report import Chart, Row, Section, Table, Text, charts
 from tightlink.studies.cases import Cases
 from tightlink.studies.expressions import Names, NotObservedError, evaluate, fill
 from tightlink.studies.report_text import page
+from tightlink.studies.study import Live, Report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,7 +118,7 @@ in two lines.
 
 
 def test_a_block_that_there_is_not() -> None:
-    with pytest.raises(tl.TightlinkError, match=r'there is no block "tabel"; did you mean table\?'):
+    with pytest.raises(tl.TightlinkError, match=r'text of the report: there is no block "tabel"; did you mean table\?'):
         page("# Title\n\n## Part\n\n[[tabel]]\n", {}, {"table": FRAME})
 
 
@@ -139,3 +142,37 @@ def test_cases_make_tasks_and_tables() -> None:
         each.group_by("window", maintain_order=True).mean()["sent"].to_list()
     )
     assert cases.of(runs, window=4) == [runs[f"4/{seed}"] for seed in (1, 2, 3)]
+
+
+def test_tables_of_cases_measure_by_any_callable() -> None:
+    cases = Cases("{window}/{seed}", _scenario, {"window": (1, 4), "seed": (1, 2)})
+    runs: Any = {f"{window}/{seed}": 10 * window + seed for window in (1, 4) for seed in (1, 2)}
+
+    def times(run: Any, *, window: int, factor: int = 1) -> dict[str, int]:
+        return {"times": run * window * factor}
+
+    assert cases.table(runs, partial(times, factor=2))["times"].to_list() == [22, 24, 328, 336]
+
+
+def test_cases_know_their_factors() -> None:
+    cases = Cases("{window}/{seed}", _scenario, {"window": (1, 4), "seed": (1, 2)})
+    with pytest.raises(tl.TightlinkError, match=r'there is no factor "windows"; did you mean window\?'):
+        cases.of({}, windows=4)
+    with pytest.raises(tl.TightlinkError, match='there is no factor "run"'):
+        cases.table({}, lambda _: {}, over="run")
+
+
+def _with_window(window: str = "1") -> tl.Study:
+    live = Live(list, list, lambda _: {}, lambda _, __: Report())
+    return tl.Study(
+        "own", "one window", lambda: {window: _scenario(int(window), 1)}, options={"window": "in packets"},
+        adapt=lambda options: _with_window(**options), live=live, file="own.py",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("file", ["own.py", "other.py"])
+def test_options_of_a_study_leave_its_file_and_go_with_measuring(file: str) -> None:
+    study = replace(_with_window(), file=file).with_options({"live": "", "window": "4"})
+    assert study.measuring
+    assert (study.file, study.command) == (file, " --window 4 --live")
+    assert list(study.tasks()) == ["4"]

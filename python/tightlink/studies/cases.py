@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from itertools import product
 from statistics import fmean
 from typing import Any
 
 import polars as pl
 
+from tightlink.errors import TightlinkError, did_you_mean
 from tightlink.experiment.execute import Task
 from tightlink.run import Run
 from tightlink.scenario import Scenario
@@ -47,7 +49,13 @@ class Cases:
         return self.combinations()
 
     def combinations(self, **fixed: Any) -> Iterator[dict[str, Any]]:
-        """The levels of each case; of those factors that are fixed, the one level."""
+        """The levels of each case; of those factors that are fixed, the one level.
+
+        Raises:
+            TightlinkError: There is no such factor.
+        """
+        for name in fixed:
+            self._check(name)
         chosen = (((fixed[name],) if name in fixed else levels) for name, levels in self.levels.items())
         return (dict(zip(self.levels, levels, strict=True)) for levels in product(*chosen))
 
@@ -67,8 +75,13 @@ class Cases:
             runs: All runs of the study.
             measure: From a run, and the levels that it names as arguments, to a row.
             over: A factor whose levels are not told apart, such as the seed: rows are the means over it.
+
+        Raises:
+            TightlinkError: There is no such factor.
         """
-        needed = measure.__code__.co_varnames[1 : measure.__code__.co_argcount]
+        if over:
+            self._check(over)
+        needed = [name for name in list(signature(measure).parameters)[1:] if name in self.levels]
         rows = []
         for each in Cases(self.name, self.scenario, {name: self.levels[name] for name in self.levels if name != over}):
             measured = [
@@ -78,3 +91,7 @@ class Cases:
             found = {key: fmean(row[key] for row in measured) for key in measured[0]} if over else measured[0]
             rows.append({**each, **found})
         return pl.DataFrame(rows)
+
+    def _check(self, name: str) -> None:
+        if name not in self.levels:
+            raise TightlinkError(f'cases "{self.name}": there is no factor "{name}"{did_you_mean(name, self.levels)}')

@@ -111,7 +111,7 @@ def _section(part: str, names: Mapping[str, object], blocks: Mapping[str, Any]) 
 
 def _given(name: str, blocks: Mapping[str, Any]) -> Any:
     if name not in blocks:
-        raise TightlinkError(f'report.md: there is no block "{name}"{did_you_mean(name, blocks)}')
+        raise TightlinkError(f'text of the report: there is no block "{name}"{did_you_mean(name, blocks)}')
     return blocks[name]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -109,7 +110,7 @@ class Study:
     folder: str = ""
     """Name of the folder of its results where none is asked for; without it, its own."""
     command: str = ""
-    """Options with which the study was called, as on a command line."""
+    """Options with which the study was called, as `typed` writes them; without it, those that `adapt` was given."""
     file: str = ""
     """The file that defines it, if it does not come with Tightlink."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -145,21 +146,23 @@ class Study:
             ScenarioError: It has no such option, or the value is none.
             TightlinkError: It measures nothing.
         """
-        if not options:
-            return self
-        if LIVE in options:
-            if self.live is None:
-                raise TightlinkError(f"--{LIVE}: study {self.name} measures nothing")
-            others = {name: value for name, value in options.items() if name != LIVE}
-            return replace(self, measuring=True, command=f" --{LIVE}").with_options(others)
-        for name, value in options.items():
+        own = {name: value for name, value in options.items() if name != LIVE}
+        for name, value in own.items():
             if name not in self.options or self.adapt is None:
                 known = [*self.options, *([] if self.live is None else [LIVE])]
                 expected = f"no such option: study {self.name} has " + (
                     ", ".join(f"--{each}" for each in known) if known else "none"
                 )
                 raise ScenarioError(expected, key=Argument(name), value=value, suggestion=closest(name, known))
-        return self if self.adapt is None else self.adapt(options)
+        adapted = self
+        if own and self.adapt is not None:
+            adapted = self.adapt(own)
+            adapted = replace(adapted, file=self.file, command=adapted.command or typed(own))
+        if LIVE not in options:
+            return adapted
+        if adapted.live is None:
+            raise TightlinkError(f"--{LIVE}: study {self.name} measures nothing")
+        return replace(adapted, measuring=True, command=f"{adapted.command} --{LIVE}")
 
     def measured(self) -> Sequence[Measurement]:
         """What it measures; nothing if it is not asked to."""
@@ -208,6 +211,15 @@ class Study:
         shown = pl.DataFrame({"observed": list(values), "value": [claimed.number(value) for value in values.values()]})
         title = self.help[:1].upper() + self.help[1:]
         return Report(title, sections=[Section("What was observed", blocks=[Table(shown)])])
+
+
+def typed(options: Mapping[str, str]) -> str:
+    """Options with their values as on a command line, each behind a space.
+
+    >>> typed({"duration": "25 min", "routers": "1/3"})
+    " --duration '25 min' --routers 1/3"
+    """
+    return "".join(f" --{name} {shlex.quote(value)}" for name, value in options.items())
 
 
 def _values(observed: Any) -> Mapping[str, Any]:

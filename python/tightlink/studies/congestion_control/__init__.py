@@ -18,15 +18,15 @@ from tightlink.studies.congestion_control.setup import Chosen
 from tightlink.studies.study import Study
 
 
-def study(chosen: Chosen, command: str = "") -> Study:
+def study(chosen: Chosen) -> Study:
     """The study of these experiments; of others, nothing is claimed."""
-    keys = {"parts": chosen.names, "command": command, "options": options.OPTIONS, "adapt": _adapted}
+    keys = {"parts": chosen.names, "options": options.OPTIONS, "adapt": _adapted}
     return Study.shipped(__file__, chosen.tasks, partial(observe, chosen), report, measure=row, **keys)
 
 
 def _adapted(wanted: Mapping[str, str]) -> Study:
     """The study with another size or other experiments."""
-    return study(options.chosen(wanted), options.command(wanted))
+    return study(options.chosen(wanted))
 
 
 STUDY: Final = study(setup.chosen())

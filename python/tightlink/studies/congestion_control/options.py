@@ -68,11 +68,6 @@ def _size(options: Mapping[str, str], size: Size) -> Size:
     return size
 
 
-def command(options: Mapping[str, str]) -> str:
-    """The options as on a command line."""
-    return "".join(f' --{name} "{value}"' if " " in value else f" --{name} {value}" for name, value in options.items())
-
-
 def _part(option: str, text: str, expected: str) -> Fraction:
     try:
         part = Fraction(text)

@@ -8,7 +8,6 @@ say whether each control meets what they ask.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -23,7 +22,7 @@ from tightlink.studies.evaluation.report import report
 from tightlink.studies.evaluation.setup import chosen, trials
 from tightlink.studies.evaluation.setup.subjects import Given, Kind, listed, subjects
 from tightlink.studies.running import study
-from tightlink.studies.study import Study
+from tightlink.studies.study import Study, typed
 
 #: Standard TCP (RFC 5681), the default of most systems (RFC 9438), and what does not wait for losses.
 _CONTROLS: Final = ("reno", "cubic", "bbr")
@@ -58,7 +57,7 @@ def of(
         report,
         claims=None,
         folder="queues" if queues else "",
-        command="".join(f" --{name} {shlex.quote(value)}" for name, value in words.items()),
+        command=typed(words),
         options=_OPTIONS,
         adapt=_adapted,
         partial=True,
