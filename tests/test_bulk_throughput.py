@@ -266,8 +266,11 @@ def test_measures_name_the_path_and_what_analyses_want(runs: Mapping[str, Run]) 
 
 
 def test_the_report_of_a_grid(grid: pl.DataFrame) -> None:
-    names, _ = of_grids(dict.fromkeys((place.name for place in paths.PATHS), grid))
-    assert "lose" in names["sites"][0]["finding"]
+    names, blocks = of_grids(dict.fromkeys((place.name for place in paths.PATHS), grid))
+    text = Path(paths.__file__).parents[1].joinpath("report.md").read_text("utf-8")
+    shown = [place.name for place in (*paths.SITES, paths.CALTECH_10MS)]
+    assert {f"grid.{name}" for name in shown} == {name for name in blocks if "." in name and f"[[{name}]]" in text}
+    assert all(f"{{sites.{name}.finding}}" in text and "lose" in own["finding"] for name, own in names["sites"].items())
     kept = _shown(grid)
     assert kept["line"].unique(maintain_order=True).to_list()[:2] == ["1", "2"]
     assert table(grid.to_dicts())["limit"].to_list() == grid["limit"].to_list()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -123,23 +123,26 @@ def p_value(lossy: pl.DataFrame) -> float:
     return float(stats.wilcoxon(differences).pvalue) if len(differences) else 1.0
 
 
-def reference_values(found: Mapping[str, pl.DataFrame]) -> dict[str, object]:
-    """What claims compare, by name: ns2.PATH.… and ns2.chosen.PATH.…; p and the difference where something is lost."""
-    each: dict[str, object] = {}
-    for name, both in found.items():
-        clean, lossy = parted(both)
-        same = {ours: pl.col(ours) == pl.col(theirs) for ours, theirs in _COUNTS.items()}
-        equal, counted = pl.all_horizontal(same.values()), pl.all_horizontal(same["sent"], same["drops"])
-        each |= {
-            f"{name}.lossless_cells": clean.height,
-            f"{name}.lossless_equal": clean.filter(equal).height,
-            f"{name}.lossless_counted": clean.filter(counted).height,
-            f"{name}.lossless_r2": _r2(clean),
-            f"{name}.lossy_cells": lossy.height,
-        }
-        if lossy.height:
-            each[f"{name}.p"] = p_value(lossy)
-            each[f"{name}.mean_difference"] = mean_of(lossy["here_bps"] / lossy["ns2_bps"] - 1)
+def reference_values(found: Mapping[str, pl.DataFrame]) -> dict[str, dict[str, Any]]:
+    """What claims compare, by name: ns2.PATH and ns2.chosen.PATH; p and differences where something is lost."""
+    return {name: _beside_reference(both) for name, both in found.items()}
+
+
+def _beside_reference(both: pl.DataFrame) -> dict[str, Any]:
+    clean, lossy = parted(both)
+    same = {ours: pl.col(ours) == pl.col(theirs) for ours, theirs in _COUNTS.items()}
+    equal, counted = pl.all_horizontal(same.values()), pl.all_horizontal(same["sent"], same["drops"])
+    each: dict[str, Any] = {
+        "lossless_cells": clean.height,
+        "lossless_equal": clean.filter(equal).height,
+        "lossless_counted": clean.filter(counted).height,
+        "lossless_r2": _r2(clean),
+        "lossy_cells": lossy.height,
+        "lossy_counted": lossy.filter(counted).height,
+    }
+    if lossy.height:
+        differences = lossy["here_bps"] / lossy["ns2_bps"] - 1
+        each |= {"p": p_value(lossy), "mean_difference": mean_of(differences), "deviation": differences.std()}
     return each
 
 

@@ -21,7 +21,7 @@ from tightlink.studies.bulk_throughput.observe.linux import where
 from tightlink.studies.bulk_throughput.observe.residuals import COMPARED as WITH_NS2
 from tightlink.studies.bulk_throughput.observe.residuals import UNDER, Explained
 from tightlink.studies.bulk_throughput.report import residuals
-from tightlink.studies.bulk_throughput.report.grids import Parts, of_factor, of_grids, of_properties, of_windows, two
+from tightlink.studies.bulk_throughput.report.grids import Parts, of_factor, of_grids, of_properties, of_windows
 from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.bulk_throughput.setup.cross_traffic import CROSS, FOUR_FLOWS
 from tightlink.studies.bulk_throughput.setup.pings import BYTES, PACKETS, SIZE
@@ -76,7 +76,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     ):
         named |= names
         blocks |= made
-    grids = {place: two(observed["grids"][place.name]) for place in paths.PATHS}
+    grids = {place: blocks[f"grid.{place.name}"] for place in paths.PATHS}
     figures = {
         "goodput": [over_windows.properties(title=place.title) for place, (over_windows, _) in grids.items()],
         "over-loss": [
@@ -275,19 +275,12 @@ def _of_unknowns(found: Sequence[Explained]) -> Parts:
     }
 
 
-def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, object]) -> Parts:
+def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, Any]) -> Parts:
     """The grids beside those of ns-2.35."""
-    same = (pl.col("sent") == pl.col("packets_sent")) & (pl.col("drops") == pl.col("bottleneck_drops"))
-    lossy = pl.col("bottleneck_drops") > 0
-    off = (pl.col("here_bps") / pl.col("ns2_bps") - 1).filter(lossy) * 100
-    table = pl.concat(
-        tables[f"{name}.{place.name}"].select(
-            path=pl.lit(place.title), settings=pl.lit(UNDER[name].title), clean=(~lossy).sum(),
-            equal=(same & ~lossy).sum(), lossy=lossy.sum(), equal_lossy=(same & lossy).sum(), mean=off.mean(),
-            deviation=off.std(), p=pl.lit(values.get(f"{name}.{place.name}.p"), dtype=pl.Float64),
-        )
+    table = pl.DataFrame([
+        {"path": place.title, "settings": UNDER[name].title, **values[f"{name}.{place.name}"]}
         for name, place in product(UNDER, WITH_NS2)
-    )  # fmt: skip
+    ], infer_schema_length=None)  # fmt: skip
     plain = next(name for name, under in UNDER.items() if under is paths.DEFAULTS)
     points = pl.concat(
         tables[f"{plain}.{place.name}"].select(
@@ -297,12 +290,14 @@ def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, object]) ->
     )
     top = largest(points["ns2_bps"])
     equality = pl.DataFrame({"ns2_bps": [0.0, top], "here_bps": [0.0, top], "line": ["equality"] * 2})
-    return {"ns2": {name: table[name].sum() for name in ("clean", "equal", "lossy", "equal_lossy")}}, {
+    counts = ("lossless_cells", "lossless_counted", "lossy_cells", "lossy_counted")
+    return {"ns2": {name: table[name].sum() for name in counts}}, {
         "ns2": charts.points(points, "ns2_bps", "here_bps", by="path", curves=equality, curve="line", x_scale="linear"),
         "references": Table.headed(table, {
-            "path": "path", "settings": "settings", "cells without loss": "clean", "equal to the packet": "equal",
-            "cells with loss": "lossy", "of these equal": "equal_lossy", "mean difference %": ("mean", "+.2f"),
-            "its deviation %": ("deviation", ".2f"), "p": ("p", ".3f"),
+            "path": "path", "settings": "settings", "cells without loss": "lossless_cells",
+            "equal to the packet": "lossless_counted", "cells with loss": "lossy_cells",
+            "of these equal": "lossy_counted", "mean difference %": (pl.col("mean_difference") * 100, "+.2f"),
+            "its deviation %": (pl.col("deviation") * 100, ".2f"), "p": ("p", ".3f"),
         }),
     }  # fmt: skip
 

@@ -35,9 +35,9 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
             rows.append((place.title, place.path.bdp_bytes / 1e3, rule, *_cell(row), row["rtt_loaded_s"]))
     single = grids[paths.DARESBURY.name].filter((pl.col("flows") == 1) & (pl.col("window_packets") == 44))
     sites = {}
-    for number, place in enumerate(paths.SITES):
+    for place in paths.SITES:
         top = best(grids[place.name])
-        sites[number] = {
+        sites[place.name] = {
             "title": place.title,
             "finding": f"The most is {mbit(top['goodput_bps'], 1)}, {percent(top['goodput_share'])} of the link, with "
             f"{several(top['flows'], 'flow')} of {paths.KILOBYTES[top['window_packets']]} kB, which lose "
@@ -56,8 +56,7 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
         named | {"sites": sites, "single": single.row(0, named=True), "little": LITTLE, "nearly": NEARLY},
         {
             "choices": Table.of({"path": "", "BDP kB": ".0f", "rule": ""} | _CELL | {"rtt_loaded_s": ""}, rows),
-            "tenms": two(grids[paths.CALTECH_10MS.name]),
-            **{f"site-{number}": two(grids[place.name]) for number, place in enumerate(paths.SITES)},
+            **{f"grid.{place.name}": two(grids[place.name]) for place in paths.PATHS},
         },
     )
 

@@ -35,8 +35,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         | _of_responses(observed["response"])
     )
     for transport, found in (("tcp", tcp), ("udp", udp)):
-        axes = cases.domains(found)
-        blocks |= {f"{name}.{transport}": cases.small_charts(own, axes) for name, own in found.items()}
+        blocks |= {f"{name}.{transport}": row for name, row in cases.small_charts(found).items()}
     same = (all(claims[f"{case.name}.{count}"].holds for count in ("packets-sent", "kilobytes")) for case in CASES)
     names = {
         "failed": sum(claim.holds is False for claim in claims.values() if claim.origin == "document"),

@@ -38,8 +38,6 @@ COUNTS: Final = ("packets-sent", "packets-dropped", "kilobytes")
 #: The link is full: busy for this share of the time.
 _FULL: Final = 0.99
 
-Domains = dict[str, tuple[float, float]]
-
 
 def curves(measured: Measured) -> dict[str, pl.DataFrame]:
     """The curves of a case by metric, in the units of its head: ``time_s``, the metric, ``reading``."""
@@ -65,19 +63,17 @@ def curves(measured: Measured) -> dict[str, pl.DataFrame]:
     return found
 
 
-def domains(cases: Mapping[str, Measured]) -> Domains:
-    """Axes on which all the cases can be compared."""
-    found: Domains = {}
+def small_charts(cases: Mapping[str, Measured]) -> dict[str, list[alt.Chart]]:
+    """A chart for each metric of each case, on axes on which all the cases can be compared."""
+    drawn = {name: curves(measured) for name, measured in cases.items()}
+    axes: dict[str, tuple[float, float]] = {}
     for metric in METRICS:
-        values = pl.concat(curves(measured)[metric][metric] for measured in cases.values())
-        least, most = smallest(values), largest(values)
-        found[metric] = (min(0.0, 1.05 * least), 1.05 * most)
-    return found
+        values = pl.concat(found[metric][metric] for found in drawn.values())
+        axes[metric] = (min(0.0, 1.05 * smallest(values)), 1.05 * largest(values))
+    return {name: _charts(found, axes) for name, found in drawn.items()}
 
 
-def small_charts(measured: Measured, axes: Domains) -> list[alt.Chart]:
-    """A chart for each metric."""
-    found = curves(measured)
+def _charts(found: Mapping[str, pl.DataFrame], axes: Mapping[str, tuple[float, float]]) -> list[alt.Chart]:
     row = []
     for metric, (title, _) in METRICS.items():
         several = found[metric]["reading"].n_unique() > 1

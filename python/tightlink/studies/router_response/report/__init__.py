@@ -44,8 +44,7 @@ _DRAWN: Final = {
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
     found = observed["routers"]
-    of_three = {law.title: law.fit(laws.IN_PACKETS).bic for law in laws.LAWS}
-    of_six = {law.title: law.fit(laws.ALL).aicc for law in laws.LAWS}
+    of_three, of_six = ({law.title: observed[f"{law.name}.{of}"] for law in laws.LAWS} for of in ("bic", "aicc"))
     governs, titles = found.of_grid.governs, {law.name: law.title for law in laws.LAWS}
     names = {
         "failed": sum(claim.holds is False for claim in claims.values() if claim.origin == "document"),
