@@ -259,6 +259,11 @@ def figure(claims: Mapping[str, Claim], name: str) -> float:
     return expected
 
 
+def failed(claims: Mapping[str, Claim], *origins: Origin) -> int:
+    """How many claims do not hold; of these origins, such as "document", if there are any."""
+    return sum(claim.holds is False for claim in claims.values() if not origins or claim.origin in origins)
+
+
 #: A clause of a sentence that is there under a condition, or that another value says.
 _CLAUSE: Final = re.compile(
     r"\{(?:'(?P<words>[^']+)' if (?P<when>[^{}]+?) else ''|"

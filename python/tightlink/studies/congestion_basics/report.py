@@ -13,6 +13,7 @@ from tightlink.analysis.path.sawtooth import utilization
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import alt
 from tightlink.report import Table, charts
+from tightlink.studies.claims_table import failed
 from tightlink.studies.congestion_basics import setup
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
@@ -29,7 +30,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
     fits, standard = observed["response"]["fit"], observed["dublin"]["standard"]
     names = {
-        "failed": sum(claim.holds is False for claim in claims.values()),
+        "failed": failed(claims),
         "low": standard.filter(pl.col("loss") == setup.COMPARED_LOSS)["utilization"].to_list(),
         "compared": observed["dublin"]["replacements"].sort("utilization", descending=True),
         "worst": 100 * max(abs(fit.beside_law - 1) for fit in fits.values()),

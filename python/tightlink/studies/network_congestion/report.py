@@ -15,6 +15,7 @@ from tightlink.analysis.networks.backlog import master
 from tightlink.experiment.claims import Claim
 from tightlink.numbers import grouped
 from tightlink.report import Format, Table, charts
+from tightlink.studies.claims_table import failed
 from tightlink.studies.expressions import Names
 from tightlink.studies.network_congestion.observe import networks
 from tightlink.studies.network_congestion.observe.load import BELOW, Limited, Measured
@@ -46,8 +47,8 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
     best = observed["growth"].filter(pl.col("rule").is_in(list(growth.RULES))).sort("gain").row(-1, named=True)
     names = {
-        "failed": sum(claim.holds is False for claim in claims.values() if claim.origin != "ours"),
-        "own": sum(claim.holds is False for claim in claims.values() if claim.origin == "ours"),
+        "failed": failed(claims, "document", "theory"),
+        "own": failed(claims, "ours"),
         "width_exponents": observed["size.width_exponents"],
         "far": 100 * max(abs(one.onset.critical.value - 1) for one in observed["graphs"].values()),
         "widths": ", ".join(f"{one.width.value:.2f}" for one in observed["rounding"].in_time.values()),

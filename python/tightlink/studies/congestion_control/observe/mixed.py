@@ -26,6 +26,9 @@ LARGE: Final = FILES[2]
 _NAMED: Final = 3
 #: Places mean something below this p: the document's level of an effect.
 _TOLD_APART: Final = 0.01
+#: Of own over standard throughput there is a ratio only where both are above zero.
+_BOTH: Final = (pl.col("own") > 0) & (pl.col("standard") > 0)
+_GAIN: Final = pl.col("own") / pl.col("standard")
 #: Of which kinds of files at least so many conditions must have transfers, for a verdict.
 _FEWEST: Final = 8
 
@@ -55,8 +58,7 @@ class Mixed:
 
     def gains(self, file: str) -> pl.DataFrame:
         """Own over standard throughput, ``gain``, of each condition and control in which both are above zero."""
-        own = self.of_file(file).filter(pl.col("own") > 0, pl.col("standard") > 0)
-        return own.select("condition", "algorithm", gain=pl.col("own") / pl.col("standard"))
+        return self.of_file(file).filter(_BOTH).select("condition", "algorithm", gain=_GAIN)
 
     def over_web(self, file: str) -> Array:
         """What a file gains over what Web objects do, of each condition and control that has both."""
@@ -121,11 +123,8 @@ class Mixed:
 
     def leading(self, file: str, interface: str) -> tuple[list[str], int]:
         """The controls by what their own transfers of a file gain over standard TCP's, the best first; of how many."""
-        own = self.table.filter((pl.col("file") == file) & (pl.col("interface") == interface))
-        own = own.filter((pl.col("own") > 0) & (pl.col("standard") > 0))
-        gains = own.group_by("algorithm", maintain_order=True).agg(
-            gain=(pl.col("own") / pl.col("standard")).log().mean()
-        )
+        own = self.table.filter(_BOTH, pl.col("file") == file, pl.col("interface") == interface)
+        gains = own.group_by("algorithm", maintain_order=True).agg(gain=_GAIN.log().mean())
         return gains.sort("gain", descending=True)["algorithm"].to_list(), own.height
 
     def gain(self, file: str) -> tuple[float, int]:
@@ -205,15 +204,9 @@ class Windows:
     def gains(self) -> pl.DataFrame:
         """By file, window and control: the geometric mean over conditions of own over standard throughput."""
         parts = pl.col("algorithm").str.split_exact(", ", 1).struct.rename_fields(["control", "window"])
-        own = Mixed(self.found).table.filter((pl.col("own") > 0) & (pl.col("standard") > 0))
-        gains = own.with_columns(parts).unnest("algorithm").group_by("file", "window", "control", maintain_order=True)
-        ratio = (pl.col("own") / pl.col("standard")).log()
-        return gains.agg(
-            gain=ratio.mean().exp(),
-            own_pps=pl.col("own").mean(),
-            standard_pps=pl.col("standard").mean(),
-            cells=pl.len(),
-        )
+        own = Mixed(self.found).table.filter(_BOTH).with_columns(parts).unnest("algorithm")
+        grouped = own.group_by("file", "window", "control", maintain_order=True)
+        return grouped.agg(gain=_GAIN.log().mean().exp(), cells=pl.len())
 
     def gain(self, window: str) -> tuple[float, int]:
         """Of large files, over all controls; and of how many cells that is the mean."""

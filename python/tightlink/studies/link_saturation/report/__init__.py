@@ -10,6 +10,7 @@ import polars as pl
 
 from tightlink.experiment.claims import Claim
 from tightlink.report import Format, Table, charts
+from tightlink.studies.claims_table import failed
 from tightlink.studies.expressions import Names
 from tightlink.studies.link_saturation.report.sweep import (
     BITS,
@@ -33,7 +34,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
     found = observed["found"]
     names = {
-        "failed": sum(claim.holds is False for claim in claims.values() if claim.origin == "document"),
+        "failed": failed(claims, "document"),
         "here": {claim.id: claim.observed_text for claim in claims.values()},
         "drained": observed["perturbed"].filter(pl.col("drained_s").is_not_null()).sort("payload_bytes"),
     }

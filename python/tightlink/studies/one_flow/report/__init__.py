@@ -11,6 +11,7 @@ import polars as pl
 from tightlink.analysis.path.response import C_DELAYED, C_EVERY
 from tightlink.experiment.claims import Claim
 from tightlink.report import Format, Table, charts
+from tightlink.studies.claims_table import failed
 from tightlink.studies.expressions import Names
 from tightlink.studies.one_flow import setup
 from tightlink.studies.one_flow.observe.cases import BULK_FAIR, BULK_GOOD
@@ -38,7 +39,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         blocks |= {f"{name}.{transport}": row for name, row in cases.small_charts(found).items()}
     same = (all(claims[f"{case.name}.{count}"].holds for count in ("packets-sent", "kilobytes")) for case in CASES)
     names = {
-        "failed": sum(claim.holds is False for claim in claims.values() if claim.origin == "document"),
+        "failed": failed(claims, "document"),
         "setup": vars(setup),
         "same": _COUNTED[sum(same)],
         "counted": {

@@ -13,7 +13,7 @@ from tightlink.experiment.claims import Claim
 from tightlink.numbers import NONE
 from tightlink.reduce import largest, smallest
 from tightlink.report import Format, Table, Text
-from tightlink.studies.claims_table import figure
+from tightlink.studies.claims_table import failed, figure
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.router_response.observe.regions import Probed, Routers, Videos, clear
@@ -47,8 +47,8 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     of_three, of_six = ({law.title: observed[f"{law.name}.{of}"] for law in laws.LAWS} for of in ("bic", "aicc"))
     governs, titles = found.of_grid.governs, {law.name: law.title for law in laws.LAWS}
     names = {
-        "failed": sum(claim.holds is False for claim in claims.values() if claim.origin == "document"),
-        "own": sum(claim.holds is False for claim in claims.values() if claim.origin == "ours"),
+        "failed": failed(claims, "document"),
+        "own": failed(claims, "ours"),
         "costs": vars(costs) | vars(laws),
         "network": vars(document) | vars(video),
         "short": found.probes(SHORTEST),
@@ -99,10 +99,10 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
 
 def _contradicted(claims: Mapping[str, Claim]) -> Text:
     """The claims of the document that do not hold, and why."""
-    failed = (claim for claim in claims.values() if claim.holds is False and claim.origin == "document")
+    contradicted = (claim for claim in claims.values() if claim.holds is False and claim.origin == "document")
     return Text("\n".join(
         f"- *{claim.statement}* ({claim.source.partition(', ')[2]}). Here: {claim.observed_text}. {claim.reason}"
-        for claim in failed
+        for claim in contradicted
     ))  # fmt: skip
 
 
