@@ -24,8 +24,8 @@ from tightlink.analysis.networks.flow_limits import flow_limits
 from tightlink.reduce import largest
 from tightlink.run import Run
 from tightlink.studies.link_saturation.setup import interface, sweeps
+from tightlink.studies.words import MBIT
 
-_MBIT: Final = 1e6
 #: How far eq. 7 may be off to be accurate: ours, as the document gives no figure.
 _ACCURATE: Final = 0.05
 
@@ -53,7 +53,7 @@ def values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object
     }
     for reading in (PAYLOAD, FRAME):
         own = found.saturated.filter(pl.col(reading.size) < interface.CRITICAL_BYTES)
-        law = own[reading.size] / interface.CRITICAL_BYTES * interface.PLATEAU_MBIT * _MBIT
+        law = own[reading.size] / interface.CRITICAL_BYTES * interface.PLATEAU_MBIT * MBIT
         errors = (law / own[reading.throughput] - 1).abs()
         each |= {
             f"eq7.{reading.name}.accurate": sum(error <= _ACCURATE for error in errors.to_list()) / errors.len(),
@@ -131,7 +131,7 @@ class Found:
 
         p_c = T_max · p / T = T_max / f: payloads and frames give the same, as only the packet rate is left.
         """
-        each = [interface.PLATEAU_MBIT * _MBIT / 8 / rate for rate in self.saturated["packets_per_s"].to_list()]
+        each = [interface.PLATEAU_MBIT * MBIT / 8 / rate for rate in self.saturated["packets_per_s"].to_list()]
         return fmean(each), (max(each) - min(each)) / 2
 
 

@@ -14,7 +14,6 @@ from tightlink.studies.claims_table import failed
 from tightlink.studies.expressions import Names
 from tightlink.studies.link_saturation.report.sweep import (
     BITS,
-    MBIT,
     PAYLOAD_AXIS,
     PERCENT,
     RATES,
@@ -28,6 +27,7 @@ from tightlink.studies.link_saturation.report.sweep import (
 from tightlink.studies.link_saturation.setup import interface, sweeps
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
+from tightlink.studies.words import MBIT
 
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:

@@ -15,9 +15,9 @@ from tightlink.studies.claims_table import figure
 from tightlink.studies.link_saturation.observe.bifurcation import branches, critical_payload, series
 from tightlink.studies.link_saturation.observe.saturation import FRAME, PAYLOAD, READINGS, Found
 from tightlink.studies.link_saturation.setup import interface, variations
+from tightlink.studies.words import MBIT
 
 PERCENT: Final = 100
-MBIT: Final = 1e6
 #: Axes of payloads, throughputs and packet rates.
 PAYLOAD_AXIS: Final[dict[str, Any]] = {"x_title": "payload (B)", "x_domain": (0, 1500)}
 BITS: Final = (0, 105 * MBIT)

@@ -15,6 +15,7 @@ from tightlink.studies.router_response.observe.regions import BEYOND, Routers
 from tightlink.studies.router_response.setup.costs import ONSET_PER_S
 from tightlink.studies.router_response.setup.document import LENGTHS, LEVEL_BPS, SHORTEST, per_s
 from tightlink.studies.router_response.setup.network import REFINED
+from tightlink.studies.words import MBIT
 
 #: The document's probes on both sides of its onsets: 0.3 and 0.2 ms.
 GRID_PER_S: Final = (1 / 0.3e-3, 5000.0)
@@ -115,7 +116,6 @@ def at(found: Routers, size: int, bits_per_s: float, column: str) -> float:
 _LONGEST: Final = LENGTHS[-1]
 #: Where small and large packets are compared: a bit rate above the link's that all lengths reach.
 _EQUAL_BPS: Final = 5e6
-_MBIT: Final = 1e6
 #: Probes may be beside what a full link delivers by this share.
 _TINY: Final = 1e-3
 
@@ -154,7 +154,7 @@ def _loss(found: Routers) -> dict[str, object]:
         full = largest(found.probes(size, grid=True)["throughput_bps"])
         listed |= {
             f"loss.{size}.full_bps": full,
-            f"loss.{size}.begins": f"between {low / _MBIT:.2f} and {high / _MBIT:.2f}" if bracket else "nowhere",
+            f"loss.{size}.begins": f"between {low / MBIT:.2f} and {high / MBIT:.2f}" if bracket else "nowhere",
             f"loss.{size}.begins_where_full": bracket is not None and low <= full * (1 + _TINY) and full <= high,
         }
     return listed
