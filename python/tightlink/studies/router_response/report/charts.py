@@ -85,8 +85,7 @@ def load_over_bits(found: Routers, claims: Mapping[str, Claim]) -> Any:
 def router_b(found: Routers, claims: Mapping[str, Claim]) -> list[Any]:
     """Fig. 3b and 2b: router B, over what reaches it."""
     order = pl.Enum([f"{size} B" for size in LENGTHS])
-    own = _named(found.grid).sort("length", "b rate", maintain_order=True).sort("b rate", maintain_order=True)
-    own = own.sort(pl.col("length").cast(order), "b rate")
+    own = _named(found.grid).sort(pl.col("length").cast(order), "b rate", maintain_order=True)
     end_mbit, end_load = figure(claims, "b.end.65"), 100 * figure(claims, "b.load")
     ends = pl.DataFrame({
         "b rate": [per_s(end_mbit / _MBIT, SHORTEST), float(figure(claims, "b.end.130"))],
