@@ -11,6 +11,7 @@ import pytest
 
 import tightlink as tl
 from tightlink.diagnosis import Diagnosis
+from tightlink.diagnosis.paths import Paths
 from tightlink.run import Run
 
 #: Both directions in use, beside a call.
@@ -182,6 +183,22 @@ def test_a_rate_that_fits_what_retransmissions_leave() -> None:
     first = _told(ARQ, "v").suggestions[0]
     assert first.changes == {"traffic.v.rate": "13 Mbit/s"}
     assert _row(_run(ARQ, first.changes), "v")["packets_dropped"] == 0
+
+
+@pytest.mark.parametrize(
+    ("loss", "framing"),
+    [
+        ({"kind": "bit-errors", "rate": 1e-5}, {"overhead": "600 B"}),
+        ({"schedule": [{"at": "0 s", "loss": 0}, {"at": "8 s", "loss": 0.5}]}, {}),
+        ({"every": 4}, {}),
+    ],
+)
+def test_what_a_link_with_arq_carries_is_what_its_transmissions_leave(
+    loss: dict[str, Any], framing: dict[str, str]
+) -> None:
+    run = _run(ARQ, {"link.l.loss": loss, "link.l.framing": framing, "traffic.v.rate": "30 Mbit/s"})
+    carried = Paths(run).of("v").busiest.carries_bps(1500)
+    assert _row(run, "v")["throughput_bps"] == pytest.approx(carried, rel=0.01)
 
 
 @pytest.mark.parametrize("most", [0.1, 6.0])

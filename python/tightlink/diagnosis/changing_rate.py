@@ -33,6 +33,13 @@ def share_below(rate: Mapping[str, Any], bps: float, times_s: _Times) -> float:
     return math.fsum(lasts for value, lasts in parts if value < bps) / whole if whole else 0.0
 
 
+def mean(course: Mapping[str, Any], times_s: _Times) -> float:
+    """The mean over a time of what changes by a schedule, as rates and losses do."""
+    parts = list(_scheduled(course, times_s))
+    whole = math.fsum(lasts for _, lasts in parts)
+    return math.fsum(value * lasts for value, lasts in parts) / whole if whole else float(course["values"][0])
+
+
 def lowest(rate: Mapping[str, Any], times_s: _Times) -> float | None:
     """The rate that is exceeded for nearly all of a time; nothing where that is not known."""
     return _quantile(rate, _RARELY, times_s)

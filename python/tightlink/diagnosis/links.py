@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.diagnosis import arq, changing_rate
+from tightlink.diagnosis import changing_rate, line
 
 _BITS: Final = 8
 #: Where a link's table says how much later some packets come.
@@ -119,9 +119,7 @@ class Link:
         """How long a packet of so many bytes is on the line."""
         if self.spec["rate_pps"] is not None:
             return float(1 / self.spec["rate_pps"])
-        framing = self.spec["framing"]
-        framed = max(size + framing["overhead_bytes"], framing["smallest_bytes"])
-        return float(_BITS * framed / self.spec["rate_bps"])
+        return float(_BITS * line.frame_bytes(self.spec, size) / self.spec["rate_bps"])
 
     def shortest_s(self, size: int) -> float:
         """The same at best: a packet that comes at an opportunity of a trace leaves at once."""
@@ -141,7 +139,7 @@ class Link:
         """How long the line takes for each of many packets: its part of a wait for the medium, and what ARQ repeats."""
         rate = self.spec.get("rate", {})
         waits_s = rate["access_s"] / rate["burst_packets"] if self.sends_bursts else 0.0
-        return float((self.service_s(size) + waits_s) * arq.transmissions(self.spec, size))
+        return float((self.service_s(size) + waits_s) * line.transmissions(self.spec, size, self.duration_s))
 
     def written_interval_s(self, size: int) -> float:
         """The same by its rate as it is written, or by the mean of one that changes: a queue of "1 BDP" is of that."""

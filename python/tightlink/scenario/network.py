@@ -274,7 +274,7 @@ class Network:
 
     def wire_specs(self) -> list[dict[str, Any]]:
         """What links have of their wires, as the engine reads it."""
-        return [_properties(hop) for hop in self.wires.values()]
+        return [wire_spec(hop) for hop in self.wires.values()]
 
 
 def check_thresholds(hops: Iterable[Hop], links: Iterable[dict[str, Any]]) -> None:
@@ -291,7 +291,8 @@ def check_thresholds(hops: Iterable[Hop], links: Iterable[dict[str, Any]]) -> No
             raise ScenarioError(expected, key=f"{hop.key}.queue.mark", value=queue.mark)
 
 
-def _properties(hop: Hop) -> dict[str, Any]:
+def wire_spec(hop: Hop) -> dict[str, Any]:
+    """What a link has of its wire, as the engine reads it; what depends on others is left to it."""
     queue = discipline(given(hop.wire.queue))
     with below(hop.key):
         loss = loss_spec(given(hop.wire.loss))

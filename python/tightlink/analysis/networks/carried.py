@@ -19,13 +19,13 @@ from fractions import Fraction
 from typing import Any, Final
 
 from tightlink import units
+from tightlink.diagnosis.line import lost_share
 from tightlink.lazy import Array, np
 from tightlink.scenario.arq import Arq
 from tightlink.scenario.delays import LeoDelay
 from tightlink.scenario.disciplines import Policer
 from tightlink.scenario.held_disciplines import Cake
-from tightlink.scenario.loss import BitErrors, GilbertElliott, LossPattern, LossSchedule, LossTable
-from tightlink.scenario.network import Hop, given
+from tightlink.scenario.network import Hop, given, wire_spec
 from tightlink.scenario.outages import Outages, RandomOutages
 from tightlink.scenario.processes import Process, Walk
 from tightlink.scenario.queues import discipline
@@ -71,23 +71,7 @@ def carried(hop: Hop, size: int, duration: float) -> Fraction:
 
 def retransmitted(hop: Hop, size: int, duration: float) -> float:
     """The share of a link's transmissions that its wire loses and the link retransmits (``arq``), in the long run."""
-    if not isinstance(hop.wire.arq, Arq):
-        return 0.0
-    loss = hop.wire.loss
-    if isinstance(loss, GilbertElliott):
-        to_bad, to_good, good, bad = map(units.fraction, (loss.to_bad, loss.to_good, loss.loss_good, loss.loss_bad))
-        return (to_bad * bad + to_good * good) / (to_bad + to_good)
-    if isinstance(loss, BitErrors):
-        return -math.expm1(8 * _frame(hop, size) * math.log1p(-units.fraction(loss.rate)))
-    if isinstance(loss, LossSchedule | LossTable):
-        spec = loss.spec()
-        return _of_course(spec | {"values": spec["loss"]}, None, None, duration)
-    if isinstance(loss, LossPattern):
-        spec = loss.spec()
-        span = max(0.0, min(spec["until_s"] or duration, duration) - spec["from_s"]) / duration
-        # Packets that are named one by one are few.
-        return span / (spec["every"] or 1) if spec["every"] or not spec["packets"] else 0.0
-    return units.fraction(given(loss))
+    return lost_share(wire_spec(hop), size, duration) if isinstance(hop.wire.arq, Arq) else 0.0
 
 
 def changes(hop: Hop) -> bool:
