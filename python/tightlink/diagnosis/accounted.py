@@ -16,8 +16,10 @@ from tightlink.diagnosis.commands import Changed, Typed
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kernel import Kernel, disagreement
+from tightlink.diagnosis.kinds import FAIR
 from tightlink.diagnosis.media import larger_burst, next_class, slower
-from tightlink.diagnosis.paths import FAIR, Path, Paths
+from tightlink.diagnosis.path import Path
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took

@@ -23,8 +23,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.kinds import MANAGED, STRICT
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import MANAGED, STRICT, Path
+from tightlink.diagnosis.path import Path
 
 #: A queue is another one to change where packets wait for so much of what they wait at the first.
 _SECOND: Final = 0.3

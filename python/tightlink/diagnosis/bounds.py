@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.answers import Cause
+from tightlink.diagnosis.kinds import STRICT, YIELDING
 from tightlink.diagnosis.links import Link, Processor
-from tightlink.diagnosis.paths import ALIKE as ALIKE_RTT
-from tightlink.diagnosis.paths import STRICT, YIELDING, Path, Paths
+from tightlink.diagnosis.path import ALIKE as ALIKE_RTT
+from tightlink.diagnosis.path import Path
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import amount, between, lost_percent, ms, named, of_each, percent, rate
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.

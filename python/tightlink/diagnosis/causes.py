@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from tightlink.diagnosis import bounds, datagrams, losses, window
 from tightlink.diagnosis.answers import Cause, merged
-from tightlink.diagnosis.paths import Path, Paths
+from tightlink.diagnosis.path import Path
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import ms
 
 _PREFIX: Final = "limited_by_"

@@ -9,7 +9,8 @@ from tightlink import units
 from tightlink.diagnosis import filling
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import LOSES, SATURATED, busy_processor, lasted, router, saturated, sender_rate
-from tightlink.diagnosis.paths import Path, Paths
+from tightlink.diagnosis.path import Path
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import ALIKE, MEMBERS, between, lost_percent, ms, percent, rate
 
 #: Datagrams of so much of a link's rate, or of which so many are lost, are bounded by the link, not by what is offered.

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.bounds import SATURATED, lasted
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import Path, Paths
+from tightlink.diagnosis.path import Path
+from tightlink.diagnosis.paths import Paths
 
 if TYPE_CHECKING:
     from tightlink.run import Run

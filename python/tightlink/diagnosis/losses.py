@@ -22,8 +22,10 @@ from typing import Any, Final
 from tightlink import control
 from tightlink.diagnosis.answers import Cause, Certainty
 from tightlink.diagnosis.bounds import SATURATED, lasts, network, router
+from tightlink.diagnosis.kinds import DEAF
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import DEAF, Path, Paths
+from tightlink.diagnosis.path import Path
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import (
     ALIKE,
     DISCIPLINES,

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.kinds import STRICT
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import STRICT, Paths
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import listed, named
 from tightlink.scenario.dscp import CODE_POINTS
 

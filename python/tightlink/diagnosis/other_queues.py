@@ -22,8 +22,9 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.beside import SMALL, Others, Tried
+from tightlink.diagnosis.kinds import DEAF, FAIR
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import DEAF, FAIR, Path
+from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import BURST, bdp, many, one_bdp
 from tightlink.diagnosis.queueing import carries_acks_alone
 from tightlink.diagnosis.words import listed, named

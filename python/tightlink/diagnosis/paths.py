@@ -4,25 +4,26 @@ Example:
     >>> scenario = tl.loads('''
     ... duration = "1 s"
     ... link.wire = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "10 ms", queue = "100 packets" }
-    ... traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+    ... traffic.ftp = { kind = "bulk", flows = 2, from = "a", to = "b" }
     ... ''')
-    >>> path = Paths(tl.simulate(scenario)).of("ftp")
-    >>> path.slowest.name, round(path.base_rtt_s * 1000, 2), round(path.bdp_packets, 1)
-    ('wire', 21.24, 17.7)
+    >>> paths = Paths(tl.simulate(scenario))
+    >>> paths.of("ftp[1]").slowest.name, paths.users["wire"], paths.group("ftp[1]")
+    ('wire', ('ftp[0]', 'ftp[1]'), 'ftp')
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis.completions import open_loop
+from tightlink.diagnosis.kinds import DEAF, YIELDING
 from tightlink.diagnosis.links import Link, Processor
+from tightlink.diagnosis.path import ALIKE, Path, control_of
 from tightlink.diagnosis.spans import Spans
 from tightlink.diagnosis.words import family
 from tightlink.scenario.network import Network
@@ -31,223 +32,11 @@ from tightlink.scenario.paths import Router
 if TYPE_CHECKING:
     from tightlink.run import Run
 
-#: A window that lacks so little of a packet fills the path, too.
-_ROUNDED: Final = 0.2
-#: Base round trips that differ by less are one for who reads of them.
-ALIKE: Final = 1.2
-#: Controls that give way to any other flow, and are meant to.
-YIELDING: Final = frozenset({"ledbat", "ledbat++"})
-#: Controls that do not take each loss for congestion.
-DEAF: Final = frozenset({"bbr", "bbr3"})
-#: Controls that take delay for congestion.
-BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
-#: Queues that give flows turns.
-FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
-#: Queues that decide by themselves what they drop.
-MANAGED: Final = (*FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
-#: The queue whose classes go one before the other.
-STRICT: Final = "strict"
 #: A traffic group with so much of what TCP carries over a link leaves next to nothing to others.
 _NEARLY_ALL: Final = 0.75
-#: A link whose packets are less than so many times as large as ACKs carries hardly anything else.
-_ACKS: Final = 2.0
-#: A link that is busy for so much of the time has no room for more.
-_FULL: Final = 0.9
-#: HyStart leaves slow start where round trips are longer by a part of the shortest, within these (Ha and Rhee 2011).
-_HYSTART_PART, _HYSTART_S = 8, (0.004, 0.016)
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
 _Span = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Path:
-    """The way of a flow through the network, there and back."""
-
-    spec: Mapping[str, Any]
-    """The flow as the engine reads it."""
-    forward: tuple[Link, ...]
-    reverse: tuple[Link, ...]
-    """Empty where nothing returns, as to a sender of datagrams."""
-    processors: tuple[Processor, ...]
-    written_window: str | None
-    """The receiver's window as the scenario writes it."""
-    longest: Mapping[str, tuple[float, str]] = field(default_factory=dict)
-    """Links with the longest base round trip of the flows whose data or ACKs take them, in seconds, and whose it is.
-
-    Nobody's where all are about as long.
-    """
-    mean_rtt_s: float | None = None
-    """Of the flow in the run; nothing where nobody measured it."""
-    waits_s: float | None = None
-    """What its packets wait in queues on the way there, in the mean; nothing where nobody measured it."""
-
-    def down(self, start_s: float, stop_s: float) -> tuple[float, Link]:
-        """For how long of a time the link is down that is so for longest, there or back, and which it is."""
-        links = (*self.forward, *self.reverse)
-        return max(((link.down_s(start_s, stop_s), link) for link in links), key=lambda found: found[0])
-
-    def link(self, name: str) -> Link:
-        """The link of this name on the way there."""
-        return next(link for link in self.forward if link.name == name)
-
-    @property
-    def tcp(self) -> Mapping[str, Any] | None:
-        """The TCP connection as the engine reads it; nothing of datagrams."""
-        found: Mapping[str, Any] | None = self.spec["transport"].get("tcp")
-        return found
-
-    @property
-    def sprayed(self) -> bool:
-        """Whether its packets take several paths, of which this is the one with the busiest link."""
-        return "spraying" in self.spec
-
-    @cached_property
-    def packet_bytes(self) -> int:
-        """Size of a full data packet, headers included; of datagrams that are cut, of a full fragment."""
-        (transport,) = self.spec["transport"].values()
-        largest = min(link.spec["mtu_bytes"] or math.inf for link in self.forward)
-        return int(min(transport["payload_bytes"] + transport["header_bytes"], largest))
-
-    @cached_property
-    def slowest(self) -> Link:
-        """The link with the smallest rate, the first of equals."""
-        return min(self.forward, key=lambda link: link.carries_bps(self.packet_bytes))
-
-    @cached_property
-    def busiest(self) -> Link:
-        """The link that is busy for the largest share of the time; of equals the slowest one."""
-        return max(self.forward, key=lambda link: (round(link.utilization, 3), link is self.slowest))
-
-    @cached_property
-    def base_one_way_s(self) -> float:
-        """Propagation, transmission and processing of a full packet with empty queues."""
-        size = self.packet_bytes
-        links = sum(link.spec["delay_s"] + link.shortest_s(size) for link in self.forward)
-        return float(links + sum(each.service_s(size) for each in self.processors))
-
-    @cached_property
-    def base_rtt_s(self) -> float:
-        """The same there, and back of an ACK; there only, where nothing returns."""
-        tcp = self.tcp
-        if tcp is None:
-            return self.base_one_way_s
-        back = sum(link.spec["delay_s"] + link.shortest_s(tcp["ack_bytes"]) for link in self.reverse)
-        return float(self.base_one_way_s + back)
-
-    @property
-    def propagation_s(self) -> float:
-        """Propagation there and back."""
-        return float(sum(link.spec["delay_s"] for link in (*self.forward, *self.reverse)))
-
-    @cached_property
-    def bdp_packets(self) -> float:
-        """Bandwidth-delay product of the slowest link and the base round trip, in full packets."""
-        return self.base_rtt_s / self.slowest.interval_s(self.packet_bytes)
-
-    @cached_property
-    def unfilled_rtt_s(self) -> float:
-        """The round trip of the path with empty queues: the base RTT, and what media, changing delays and hosts add.
-
-        Receivers delay ACKs of short windows, and not of longer ones.
-        """
-        return self._beside_s if self.longer else self._least_s
-
-    @cached_property
-    def _least_s(self) -> float:
-        """The base round trip with the waits for media that there are without any queue."""
-        ack = (self.tcp or {}).get("ack_bytes", 0)
-        there = sum(link.medium_s(self.packet_bytes) for link in self.forward)
-        return float(self.base_rtt_s + there + sum(link.medium_s(ack) for link in self.reverse))
-
-    @property
-    def _waited_s(self) -> float:
-        return self.busiest.queueing_s if self.waits_s is None else self.waits_s
-
-    @cached_property
-    def acks_wait_s(self) -> float:
-        """What ACKs wait for others in queues on their way back, no more than round trips tell."""
-        ack = (self.tcp or {}).get("ack_bytes", 0)
-        waits_s = sum(max(0.0, link.queueing_s - link.medium_s(ack)) for link in self.reverse)
-        if self.mean_rtt_s is None:
-            return waits_s
-        return min(waits_s, max(0.0, self.mean_rtt_s - self._waited_s - self._least_s))
-
-    @property
-    def acks_wait(self) -> bool:
-        """Whether that is much of the round trips."""
-        return self.acks_wait_s > (ALIKE - 1) * self.base_rtt_s
-
-    @property
-    def acks_wait_for_data(self) -> bool:
-        """Whether they wait behind data of others, rather than for each other."""
-        alone = all(link.mean_bytes < _ACKS * (self.tcp or {}).get("ack_bytes", 0) for link in self.reverse)
-        return self.acks_wait and not alone
-
-    @property
-    def acks_wait_at(self) -> str:
-        """The link where they wait longest."""
-        return max(self.reverse, key=lambda link: link.queueing_s).name
-
-    @property
-    def _beside_s(self) -> float:
-        return (self.mean_rtt_s or 0.0) - self._waited_s - self.acks_wait_s
-
-    @cached_property
-    def longer(self) -> str:
-        """What makes a round trip longer than the base RTT, other than queues, in words."""
-        more = self._beside_s - self._least_s
-        if more <= 0 or (self.waits_s is None and self.busiest.utilization >= _FULL):
-            return ""
-        if any(link.delay_changes for link in (*self.forward, *self.reverse)):
-            return "with its changing delay"
-        hosts_s = (self.tcp or {}).get("processing_delay_s") or 0.0
-        return "as hosts take their time" if more > (ALIKE - 1) * self.base_rtt_s and hosts_s >= more / 2 else ""
-
-    @property
-    def leaves_early(self) -> Link | None:
-        """The link whose wire delays packets so unlike each other that HyStart leaves slow start, if one does."""
-        if (self.tcp or {}).get("slow_start") != "hystart":
-            return None
-        least_s, most_s = _HYSTART_S
-        link = max((*self.forward, *self.reverse), key=lambda each: each.later_s)
-        return link if link.later_s >= min(max(self.base_rtt_s / _HYSTART_PART, least_s), most_s) else None
-
-    @property
-    def filling_packets(self) -> float:
-        """Packets that fill the path: the bandwidth-delay product, of the round trip that there is to fill."""
-        return self.bdp_packets * self.unfilled_rtt_s / self.base_rtt_s
-
-    @property
-    def full_packets(self) -> int:
-        """The same in whole packets: rounded up, unless a fifth of a packet is missing."""
-        return _whole(self.filling_packets)
-
-    @cached_property
-    def most_packets(self) -> int:
-        """The same at the highest rate that it has for more than a little of the flow's time."""
-        times_s = (self.spec["start_s"], self.spec["stop_s"])
-        highest = min(link.rarely_exceeds_bps(self.packet_bytes, times_s) for link in self.forward)
-        return _whole(self.filling_packets * max(1.0, highest / self.slowest.carries_bps(self.packet_bytes)))
-
-    @property
-    def window_packets(self) -> int | None:
-        """The largest window that the receiver advertises."""
-        return None if self.tcp is None else int(self.tcp["window_packets"])
-
-    @property
-    def congestion(self) -> str:
-        """Name of the congestion control; empty for datagrams."""
-        return _control(self.tcp)
-
-
-def _whole(packets: float) -> int:
-    return max(1, math.ceil(packets - _ROUNDED))
-
-
-def _control(tcp: Mapping[str, Any] | None) -> str:
-    control = "" if tcp is None else tcp["congestion"]
-    return str(control if isinstance(control, str) else control["kind"])
 
 
 class Paths:
@@ -480,7 +269,7 @@ class Paths:
 
     def control(self, label: str) -> str:
         """Name of a flow's congestion control; empty for datagrams."""
-        return _control(self._flows[label]["transport"].get("tcp"))
+        return control_of(self._flows[label]["transport"].get("tcp"))
 
     def _side(self, flow: Mapping[str, Any], side: str) -> list[list[int]]:
         """The links of each path of a flow in one direction: of one, unless its packets are sprayed."""

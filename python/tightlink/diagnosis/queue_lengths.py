@@ -18,7 +18,7 @@ import math
 from typing import Final
 
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import Path
+from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queueing import base_rtt_s
 
 #: Kinds of rates that do not change at random.

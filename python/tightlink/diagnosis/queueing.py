@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tightlink.diagnosis.answers import Delay
+from tightlink.diagnosis.kinds import FAIR, STRICT
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import ALIKE, FAIR, STRICT, Path
+from tightlink.diagnosis.path import ALIKE, Path
 from tightlink.diagnosis.words import DISCIPLINES, between, ms, named, times
 
 #: Queues that add less than this part of the base delay are said to add little, and which it is is not said.

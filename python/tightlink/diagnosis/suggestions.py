@@ -13,9 +13,10 @@ from tightlink.diagnosis import bounds, filling
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others, Tried
 from tightlink.diagnosis.commands import Changed
+from tightlink.diagnosis.kinds import APART, BY_DELAY, DEAF, FAIR, MANAGED, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, other_queues
-from tightlink.diagnosis.paths import BY_DELAY, DEAF, FAIR, MANAGED, STRICT, Path
+from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import BURST, bdp, many, one_bdp
 from tightlink.diagnosis.sweeps import SELECTIVE, swept
 from tightlink.diagnosis.words import MEMBERS
@@ -76,8 +77,7 @@ def suggestions(
     made: list[Suggestion] = []
     for_rate, for_delay = _for_rate(path, found, others), _for_delay(row, path, found, delay, others)
     # Whoever puts classes in an order wants some to wait; and those of DualPI2 are coupled.
-    chosen = (*FAIR, STRICT, "dualpi2")
-    unfair = not others.alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in chosen
+    unfair = not others.alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in APART
     # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now.
     if (
         unfair

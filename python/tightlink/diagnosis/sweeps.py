@@ -20,8 +20,9 @@ from typing import Final
 
 from tightlink import units
 from tightlink.diagnosis.answers import Suggestion
+from tightlink.diagnosis.kinds import DEAF
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import DEAF, Path
+from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.queue_lengths import bdp
 from tightlink.diagnosis.words import between
 

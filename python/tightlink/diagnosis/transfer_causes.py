@@ -13,9 +13,10 @@ from typing import Any, Final
 from tightlink.diagnosis import bounds, window
 from tightlink.diagnosis.answers import Cause, Delay, merged
 from tightlink.diagnosis.causes import in_order, shares
+from tightlink.diagnosis.kinds import APART
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.losses import mean_window
-from tightlink.diagnosis.paths import FAIR, STRICT, Paths
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.under_way import Group, Used
 from tightlink.diagnosis.words import ALIKE, amount, between, ms, named, percent, rate, small_percent
 from tightlink.numbers import grouped, several
@@ -30,8 +31,6 @@ _OVERLOADED, _FEWEST = 0.95, 30
 WAITS: Final = 0.5
 #: A handshake of so many round trips was retransmitted.
 _RETRANSMITTED: Final = 4
-#: Queues that tell flows or classes apart: waits and losses there may be those of others.
-APART: Final = (*FAIR, STRICT, "dualpi2")
 _WHILE: Final = "busy while there are transfers"
 _BITS: Final = 8
 

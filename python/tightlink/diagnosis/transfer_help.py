@@ -14,8 +14,9 @@ from tightlink.diagnosis.beside import Others, Tried
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.kinds import APART
 from tightlink.diagnosis.suggestions import shorter_timeout, suggestions
-from tightlink.diagnosis.transfer_causes import APART, FULL, WAITS, Found, exceeds, lost_at, mean_of, timeout
+from tightlink.diagnosis.transfer_causes import FULL, WAITS, Found, exceeds, lost_at, mean_of, timeout
 from tightlink.diagnosis.under_way import Group, Used
 from tightlink.diagnosis.words import family, named
 

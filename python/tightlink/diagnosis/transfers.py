@@ -11,8 +11,9 @@ from tightlink.diagnosis import queueing
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.filling import Filling
+from tightlink.diagnosis.kinds import APART
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.transfer_causes import APART, causes, lost_at, lost_share
+from tightlink.diagnosis.transfer_causes import causes, lost_at, lost_share
 from tightlink.diagnosis.transfer_help import fills, helps
 from tightlink.diagnosis.under_way import Group, UnderWay
 from tightlink.diagnosis.words import listed, ms, named, percent, sentence, times

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tightlink import units
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.paths import Path, Paths
+from tightlink.diagnosis.path import Path
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import family
 from tightlink.lazy import np
 

@@ -13,11 +13,11 @@ from tightlink import control, units
 from tightlink.diagnosis import losses
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import SATURATED, busy_processor, gave_way, network, router, saturated
-from tightlink.diagnosis.paths import BY_DELAY, FAIR, YIELDING, Path, Paths
+from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, FAIR, YIELDING
+from tightlink.diagnosis.path import Path
+from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import DISCIPLINES, amount, of_each, percent, small_percent
 
-#: Controls that send at a rate that they have measured.
-_BY_RATE: Final = frozenset({"bbr", "bbr3", "vivace"})
 #: Where random losses are so many times those at queues, a flow's window is theirs.
 _MOSTLY: Final = 3.0
 #: A queue that adds less than this part of the base round trip to a flow does not hold it.
@@ -41,7 +41,7 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     found = _full(row, path, paths, share) or _left_early(row, path, share) or losses.overtaken(row, path, share)
     if found is not None:
         return found
-    heeded = path.congestion not in _BY_RATE or row["packets_dropped"] > _FEW * row["packets_sent"]
+    heeded = path.congestion not in BY_RATE or row["packets_dropped"] > _FEW * row["packets_sent"]
     if row["packets_dropped"] and heeded and not _held_back(row, path):
         return losses.losses(row, path, paths, share)
     if _marked(row, path):
@@ -58,7 +58,7 @@ def full_path(row: Mapping[str, Any], path: Path, paths: Paths, share: float) ->
     waits_s = row.get("queueing_delay_mean_s")
     passes = link.discipline in FAIR and waits_s is not None and waits_s < _LITTLE * path.base_rtt_s
     random = wire.lost_on_wire > _MOSTLY * max(link.lost_at_queue for link in path.forward)
-    heeds_losses = path.congestion not in BY_DELAY | _BY_RATE
+    heeds_losses = path.congestion not in BY_DELAY | BY_RATE
     if (passes or random) and wire.lost_on_wire and heeds_losses and gave_way(row, path, link, paths):
         return losses.on_wire(row, path, wire, share, "certain" if random else "likely")
     return network(row, path, paths, share)
@@ -103,7 +103,7 @@ def _left_early(row: Mapping[str, Any], path: Path, share: float) -> Cause | Non
     few = retransmitted <= _RARE * row["packets_sent"] and not losses.most_on_wire(path).lost_on_wire
     small = (losses.mean_window(row, path) or math.inf) < losses.NEAR * path.bdp_packets
     patient = not retransmitted or (path.tcp or {})["recovery"] == "rack"
-    heeds = path.congestion not in BY_DELAY | _BY_RATE and not _marked(row, path) and not _starting(row, path, share)
+    heeds = path.congestion not in BY_DELAY | BY_RATE and not _marked(row, path) and not _starting(row, path, share)
     return _growing(row, path, share) if path.leaves_early and few and small and patient and heeds else None
 
 
@@ -111,7 +111,7 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     """Neither losses nor marks, and slow start is over: the control's own choice."""
     if path.congestion in BY_DELAY:
         return _cautious(row, path, share)
-    if path.congestion in _BY_RATE:
+    if path.congestion in BY_RATE:
         text = f"{path.congestion} paces at the rate that it has measured{losses.of_bdp(row, path)}"
         return Cause("pacing", share, "likely", "", text)
     if not control.is_built_in(path.congestion):
@@ -163,7 +163,7 @@ def _starting(row: Mapping[str, Any], path: Path, share: float) -> bool:
     if threshold is not None and delivered > 2 * threshold:
         return False
     first = (path.tcp or {})["initial_window_packets"]
-    if path.congestion in BY_DELAY | _BY_RATE:
+    if path.congestion in BY_DELAY | BY_RATE:
         return bool(delivered < _STARTED * max(path.bdp_packets, first))
     needed = math.log(1 + delivered * (_SLOWEST_GROWTH - 1) / first) / math.log(_SLOWEST_GROWTH)
     # One round for the handshake, one for the last ACKs, two for rounding.

@@ -1,0 +1,22 @@
+"""Congestion controls and queues by what they do: which heed delay or losses, which give flows turns."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: Controls that give way to any other flow, and are meant to.
+YIELDING: Final = frozenset({"ledbat", "ledbat++"})
+#: Controls that do not take each loss for congestion.
+DEAF: Final = frozenset({"bbr", "bbr3"})
+#: Controls that take delay for congestion.
+BY_DELAY: Final = frozenset({"vegas", "fast", "fast-at", "ledbat", "ledbat++", "copa"})
+#: Controls that send at a rate that they have measured.
+BY_RATE: Final = frozenset({"bbr", "bbr3", "vivace"})
+#: Queues that give flows turns.
+FAIR: Final = ("drr", "fq-codel", "fq-pie", "fq-cobalt", "cake")
+#: Queues that decide by themselves what they drop.
+MANAGED: Final = (*FAIR[1:], "codel", "pie", "red", "rem", "cobalt", "dualpi2")
+#: The queue whose classes go one before the other.
+STRICT: Final = "strict"
+#: Queues that tell flows or classes apart: waits and losses there may be those of others.
+APART: Final = (*FAIR, STRICT, "dualpi2")
