@@ -9,6 +9,7 @@ import pytest
 
 import tightlink as tl
 from tightlink.diagnosis import Diagnosis
+from tightlink.diagnosis.delay_variation import with_delay_variation
 from tightlink.diagnosis.paths import Paths
 
 RACK = """
@@ -303,3 +304,20 @@ traffic.web = { kind = "transfers", from = "h1", to = "h2", arrivals = "100 tran
     found = _found(tl.simulate(scenario), "web")
     assert "router_packet_rate" in {cause.name for cause in found.causes}
     assert "router r forwards no more than 10,000 packets/s" in found.answer
+
+
+def test_paths_are_found_once_for_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = 'traffic.call = { kind = "cbr", from = "net.host[5]", to = "net.host[0]", rate = "1 Mbit/s" }'
+    runs = [tl.simulate(tl.loads(RACK + ELEPHANTS + call).set("duration", "20 ms")) for _ in range(2)]
+    made, find = [], Paths.__init__
+
+    def found(self: Paths, run: tl.Run) -> None:
+        made.append(run)
+        find(self, run)
+
+    monkeypatch.setattr(Paths, "__init__", found)
+    for run in runs:
+        assert run.why().causes
+        assert run.why("elephant").causes
+        assert "delay_variation_p95_s" in with_delay_variation(run).columns
+    assert made == runs

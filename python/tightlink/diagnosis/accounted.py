@@ -19,7 +19,7 @@ from tightlink.diagnosis.kernel import Kernel, disagreement
 from tightlink.diagnosis.kinds import FAIR
 from tightlink.diagnosis.media import larger_burst, next_class, slower
 from tightlink.diagnosis.path import Path
-from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
@@ -60,7 +60,7 @@ class Accounted:
     """Diagnoses of the flows of a scenario's run; what was typed to make it, if that is known, begins commands."""
 
     def __init__(self, run: Run, command: Typed | None = None) -> None:
-        self._run, self._paths = run, Paths(run)
+        self._run, self._paths = run, paths_of(run)
         self._filling = Filling(run, self._paths)
         self._changed = Changed(run, command, small=self._paths.small)
         self._kernel = Kernel(run)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tightlink.diagnosis.path import Path
-from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.paths import paths_of
 from tightlink.lazy import pl
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def with_delay_variation(run: Run) -> pl.DataFrame:
     # Runs that older versions stored have other columns.
     if not 0 < len(datagrams) <= _MOST_FLOWS or not set(_OF.values()) <= set(flows.columns):
         return flows
-    paths = Paths(run)
+    paths = paths_of(run)
     shortest = {label: path.base_one_way_s for label in datagrams if _has(path := paths.of(label))}
     base = pl.col("label").replace_strict(shortest, default=None, return_dtype=pl.Float64)
     added = {name: (pl.col(delay) - base).clip(lower_bound=0.0) for name, delay in _OF.items()}

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.kinds import DEAF, YIELDING
@@ -36,7 +37,18 @@ if TYPE_CHECKING:
 _NEARLY_ALL: Final = 0.75
 #: Links and flows of a scenario that is resolved at once.
 _SMALL: Final = 2000
+#: What of the table of flows says something of paths.
+_KNOWN: Final = ("label", "start_s", "stop_s", "throughput_bps", "rtt_mean_s", "queueing_delay_mean_s")
 _Span = tuple[float, float]
+#: Those that were found, as long as their runs are there.
+_FOUND: Final[WeakKeyDictionary[Run, Paths]] = WeakKeyDictionary()
+
+
+def paths_of(run: Run) -> Paths:
+    """The paths of a run's flows, found once for each run: to resolve a scenario of many transfers takes seconds."""
+    if run not in _FOUND:
+        _FOUND[run] = Paths(run)
+    return _FOUND[run]
 
 
 class Paths:
@@ -51,12 +63,9 @@ class Paths:
         self._totals = {row["link"]: row for row in run.links.iter_rows(named=True)}
         nodes = run.nodes.iter_rows(named=True) if "nodes" in run.tables else []
         self._nodes = {row["node"]: row for row in nodes}
-        self._throughput = dict(run.flows.select("label", "throughput_bps").iter_rows())
-        self._rtt = dict(run.flows.select("label", "rtt_mean_s").iter_rows())
-        waits = "queueing_delay_mean_s"
-        self._waits = dict(run.flows.select("label", waits).iter_rows()) if waits in run.flows.columns else {}
-        times = run.flows.select("label", "start_s", "stop_s").iter_rows()
-        self._times = {label: (start_s, stop_s) for label, start_s, stop_s in times}
+        known = run.flows.select(name for name in _KNOWN if name in run.flows.columns)
+        self._rows = {row["label"]: row for row in known.iter_rows(named=True)}
+        self._times = {label: (row["start_s"], row["stop_s"]) for label, row in self._rows.items()}
         self._spans: dict[tuple[str, bool], tuple[Spans, Spans]] = {}
         self._most: dict[str, tuple[str, float] | None] = {}
         self._members: dict[str, Counter[str]] = {}
@@ -96,12 +105,14 @@ class Paths:
         Of packets that are sprayed over several it is the one with the busiest link.
         """
         path = self._path(self._flows[label])
-        mean_rtt_s, waits_s = self._mean_rtt_s(label, path), self._waits.get(label)
+        row = self._rows.get(label, {})
+        mean_rtt_s, waits_s = self._mean_rtt_s(label, row, path), row.get("queueing_delay_mean_s")
         return replace(path, longest=self._longest, mean_rtt_s=mean_rtt_s, waits_s=waits_s)
 
-    def _mean_rtt_s(self, label: str, path: Path) -> float | None:
+    def _mean_rtt_s(self, label: str, row: Mapping[str, Any], path: Path) -> float | None:
         """The mean round trip, with what hosts take before a packet is stamped: a window's rate alone tells of that."""
-        mean, throughput = self._rtt.get(label), (self._throughput.get(label) or 0.0) / self.flows_of(label)
+        mean: float | None = row.get("rtt_mean_s")
+        throughput = (row.get("throughput_bps") or 0.0) / self.flows_of(label)
         if mean is None or not throughput or not (path.tcp or {}).get("processing_delay_s"):
             return mean
         return float(max(mean, 8 * path.packet_bytes * (path.window_packets or 0) / throughput))
@@ -230,10 +241,8 @@ class Paths:
 
     def _rate(self, label: str) -> float:
         """What arrives of a flow, in bit/s; of one that the table does not tell apart, its part of its group's."""
-        if label in self._throughput:
-            return self._throughput[label] or 0.0
-        group = self.group(label)
-        return (self._throughput.get(group) or 0.0) / self.flows_of(group)
+        name = label if label in self._rows else self.group(label)
+        return (self._rows.get(name, {}).get("throughput_bps") or 0.0) / self.flows_of(name)
 
     def flows_of(self, label: str) -> int:
         """How many flows a row of the table of flows is about: one, unless it is that of a group."""

@@ -12,7 +12,7 @@ from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kinds import APART
-from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.transfer_causes import causes, lost_at, lost_share
 from tightlink.diagnosis.transfer_help import fills, helps
 from tightlink.diagnosis.under_way import Group, UnderWay
@@ -40,7 +40,7 @@ _TRIED: Final = 3
 def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]], command: Typed | None = None) -> list[Diagnosis]:
     """What bounds the transfers of a run, by the rows of the table ``flows`` that are groups of them."""
     whole = {row["label"]: row for row in run.completion_times.iter_rows(named=True) if row["size_class"] == "all"}
-    paths = Paths(run)
+    paths = paths_of(run)
     under_way, filling = UnderWay(run, paths), Filling(run, paths)
     changed = Changed(run, command, small=paths.small)
     return [_diagnosis(run, under_way.of(row), whole[row["label"]], filling, changed) for row in rows]
