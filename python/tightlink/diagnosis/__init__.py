@@ -53,7 +53,7 @@ CAUSES: Final = {
     "slow_start": "slow start is not over when the transfer is",
     "window_growth": "the congestion window still grows",
     "control": "a congestion control that heeds delay holds back",
-    "pacing": "the control sends at a rate that it has measured",
+    "pacing": "the control sends at a rate that it has measured or chosen",
     "handshake": "the connection is not established yet",
     "last_ack": "all is sent, and the last ACK is awaited",
     "slow_receiver": "the application at the receiver reads too slowly",

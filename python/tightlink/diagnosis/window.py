@@ -41,7 +41,7 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     found = _full(row, path, paths, share) or _left_early(row, path, share) or losses.overtaken(row, path, share)
     if found is not None:
         return found
-    heeded = path.congestion not in BY_RATE or row["packets_dropped"] > _FEW * row["packets_sent"]
+    heeded = not _paces(row, path) or row["packets_dropped"] > _FEW * row["packets_sent"]
     if row["packets_dropped"] and heeded and not _held_back(row, path):
         return losses.losses(row, path, paths, share)
     if _marked(row, path):
@@ -114,6 +114,9 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
     if path.congestion in BY_RATE:
         text = f"{path.congestion} paces at the rate that it has measured{losses.of_bdp(row, path)}"
         return Cause("pacing", share, "likely", "", text)
+    if _paces(row, path):
+        text = f"the pacing rate of {path.congestion} is below what the path carries{losses.of_bdp(row, path)}"
+        return Cause("pacing", share, "likely", "", text)
     if not control.is_built_in(path.congestion):
         text = f"{path.congestion} keeps its window below what the path holds{losses.of_bdp(row, path)}"
         return Cause("control", share, "likely", "", text)
@@ -130,6 +133,13 @@ def _growing(row: Mapping[str, Any], path: Path, share: float) -> Cause:
         )
         return Cause("window_growth", share, "likely", "", text)
     return Cause("window_growth", share, "certain", "", text)
+
+
+def _paces(row: Mapping[str, Any], path: Path) -> bool:
+    """Whether a control sends at a rate that it sets itself, rather than a window over a round trip."""
+    if control.is_built_in(path.congestion) or (path.tcp or {})["pacing"]:
+        return path.congestion in BY_RATE
+    return bool((row["limited_by_pacing"] or 0.0) > (row["limited_by_congestion_window"] or 0.0))
 
 
 def _marked(row: Mapping[str, Any], path: Path) -> float:
@@ -163,7 +173,7 @@ def _starting(row: Mapping[str, Any], path: Path, share: float) -> bool:
     if threshold is not None and delivered > 2 * threshold:
         return False
     first = (path.tcp or {})["initial_window_packets"]
-    if path.congestion in BY_DELAY | BY_RATE:
+    if path.congestion in BY_DELAY or _paces(row, path):
         return bool(delivered < _STARTED * max(path.bdp_packets, first))
     needed = math.log(1 + delivered * (_SLOWEST_GROWTH - 1) / first) / math.log(_SLOWEST_GROWTH)
     # One round for the handshake, one for the last ACKs, two for rounding.
