@@ -13,7 +13,7 @@ from tightlink.diagnosis.links import Link, Processor
 from tightlink.diagnosis.path import ALIKE as ALIKE_RTT
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.words import amount, between, lost_percent, ms, named, of_each, percent, rate
+from tightlink.diagnosis.words import amount, between, lost_percent, ms, named, of_each, percent, rate, timeouts
 
 #: A link, or a processor, that is busy for so much of the run is full: what is missing is the beginning.
 SATURATED: Final = 0.95
@@ -23,6 +23,8 @@ _BUSY: Final = 0.9
 _WHOLE: Final = 0.75
 #: A share of lost packets from which on they say that a queue or a ring is full.
 LOSES: Final = 0.005
+#: A share of lost packets that is said of a flow whose path is full.
+MANY_LOST: Final = 0.05
 #: A flow that has so much of its window in flight on average is held by it.
 _FILLED: Final = 0.8
 #: A window that is so many times what the path holds makes a queue.
@@ -31,8 +33,8 @@ _MORE: Final = 1.1
 _YIELDED: Final = 0.5
 
 
-def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cause:
-    """The path is full: its saturated link, or a router that forwards no more."""
+def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float, many: float = MANY_LOST) -> Cause:
+    """The path is full: its saturated link, or a router that forwards no more; from ``many`` on losses are said."""
     full = busy_processor(path)
     if full is not None and full.load > path.busiest.utilization:
         return router(row, path, full, share)
@@ -51,6 +53,8 @@ def network(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> C
         return Cause("receiver_window", share, "likely", link.name, text)
     if window_fills(row, path) and (path.window_packets or 0) > _MORE * path.full_packets:
         text += f", and a window of {window(path)} is more than the path holds"
+    if (row["packets_dropped"] or 0) > many * row["packets_sent"]:
+        text += f": {lost_percent(row)} of the packets are lost{timeouts(row)}"
     return Cause("saturated_link", share, "certain", link.name, text)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from tightlink.diagnosis import bounds, datagrams, losses, window
+from tightlink.diagnosis import bounds, datagrams, window
 from tightlink.diagnosis.answers import Cause, merged
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.words import ms
+from tightlink.diagnosis.words import ms, timeouts
 
 _PREFIX: Final = "limited_by_"
 #: A share of time below which a cause is not worth a word.
@@ -43,7 +43,7 @@ def causes(
     if not known:
         return (_inferred(row, path, paths),)
     held = sum(known.pop(name, 0.0) for name in _CONTROLLED)
-    outage = _outage(row, path, held + known.get("network", 0.0))
+    outage = _outage(row, path, paths, held, known.get("network", 0.0))
     if outage is not None:
         # While a link is down nothing comes back: a window is full, or what waits on it looks like a full path.
         down = outage.share or 0.0
@@ -75,13 +75,26 @@ def in_order(found: Sequence[Cause]) -> list[Cause]:
     return sorted(found, key=rank)
 
 
-def _outage(row: Mapping[str, Any], path: Path, most: float) -> Cause | None:
-    """That a link of the path is down, for no more than a share of the time; nothing where that is little of it."""
-    down_s, link = path.down(row["start_s"], row["stop_s"])
-    share = min(most, down_s / (row["stop_s"] - row["start_s"]))
+def _outage(row: Mapping[str, Any], path: Path, paths: Paths, held: float, network: float) -> Cause | None:
+    """That a link of the path is down, with the timer behind that; nothing where that is little of the time.
+
+    Both are no more than the shares of the time in which the congestion window is full or a timeout awaited, and in
+    which the path is full, as it looks where nothing comes back; the timer is part of the former.
+    """
+    times_s, lasted_s = (row["start_s"], row["stop_s"]), row["stop_s"] - row["start_s"]
+    down_s, link = path.down(*times_s)
+    share = min(held + network, down_s / lasted_s)
     if share < _LEAST:
         return None
-    return Cause("outage", share, "certain", link.name, f"link {link.name} is down, {ms(down_s)}{losses.timeouts(row)}")
+    text = f"link {link.name} is down, {ms(down_s)}"
+    if row["timeouts"]:
+        rto, rtt_s = (path.tcp or {})["rto"], row["rtt_mean_s"] or path.base_rtt_s
+        least_s = rtt_s + rto["min_s"] if paths.profile == "linux" else max(rto["min_s"], rtt_s)
+        awaited = min(link.timer_awaited_s(*times_s, rto, least_s) / lasted_s, max(0.0, held - share))
+        if awaited >= _LEAST:
+            share += awaited
+            text += f", and behind that the retransmission timer is awaited, about {ms(float(f'{awaited * lasted_s:.1g}'))}"
+    return Cause("outage", share, "certain", link.name, f"{text}{timeouts(row)}")
 
 
 def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:

@@ -83,21 +83,37 @@ class Link:
         times = outages["times"]
         if self.fails_at_random:
             return float((stop_s - start_s) * times["down_s"] / (times["up_s"] + times["down_s"]))
-        return sum(self._outages_s(start_s, stop_s))
+        return sum(ends_s - begins_s for begins_s, ends_s in self._outages(start_s, stop_s))
 
     @property
     def fails_at_random(self) -> bool:
         """Whether nobody knows in advance when it is down."""
         return "at_s" not in self.spec.get("outages", {}).get("times", {"at_s": ()})
 
-    def _outages_s(self, start_s: float, stop_s: float) -> list[float]:
-        """How long its scheduled outages last within a time."""
+    def _outages(self, start_s: float, stop_s: float) -> list[tuple[float, float]]:
+        """From when until when its scheduled outages last within a time."""
         times = self.spec["outages"]["times"]
         period = times["period_s"] or math.inf
         rounds = range(math.ceil(stop_s / period)) if period < math.inf else range(1)
         begins = [(at + number * period if number else at, lasts) for number in rounds
                   for at, lasts in zip(times["at_s"], times["for_s"], strict=True)]  # fmt: skip
-        return [max(0.0, min(stop_s, at + lasts) - max(start_s, at)) for at, lasts in begins]
+        clipped = [(max(start_s, at), min(stop_s, at + lasts)) for at, lasts in begins]
+        return [each for each in clipped if each[0] < each[1]]
+
+    def timer_awaited_s(self, start_s: float, stop_s: float, rto: Mapping[str, float], least_s: float) -> float:
+        """How long behind its outages a retransmission timer is awaited, which doubles from ``least_s`` on meanwhile.
+
+        Nothing where packets wait for the end of an outage rather than be lost: their ACKs follow at once.
+        """
+        if self.fails_at_random or not self.spec.get("outages", {}).get("flush"):
+            return 0.0
+        awaited_s = 0.0
+        for begins_s, ends_s in self._outages(start_s, stop_s):
+            expires_s, timeout_s = begins_s, least_s
+            while expires_s < ends_s:
+                expires_s, timeout_s = expires_s + timeout_s, min(2 * timeout_s, rto["max_s"])
+            awaited_s += min(expires_s, stop_s) - ends_s
+        return awaited_s
 
     def outages_add_s(self, start_s: float, stop_s: float) -> float:
         """Mean wait for the end of its outages, of packets that come evenly over a time.
@@ -108,7 +124,9 @@ class Link:
             return 0.0
         if self.fails_at_random:
             return float(self.down_s(start_s, stop_s) * self.spec["outages"]["times"]["down_s"] / (stop_s - start_s))
-        return sum(lasts_s**2 / 2 for lasts_s in self._outages_s(start_s, stop_s)) / (stop_s - start_s)
+        return sum((ends_s - begins_s) ** 2 / 2 for begins_s, ends_s in self._outages(start_s, stop_s)) / (
+            stop_s - start_s
+        )
 
     @property
     def sends_bursts(self) -> bool:

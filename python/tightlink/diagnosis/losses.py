@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from tightlink import control
@@ -27,16 +26,15 @@ from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import (
-    ALIKE,
     DISCIPLINES,
     amount,
-    between,
     lost_percent,
     ms,
     of_each,
     percent,
     rate,
     small_percent,
+    timeouts,
 )
 
 #: Of the losses of a path, so many must be of one kind for it to be the cause without a doubt.
@@ -52,7 +50,7 @@ _MOST: Final = 0.5
 #: Fewer packets in flight on average are those of a flow that mostly waits for a timer.
 _SILENT: Final = 0.5
 _SEVERAL: Final = 2
-#: A share of losses that is said of a link that is busy all the same.
+#: A share of losses that is said of a link that is busy all the same, where these hold a window.
 _MANY: Final = 0.01
 #: More retransmissions without need than so many times those for losses are worth a word.
 _NEEDLESS: Final = 2
@@ -120,9 +118,7 @@ def _at_long_queue(
     if of_each(row, "timeouts") * _least_timeout_s(path) > _MOST * sure[0] * (row["stop_s"] - row["start_s"]):
         return _timeouts(row, path, queue, sure)
     if queue.utilization >= SATURATED and lasts(row, queue):
-        found = network(row, path, paths, sure[0])
-        many = row["packets_dropped"] > _MANY * row["packets_sent"]
-        return replace(found, text=f"{found.text}: {lost} of the packets are lost{timeouts(row)}") if many else found
+        return network(row, path, paths, sure[0], _MANY)
     said = f"the window recovers from losses at the queue of {queue.name} ({lost} lost{timeouts(row)})"
     return Cause("recovery", *sure, queue.name, f"{said}{busy(row, queue)}")
 
@@ -209,15 +205,6 @@ def hold(lost: float, row: Mapping[str, Any], path: Path) -> bool:
     if path.congestion == "cubic":
         allowed = max(allowed, _CUBIC * ((row["rtt_mean_s"] or path.base_rtt_s) / lost) ** _CUBIC_POWER)
     return allowed < NEAR * path.bdp_packets
-
-
-def timeouts(row: Mapping[str, Any]) -> str:
-    """How many timeouts a flow had, or the least and the most of several flows, as words behind others."""
-    counts = [each["timeouts"] or 0 for each in row.get(ALIKE, [row])]
-    if not max(counts):
-        return ""
-    many = "s" if max(counts) > 1 else ""
-    return f", with {between(str(min(counts)), str(max(counts)))} timeout{many}{' each' if len(counts) > 1 else ''}"
 
 
 def busy(row: Mapping[str, Any], link: Link) -> str:

@@ -79,6 +79,11 @@ class Paths:
         self._times |= self._of_transfers(run)
 
     @property
+    def profile(self) -> str:
+        """The profile of the scenario."""
+        return str(self._resolved["profile"])
+
+    @property
     def flows(self) -> Sequence[Mapping[str, Any]]:
         """The flows as the engine reads them, each open-loop transfer among them."""
         found: Sequence[Mapping[str, Any]] = self._resolved["flows"]

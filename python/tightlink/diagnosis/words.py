@@ -87,6 +87,15 @@ def lost_percent(row: Mapping[str, Any]) -> str:
     return between(small_percent(min(shares)), small_percent(max(shares)))
 
 
+def timeouts(row: Mapping[str, Any]) -> str:
+    """How many timeouts a flow had, or the least and the most of several flows, as words behind others."""
+    counts = [each["timeouts"] or 0 for each in row.get(ALIKE, [row])]
+    if not max(counts):
+        return ""
+    many = "s" if max(counts) > 1 else ""
+    return f", with {between(str(min(counts)), str(max(counts)))} timeout{many}{' each' if len(counts) > 1 else ''}"
+
+
 def ms(seconds: float) -> str:
     """A time in the unit that suits it, of two or three digits.
 
