@@ -839,3 +839,84 @@ tcp = { congestion = "dctcp", window = "1000 packets" }
     assert run.flows.filter(label="ftp[78]")["timeouts"][0] == 0
     assert stuck.causes[0].name == "timeouts"
     assert "a retransmission timeout of 1 s or more is awaited at the end" in stuck.answer
+
+
+def _one(queue: str, control: str, profile: str = "rfc", **tcp: Any) -> tl.Run:
+    scenario = tl.loads(f"""
+        profile = "{profile}"
+        duration = "6 s"
+        link.w = {{ ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "{queue}" }}
+        traffic.f = {{ kind = "bulk", from = "a", to = "b" }}
+    """)
+    return tl.simulate(scenario.set("traffic.f.tcp", {"congestion": control, **tcp}))
+
+
+def test_a_pacing_rate_of_a_control_in_python_is_no_small_window() -> None:
+    class Slowly(tl.CongestionControl):
+        def on_sample(self, _: tl.Sample) -> None:
+            self.cwnd, self.pacing_rate = 1000, 200
+
+    found = _one("20 packets", Slowly.name).why()
+    assert found.causes[0].name == "pacing"
+    assert "window" not in found.sentence
+    assert not found.suggestions
+
+
+def test_many_losses_at_a_saturated_link_are_said() -> None:
+    class Unheeding(tl.CongestionControl):
+        def on_report(self, _: tl.Report) -> None:
+            self.cwnd = min(self.cwnd + 20, 5000)
+
+        def on_loss(self, loss: tl.Loss) -> float:
+            return loss.in_use
+
+    run = _one("1 BDP", Unheeding.name, "linux")
+    first = run.why().causes[0]
+    assert first.name == "saturated_link"
+    lost = run.flows["packets_dropped"][0] / run.flows["packets_sent"][0]
+    assert lost > 0.2
+    assert f"{lost * 100:.2g} % of the packets are lost" in first.text
+
+
+@pytest.mark.parametrize("queue", ["418 packets", "2 BDP", "4 BDP"])
+def test_suggestions_against_timeouts_help_and_lead_in_no_circle(queue: str) -> None:
+    scenario = tl.loads(f"""
+        duration = "6 s"
+        link.w = {{ ends = ["a", "b"], rate = "100 Mbit/s", delay = "25 ms", queue = "{queue}" }}
+        traffic.f = {{ kind = "bulk", from = "a", to = "b", tcp = {{ congestion = "cubic", window = "100000 packets", slow_start = "byte-counting" }} }}
+    """)
+    run = tl.simulate(scenario)
+    found = run.why()
+    assert found.causes[0].name == "timeouts"
+    assert not any("longer" in each.text for each in found.suggestions)
+    after = tl.simulate(scenario.set_all(found.suggestions[0].changes))
+    assert after.flows["goodput_bps"][0] > 1.5 * run.flows["goodput_bps"][0]
+
+
+@pytest.mark.parametrize(("profile", "flush"), [("linux", True), ("rfc", True), ("linux", False)])
+def test_the_timer_behind_an_outage_is_part_of_it(profile: str, flush: bool) -> None:  # noqa: FBT001
+    """Unless packets wait for the end of the outage: then their ACKs follow at once."""
+    scenario = tl.loads(f"""
+        profile = "{profile}"
+        duration = "25 s"
+        observe.interval = "100 ms"
+        link.w = {{ ends = ["a", "b"], rate = "10 Mbit/s", delay = "20 ms", queue = "60 packets" }}
+        traffic.f = {{ kind = "bulk", from = "a", to = "b" }}
+    """).set("link.w.outages", {"flush": flush, "schedule": [{"at": "5 s", "for": "12 s"}]})
+    run = tl.simulate(scenario)
+    goodput = run.series.filter(pl.col("metric") == "goodput_bps", pl.col("time_s") > 17, pl.col("value") > 0)
+    (down,) = (cause for cause in run.why().causes if cause.name == "outage")
+    assert 25 * (down.share or 0) == pytest.approx(goodput["time_s"].min() - 5, rel=0.1)
+    assert ("timer is awaited" in down.text) is flush
+
+
+def test_a_steady_source_whose_bytes_all_arrive_needs_no_other_control() -> None:
+    scenario = tl.loads("""
+        profile = "linux"
+        duration = "10 s"
+        link.w = { ends = ["a", "b"], rate = "50 Mbit/s", delay = "25 ms", queue = "1 BDP" }
+        traffic.f = { kind = "cbr", from = "a", to = "b", rate = "5 Mbit/s", tcp.congestion = "ledbat" }
+    """)
+    found = tl.simulate(scenario).why()
+    assert [each.name for each in found.causes] == ["application", "control"]
+    assert not found.suggestions

@@ -122,6 +122,9 @@ def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[
     if others.needless and first in _RECOVERING and busy < _ROOM and (path.tcp or {}).get("recovery") != "rack":
         yield "RACK (retransmits less of what has arrived)", {_key(path, "tcp.recovery"): "rack"}
         return
+    if first == "application" and path.spec["traffic"]["kind"] == "cbr" and path.tcp is not None:
+        # All that is offered arrives.
+        return
     changes = _CHANGES
     if path.tcp is None and any(others.controls):
         # TCP fills what a longer queue, or a shaper in place of a policer, has room for.
@@ -131,7 +134,9 @@ def _for_rate(path: Path, found: tuple[Cause, ...], others: Others) -> Iterator[
     tried = (
         changes[cause.name](path, cause, others)
         for cause in worth
-        if cause.name in changes and (busy < _FULL.get(cause.name, math.inf) or cause.name == first == "control")
+        if cause.name in changes
+        and (busy < _FULL.get(cause.name, math.inf) or cause.name == first == "control")
+        and (cause.name, first) != ("control", "application")
     )
     yield from [each for each in tried if each is not None][:1]
     if first == "policer" and path.tcp is not None and busy < _FULL[first]:
@@ -214,11 +219,22 @@ def _longer_queue(path: Path, cause: Cause, _: Others) -> Tried | None:
     limit = link.limit_packets(path.packet_bytes)
     if limit is None or link.discipline in MANAGED:
         return None
-    # What overshoots a queue that holds the path's packets more than once overshoots a longer one, too.
-    if path.tcp is not None and limit > LONG * many(link) * bdp(link, path):
+    longest = math.inf if path.tcp is None else LONG * many(link) * bdp(link, path)
+    # What overshoots a queue that holds the path's packets overshoots a longer one, too.
+    if path.tcp is not None and limit >= max(longest / LONG, BURST):
         return None
-    packets = f"{max(math.floor(2 * limit), BURST)} packets"
+    packets = f"{max(math.floor(min(2 * limit, longest)), BURST)} packets"
     return f"a longer queue ({packets})", {f"{link.key}.queue": packets}
+
+
+def _repair_sooner(path: Path, _: Cause, __: Others) -> Tried | None:
+    """Losses that are repaired without timeouts; or else a slow start that overshoots less."""
+    tcp = path.tcp or {}
+    if tcp.get("recovery") != "rack":
+        return "RACK (finds lost retransmissions without a timeout)", {_key(path, "tcp.recovery"): "rack"}
+    if tcp["slow_start"] != "byte-counting":
+        return None
+    return "standard slow start (overshoots less)", {_key(path, "tcp.slow_start"): "standard"}
 
 
 def _ignore_losses(path: Path, _: Cause, __: Others) -> Tried | None:
@@ -273,7 +289,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause, Others], Tried | None]]] = {
     "receiver_window": _open_window,
     "ack_path": _relieve_acks,
     "small_queue": lambda path, *found: (_longer_queue if path.tcp is None else _lengthen_queue)(path, *found),
-    "timeouts": lambda *found: _shorter_timeout(*found) or _longer_queue(*found),
+    "timeouts": lambda *found: _shorter_timeout(*found) or _longer_queue(*found) or _repair_sooner(*found),
     "early_drops": _lengthen_queue,
     "policer": _shape,
     "congestion_marks": _mark_later,
