@@ -93,7 +93,8 @@ def _outage(row: Mapping[str, Any], path: Path, paths: Paths, held: float, netwo
         awaited = min(link.timer_awaited_s(*times_s, rto, least_s) / lasted_s, max(0.0, held - share))
         if awaited >= _LEAST:
             share += awaited
-            text += f", and behind that the retransmission timer is awaited, about {ms(float(f'{awaited * lasted_s:.1g}'))}"
+            about_s = float(f"{awaited * lasted_s:.1g}")
+            text += f", and behind that the retransmission timer is awaited, about {ms(about_s)}"
     return Cause("outage", share, "certain", link.name, f"{text}{timeouts(row)}")
 
 
