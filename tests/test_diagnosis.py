@@ -853,7 +853,7 @@ def _one(queue: str, control: str, profile: str = "rfc", **tcp: Any) -> tl.Run:
 
 def test_a_pacing_rate_of_a_control_in_python_is_no_small_window() -> None:
     class Slowly(tl.CongestionControl):
-        def on_sample(self, _: tl.Sample) -> None:
+        def on_sample(self, _: tl.RateSample) -> None:
             self.cwnd, self.pacing_rate = 1000, 200
 
     found = _one("20 packets", Slowly.name).why()
