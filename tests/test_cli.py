@@ -108,7 +108,7 @@ def test_traces(file: Path, tmp_path: Path) -> None:
         (["--seed", "x"], "seed"),
         (["--seed", "1.5"], '--seed = "1.5": expected a whole number'),
         (["--threads", "1.9"], '--threads = "1.9": expected a whole number'),
-        (["--threads", "0"], "threads = 0: expected a whole number from 1 to 1024"),
+        (["--threads", "0"], "--threads = 0: expected a whole number from 1 to 1024"),
         (["--nonsense"], "--nonsense"),
     ],
 )

@@ -149,7 +149,7 @@ def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Sce
         (lambda: untyped.Scenario(duration="1 s", observe="1 s"), 'observe = "1 s": .* mean { interval = "1 s" }'),
         (lambda: untyped.Scenario(duration="1 s", link=[]), r"link = \[\]: expected a table of names, such as { a = … }"),
         (lambda: untyped.simulate({"duration": "1 s"}), "not dict; tl.Scenario.from_dict makes one"),
-        (lambda: untyped.simulate(tl.network("dsl"), threads="2"), "threads = '2': expected a whole number"),
+        (lambda: untyped.simulate(tl.network("dsl"), threads="2"), 'threads = "2": expected a whole number'),
         (lambda: untyped.simulate(tl.network("dsl"), trace="x.tr"), "trace = 'x.tr': expected True or False; tr and pcap"),
         (lambda: tl.simulate(tl.network("dsl"), seed=-1), "^seed = -1: expected a whole number from 0"),
         (lambda: tl.network("dsl").set("x", 1), "^set: x: unknown key"),

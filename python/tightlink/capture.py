@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from tightlink import __version__, units
 from tightlink.capture_warnings import of_capture, of_trace
-from tightlink.errors import ScenarioError, TightlinkError, UnreadableError
+from tightlink.errors import Argument, ScenarioError, TightlinkError, UnreadableError
 from tightlink.lazy import _core
 from tightlink.progress import Progress, check_watch
 from tightlink.run import CAPTURE, TRACE, Framed, Run
@@ -102,18 +102,19 @@ def capture(  # noqa: PLR0913
         raise TightlinkError(f"{_name(path)}: {error}") from None
     except ValueError:
         expected = 'an address, a port or a flow, such as "10.0.0.1", ":443" or "10.0.0.1:5000-10.0.0.2:80"'
-        raise ScenarioError(expected, key="only", value=only) from None
+        raise ScenarioError(expected, key=Argument("only"), value=only) from None
     except OSError as error:
         raise UnreadableError(error.errno, os.strerror(error.errno or 0), _name(path)) from None
     wall_s = time.monotonic() - begin
     facts = json.loads(found.manifest())
     frames = {name: framed(name, found.table(name)) for name in found.tables}
     if facts["trace"] and asked.connections is not None:
-        raise ScenarioError(f"none: {_name(path)} is a trace, which has none", key="connections", value=connections)
+        expected = f"none: {_name(path)} is a trace, which has none"
+        raise ScenarioError(expected, key=Argument("connections"), value=connections)
     if only is not None and facts["trace"]:
-        raise ScenarioError(f"none: {_name(path)} is a trace, which is read whole", key="only", value=only)
+        raise ScenarioError(f"none: {_name(path)} is a trace, which is read whole", key=Argument("only"), value=only)
     if only is not None and facts["packets"] == 0:
-        raise ScenarioError(f"packets of {_name(path)}, which has none of these", key="only", value=only)
+        raise ScenarioError(f"packets of {_name(path)}, which has none of these", key=Argument("only"), value=only)
     manifest = _manifest(_name(path), facts, asked) | {"timing": _timing(facts, wall_s)}
     warnings = of_trace(facts, frames) if facts["trace"] else of_capture(facts, asked.interval_ns, frames)
     manifest["warnings"] = list(warnings)
@@ -190,9 +191,9 @@ def _interval_ns(interval: str) -> int:
         exact = units.parse(interval, units.TIME)[1].exact * _NANOSECONDS
     except ScenarioError as error:
         meant = error.suggestion if any(digit in str(error.suggestion) for digit in "123456789") else None
-        raise ScenarioError(expected, key="interval", value=interval, suggestion=meant) from None
+        raise ScenarioError(expected, key=Argument("interval"), value=interval, suggestion=meant) from None
     if exact <= 0 or exact.denominator != 1 or exact >= 1 << 62:
-        raise ScenarioError(expected, key="interval", value=interval)
+        raise ScenarioError(expected, key=Argument("interval"), value=interval)
     return int(exact)
 
 
@@ -203,15 +204,15 @@ def _rate_bps(rate: str | None) -> float | None:
     try:
         found = units.rate(rate)
     except ScenarioError as error:
-        raise ScenarioError(expected, key="rate", value=rate, suggestion=error.suggestion) from None
+        raise ScenarioError(expected, key=Argument("rate"), value=rate, suggestion=error.suggestion) from None
     if found <= 0:
-        raise ScenarioError(expected, key="rate", value=rate)
+        raise ScenarioError(expected, key=Argument("rate"), value=rate)
     return found
 
 
 def _connections(connections: int | None) -> int | None:
     if connections is not None and connections < 2:  # noqa: PLR2004  # half of them are followed
-        raise ScenarioError("a whole number of at least 2", key="connections", value=connections)
+        raise ScenarioError("a whole number of at least 2", key=Argument("connections"), value=connections)
     return connections
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink import control, units
-from tightlink.errors import ScenarioError, TightlinkError, closest, located, one_of
+from tightlink.errors import Argument, ScenarioError, TightlinkError, closest, located, one_of
 from tightlink.files import check_new
 from tightlink.lazy import _core
 from tightlink.progress import Progress, check_watch
@@ -83,7 +83,7 @@ def simulate(  # noqa: PLR0913
     """
     check_scenario(scenario)
     if seed is not None:
-        scenario = _with_seed(scenario, seed)
+        scenario = with_seed(scenario, seed)
     check_threads(threads)
     check_watch(watch)
     if not isinstance(trace, bool):
@@ -111,13 +111,16 @@ def simulate(  # noqa: PLR0913
     return Run(scenario, prepared.manifest(outcome), Simulated(outcome))
 
 
-def _with_seed(scenario: Scenario, seed: int) -> Scenario:
+def with_seed(scenario: Scenario, seed: int) -> Scenario:
+    """The scenario with another seed, which is an argument by itself.
+
+    Raises:
+        ScenarioError: It is no seed.
+    """
     try:
         return scenario.set("seed", seed)
     except ScenarioError as error:
-        # It is an argument by itself, not one of those to be set.
-        error.file = ""
-        raise
+        raise ScenarioError(error.expected, key=Argument("seed"), value=seed) from None
 
 
 def check_scenario(scenario: object) -> None:
@@ -139,10 +142,10 @@ def check_threads(threads: object) -> None:
     """Refuse a number of threads that no machine has.
 
     Raises:
-        TightlinkError: It is not from 1 to 1024.
+        ScenarioError: It is not from 1 to 1024.
     """
     if threads is not None and not (isinstance(threads, int) and 1 <= threads <= _MOST_THREADS):
-        raise TightlinkError(f"threads = {threads!r}: expected a whole number from 1 to {_MOST_THREADS}")
+        raise ScenarioError(f"a whole number from 1 to {_MOST_THREADS}", key=Argument("threads"), value=threads)
 
 
 def expected_threads(resolved: dict[str, Any], threads: int | None = None) -> str:
@@ -348,14 +351,14 @@ def _places(prepared: Prepared, names: Sequence[str] | None, *, captured: bool) 
     if names is None:
         return None
     if not captured:
-        raise TightlinkError(f"pcap_at {', '.join(names)}: nothing is captured without pcap=FILE")
+        raise ScenarioError("a file for pcap beside it", key=Argument("pcap_at"), value=list(names))
     known = [node["name"] for node in json.loads(prepared.resolved)["nodes"]]
     places = []
     for name in names:
         group = name.removesuffix("*]")
         matches = [place for place, node in enumerate(known) if node == name or (group != name and _is_in(node, group))]
         if not matches:
-            raise ScenarioError(one_of(known), key="pcap_at", value=name, suggestion=closest(name, known))
+            raise ScenarioError(one_of(known), key=Argument("pcap_at"), value=name, suggestion=closest(name, known))
         places += matches
     return places
 

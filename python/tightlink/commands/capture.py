@@ -49,14 +49,8 @@ def capture(
     if packets and output is None:
         raise ScenarioError("--output beside it: they are written, not printed", key="--packets", value=True)
     check_shown(report, None)
-    try:
-        with watching(f"reading {file}") as watch:
-            run = read(
-                file, interval=interval, rate=rate, connections=connections, packets=packets, only=only, watch=watch
-            )
-    except ScenarioError as error:
-        option = f"--{error.key}"
-        raise ScenarioError(error.expected, key=option, value=error.value, suggestion=error.suggestion) from None
+    with watching(f"reading {file}") as watch:
+        run = read(file, interval=interval, rate=rate, connections=connections, packets=packets, only=only, watch=watch)
     if output is not None:
         run.save(output)
         say(f"wrote {output}")

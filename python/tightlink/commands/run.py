@@ -13,11 +13,10 @@ from tightlink.commands.run_output import check_shown, described, print_summary,
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
 from tightlink.diagnosis import why
-from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.run import is_there, open_run
 from tightlink.scenario import Scenario, load, parse_option, understood
 from tightlink.scenario.memory import check_patience, needed
-from tightlink.simulate import check_threads, expected_threads, prepare, simulate
+from tightlink.simulate import check_threads, expected_threads, prepare, simulate, with_seed
 
 #: Tables of which the rows are few.
 _PRINTED: Final = ("flows", "links", "transfers", "completion_times")
@@ -69,7 +68,7 @@ def run(
     changes = dict(map(parse_option, set_ or []))
     scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
     if seed is not None:
-        scenario = _with_seed(scenario, seed)
+        scenario = with_seed(scenario, seed)
         # As a change of the scenario it is understood by a sweep, too.
         changes["seed"] = seed
 
@@ -79,8 +78,6 @@ def run(
     if not yes:
         check_patience(scenario)
     check_shown(report, plot)
-    if pcap_at is not None and pcap is None:
-        raise TightlinkError(f"--pcap-at {','.join(pcap_at)}: nothing is captured without --pcap FILE")
     files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": pcap_at}
     there = output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace)
     if output is not None and there:
@@ -119,13 +116,6 @@ def _show_config(scenario: Scenario, threads: int | None) -> int:
 def _replayed(folder: Path, name: str) -> Scenario:
     found: Scenario = tightlink.experiment.open(folder).scenario(name)
     return found
-
-
-def _with_seed(scenario: Scenario, seed: int) -> Scenario:
-    try:
-        return scenario.set("seed", seed)
-    except ScenarioError as error:
-        raise ScenarioError(error.expected, key="--seed", value=seed) from None
 
 
 def _already_there(scenario: Scenario, output: Path, *, trace: bool) -> bool:

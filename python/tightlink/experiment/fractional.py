@@ -24,7 +24,7 @@ from itertools import combinations
 from math import comb
 from typing import Final
 
-from tightlink.errors import ScenarioError, TightlinkError
+from tightlink.errors import Argument, ScenarioError, TightlinkError
 from tightlink.lazy import NDArray, np
 
 LOWEST: Final = 3
@@ -87,11 +87,12 @@ def fraction(factors: int, resolution: int | None, runs: int | None = None) -> F
         ScenarioError: The resolution takes more runs, or cannot be had.
     """
     if not 1 < factors <= _MOST_FACTORS:
-        raise ScenarioError(f"from 2 to {_MOST_FACTORS} factors for a fractional design", value=factors)
+        expected = f"from 2 to {_MOST_FACTORS} factors for a fractional design, not {factors}"
+        raise ScenarioError(expected, key=Argument("vary"))
     if resolution is not None and resolution < LOWEST:
         raise ScenarioError(f"a resolution of at least {LOWEST}", value=resolution)
     if resolution is None and runs is None:
-        raise ScenarioError("a resolution, or the most runs", statement=False)
+        raise ScenarioError("a resolution, or the most runs", key="resolution")
     fewest = fewest_runs(factors, resolution or LOWEST)
     if runs is None or fewest <= runs:
         found = _of_resolution(factors, resolution or LOWEST)

@@ -17,7 +17,8 @@ Example:
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -78,6 +79,20 @@ class Settings:
             )
 
 
+_NAMES: Final = [field.name for field in fields(Settings)]
+
+
+@contextmanager
+def _of_arguments(names: Collection[str]) -> Iterator[None]:
+    """Within it, errors of some settings are of arguments, which the command has as options."""
+    try:
+        yield
+    except ScenarioError as error:
+        if error.key in names:
+            error.key = Argument(error.key)
+        raise
+
+
 class Plan:
     """What an experiment will run: its cells are made and checked at once."""
 
@@ -119,7 +134,8 @@ class Plan:
             factors = list(vary)
             if not all(isinstance(factor, Factor) for factor in factors):
                 raise TightlinkError('vary: expected levels by key, such as {"traffic.bulk.flows": [1, 2, 4]}')
-        return cls(scenario, factors, Settings(**{name: plain(value) for name, value in settings.items()}))
+        with _of_arguments(_NAMES):
+            return cls(scenario, factors, Settings(**{name: plain(value) for name, value in settings.items()}))
 
     @classmethod
     def load(
@@ -152,9 +168,10 @@ class Plan:
         replaced = {key for factor in given for key in factor.keys}
         kept = [factor for factor in factors if not replaced & set(factor.keys)]
         try:
-            return cls(scenario, [*kept, *given], replace(own, **chosen))
+            with _of_arguments(chosen):
+                return cls(scenario, [*kept, *given], replace(own, **chosen))
         except ScenarioError as error:
-            raise error if error.file else error.located(str(file)) from None
+            raise error if error.file or error.key in chosen else error.located(str(file)) from None
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -178,8 +195,7 @@ class Plan:
 
 
 def _settings(data: Mapping[str, Any]) -> Settings:
-    names = [field.name for field in fields(Settings)]
-    known = [_SCENARIO, _SET, _VARY, *names]
+    known = [_SCENARIO, _SET, _VARY, *_NAMES]
     for key in data:
         if key not in known:
             raise ScenarioError(f"unknown key; expected {one_of(known)}", key=key,
@@ -189,7 +205,7 @@ def _settings(data: Mapping[str, Any]) -> Settings:
     for key in (_SET, _VARY):
         if not isinstance(data.get(key, {}), dict):
             raise ScenarioError("a table of dotted keys in quotes", key=key, value=data[key])
-    return Settings(**{name: data[name] for name in names if name in data})
+    return Settings(**{name: data[name] for name in _NAMES if name in data})
 
 
 def _factors(data: Mapping[str, Any]) -> list[Factor]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from tightlink import units
-from tightlink.errors import Argument, ScenarioError
+from tightlink.errors import ScenarioError
 
 CONFIDENCE: Final = 0.95
 #: With fewer, the first guess of the spread is too rough to stop at.
@@ -58,7 +58,7 @@ class Precision:
             number = math.nan
         if not metric or not (number > 0 and math.isfinite(number)):
             expected = 'metric=SHARE or metric=NUMBER, such as "goodput_bps=5 %"'
-            raise ScenarioError(expected, key=Argument("precision"), value=text)
+            raise ScenarioError(expected, key="precision", value=text)
         return cls(metric, number, relative, most)
 
     def allowed(self, values: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final
 
-from tightlink.errors import ScenarioError, closest, one_of
+from tightlink.errors import Argument, ScenarioError, closest, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.campaign import Failed
 from tightlink.experiment.cells import Cell
@@ -230,7 +230,8 @@ def _equal(runs: Sequence[Mapping[str, float]]) -> bool:
 
 def _metric(values: Mapping[str, float], name: str) -> float:
     if name not in values:
-        raise ScenarioError(one_of(values), key="precision", value=name, suggestion=closest(name, values))
+        raise ScenarioError(one_of(values), key=Argument("precision"), value=name, suggestion=closest(name, values))
     if math.isnan(values[name]):
-        raise ScenarioError(f"a metric that every run has, and one has no {name}", key="precision", value=name)
+        expected = f"a metric that every run has, and one has no {name}"
+        raise ScenarioError(expected, key=Argument("precision"), value=name)
     return values[name]
