@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from tightlink import plots, units
+from tightlink import plots
 from tightlink.analysis import measurements
 from tightlink.analysis.markov import PiecewiseChain, from_log, from_users, minimal_cut_sets, perturbed, ranked
 from tightlink.analysis.markov.logs import NOT_BEGUN
@@ -16,7 +16,7 @@ from tightlink.analysis.markov.perturbation import named
 from tightlink.analysis.markov.users import COMPLETED
 from tightlink.commands.analyze_output import Finding, Table, finds, panels
 from tightlink.commands.analyze_output import named as of_names
-from tightlink.commands.options import Names, option
+from tightlink.commands.options import Names, seconds
 from tightlink.console import print_table, print_text, say
 from tightlink.errors import TightlinkError, one_of
 from tightlink.lazy import pl
@@ -50,7 +50,7 @@ def markov(
         start: State in which each begins (default: thinking; in a log the first).
         target: State that is to be reached (default: completed).
     """
-    cuts = sorted(float(option("--cut", time, units.TIME)) for time in cut or ())
+    cuts = sorted(seconds("--cut", time) for time in cut or ())
     found = _read(source)
     with of_names(source):
         chains = (
@@ -106,8 +106,7 @@ def _of_log(log: pl.DataFrame, step: str | None, cuts: list[float], label: str |
     if step is None:
         raise TightlinkError('expected --step with the step of the chain, such as --step "1 s"')
     times = log["time_s"].drop_nulls().to_list() if cuts and "time_s" in log.columns else []
-    return from_log(log, float(option("--step", step, units.TIME)),
-                    _periods(min(times), cuts, max(times)) if times else None)  # fmt: skip
+    return from_log(log, seconds("--step", step), _periods(min(times), cuts, max(times)) if times else None)
 
 
 def _periods(begin_s: float, cuts: list[float], end_s: float) -> dict[str, tuple[float, float]]:

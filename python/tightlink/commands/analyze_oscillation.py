@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tightlink import plots, units
+from tightlink import plots
 from tightlink.analysis import measurements
 from tightlink.analysis.traffic.oscillations import each as of_frame
 from tightlink.analysis.traffic.oscillations import of_run, of_tables, summary
 from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, named, panels, print_constant
-from tightlink.commands.options import Names, option
+from tightlink.commands.options import Names, seconds
 from tightlink.console import print_text
 from tightlink.errors import TightlinkError
 from tightlink.experiment import open as open_folder
@@ -40,8 +41,7 @@ def oscillation(
         begin: Time before which nothing is looked at, such as the start of flows.
         end: Time after which nothing is looked at (default: none).
     """
-    begin_s = float(option("--begin", begin, units.TIME, zero=True))
-    end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
+    begin_s, end_s = seconds("--begin", begin, zero=True), seconds("--end", end, math.inf)
     source = _read(table)
     with named(table):
         found = _found(source, tuple(column or ()), begin_s, end_s)

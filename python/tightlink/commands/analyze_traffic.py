@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink import plots, units
+from tightlink import plots
 from tightlink.analysis import measurements
 from tightlink.analysis.traffic.arrivals import interarrivals
 from tightlink.analysis.traffic.burstiness import LEAST_VALUES as LEAST_BURSTS
@@ -19,7 +20,7 @@ from tightlink.analysis.traffic.sizes import tail
 from tightlink.analysis.traffic.spikes import spikes
 from tightlink.capture import capture, is_capture
 from tightlink.commands.analyze_output import MOST, Finding, Panel, Table, finds, named, panels, plain, print_constant
-from tightlink.commands.options import Names, option
+from tightlink.commands.options import Names, seconds
 from tightlink.console import print_text
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import pl
@@ -52,8 +53,7 @@ def traffic(
         end: Time after which nothing is looked at (default: none).
         interval: Of the series of a capture file.
     """
-    begin_s = float(option("--begin", begin, units.TIME, zero=True))
-    end_s = float("inf") if end is None else float(option("--end", end, units.TIME))
+    begin_s, end_s = seconds("--begin", begin, zero=True), seconds("--end", end, math.inf)
     frame = _over_time(table, interval)
     there = _series(table, frame, column, (begin_s, end_s), LEAST_BURSTS)
     found = {series.title: _described(series) for series in there if _varies(series)}
@@ -135,10 +135,10 @@ def cross_correlation(
         second: The same of the other.
         longest: Longest lag to look at (default: a quarter of the time).
     """
-    longest_s = float("inf") if longest is None else float(option("--longest", longest, units.TIME))
+    longest_s = seconds("--longest", longest, math.inf)
     frame = _over_time(table)
     columns = dict.fromkeys(name.rpartition(" ")[2] for name in (first, second))
-    there = {series.title: series for series in _series(table, frame, list(columns), (0.0, float("inf")), LEAST_VALUES)}
+    there = {series.title: series for series in _series(table, frame, list(columns), (0.0, math.inf), LEAST_VALUES)}
     chosen = []
     for name in (first, second):
         if name not in there:

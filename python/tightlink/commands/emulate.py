@@ -9,8 +9,7 @@ from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
-from tightlink import units
-from tightlink.commands.options import Names, Output, Set, option
+from tightlink.commands.options import Names, Output, Set, changes, seconds
 from tightlink.console import FAILED, columns_chosen, print_table, say, warned
 from tightlink.errors import ScenarioError, closest, one_of
 from tightlink.measure.emulation import Emulation, told
@@ -19,7 +18,7 @@ from tightlink.measure.programs import Program
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.system import need_linux
 from tightlink.run import MEASUREMENT, is_there
-from tightlink.scenario import Scenario, load, parse_option
+from tightlink.scenario import Scenario, load
 from tightlink.text_table import Choice
 
 #: What shells add to the number of a signal that ended a program.
@@ -74,9 +73,8 @@ def emulate(
         file, command = None, (str(file), *command)
     wire = {"trace": trace, "trace-down": trace_down, "delay": delay, "queue": queue}
     with _as_options(trace is not None):
-        plan = Plan.of(_scenario(file, wire, dict(map(parse_option, set_ or []))), links=link or ())
-    lasts_s = None if duration is None else float(option("--duration", duration, units.TIME))
-    late_s = None if late is None else float(option("--late", late, units.TIME))
+        plan = Plan.of(_scenario(file, wire, changes(set_)), links=link or ())
+    lasts_s, late_s = seconds("--duration", duration), seconds("--late", late)
     host = _host(list(plan.hosts), in_, command)
     if output is not None:
         # Looked at before: a wrong folder is not worth waiting for.
@@ -104,7 +102,7 @@ def emulate(
     return code if command else found
 
 
-def _scenario(file: Path | None, wire: "dict[str, Path | str | None]", changes: "dict[str, object]") -> Scenario:
+def _scenario(file: Path | None, wire: "dict[str, Path | str | None]", set_: "dict[str, object]") -> Scenario:
     """The scenario in the file, or a link between two hosts with a trace for each direction."""
     given = {key: str(value) for key, value in wire.items() if value is not None}
     if "trace" not in given:
@@ -112,13 +110,13 @@ def _scenario(file: Path | None, wire: "dict[str, Path | str | None]", changes: 
             raise ScenarioError("--trace with it: without one, the scenario says it", key=f"--{key}", value=value)
         if file is None:
             raise ScenarioError("the name of a scenario's file, or --trace", key="FILE")
-        return load(file, set=changes)
+        return load(file, set=set_)
     link: dict[str, object] = {"ends": ["here", "there"], "rate": {"trace": given.pop("trace")}}
     if down := given.pop("trace-down", None):
         link["reverse"] = {"rate": {"trace": down}}
     traffic = {"up": {"kind": "bulk", "from": "here", "to": "there"}}
     data = {"duration": "1 min", "link": {"link": link | given}, "traffic": traffic}
-    return Scenario.from_dict(data).set_all(changes)
+    return Scenario.from_dict(data).set_all(set_)
 
 
 @contextlib.contextmanager

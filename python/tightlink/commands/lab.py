@@ -5,10 +5,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tightlink.commands.options import Output, Set
+from tightlink.commands.options import Output, Set, changes
 from tightlink.console import print_text
 from tightlink.laboratory import write
-from tightlink.scenario import load, parse_option, toml
+from tightlink.scenario import load, toml
 
 
 def lab(
@@ -30,7 +30,7 @@ def lab(
         text: Lesson to show, in Markdown; {set: key=value} in it is a button that moves a slider.
         title: What stands above it (default: the name of the scenario).
     """
-    scenario = load(file, set=dict(map(parse_option, set_ or [])))
+    scenario = load(file, set=changes(set_))
     lesson = "" if text is None else toml.read(text)
     print_text(
         str(write(output or Path(f"{file.stem}.html"), scenario, sliders=slider or (), text=lesson, title=title))

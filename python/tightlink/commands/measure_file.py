@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from tightlink import units
-from tightlink.commands.options import JsonOf, Names, Output, Set, option, whole
+from tightlink.commands.options import JsonOf, Names, Output, Set, changes, seconds, whole
 from tightlink.commands.run_output import described, print_summary
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, print_why, rounded, say, warned, watching
@@ -20,7 +20,7 @@ from tightlink.measure.measuring import check, measure
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.system import need_linux
 from tightlink.run import MEASUREMENT, Run, is_there
-from tightlink.scenario import load, parse_option
+from tightlink.scenario import load
 
 #: How often it is tried where the machine was too busy.
 _TRIES: Final = 3
@@ -58,10 +58,9 @@ def scenario(
     """
     need_linux()
     whole("--repeat", repeat)
-    changes = dict(map(parse_option, set_ or []))
-    wanted, typed = load(file, set=changes), (f"tightlink run {shlex.quote(str(file))}", changes)
-    echo_s = None if echo == _OFF else float(option("--echo", echo, units.TIME))
-    late_s = None if late is None else float(option("--late", late, units.TIME))
+    changed = changes(set_)
+    wanted, typed = load(file, set=changed), (f"tightlink run {shlex.quote(str(file))}", changed)
+    echo_s, late_s = seconds("--echo", None if echo == _OFF else echo), seconds("--late", late)
     folders = _folders(output, repeat)
     for folder in folders:
         # Looked at before: a wrong folder is not worth waiting for.

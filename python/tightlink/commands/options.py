@@ -21,12 +21,13 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias, overload
 
 from cyclopts import Group, Parameter, Token
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.scenario import parse_option
 
 _JOBS: Final = "Runs to execute at a time; the results do not depend on it."
 _CLUSTER: Final = "Address of a Dask scheduler to execute them instead, such as tcp://10.0.0.1:8786."
@@ -77,6 +78,33 @@ def option(name: str, text: str, kind: units.Kind, *, zero: bool = False) -> Fra
         sign = "that is not negative" if zero else "above zero"
         raise ScenarioError(f'{kind.name} {sign}, such as "{kind.example}"', key=name, value=text)
     return exact
+
+
+@overload
+def seconds(name: str, text: str, *, zero: bool = ...) -> float: ...
+@overload
+def seconds(name: str, text: str | None, otherwise: float, *, zero: bool = ...) -> float: ...
+@overload
+def seconds(name: str, text: str | None, *, zero: bool = ...) -> float | None: ...
+def seconds(name: str, text: str | None, otherwise: float | None = None, *, zero: bool = False) -> float | None:
+    """An option that is a time, in seconds; ``otherwise`` where it was not given.
+
+    >>> seconds("--end", "250 ms"), seconds("--end", None, math.inf)
+    (0.25, inf)
+
+    Raises:
+        ScenarioError: As `option` says.
+    """
+    return otherwise if text is None else float(option(name, text, units.TIME, zero=zero))
+
+
+def changes(given: list[str] | None) -> dict[str, object]:
+    """Values by keys, of ``--set``.
+
+    >>> changes(["link.wire.rate=2 Mbit/s", "seed=3"])
+    {'link.wire.rate': '2 Mbit/s', 'seed': 3}
+    """
+    return dict(map(parse_option, given or []))
 
 
 def number(name: str, value: float, *, zero: bool = False) -> Fraction:

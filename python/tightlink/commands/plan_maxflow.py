@@ -8,11 +8,11 @@ from cyclopts import Parameter
 from tightlink import units
 from tightlink.analysis.networks.flow_limits import flow_limits
 from tightlink.analysis.networks.flow_trial import try_paths
-from tightlink.commands.options import Json, Set, option
+from tightlink.commands.options import Json, Set, changes, option
 from tightlink.commands.plan_maxflow_output import as_json, show
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, warned, watching
-from tightlink.scenario import load, parse_option
+from tightlink.scenario import load
 
 
 @with_table_options
@@ -35,7 +35,7 @@ def maxflow(
         packet: Size of the packets, headers included (default: that of the only group of traffic).
         no_simulate: Do not simulate what the answers propose.
     """
-    scenario = load(file, set=dict(map(parse_option, set_ or [])))
+    scenario = load(file, set=changes(set_))
     size = None if packet is None else int(option("--packet", packet, units.SIZE))
     limits = flow_limits(scenario, source=from_, target=to, packet_bytes=size)
     trials = {}

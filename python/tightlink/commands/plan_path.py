@@ -12,7 +12,7 @@ from tightlink.analysis.path.line import line_of, slower_shaper
 from tightlink.analysis.path.observations import read
 from tightlink.analysis.path.prediction import FLOWS
 from tightlink.analysis.path.prediction import predict as predicted
-from tightlink.commands.options import Json, Output, option, plain, share, whole
+from tightlink.commands.options import Json, Output, option, plain, seconds, share, whole
 from tightlink.commands.plan_path_figure import draw
 from tightlink.commands.plan_path_output import answered, as_json, show
 from tightlink.commands.table_options import with_table_options
@@ -177,7 +177,7 @@ def _path(  # noqa: PLR0917
         queue_packets=packets,
         factor=factor,
         cross=_below("--cross", cross, 0.9),
-        duration_s=float(option("--duration", duration, units.TIME)),
+        duration_s=seconds("--duration", duration),
         recovery=recovery,
     )
     if "mtu" in line:

@@ -5,9 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tightlink import units
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import option
+from tightlink.commands.options import seconds
 from tightlink.console import print_verbatim
 from tightlink.errors import TightlinkError
 from tightlink.report import run_report
@@ -36,6 +35,5 @@ def report(
     define(controls)
     if sequence is None and (from_ is not None or to is not None):
         raise TightlinkError("--from and --to are times of the chart that --sequence FLOW draws")
-    begin_s = None if from_ is None else float(option("--from", from_, units.TIME, zero=True))
-    end_s = None if to is None else float(option("--to", to, units.TIME))
-    print_verbatim(f"{run_report(folder, sequence=sequence, between_s=(begin_s, end_s), with_lab=with_lab)}\n")
+    between_s = (seconds("--from", from_, zero=True), seconds("--to", to))
+    print_verbatim(f"{run_report(folder, sequence=sequence, between_s=between_s, with_lab=with_lab)}\n")

@@ -8,13 +8,13 @@ from cyclopts import Parameter
 
 import tightlink
 from tightlink.commands.controls import Controls, define, typed
-from tightlink.commands.options import FILES, PACKETS, JsonOf, Names, Set
+from tightlink.commands.options import FILES, PACKETS, JsonOf, Names, Set, changes
 from tightlink.commands.run_output import check_shown, described, print_summary, write_shown
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import print_json, print_verbatim, print_why, say, warned, watching
 from tightlink.diagnosis import why
 from tightlink.run import is_there, open_run
-from tightlink.scenario import Scenario, load, parse_option, understood
+from tightlink.scenario import Scenario, load, understood
 from tightlink.scenario.memory import check_patience, needed
 from tightlink.simulate import check_threads, expected_threads, prepare, simulate, with_seed
 
@@ -65,12 +65,12 @@ def run(
         yes: Build a network of more than two million nodes, links and flows, too, which takes minutes.
     """
     define(controls)
-    changes = dict(map(parse_option, set_ or []))
-    scenario = load(file, set=changes) if replay is None else _replayed(replay, str(file)).set_all(changes)
+    changed = changes(set_)
+    scenario = load(file, set=changed) if replay is None else _replayed(replay, str(file)).set_all(changed)
     if seed is not None:
         scenario = with_seed(scenario, seed)
         # As a change of the scenario it is understood by a sweep, too.
-        changes["seed"] = seed
+        changed["seed"] = seed
 
     check_threads(threads)
     if show_config:
@@ -92,7 +92,7 @@ def run(
             say(f"wrote {output}")
     write_shown(result, report, plot)
 
-    found = why(result, command=(typed(f"tightlink run {shlex.quote(str(file))}", replay, controls), changes))
+    found = why(result, command=(typed(f"tightlink run {shlex.quote(str(file))}", replay, controls), changed))
     if json_:
         print_json(described(result, _PRINTED, found))
     else:

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, alone, define
-from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set  # cyclopts evaluates them
+from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set, changes  # cyclopts evaluates them
 from tightlink.commands.table_options import with_table_options
 from tightlink.console import FAILED, print_json, print_table, print_text, quantity, say, warned, watching
 from tightlink.errors import TightlinkError
@@ -32,7 +32,6 @@ from tightlink.plots import labels
 from tightlink.progress import duration
 from tightlink.report.changes import response_name
 from tightlink.report.sweep import Found, copied, write_sweep
-from tightlink.scenario import parse_option
 
 #: Traffic groups up to which each has a column.
 _MOST_GROUPS: Final = 3
@@ -90,8 +89,8 @@ def sweep(
         "design": design, "replications": replications, "resolution": resolution, "runs": runs,
         "design_seed": design_seed, "precision": precision, "max_replications": max_replications,
     }  # fmt: skip
-    factors, changes = [Factor.parse(text) for text in vary or []], dict(map(parse_option, set_ or []))
-    plan = Plan.load(file, factors, changes, **settings, max_runs=sys.maxsize if yes else None)
+    factors = [Factor.parse(text) for text in vary or []]
+    plan = Plan.load(file, factors, changes(set_), **settings, max_runs=sys.maxsize if yes else None)
     if dry_run and json_:
         raise TightlinkError("--json: it has no effect beside --dry-run, which simulates nothing")
     if dry_run:

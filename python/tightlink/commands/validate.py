@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Set
+from tightlink.commands.options import Set, changes
 from tightlink.console import WRONG, print_text, say
 from tightlink.errors import ScenarioError
 from tightlink.numbers import several
-from tightlink.scenario import load, parse_option
+from tightlink.scenario import load
 from tightlink.scenario.idle import idle
 
 
@@ -24,11 +24,11 @@ def validate(
         files: Scenarios, TOML files.
     """
     define(controls)
-    changes = dict(map(parse_option, set_ or []))
+    changed = changes(set_)
     code = 0
     for file in files:
         try:
-            scenario = load(file, set=changes)
+            scenario = load(file, set=changed)
             resolved = scenario.resolve()
         except ScenarioError as error:
             say(str(error.of_command()))
