@@ -110,6 +110,8 @@ def test_traces(file: Path, tmp_path: Path) -> None:
         (["--threads", "1.9"], '--threads = "1.9": expected a whole number'),
         (["--threads", "0"], "--threads = 0: expected a whole number from 1 to 1024"),
         (["--nonsense"], "--nonsense"),
+        (["-o", ""], '-o = "": expected the name of a file or folder'),
+        (["--controls", ""], '--controls = "": expected the name of a file or folder'),
     ],
 )
 def test_wrong_usage(arguments: list[str], message: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ a warning must be read before the result is trusted.
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final, get_args
 
 from cyclopts import App, ArgumentCollection, CoercionError, Group, Parameter
@@ -76,13 +77,19 @@ def default_text(default: object) -> str | None:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
-def whole_numbers(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Refuse fractions where whole numbers belong, as Python does; Cyclopts would round them."""
+def check_values(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Refuse what Cyclopts takes for another value: fractions, which it rounds, and empty names, for this folder."""
     for argument in arguments:
-        if int in {argument.hint, *get_args(argument.hint)}:
-            for token in argument.tokens:
-                if _fraction(token.value):
-                    raise CoercionError(token=token, target_type=int, argument=argument)
+        kinds = _kinds(argument.hint)
+        for token in argument.tokens:
+            for kind, is_wrong in ((int, _fraction(token.value)), (Path, not token.value)):
+                if is_wrong and kind in kinds:
+                    raise CoercionError(token=token, target_type=kind, argument=argument)
+
+
+def _kinds(hint: object) -> set[object]:
+    """A type with all that it is made of, such as list[Path] | None."""
+    return {hint}.union(*map(_kinds, get_args(hint)))
 
 
 def _fraction(text: str) -> bool:
@@ -102,7 +109,7 @@ app = App(
     help_formatter=HelpFormatter(),
     default_parameter=Parameter(show_default=default_text),
     suppress_keyboard_interrupt=False,
-    config=whole_numbers,
+    config=check_values,
     result_action="return_value",
 )
 

@@ -17,7 +17,7 @@ from cyclopts import (
 
 from tightlink.errors import ScenarioError, closest, in_quotes, one_of
 
-_KINDS: Final[dict[object, str]] = {int: "a whole number", float: "a number"}
+_KINDS: Final[dict[object, str]] = {int: "a whole number", float: "a number", Path: "the name of a file or folder"}
 #: How like an option a word must be: all of them begin with the same two letters.
 _LIKENESS: Final = 0.7
 #: Commands by other words for what they do, which no likeness of letters would find.
@@ -55,7 +55,7 @@ def misunderstood(error: CycloptsError) -> str:
         case MissingArgumentError(keyword=str(option)):
             argument = error.argument
             file = argument is not None and Path in (argument.hint, *get_args(argument.hint))
-            return f"{option}: expected {'the name of a file or folder' if file else 'a value'} after it"
+            return f"{option}: expected {_KINDS[Path] if file else 'a value'} after it"
         case MissingArgumentError(argument=argument) if argument is not None:
             name = argument.name if argument.index is None else argument.name.removeprefix("--").upper()
             return f"{name} is missing; {command} --help tells what is expected"
