@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import pydoc
 import re
 import subprocess
@@ -271,11 +272,16 @@ def test_validate_names_every_wrong_file(one_flow: str, tmp_path: Path, capsys: 
     assert f"{good}: valid" in said.out
     assert 'did you mean "2 Mbit/s"?' in said.err
     assert 'did you mean "receiver"?' in said.err
+    assert cli.main(["validate", str(bad), str(good), "--json"]) == 2
+    wrong, right = json.loads(capsys.readouterr().out)
+    assert (wrong["file"], wrong["valid"], wrong["errors"][0]["key"]) == (str(bad), False, "link.bottleneck.rate")
+    assert right == {
+        "file": str(good), "valid": True, "errors": [], "warnings": [], "nodes": 2, "links": 2, "flows": 1,
+        "duration_s": 10.0,
+    }  # fmt: skip
 
 
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    import json
-
     assert cli.main(["schema"]) == 0
     assert json.loads(capsys.readouterr().out) == tl.Scenario.json_schema()
 

@@ -1,41 +1,53 @@
 """The command ``tightlink validate``: whether scenarios can be run, without running them."""
 
 from pathlib import Path
+from typing import Any
 
 from tightlink.commands.controls import Controls, define
-from tightlink.commands.options import Set, changes
-from tightlink.console import WRONG, print_text, say
+from tightlink.commands.options import JsonOf, Set, changes
+from tightlink.commands.table_options import with_csv
+from tightlink.console import WRONG, print_json, print_text, say
 from tightlink.errors import ScenarioError
 from tightlink.numbers import several
 from tightlink.scenario import load
 from tightlink.scenario.idle import idle
 
 
+@with_csv
 def validate(
     files: list[Path],
     /,
     *,
     set_: Set = None,
     controls: Controls = None,
+    json_: JsonOf = False,
 ) -> int:
     """Check scenarios without running them: every error with its key, value and what was expected.
 
     Args:
         files: Scenarios, TOML files.
+        json_: Print as JSON of each file whether it is valid, its errors and warnings, and how large it is.
     """
     define(controls)
     changed = changes(set_)
-    code = 0
+    found: list[dict[str, Any]] = []
     for file in files:
+        about: dict[str, Any] = {"file": str(file), "valid": False, "errors": [], "warnings": []}
+        found.append(about)
         try:
             scenario = load(file, set=changed)
             resolved = scenario.resolve()
         except ScenarioError as error:
             say(str(error.of_command()))
-            code = WRONG
+            about["errors"] = [{"key": each.key, "error": each.sentence()} for each in (error, *error.others)]
             continue
-        for text in idle(resolved):
+        sizes = {part: len(resolved[part]) for part in ("nodes", "links", "flows")}
+        about |= {"valid": True, "warnings": idle(resolved), **sizes, "duration_s": resolved["duration_s"]}
+        for text in about["warnings"]:
             say(f"warning: {file}: {text}")
-        counts = [several(len(resolved[part]), part.removesuffix("s")) for part in ("nodes", "links", "flows")]
-        print_text(f"{file}: valid: {', '.join(counts)}, {scenario.duration}")
-    return code
+        if not json_:
+            counts = [several(count, part.removesuffix("s")) for part, count in sizes.items()]
+            print_text(f"{file}: valid: {', '.join(counts)}, {scenario.duration}")
+    if json_:
+        print_json(found)
+    return 0 if all(about["valid"] for about in found) else WRONG
