@@ -279,14 +279,14 @@ def quantity(column: str, value: float | None) -> str:
 
     >>> quantity("goodput_bps", 1.2345e6), quantity("packets_sent", 20.0), quantity("utilization", 0.5)
     ('1.234 Mbit/s', '20', '50 %')
-    >>> quantity("loss", 0.0313483), quantity("load", 1.24768)
-    ('3.13 %', '124.8 %')
+    >>> quantity("loss", 0.0313483), quantity("load", 1.24768), quantity("packets_per_s", 26000.0)
+    ('3.13 %', '124.8 %', '26,000')
     """
     if value is not None and abs(value) < _NOTHING:
         value = 0.0
     if column.endswith("_bps"):
         return rounded(value, units.format_rate)
-    if column.endswith("_s"):
+    if column.endswith("_s") and not column.endswith("_per_s"):
         return rounded(value, units.format_time)
     if is_share(column):
         if value is None or not math.isfinite(value):

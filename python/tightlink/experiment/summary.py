@@ -14,13 +14,15 @@ Example:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Final
 
 from tightlink.experiment.precision import CONFIDENCE
 from tightlink.lazy import pl
 
-_UNITS: Final = ("bps", "s", "packets", "bytes")
+#: At the end of a column's name.
+_UNIT: Final = re.compile(r"((?:_(?:bps|per_s|s|packets|bytes))?)$")
 #: Deviations below this share of the mean are none.
 _ROUNDING: Final = 1e-12
 _FIRST: Final = ("run", "replication", "seed", "status", "identity")
@@ -47,11 +49,10 @@ def metric_names(runs: pl.DataFrame, keys: Sequence[str]) -> list[str]:
 def width_of(metric: str) -> str:
     """The column with half the confidence interval of a metric's mean.
 
-    >>> width_of("goodput_bps"), width_of("loss")
-    ('goodput_half_width_bps', 'loss_half_width')
+    >>> width_of("goodput_bps"), width_of("loss"), width_of("packets_per_s")
+    ('goodput_half_width_bps', 'loss_half_width', 'packets_half_width_per_s')
     """
-    name, _, unit = metric.rpartition("_")
-    return f"{name}_half_width_{unit}" if name and unit in _UNITS else f"{metric}_half_width"
+    return _UNIT.sub(r"_half_width\1", metric, count=1)
 
 
 def summary(runs: pl.DataFrame, keys: Sequence[str], copies: Sequence[str] = ()) -> pl.DataFrame:
