@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tightlink.console import columns_chosen
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims
 from tightlink.experiment.claims import Claim
+from tightlink.text_table import Choice
 
 KEYS = [
     "id", "statement", "source", "origin", "expected", "observed", "tolerance", "condition", "tolerance_from", "unit", "holds",
@@ -147,6 +149,11 @@ def test_a_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     claims.print_table(_some(), out)
     assert "2097 packets [are] sent" in out.getvalue()
+    assert "\x1b[1;31mdocument contradicted" in out.getvalue()
+    out.truncate(0)
+    with columns_chosen(Choice(names=["verdict"])):
+        claims.print_table(_some(), out)
+    assert "here" not in out.getvalue()
     assert "\x1b[1;31mdocument contradicted" in out.getvalue()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -83,6 +84,7 @@ def print_table(  # noqa: PLR0913
     more: Sequence[str] = (),
     as_is: bool = False,
     whole: bool = False,
+    styles: Mapping[str, str] | None = None,
 ) -> None:
     """Print a table with its first column and those of words to the left and the others to the right.
 
@@ -98,6 +100,7 @@ def print_table(  # noqa: PLR0913
         more: Names of columns that are printed only where they are asked for, or all are.
         as_is: Whether numbers stand as they are, as somebody asked for these.
         whole: Whether all rows are printed, as they were chosen already.
+        styles: Styles of Rich for cells of the last column, by their text.
     """
     out = out or sys.stdout
     header, *rows = [[visible(cell, keep="") for cell in line] for line in (header, *rows)]
@@ -121,7 +124,10 @@ def print_table(  # noqa: PLR0913
     if len(rows) > most:
         notes.append(f"the first {most} of {len(rows)} rows (--wide shows all, and so do a pipe and a file)")
     console.print(Text("\n".join(shown.head)), style="bold", soft_wrap=True)
-    console.print(Text("\n".join(shown.lines)), soft_wrap=True)
+    lines = Text("\n".join(shown.lines))
+    for cell, style in (styles or {}).items():
+        lines.highlight_regex(rf"(?m)(?<=  ){re.escape(cell)}$", style)
+    console.print(lines, soft_wrap=True)
     for note in notes:
         console.print(Text("\n".join(fold(note, width))), style="dim", soft_wrap=True)
 

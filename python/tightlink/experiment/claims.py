@@ -31,8 +31,8 @@ from typing import Any, Final, Literal, TextIO, TypeAlias, get_args
 
 from tightlink import units
 from tightlink.checksums import DamagedError, of_text, parsed_json, read_json
-from tightlink.console import print_table as print_plain
-from tightlink.errors import TightlinkError, visible
+from tightlink.console import print_table as print_columns
+from tightlink.errors import TightlinkError
 from tightlink.files import write_text
 from tightlink.numbers import NONE, grouped
 
@@ -309,12 +309,10 @@ def counted(claims: Iterable[Claim]) -> list[str]:
 def print_table(claims: Sequence[Claim], out: TextIO | None = None) -> None:
     """The claims on a terminal in colour, or aligned in plain text where the output is piped."""
     out = out or sys.stdout
-    if out.isatty():
-        _print_rich(claims, out)
-        return
-
     cells = [[claim.statement, claim.compared_text, claim.observed_text, claim.verdict] for claim in claims]
-    print_plain(_HEADER, cells, out)
+    styles = {claim.verdict: _STYLES[claim.holds] for claim in claims}
+    # Figures may be words, which a narrow terminal folds.
+    print_columns(_HEADER, cells, out, words=(1, 2) if out.isatty() else (), whole=True, styles=styles)
 
 
 _KEYS: Final = (
@@ -322,6 +320,7 @@ _KEYS: Final = (
     "holds", "reason",
 )  # fmt: skip
 _HEADER: Final = ("claim", "document", "here", "verdict")
+_STYLES: Final = {True: "green", False: "bold red", None: "dim"}
 
 
 def number(value: Value, digits: int = _DIGITS) -> str:
@@ -343,22 +342,6 @@ def number(value: Value, digits: int = _DIGITS) -> str:
             return grouped(value)
         case _:
             return NONE if value is None else str(value)
-
-
-def _print_rich(claims: Sequence[Claim], out: TextIO) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in _HEADER:
-        table.add_column(name, justify="right" if name in {"document", "here"} else "left", overflow="fold")
-    styles = {True: "green", False: "bold red", None: "dim"}
-    for claim in claims:
-        verdict = Text(claim.verdict, style=styles[claim.holds])
-        texts = (claim.statement, claim.compared_text, claim.observed_text)
-        table.add_row(*(Text(visible(text, keep="")) for text in texts), verdict)
-    Console(file=out).print(table)
 
 
 def _plain(value: object) -> Value:
