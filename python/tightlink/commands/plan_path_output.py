@@ -19,7 +19,7 @@ from tightlink.commands.analyze_output import plain
 from tightlink.commands.plan_path_upgrades import show_upgrades
 from tightlink.console import print_table, print_text, rounded
 from tightlink.lazy import pl
-from tightlink.numbers import NONE
+from tightlink.numbers import NONE, grouped, several
 
 _ROW: Final = ("window_packets", "flows", "goodput_bps", "goodput_share", "loss", "rtt_loaded_s", "rtt_p95_s", "limit")
 _UNITS: Final[dict[str, Callable[[float], str]]] = {
@@ -118,8 +118,7 @@ def sentences(answer: Answer) -> list[str]:
     if found.max_window is not None:
         needed = -(-path.bdp_packets // found.max_window)
         lines.append(
-            f"Hosts that allow windows of {found.max_window} packets need {needed} flow{'s' if needed > 1 else ''} "
-            "to fill the path."
+            f"Hosts that allow windows of {found.max_window} packets need {several(needed, 'flow')} to fill the path."
         )
     lost = f"{_percent(best['loss'])} loss" if best["loss"] > 0 else "no loss"
     if "loss" in named(path.line):
@@ -254,7 +253,7 @@ def _window(answer: Answer, row: dict[str, Any]) -> str:
 
 
 def _flows(row: dict[str, Any]) -> str:
-    return f"{row['flows']} flow{'s' if row['flows'] > 1 else ''}"
+    return several(row["flows"], "flow")
 
 
 def _rate(bps: float) -> str:
@@ -262,7 +261,12 @@ def _rate(bps: float) -> str:
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.3g} %"
+    """A share that may be small, or below zero, as residuals are.
+
+    >>> _percent(0.00012), _percent(-0.0523)
+    ('0.012 %', '−5.23 %')
+    """
+    return grouped(f"{100 * value:.3g} %")
 
 
 def _time(seconds: float) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 from tightlink import units
 from tightlink.analysis.path.prediction import Prediction
 from tightlink.console import print_table, print_text, rounded
-from tightlink.numbers import percent
+from tightlink.numbers import percent, several
 
 #: How names of changes begin of which there are several of a kind.
 _KINDS: Final = ("recovery ", "congestion control ")
@@ -24,7 +24,7 @@ def show_upgrades(found: Prediction) -> None:
         names.setdefault(cells, []).append(each.name)
     same = next(iter(names.values()))[1:]
     rows = [[base.name if base.name in each else _together(each), *cells] for cells, each in names.items()]
-    chosen = f"{found.choice.cheapest['flows']} flow{'s' if found.choice.cheapest['flows'] > 1 else ''}"
+    chosen = several(found.choice.cheapest["flows"], "flow")
     print_table(["change", "default flow", chosen, "window", "loss"], rows, drop=["loss"])
     if same:
         print_text(f"without effect: {_together(same)}")
