@@ -96,6 +96,15 @@ def test_sentences_are_folded_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch
         assert out.getvalue() == wanted
 
 
+def test_names_of_files_are_not_folded(one_flow: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    out = io.StringIO()
+    monkeypatch.setattr(out, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout", out)
+    assert cli.main(["lab", str(one_flow), "--slider", "seed=1,2", "-o", str(tmp_path / "seeds.html")]) == 0
+    assert out.getvalue() == f"{tmp_path / 'seeds.html'}\n"
+
+
 def test_lines_are_folded_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """As those of `study --claims`: each is indented where it goes on."""
     monkeypatch.setenv("COLUMNS", "20")
@@ -169,3 +178,9 @@ def test_help_fits_and_says_a_default_once(
         assert max(map(len, lines)) <= width
         assert [line for line in lines if "(default:" in line and "[default:" in line] == []
         assert not any(f"[default: {off}]" in line for line in lines for off in (None, False))
+
+
+def test_the_options_of_a_study_are_shown_wherever_its_name_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["congestion-control"], ["-j", "2", "congestion-control"]):
+        assert cli.main(["study", *words, "--help"]) == 0
+        assert "Options of congestion-control:" in capsys.readouterr().out

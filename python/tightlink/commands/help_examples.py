@@ -66,7 +66,9 @@ def show_options_of_study(app: App, words: Sequence[str]) -> None:
     if words[:1] != ["study"] or not names:
         return
 
-    chosen = studies.named(names[0])
+    # Values of options are among the words, too.
+    known = dict(studies.names())
+    chosen = studies.named(next((name for name in names if name in known), names[0]))
     if chosen.options:
         own = f"Options of {chosen.name}:\n{options(chosen.options)}"
         app["study"].help_epilogue = f"{own}\n\n{example(f'study {chosen.name} -j 2')}"

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tightlink.commands.options import Output, Set, changes
-from tightlink.console import print_text
+from tightlink.console import print_verbatim
 from tightlink.laboratory import write
 from tightlink.scenario import load, toml
 
@@ -32,6 +32,5 @@ def lab(
     """
     scenario = load(file, set=changes(set_))
     lesson = "" if text is None else toml.read(text)
-    print_text(
-        str(write(output or Path(f"{file.stem}.html"), scenario, sliders=slider or (), text=lesson, title=title))
-    )
+    target = write(output or Path(f"{file.stem}.html"), scenario, sliders=slider or (), text=lesson, title=title)
+    print_verbatim(f"{target}\n")

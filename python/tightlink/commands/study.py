@@ -9,7 +9,7 @@ from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, alone, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, WithLab, whole
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import print_json, print_table, print_text, say, warned, watching
+from tightlink.console import print_json, print_table, print_text, print_verbatim, say, warned, watching
 from tightlink.errors import TightlinkError
 from tightlink.experiment import claims as claimed
 
@@ -73,5 +73,5 @@ def study(
     if found.claims:
         claimed.print_table(found.claims)
         print_text("\n" + "\n".join(claimed.counted(found.claims)))
-    print_text(f"report: {found.report}")
+    print_verbatim(f"report: {found.report}\n")
     return found.exit_code

@@ -15,7 +15,17 @@ from tightlink.commands.analyze_output import plain
 from tightlink.commands.controls import Controls, alone, define
 from tightlink.commands.options import Cluster, Jobs, JsonOf, Output, Set, changes  # cyclopts evaluates them
 from tightlink.commands.table_options import with_table_options
-from tightlink.console import FAILED, print_json, print_table, print_text, quantity, say, warned, watching
+from tightlink.console import (
+    FAILED,
+    print_json,
+    print_table,
+    print_text,
+    print_verbatim,
+    quantity,
+    say,
+    warned,
+    watching,
+)
 from tightlink.errors import TightlinkError
 from tightlink.experiment.engines import engine
 from tightlink.experiment.estimate import of_runs
@@ -132,7 +142,7 @@ def _run(
         print_json({"finding": finding, "report": str(report), "cells": plain(cells)})
     else:
         print_text(f"\n{finding}")
-        print_text(f"\nreport: {report}")
+        print_verbatim(f"\nreport: {report}\n")
     return experiment
 
 
