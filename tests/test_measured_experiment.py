@@ -102,6 +102,7 @@ def test_a_cell_that_fails_is_told_and_measured_again_next_time(tmp_path: Path) 
     assert list(found.failures.values()) == ["the server hangs"]
     assert open_folder(tmp_path).runs.collect().height == 3
     assert [entry["error"] for entry in open_folder(tmp_path).failures.values()] == ["the server hangs"]
+    assert open_folder(tmp_path).warnings[0].startswith("1 of 4 runs failed")
     failing = False
     assert run(GRID, tmp_path, shaky, repeats=Repeats(least=1, seed=4)).measured == 1
     assert open_folder(tmp_path).failures == {}

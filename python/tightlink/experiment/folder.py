@@ -68,11 +68,13 @@ class Experiment:
         self._place = self.folder.absolute()
         self.description = self._described()
         """What the sweep was: its design, factors, notes; empty of a study."""
+        self.store = store or Store(self._place / "runs")
         if not (self._place / RUNS).is_file():
             if self.description and not (self._place / RUNS).exists():
-                raise TightlinkError(f"{self.folder}: the sweep is not finished; what began it continues it")
+                there = f"{several(self.store.count(), 'run')} of it are kept"
+                again = "the same command, or tl.sweep with this folder as output, continues it"
+                raise TightlinkError(f"{self.folder}: the sweep is not finished; {there}, and {again}")
             raise TightlinkError(f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS})")
-        self.store = store or Store(self._place / "runs")
         self._checked: set[tuple[Path, int, int, int]] = set()
 
     def _described(self) -> dict[str, Any]:
@@ -142,7 +144,9 @@ class Experiment:
             precision, most = self.description["precision"], self.description.get("max_replications")
             found.append(missed(cells, total, precision, most))
         if failures := self.failures:
-            found.append(failed({name: entry["error"] for name, entry in failures.items()}, runs.len()))
+            # The table of a grid of measurements has none of them, that of a sweep all.
+            total = len({*runs, *failures})
+            found.append(failed({name: entry["error"] for name, entry in failures.items()}, total))
         return found
 
     def report(self, path: str | os.PathLike[str], *, with_lab: bool = False) -> Path:
@@ -173,8 +177,10 @@ class Experiment:
         found = sorted(file.stem for file in self._place.glob("*.parquet"))
         return sorted(found, key=lambda name: name != _RUNS)
 
-    def _own_file(self, name: str) -> Path:
-        return self._place / f"{name}.parquet"
+    def _file(self, name: str) -> Path | None:
+        """The file of a table that stands by itself: the study's own, or that of all runs below each other."""
+        places = (self._place / f"{name}.parquet", self._place / COMPACT / f"{name}.parquet")
+        return next((file for file in places if file.exists()), None)
 
     def table(self, name: str) -> pl.LazyFrame:
         """A table of all runs, below each other, with a first column ``run``; or one that the study made of them.
@@ -182,14 +188,13 @@ class Experiment:
         Raises:
             TightlinkError: No table has this name.
         """
-        if name in self.own:
-            return self.runs if name == _RUNS else self._scanned(self._own_file(name))
-        if name not in TABLES:
-            known = ", ".join([*self.own, *TABLES])
-            raise TightlinkError(f'no table is called "{name}"; there are {known}')
-        compact = self._place / COMPACT / f"{name}.parquet"
-        if compact.exists():
-            return self._scanned(compact, ["run", *(column.name for column in TABLES[name])])
+        if name == _RUNS:
+            return self.runs
+        own = self.own
+        if name not in {*own, *TABLES}:
+            raise TightlinkError(f'no table is called "{name}"; there are {", ".join([*own, *TABLES])}')
+        if file := self._file(name):
+            return self._scanned(file, () if name in own else ["run", *schema(name)])
         return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
 
     def to_xarray(self) -> xarray.Dataset:
@@ -210,14 +215,10 @@ class Experiment:
         import duckdb
 
         connection = duckdb.connect()
-        for name in self.own:
-            self.table(name)
-            connection.read_parquet(str(self._own_file(name))).create_view(name)
-        for name in TABLES if tables is None else tables:
-            compact = self._place / COMPACT / f"{name}.parquet"
-            if compact.exists():
+        for name in dict.fromkeys([*self.own, *(TABLES if tables is None else tables)]):
+            if file := self._file(name):
                 self.table(name)
-                connection.read_parquet(str(compact)).create_view(name)
+                connection.read_parquet(str(file)).create_view(name)
             else:
                 connection.sql(self._select(name)).create_view(name)
         return connection
