@@ -70,11 +70,7 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40}
 
 def _spell(units: dict[str, tuple[str, ...]]) -> dict[str, str]:
     """From every accepted spelling to the canonical one."""
-    table = {}
-    for canonical, others in units.items():
-        for spelling in (canonical, *others):
-            table[spelling] = canonical
-    return table
+    return {spelling: canonical for canonical, others in units.items() for spelling in (canonical, *others)}
 
 
 RATE: Final = Kind(

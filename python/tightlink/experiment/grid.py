@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tightlink.errors import TightlinkError, not_installed
+from tightlink.experiment.summary import metric_names
 from tightlink.lazy import np, pl
 
 if TYPE_CHECKING:
     import xarray
-
-#: What every run has beside what was varied and what came out.
-_OF_A_RUN: Final = ("run", "replication", "seed", "status", "identity")
 
 
 def grid(runs: pl.DataFrame, factors: Sequence[Sequence[str]]) -> xarray.Dataset:
@@ -39,8 +37,8 @@ def grid(runs: pl.DataFrame, factors: Sequence[Sequence[str]]) -> xarray.Dataset
         .to_numpy()
         for names, level in zip(dimensions, levels, strict=True)
     )
-    varied = {name for names in dimensions for name in names}
-    metrics = runs.drop(*_OF_A_RUN, *varied, strict=False).select(pl.selectors.numeric())
+    varied = [name for names in dimensions for name in names]
+    metrics = runs.select(metric_names(runs, varied)).select(pl.selectors.numeric())
     variables = {}
     for name, values in metrics.to_dict().items():
         array = np.full([level.height for level in levels], np.nan)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tightlink.checksums import DamagedError, check
-from tightlink.experiment.stored import of_file, opened
+from tightlink.experiment.stored import opened, run_of
 from tightlink.experiment.work import Done, Simulation
 from tightlink.experiment.workplace import Workplace
 from tightlink.files import whole
@@ -93,4 +93,4 @@ class Store:
                 self._place.check()
             raise
         self.simulated += 1
-        return of_file(file, task.scenario, done.manifest, done.tables, checked=done.tables)
+        return run_of(file, task.scenario, done.manifest, done.tables, checked=done.tables)

@@ -50,10 +50,10 @@ def opened(file: Path, scenario: Scenario | None = None, *, read: Collection[str
     if not row["identity"].startswith(file.stem):
         raise DamagedError(file, "it holds the run of another name")
     scenario = scenario or loads_stored(row["scenario"], str(file))
-    return of_file(file, scenario, json.loads(row["manifest"]), tables, checked=read)
+    return run_of(file, scenario, json.loads(row["manifest"]), tables, checked=read)
 
 
-def of_file(
+def run_of(
     file: Path, scenario: Scenario, manifest: Mapping[str, Any], tables: Collection[str], *, checked: Collection[str]
 ) -> Run:
     """The run in a file of which these are the manifest, the tables, and those that are known to be undamaged."""
