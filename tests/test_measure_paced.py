@@ -92,8 +92,13 @@ def test_a_rate_counts_whole_packets() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "longest_s"),
-    [('"cbr"', 0.008), ('"cbr", random = true', 0.012), ('"on-off", on = "0.2 s", off = "0.1 s"', math.inf)],
-    ids=["cbr", "random cbr", "on-off"],
+    [
+        ('"cbr"', 0.008),
+        ('"cbr", random = true', 0.012),
+        ('"cbr", random = "exponential"', math.inf),
+        ('"on-off", on = "0.2 s", off = "0.1 s"', math.inf),
+    ],
+    ids=["cbr", "random cbr", "Poisson process", "on-off"],
 )
 def test_random_times_are_those_of_the_simulator(kind: str, longest_s: float) -> None:
     scenario = tl.loads(WIRE + DATAGRAMS.replace('"on-off", on = "0.2 s", off = "0.1 s"', kind))

@@ -258,6 +258,8 @@ def test_sizes_come_from_a_file_beside_the_scenario(tmp_path: Path) -> None:
         ("1000,0.5\nx,1\n", "a whole number of bytes and a share from 0 to 1, not 'x,1' in line 2"),
         ("1000,0.5\n2000\n", "a whole number of bytes and a share from 0 to 1, not '2000' in line 2"),
         ("1000,0.5\n2000,1.5\n", "a whole number of bytes and a share from 0 to 1, not '2000,1.5' in line 2"),
+        ("1e5000,1\n", "a whole number of bytes and a share from 0 to 1, not '1e5000,1' in line 1"),
+        ("1000,1e-999999999\n", "a whole number of bytes and a share from 0 to 1, not '1000,1e-999999999' in line 1"),
         ("", "lines such as 1000,0.5 of bytes and cumulative share, of which there is none"),
         ("1000,0.5\n", "a last share of 1, not 0.5 in the file"),
         ("1000,0.5\n500,1\n", "sizes and shares that do not fall: 500 B and 1 come after a share of 0.5 in the file"),

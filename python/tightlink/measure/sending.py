@@ -179,7 +179,7 @@ def _pattern(plan: Plan, index: int, flow: Mapping[str, Any], size: int) -> Cons
     match flow["traffic"]:
         case {"kind": "saturate"}:
             return Constant(_saturating(plan, index, f"traffic.{flow['group']}", size))
-        case {"kind": "cbr", "random": True} | {"kind": "on-off"}:
+        case {"kind": "cbr", "random": _} | {"kind": "on-off"}:
             return _drawn(flow, plan.resolved["seed"])
         case {"kind": "cbr", "pace": {"interval_s": interval_s}}:
             return Constant(interval_s)

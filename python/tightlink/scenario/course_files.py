@@ -22,6 +22,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.lazy import pl
 from tightlink.scenario.changes import Changing
+from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.values import Period
 
 _LARGEST: Final = 512 * 2**20
@@ -45,8 +46,8 @@ def read_course(name: str, key: str, columns: Mapping[str, float]) -> Course:
     try:
         found = Path(name).stat()
         return _course(name, key, tuple(columns.items()), found.st_mtime_ns, found.st_size)
-    except OSError as error:
-        raise _unreadable(name, key, f"a file that can be read: {(error.strerror or str(error)).lower()}") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(name, key, f"a file that can be read: {why_unreadable(error)}") from None
 
 
 class CourseTable(Changing):

@@ -55,6 +55,17 @@ def placed(error: ScenarioError, file: str | None, changed: Collection[str] = ()
     return error
 
 
+def why_unreadable(error: OSError | ValueError) -> str:
+    """Why a file cannot be read, in the words that end a sentence.
+
+    >>> why_unreadable(FileNotFoundError(2, "No such file or directory")), why_unreadable(ValueError("null byte"))
+    ('no such file or directory', 'not the name of a file')
+    """
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    return "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "not the name of a file"
+
+
 @contextmanager
 def below(table: str) -> Iterator[None]:
     """Errors raised inside have keys relative to this table."""

@@ -20,12 +20,14 @@ from tightlink.errors import ScenarioError
 from tightlink.scenario.changes import Changing, RampedSchedule, Step, mean_of
 from tightlink.scenario.course_files import Course, RampedTable
 from tightlink.scenario.forms import Forms
+from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import wrong
 from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, line_rate
 
 #: A trace of a day at 12 Mbit/s has a tenth of them.
 _MOST_INSTANTS: Final = 10**9
+_MOST_DIGITS: Final = 100
 _LARGEST_TRACE: Final = 512 * 2**20
 #: What leaves at each instant of a trace, in bits.
 _OPPORTUNITY_BITS: Final = 8 * 1504
@@ -80,13 +82,11 @@ class RateTrace(Changing):
 
     def instants(self) -> tuple[int, ...]:
         """The milliseconds in the file."""
-        path = Path(self.trace)
         try:
-            found = path.stat()
+            found = Path(self.trace).stat()
             return _instants(self.trace, found.st_mtime_ns, found.st_size)
-        except OSError as error:
-            reason = (error.strerror or "it cannot be read").lower()
-            raise _unreadable(self.trace, f"a file that can be read: {reason}") from None
+        except (OSError, ValueError) as error:
+            raise _unreadable(self.trace, f"a file that can be read: {why_unreadable(error)}") from None
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
@@ -111,15 +111,16 @@ def _instants(name: str, _changed_ns: int, size: int) -> tuple[int, ...]:
     except UnicodeDecodeError:
         raise _unreadable(name, "a trace: a line with a whole number of milliseconds for each 1504 bytes") from None
     found: list[int] = []
-    for number_, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text:
             continue
-        if not text.isdecimal() or int(text) > _MOST_INSTANTS:
-            expected = f"a whole number of milliseconds in each line, not {text[:40]!r} in line {number_}"
+        # Python makes no number of thousands of digits.
+        if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) > _MOST_INSTANTS:
+            expected = f"a whole number of milliseconds in each line, not {text[:40]!r} in line {number}"
             raise _unreadable(name, expected)
         if found and int(text) < found[-1]:
-            raise _unreadable(name, f"milliseconds that do not fall, as in line {number_}: {found[-1]}, then {text}")
+            raise _unreadable(name, f"milliseconds that do not fall, as in line {number}: {found[-1]}, then {text}")
         found.append(int(text))
     if not found:
         raise _unreadable(name, "a trace with a line for each 1504 bytes, of which there is none")

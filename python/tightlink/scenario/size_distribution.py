@@ -9,6 +9,7 @@ Example:
 from __future__ import annotations
 
 import csv
+import re
 from fractions import Fraction as Exact
 from pathlib import Path
 from typing import Annotated, Final, Self
@@ -17,11 +18,14 @@ from pydantic import AfterValidator, Field, PrivateAttr
 
 from tightlink import units
 from tightlink.errors import ScenarioError
+from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.users import Shape
 from tightlink.scenario.values import Amount, Fraction, SizePoint, choice, two
 
 _LARGEST_FILE: Final = 2**20
+#: Python would write all of the digits.
+_LARGE_EXPONENT: Final = re.compile(r"[eE][+-]?\d{4}")
 
 
 Point = Annotated[tuple[SizePoint, Fraction], two('a size and the share of transfers up to it, such as ["10 kB", 0.5]')]
@@ -119,9 +123,8 @@ def _read(path: Path, written: str) -> list[tuple[str, float | str]]:
         if path.stat().st_size > _LARGEST_FILE:
             raise fail("a file of at most 1 MiB")
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "not UTF-8 text").lower()
-        raise fail(f"a file that can be read: {reason}") from None
+    except (OSError, ValueError) as error:
+        raise fail(f"a file that can be read: {why_unreadable(error)}") from None
     points: list[tuple[str, float | str]] = []
     for number, row in enumerate(csv.reader(text.splitlines()), 1):
         cells = [cell.strip() for cell in row]
@@ -141,6 +144,8 @@ def _read(path: Path, written: str) -> list[tuple[str, float | str]]:
 
 def _point(cells: list[str]) -> tuple[str, float] | None:
     """A line of the file as a point; nothing where it is none."""
+    if any(map(_LARGE_EXPONENT.search, cells)):
+        return None
     try:
         size, share = map(Exact, cells)
     except (ValueError, ZeroDivisionError):

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tightlink.errors import ScenarioError, escaped_in_text
+from tightlink.scenario.problems import why_unreadable
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _PLACE: Final = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
@@ -57,13 +58,12 @@ def read(path: str | Path) -> str:
             raise ScenarioError("the file is too large for a scenario", file=str(path), statement=True)
         # Some editors put a byte order mark before the text.
         return file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ScenarioError(f"cannot be read: {reason}", file=str(path), statement=True) from None
     except UnicodeDecodeError as error:
         raise ScenarioError(_no_text(file, error), file=str(path), statement=True) from None
-    except ValueError:
-        raise ScenarioError("not the name of a file", file=repr(str(path)), statement=True) from None
+    except OSError as error:
+        raise ScenarioError(f"cannot be read: {why_unreadable(error)}", file=str(path), statement=True) from None
+    except ValueError as error:
+        raise ScenarioError(why_unreadable(error), file=repr(str(path)), statement=True) from None
 
 
 def _no_text(file: Path, error: UnicodeDecodeError) -> str:

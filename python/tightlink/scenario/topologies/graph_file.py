@@ -16,6 +16,7 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, one_of, show
 from tightlink.lazy import nx
+from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.table import NAME
 from tightlink.scenario.topologies.geography import Place, delay, is_on_earth
 from tightlink.scenario.values import FASTEST, LONGEST_TIME, SLOWEST
@@ -69,9 +70,9 @@ def read(path: Path) -> Any:
         if path.stat().st_size > _LARGEST_FILE:
             raise ScenarioError("the file is too large for a network", key="file", value=str(path), statement=True)
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "not UTF-8 text").lower()
-        raise ScenarioError(f"cannot be read: {reason}", key="file", value=str(path), statement=True) from None
+    except (OSError, ValueError) as error:
+        said = f"cannot be read: {why_unreadable(error)}"
+        raise ScenarioError(said, key="file", value=str(path), statement=True) from None
     try:
         return _parsed(text, shape)
     except Exception as error:  # noqa: BLE001
