@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tightlink.errors import TightlinkError
-from tightlink.measure.datagrams import of_arrivals, of_flows
+from tightlink.measure.datagrams import of_arrivals, of_flow
 from tightlink.measure.probe import echo_udp, listen, open_udp, receive_tcp, receive_udp, send_tcp, send_udp
 from tightlink.measure.traffic import (
     Constant,
@@ -150,8 +150,9 @@ def test_every_pattern_sends_as_many_as_it_says() -> None:
     sent, received = datagrams(*flows, most=total)
     assert sent.ended == "done"
     assert (sent.refused, sent.unreachable, received.overflowed, received.foreign) == (0, 0, 0, 0)
-    for (flow, found), (_, count) in zip(of_flows(sent, received), patterns, strict=True):
-        assert (flow, found.sent, found.lost, found.duplicates) == (flow, count, 0, 0)
+    for flow, (_, count) in zip(flows, patterns, strict=True):
+        found = of_flow(flow.flow, sent, received)
+        assert (found.sent, found.lost, found.duplicates) == (count, 0, 0)
         assert found.one_way_delay_min_s is not None
         assert found.one_way_delay_min_s > 0
     trains = sent.due_ns[sent.flow == 1] - sent.began_ns

@@ -22,14 +22,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-#: Asks the kernel for SIGKILL when its parent ends, makes sure that it has not ended already, and runs. Its nice value
-#: has the kernel count its time apart; yielding all the time, it never keeps what is not idle waiting. Who is not root
-#: may set that of a session ten times a second only.
-_PROGRAM: Final = """
-import ctypes, os, sys, time
-ctypes.CDLL(None).prctl(1, 9)
-if os.getppid() != int(sys.argv[1]):
-    sys.exit(1)
+from tightlink.measure.child import ENDS_WITH_PARENT
+
+#: Its nice value has the kernel count its time apart; yielding all the time, it never keeps what is not idle waiting.
+#: Who is not root may set that of a session ten times a second only.
+_RUNS: Final = """
 while True:
     try:
         with open("/proc/self/autogroup", "w") as group:
@@ -55,7 +52,7 @@ def kept_awake() -> Iterator[list[int]]:
     running: list[subprocess.Popen[bytes]] = []
     try:
         for processor in processors:
-            command = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(os.getpid()), str(processor)]
+            command = [sys.executable, "-I", "-S", "-c", ENDS_WITH_PARENT + _RUNS, str(os.getpid()), str(processor)]
             quiet = subprocess.DEVNULL
             running.append(subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True))
         yield processors

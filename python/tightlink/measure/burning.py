@@ -20,7 +20,7 @@ def input_ring(plan: Plan, device: Device) -> int:
         TightlinkError: No device can be such a ring.
     """
     if plan.processor is None:
-        raise TightlinkError("there is no processor time to spend: no router of the scenario has a processor")
+        raise AssertionError("a relay is not told to spend the time of no processor")
     if device != "tun":
         raise TightlinkError(f"a device of kind {device} is no input ring of a router that spends its time: take tun")
     name, _, processor = plan.processor

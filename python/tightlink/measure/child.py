@@ -15,14 +15,14 @@ from typing import Final
 
 from tightlink.measure.programs import Finished
 
-#: Asks the kernel for SIGKILL when its parent ends, makes sure that it has not ended already, becomes the program.
-_BEGIN: Final = """
-import ctypes, os, sys
+#: Asks the kernel for SIGKILL when its parent ends, whose number it is given, and makes sure that it has not ended yet.
+ENDS_WITH_PARENT: Final = """
+import ctypes, os, sys, time
 ctypes.CDLL(None).prctl(1, 9)
 if os.getppid() != int(sys.argv[1]):
     sys.exit(1)
-os.execvp(sys.argv[2], sys.argv[2:])
 """
+_BECOMES: Final = "os.execvp(sys.argv[2], sys.argv[2:])"
 
 
 def run(argv: Sequence[str], *, timeout_s: float) -> Finished:
@@ -31,7 +31,7 @@ def run(argv: Sequence[str], *, timeout_s: float) -> Finished:
     Raises:
         TimeoutError: It was ended.
     """
-    command = [sys.executable, "-I", "-S", "-c", _BEGIN, str(os.getpid()), *argv]
+    command = [sys.executable, "-I", "-S", "-c", ENDS_WITH_PARENT + _BECOMES, str(os.getpid()), *argv]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,

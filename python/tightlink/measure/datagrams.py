@@ -11,7 +11,6 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -63,13 +62,11 @@ class Datagrams:
         }
 
 
-def of_flows(sent: UdpSent, received: UdpReceived) -> Iterator[tuple[int, Datagrams]]:
-    """What became of each flow that was sent, by its number."""
-    delay_s = (received.received_ns - received.sent_ns) / 1e9
-    for flow in np.unique(sent.flow):
-        own = received.flow == flow
-        count = int(np.count_nonzero(sent.flow == flow))
-        yield int(flow), of_arrivals(seq=received.seq[own], delay_s=delay_s[own], sent=count)
+def of_flow(flow: int, sent: UdpSent, received: UdpReceived) -> Datagrams:
+    """What became of the datagrams of a flow, by its number."""
+    own = received.flow == flow
+    delay_s = (received.received_ns[own] - received.sent_ns[own]) / 1e9
+    return of_arrivals(seq=received.seq[own], delay_s=delay_s, sent=int(np.count_nonzero(sent.flow == flow)))
 
 
 def of_arrivals(*, seq: NDArray[np.int64], delay_s: NDArray[np.float64], sent: int) -> Datagrams:

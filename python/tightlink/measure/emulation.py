@@ -12,23 +12,21 @@ Example:
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import time
 from collections.abc import Mapping
 from typing import Any, Self
 
-import tightlink
 from tightlink import units
 from tightlink.measure import metadata
 from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.hosts import QUEUE, Device, lay_out, unread
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import InvalidMeasurementError, Relay, relay_spec
+from tightlink.measure.relay import Relay, check_read, relay_spec
+from tightlink.measure.results import identity, manifest
 from tightlink.measure.sides import Host
 from tightlink.measure.testbed import Bed
 from tightlink.measure.traced import with_queueing_delays
-from tightlink.run import MEASUREMENT, Framed, Run
+from tightlink.run import Framed, Run
 
 
 class Emulation:
@@ -97,25 +95,21 @@ class Emulation:
         lost = unread(self.bed, self.plan) if self._device == "tun" else 0
         if self._burn:
             relayed = as_router(relayed, lost)
-        elif lost:
-            raise InvalidMeasurementError(f"lateness: {lost} packets were lost before the relay could read them")
+        else:
+            check_read(lost)
         scenario = self.plan.scenario
-        written = scenario.explicit().written()
-        identity = hashlib.sha256(json.dumps([written, self._began, relayed.summary]).encode()).hexdigest()
-        manifest = {
-            "source": MEASUREMENT,
-            "identity": identity,
-            "scenario": written,
-            "version": tightlink.__version__,
-            "warnings": self.warnings,
-            "relay": {name: value for name, value in relayed.summary.items() if name not in {"links", "node"}},
-            "host": self._known | metadata.between(self._load, metadata.load()),
-            "timing": {"wall_s": time.time() - self._began},
-        }
+        told = manifest(
+            scenario,
+            identity(self.plan, "emulate", self._device, self._began, relayed.summary),
+            warnings=self.warnings,
+            relay={name: value for name, value in relayed.summary.items() if name not in {"links", "node"}},
+            host=self._known | metadata.between(self._load, metadata.load()),
+            timing={"wall_s": time.time() - self._began},
+        )
         tables = dict(relayed.tables)
         if "packets" in tables:
             tables["links"] = with_queueing_delays(tables["links"], tables["packets"])
-        return Run(scenario, manifest, Framed(tables))
+        return Run(scenario, told, Framed(tables))
 
 
 def told(relayed: Mapping[str, Any]) -> str:

@@ -6,7 +6,6 @@ the sender was the slowest, `slowest` tells: what a slow sender got through is n
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import socket as sockets
 import time
@@ -14,7 +13,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, Final, Literal
 
-import tightlink
 from tightlink import units
 from tightlink.errors import ScenarioError, TightlinkError
 from tightlink.measure import metadata
@@ -22,15 +20,15 @@ from tightlink.measure.awake import kept_awake
 from tightlink.measure.forwarding_sender import Sending, Work, send
 from tightlink.measure.kernel_router import ETHERNET_BYTES, Did, KernelRouter
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import InvalidMeasurementError
-from tightlink.measure.results import attempted, frame, identity
+from tightlink.measure.relay import WAITS, InvalidMeasurementError, check_waited
+from tightlink.measure.results import attempted, frame, identity, manifest, time_of_day
 from tightlink.measure.sending import Job, jobs
 from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.testbed import Bed
 from tightlink.measure.traffic import Constant
 from tightlink.measure.trains import send_trains
 from tightlink.progress import Watch
-from tightlink.run import MEASUREMENT, Framed, Run
+from tightlink.run import Framed, Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
 
 _BITS: Final = 8
@@ -44,8 +42,7 @@ _LEAD_S: Final = 0.05
 #: What is on its way when the sender stops is through when nothing was counted for so long; at most so long.
 _QUIET_S: Final = 0.02
 _DRAINS_S: Final = 2.0
-#: The largest share of the time for which others may have the router's processor, or the sender's.
-WAITS: Final = 0.02
+#: The largest share of the time for which others may have the sender's processor.
 _SENDER_WAITS: Final = 0.1
 #: What has passed is counted when the flow has stopped, and at most by so much of its time later.
 _LATE: Final = 0.005
@@ -178,21 +175,18 @@ def _once(work: Work) -> Run:
         during, after = ended.since(before), _drained(router).since(before)
     lasts_ns = int(work.job.stop_s * _NS)
     _check(during, sending, late=(ended.time_ns - begin_ns) / lasts_ns - 1, steal=known["cpu_steal"] or 0.0)
-    forwarding = asdict(during) | {"pinned": pinned, "processors": work.processors}
-    manifest = {
-        "source": MEASUREMENT,
-        "identity": identity(work.plan, "kernel", began),
-        "scenario": work.plan.scenario.explicit().written(),
-        "version": tightlink.__version__,
-        "sender": dict(sending.facts),
-        "link": {"names": list(work.plan.links), "device": "veth", "mtu_bytes": work.packet_bytes},
-        "began": dt.datetime.fromtimestamp(began, dt.UTC).isoformat(timespec="milliseconds"),
-        "host": known,
-        "forwarding": forwarding,
-        "timing": {"wall_s": time.monotonic() - started},
-        "warnings": [f"the receiving host had no room for {full} packets"] if (full := after.dropped_out) else [],
-    }
-    return Run(work.plan.scenario, manifest, Framed(tables(work.plan, work.job, sending.sent, during, after)))
+    told = manifest(
+        work.plan.scenario,
+        identity(work.plan, "kernel", began),
+        sender=dict(sending.facts),
+        link={"names": list(work.plan.links), "device": "veth", "mtu_bytes": work.packet_bytes},
+        began=time_of_day(began),
+        host=known,
+        forwarding=asdict(during) | {"pinned": pinned, "processors": work.processors},
+        timing={"wall_s": time.monotonic() - started},
+        warnings=[f"the receiving host had no room for {full} packets"] if (full := after.dropped_out) else [],
+    )
+    return Run(work.plan.scenario, told, Framed(tables(work.plan, work.job, sending.sent, during, after)))
 
 
 def _check(during: Did, sending: Sending, *, late: float, steal: float) -> None:
@@ -204,11 +198,7 @@ def _check(during: Did, sending: Sending, *, late: float, steal: float) -> None:
         raise InvalidMeasurementError(
             f"lateness: other machines had {steal:.1%} of the processors' time, and at most {WAITS:.0%} are accepted"
         )
-    if during.waited_s > WAITS * during.passed_s:
-        raise InvalidMeasurementError(
-            f"lateness: the router waited for a processor for {during.waited_s / during.passed_s:.1%} of the time, and "
-            f"at most {WAITS:.0%} are accepted: the machine is too busy"
-        )
+    check_waited(during.waited_s, during.passed_s)
     if sending.facts.get("busy", 1.0) < 1 - _SENDER_WAITS:
         had = f"{sending.facts['busy']:.0%}"
         raise InvalidMeasurementError(

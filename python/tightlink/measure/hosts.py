@@ -21,8 +21,6 @@ Device = Literal["tun", "packet"]
 #: The device of a side at its links, and that of a host towards the router of its side.
 DEVICE: Final = "tight0"
 _INSIDE: Final = "inside0"
-#: Column of /proc/net/dev with the packets that a device did not take.
-_DROPPED: Final = 11
 #: Names that no node can have.
 _ROUTERS: Final = ("<router 0>", "<router 1>")
 _RELAY: Final = "<relay>"
@@ -157,12 +155,10 @@ def unread(bed: Bed, plan: Plan) -> int:
     Raises:
         TightlinkError: A device is gone.
     """
-    return sum(_unread(bed, device_owner(plan, side)[0]) for side in range(plan.sides))
-
-
-def _unread(bed: Bed, host: str) -> int:
-    for line in bed.run(host, ["cat", "/proc/net/dev"], timeout_s=10).output.splitlines():
-        name, _, counts = line.partition(":")
-        if name.strip() == DEVICE:
-            return int(counts.split()[_DROPPED])
-    raise TightlinkError(f"{host} has no device {DEVICE} any more")
+    lost = 0
+    for host, _ in (device_owner(plan, side) for side in range(plan.sides)):
+        _, counters = bed.counters(host)
+        if DEVICE not in counters:
+            raise TightlinkError(f"{host} has no device {DEVICE} any more")
+        lost += counters[DEVICE].dropped_out
+    return lost

@@ -20,6 +20,7 @@ from typing import Final
 
 from tightlink.errors import TightlinkError
 from tightlink.measure.hosts import DEVICE
+from tightlink.measure.metadata import scheduled
 from tightlink.measure.plan import Plan
 from tightlink.measure.settings import largest_packet
 from tightlink.measure.sides import Host
@@ -181,13 +182,12 @@ def _thread(device: str) -> int:
 
 
 def _scheduled(thread: int) -> tuple[float, float, int]:
-    """Seconds for which a thread ran and for which it waited for a processor, and how often it began to run.
+    """What `scheduled` says of a thread.
 
     Raises:
-        TightlinkError: The kernel does not count them, or the thread is gone.
+        TightlinkError: The kernel does not count it, or the thread is gone.
     """
     try:
-        ran_ns, waited_ns, runs = Path(f"/proc/{thread}/schedstat").read_text(encoding="ascii").split()
+        return scheduled(thread)
     except OSError as error:
         raise TightlinkError(f"the kernel does not tell how long its threads ran ({error.strerror})") from None
-    return int(ran_ns) / _NS, int(waited_ns) / _NS, int(runs)

@@ -22,7 +22,7 @@ from tightlink.measure.burning import as_router, input_ring
 from tightlink.measure.echo import Echoes
 from tightlink.measure.hosts import QUEUE, Device, Hosts, lay_out, unread
 from tightlink.measure.plan import Plan
-from tightlink.measure.relay import InvalidMeasurementError, Relay, relay_spec
+from tightlink.measure.relay import InvalidMeasurementError, Relay, check_read, check_waited, relay_spec
 from tightlink.measure.results import Measured, attempted, run
 from tightlink.measure.sender_iperf3 import Iperf3
 from tightlink.measure.sender_iperf3 import warnings as of_iperf3
@@ -44,8 +44,6 @@ _SHORTEST_S: Final = 0.1
 _STEP_S: Final = 0.005
 #: How often it is told how far it is, in seconds.
 _TELLS_S: Final = 0.2
-#: The largest share of the time for which a router that spends its time may wait for a processor.
-_WAITS: Final = 0.02
 #: Samples of connections where the scenario does not say how often, in seconds.
 _SAMPLES_S: Final = 0.1
 
@@ -188,8 +186,8 @@ def _measured(bed: Bed, hosts: Hosts, plan: Plan, work: _Work) -> Measured:
             if work.burns:
                 load = None if before is None or after is None else _load(before, after, duration_s)
                 relayed = as_router(relayed, lost, load=load)
-            elif lost:
-                raise InvalidMeasurementError(f"lateness: {lost} packets were lost before the relay could read them")
+            else:
+                check_read(lost)
     finally:
         sender.stop()
     trips = None if echoes is None else echoes.samples(begin_ns)
@@ -203,11 +201,7 @@ def _load(before: tuple[float, float], after: tuple[float, float], duration_s: f
         InvalidMeasurementError: Something else had it too often.
     """
     ran_s, waited_s = (later - sooner for sooner, later in zip(before, after, strict=True))
-    if waited_s > _WAITS * duration_s:
-        raise InvalidMeasurementError(
-            f"lateness: the router waited for a processor for {waited_s / duration_s:.1%} of the time, and at most "
-            f"{_WAITS:.0%} are accepted: the machine is too busy"
-        )
+    check_waited(waited_s, duration_s)
     # It was looked at a moment before and a moment after.
     return min(1.0, ran_s / duration_s)
 

@@ -47,6 +47,16 @@ def load() -> dict[str, Any]:
     return {"load_average": list(os.getloadavg()), "cpu_s": times}
 
 
+def scheduled(thread: int) -> tuple[float, float, int]:
+    """Seconds for which a thread ran and for which it waited for a processor, and how often it began to run.
+
+    Raises:
+        OSError: The kernel does not count them, or the thread is gone.
+    """
+    ran_ns, waited_ns, runs = Path(f"/proc/{thread}/schedstat").read_text(encoding="ascii").split()
+    return int(ran_ns) / 1e9, int(waited_ns) / 1e9, int(runs)
+
+
 def between(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """The load of a time between two looks at it: averages at both, and the shares of what processors did.
 

@@ -30,6 +30,7 @@ from tightlink.errors import TightlinkError
 from tightlink.lazy import _core, pl
 from tightlink.measure.awake import kept_awake
 from tightlink.measure.hosts import Device
+from tightlink.measure.metadata import scheduled
 from tightlink.measure.plan import Plan
 from tightlink.measure.sides import Route
 from tightlink.tables import TABLES, schema
@@ -43,6 +44,8 @@ _LATE_SHARE: Final = 0.01
 _LATE_S: Final = 100e-6
 #: The share of time for which a relay may be awake and still spin; all relays together have a quarter of the machine.
 _SPIN_SHARE: Final = 0.5
+#: The largest share of the time for which others may have the processor of a router that spends its time.
+WAITS: Final = 0.02
 #: Packets of which the time that a full queue takes is told, in bytes.
 _USUAL: Final = 1500
 _DEVICES: Final = {"tun": "datagram", "packet": "packet"}
@@ -50,6 +53,29 @@ _DEVICES: Final = {"tun": "datagram", "packet": "packet"}
 
 class InvalidMeasurementError(TightlinkError):
     """A link that was not what it should have been: what was measured over it is no result."""
+
+
+def check_waited(waited_s: float, passed_s: float) -> None:
+    """Check that a router had its processor when it needed it.
+
+    Raises:
+        InvalidMeasurementError: Something else had it for more than `WAITS` of the time.
+    """
+    if waited_s > WAITS * passed_s:
+        raise InvalidMeasurementError(
+            f"lateness: the router waited for a processor for {waited_s / passed_s:.1%} of the time, and at most "
+            f"{WAITS:.0%} are accepted: the machine is too busy"
+        )
+
+
+def check_read(lost: int) -> None:
+    """Check that a relay has read all packets.
+
+    Raises:
+        InvalidMeasurementError: Devices had no room left for some.
+    """
+    if lost:
+        raise InvalidMeasurementError(f"lateness: {lost} packets were lost before the relay could read them")
 
 
 def relay_spec(
@@ -175,10 +201,7 @@ class Relayed:
                 f"after they were due, and at most {accepted} may be (99 % within {p99}, all within "
                 f"{most}): the machine is too busy, or the link too fast for it{asks}"
             )
-        if self.summary["unread"]:
-            raise InvalidMeasurementError(
-                f"lateness: {self.summary['unread']} packets were lost before the relay could read them"
-            )
+        check_read(self.summary["unread"])
         if self.summary["full"]:
             raise InvalidMeasurementError(
                 "the relay had no room left for packets: its queue and its delay hold too many of them"
@@ -262,11 +285,10 @@ class Relay:
         By the kernel's scheduler; nothing where this kernel does not count it.
         """
         try:
-            text = Path(f"/proc/{self._process.pid}/schedstat").read_text(encoding="ascii")
+            ran_s, waited_s, _ = scheduled(self._process.pid)
         except OSError:
             return None
-        ran, waited, *_ = text.split()
-        return int(ran) / 1e9, int(waited) / 1e9
+        return ran_s, waited_s
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until it ends of itself, but no longer than that; whether it has ended."""

@@ -24,6 +24,7 @@ from tightlink.measure.settings import UDP_HEADER
 from tightlink.measure.traced import first_s, full_share, of_delays, of_flow, of_link
 from tightlink.run import MEASUREMENT, Framed, Run
 from tightlink.run.tables import framed
+from tightlink.scenario import Scenario
 from tightlink.tables import TABLES, schema
 
 _BITS: Final = 8
@@ -83,6 +84,17 @@ def identity(plan: Plan, *how: object) -> str:
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
+def manifest(scenario: Scenario, identity: str, **more: Any) -> dict[str, Any]:
+    """The manifest of a measurement, with what all of them say of themselves first."""
+    own = {"source": MEASUREMENT, "identity": identity, "scenario": scenario.explicit().written()}
+    return {**own, "version": tightlink.__version__, **more}
+
+
+def time_of_day(began: float) -> str:
+    """When a measurement began, in seconds since 1970, as its manifest has it."""
+    return dt.datetime.fromtimestamp(began, dt.UTC).isoformat(timespec="milliseconds")
+
+
 def run(
     measured: Measured,
     *,
@@ -123,31 +135,28 @@ def run(
     refused = relayed.summary["refused"]
     kernel = {job.label: found[job.index].kernel for job in measured.jobs if found[job.index].kernel}
     scenario = measured.plan.scenario
-    began = dt.datetime.fromtimestamp(measured.began, dt.UTC).isoformat(timespec="milliseconds")
-    manifest = {
-        "source": MEASUREMENT,
-        "identity": identity(measured.plan, measured.sender.name, device, measured.began),
-        "scenario": scenario.explicit().written(),
-        "version": tightlink.__version__,
-        "sender": {"name": measured.sender.name, **measured.sender.facts()},
-        "link": {"names": list(measured.plan.links), "device": device, "mtu_bytes": mtu},
-        "tcp_info": kernel,
-        "began": began,
-        "host": dict(host),
-        "relay": {
+    told = manifest(
+        scenario,
+        identity(measured.plan, measured.sender.name, device, measured.began),
+        sender={"name": measured.sender.name, **measured.sender.facts()},
+        link={"names": list(measured.plan.links), "device": device, "mtu_bytes": mtu},
+        tcp_info=kernel,
+        began=time_of_day(measured.began),
+        host=dict(host),
+        relay={
             name: relayed.summary[name]
             for name in ("lateness", "priority", "cpu_s", "memory_locked", "refused", "full", "duration_s")
         },
-        "receivers": receivers,
-        "timing": dict(timing),
-        "warnings": [
+        receivers=receivers,
+        timing=dict(timing),
+        warnings=[
             *warnings,
             *errors,
             *([f"hosts did not take {refused} packets when they were due"] if refused else []),
             *acknowledging.warnings(receivers, relayed.summary["lateness"]["bound_s"]),
         ],
-    }
-    return Run(scenario, manifest, Framed(frames))
+    )
+    return Run(scenario, told, Framed(frames))
 
 
 def _numbers(measured: Measured) -> dict[int, int]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from tightlink.errors import TightlinkError
 from tightlink.measure import probe
-from tightlink.measure.datagrams import of_arrivals
+from tightlink.measure.datagrams import of_flow
 from tightlink.measure.probe_sockets import can_advertise
 from tightlink.measure.relay import InvalidMeasurementError
 from tightlink.measure.sending import Address, Job, Sent
@@ -288,17 +288,14 @@ class Probe:
         found = []
         for job in self._datagrams:
             received: UdpReceived = self._loops[f"udp received {job.index}"].result
-            own = received.flow == job.index
-            counted = int((sent.flow == job.index).sum())
-            delays = (received.received_ns[own] - received.sent_ns[own]) / _NS
-            arrived = of_arrivals(seq=received.seq[own], delay_s=delays, sent=counted)
-            known = arrived.columns()
+            arrived = of_flow(job.index, sent, received)
             columns = {
                 "start_s": job.start_s,
                 "stop_s": job.stop_s,
-                "packets_sent": counted,
-                "bytes_sent": counted * (job.payload_bytes + UDP_HEADER),
-                **{name: value for name, value in known.items() if not name.startswith("packets_")},
+                "packets_sent": arrived.sent,
+                "bytes_sent": arrived.sent * (job.payload_bytes + UDP_HEADER),
+                # Of the others the trace of the link knows.
+                **{name: value for name, value in arrived.columns().items() if not name.startswith("packets_")},
             }
             errors = [f"the receiver had no room for {received.overflowed} datagrams"] if received.overflowed else []
             found.append(Sent(job.index, columns, {}, errors))

@@ -338,7 +338,7 @@ def machine(runs: Sequence[Run]) -> str:
 
 def kernel(runs: Sequence[Run]) -> str:
     """The same of runs over the kernel's own forwarding."""
-    from tightlink.measure.forwarding import WAITS
+    from tightlink.measure.relay import WAITS
 
     if not runs:
         return ""
