@@ -258,4 +258,11 @@ def test_what_takes_minutes_is_asked_for(
     monkeypatch.setattr(memory, "_MOST_BUILT", 10)
     few = ["run", str(file), "--set", "topology.net.pairs=5"]
     assert cli.main(few) == 2
+    capsys.readouterr()
     assert cli.main([*few, "--yes"]) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(memory, "_FEW_BUILT", 10)
+    assert cli.main([*few, "--yes"]) == 0
+    assert capsys.readouterr().err == (
+        "tightlink: building 21 nodes, links and flows, which may take 3 ms, before anything is simulated\n"
+    )

@@ -15,7 +15,7 @@ from tightlink.console import print_json, print_verbatim, print_why, say, warned
 from tightlink.diagnosis import why
 from tightlink.run import is_there, open_run
 from tightlink.scenario import Scenario, load, understood
-from tightlink.scenario.memory import check_patience, needed
+from tightlink.scenario.memory import check_patience, needed, patience
 from tightlink.simulate import check_threads, expected_threads, prepare, simulate, with_seed
 
 #: Tables of which the rows are few.
@@ -75,8 +75,7 @@ def run(
     check_threads(threads)
     if show_config:
         return _show_config(scenario, threads)
-    if not yes:
-        check_patience(scenario)
+    _ask_patience(scenario, allowed=yes)
     check_shown(report, plot)
     files: dict[str, Any] = {"tr": tr, "pcap": pcap, "pcap_at": pcap_at}
     there = output is not None and not any(files.values()) and _already_there(scenario, output, trace=trace)
@@ -101,6 +100,14 @@ def run(
     if there:
         say(f"{output}: this run is already there")
     return warned(result.warnings)
+
+
+def _ask_patience(scenario: Scenario, *, allowed: bool) -> None:
+    """Refuse a network that takes minutes to be built, unless that is allowed, and say how long a large one takes."""
+    if not allowed:
+        check_patience(scenario)
+    if building := patience(scenario):
+        say(building)
 
 
 def _show_config(scenario: Scenario, threads: int | None) -> int:

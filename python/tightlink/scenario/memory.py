@@ -51,8 +51,11 @@ ROUTE_BYTES: Final = 14
 
 #: Rows of each sample: of a link, of a flow, of a processor, and of a group of users without those of its paths.
 _ROWS: Final = {"link": 3, "flow": 6, "processor": 4, "group": 10}
-#: Nodes, links and flows that are built within a minute or so.
+#: Nodes, links and flows that are built within minutes, and those that are built in a moment.
 _MOST_BUILT: Final = 2_000_000
+_FEW_BUILT: Final = 100_000
+#: What one takes at most: with a wire of its own, or where one of several equal paths is to be chosen.
+_BUILT_S: Final = 150e-6
 #: Less is not worth a word where there are no users.
 _LITTLE: Final = _GIB // 4
 _LINE_PACKET_BYTES: Final = 1500
@@ -144,6 +147,22 @@ def check_patience(scenario: Scenario) -> None:
             f"it needs {size}, which take minutes to be built before anything is simulated: take fewer, or add --yes",
             statement=True,
         )
+
+
+def patience(scenario: Scenario) -> str | None:
+    """How long it takes until a scenario is built, where that is not a moment: nothing is simulated before.
+
+    >>> import tightlink as tl
+    >>> tree = tl.FatTree(k=64, link={"rate": "10 Gbit/s"})
+    >>> patience(tl.Scenario(duration="1 ms", topology={"net": tree}))
+    'building 267,264 nodes, links and flows, which may take 40 s, before anything is simulated'
+    """
+    size = outline(scenario.explicit())
+    count = size.elements + size.flows
+    if count <= _FEW_BUILT:
+        return None
+    takes = units.format_time(float(f"{count * _BUILT_S:.1g}"))
+    return f"building {grouped(count)} nodes, links and flows, which may take {takes}, before anything is simulated"
 
 
 def _paths(users: Users) -> int:
