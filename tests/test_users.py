@@ -237,7 +237,7 @@ WRONG = [
     ("think", {"mean": "5 s", "shape": 1.5}, "think.shape = 1.5: expected nothing here"),
     ("patience.rate", "1 Mbit/s", 'expected a packet rate such as "20 packets/ms"'),
     ("crowd.stop", "30 min", "expected a time not after the duration, which is 1500 s"),
-    ("crowd.start", "20 min", "expected a time before its stop, which is 20 min"),
+    ("crowd.start", "20 min", "expected a time before the stop, which is 20 min"),
     ("crowd.at", "core", "expected routers with sources: core has none"),
     ("crowd.at", "x", "expected the name of a node"),
     ("long_lived.far.interface", "fas", 'expected one of normal, fast; did you mean "fast"?'),

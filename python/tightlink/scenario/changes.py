@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Delay, Period, in_si
-
-_SHORTEST_STEP: Final = "10 us"
 
 
 def _check_nothing(value: object) -> object:
@@ -111,9 +109,3 @@ def mean_of(times: Sequence[float], values: Sequence[float], end: float, *, line
     afters = [*values[1:], values[-1]] if linear else values
     spans = [after - before for before, after in itertools.pairwise([*times, end])]
     return sum(span * (value + after) / 2 for span, value, after in zip(spans, values, afters, strict=True)) / end
-
-
-def check_step(every: str) -> None:
-    """An error where steps are so short that they would stop the clock."""
-    if units.time(every) < units.time(_SHORTEST_STEP):
-        raise wrong(f'a time of at least "{_SHORTEST_STEP}"', key="every", value=every)

@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field, StrictBool
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step, check_step
+from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step
 from tightlink.scenario.course_files import RampedTable
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Delay, Period, PropagationDelay, in_si, number
+from tightlink.scenario.values import Delay, Period, PropagationDelay, Update, in_si, number
 
 _GAMMA_SHAPE: Final = number(lambda value: 0.1 <= value <= 1000, "a number from 0.1 to 1000, such as 2")  # noqa: PLR2004
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
@@ -109,11 +109,10 @@ class DelayRedraw(_Delay):
     """The smallest delay."""
     longest: Delay
     """The largest delay."""
-    every: Period = "15 s"
+    every: Update = "15 s"
     """For how long a delay holds."""
 
     def _check(self) -> None:
-        check_step(self.every)
         if units.time(self.longest) < units.time(self.shortest):
             raise wrong(f"at least the shortest, which is {self.shortest}", key="longest", value=self.longest)
 

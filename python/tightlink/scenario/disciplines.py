@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, StrictBool
+from pydantic import StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
@@ -24,15 +24,13 @@ from tightlink.scenario.values import (
     Rate,
     RingLimit,
     Size,
+    Update,
     in_si,
     number,
 )
 
 #: RED: upper bound of the largest probability where it adapts itself (Adaptive RED, §4.1).
 _RED_MOST_PROBABILITY: Final = 0.5
-
-#: PIE and REM: updates more often than that would only take time.
-_SHORTEST_UPDATE: Final = "10 us"
 
 #: REM: steps of the price, and the base of its probability, where numbers still tell packets apart.
 _LARGEST_STEP: Final = 1000
@@ -44,16 +42,8 @@ _MOST_PHI: Final = 10.0
 _PHI: Final = "a number from 1.000001 to 10, such as 1.001"
 
 
-def _check_update(text: str) -> str:
-    if units.time(text) < units.time(_SHORTEST_UPDATE):
-        raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', value=text)
-    return text
-
-
 #: Of Linux' CoDel and PIE, which keep delays short by themselves.
 SELDOM_REACHED: Final = "1000 packets"
-#: From one update of a probability or a price to the next.
-Update = Annotated[Period, AfterValidator(_check_update)]
 
 
 class Discipline(Table):

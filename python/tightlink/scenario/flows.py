@@ -9,7 +9,7 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, show
 from tightlink.scenario.dscp import CODE_POINTS
-from tightlink.scenario.network import Network, given
+from tightlink.scenario.network import Network, check_stop, given
 from tightlink.scenario.profiles import Profile
 from tightlink.scenario.traffic import Bulk, Cbr, Flow, Mixed, OnOff, Saturate, Starts, Video
 from tightlink.scenario.transport import tcp_spec, udp_spec
@@ -144,9 +144,7 @@ def _drawn(seed: int, group: str, index: int) -> float:
 
 
 def _check_times(key: str, flow: Flow, starts: list[float], stop: float, duration: float) -> None:
-    if stop > duration:
-        expected = f"a time not after the duration, which is {units.format_time(duration)}"
-        raise ScenarioError(expected, key=f"{key}.stop", value=flow.stop)
+    check_stop(key, flow.stop, duration)
     last, which = max(starts), ""
     if isinstance(flow.start, Starts) and flow.start.within is not None:
         # What is allowed must not depend on the seed.
@@ -168,13 +166,13 @@ def _check_path(
 ) -> None:
     if links is None:
         return
-    nodes = list(network.nodes)
     at, target = ends
     for link in links:
         hop = network.hops[link]
         if hop.origin != at:
-            expected = f"links that follow each other: {hop.name} does not begin at {nodes[at]}"
+            expected = f"links that follow each other: {hop.name} does not begin at {network.name(at)}"
             raise ScenarioError(expected, key=key, value=names)
         at = hop.target
     if at != target:
-        raise ScenarioError(f"links that lead to {nodes[target]}, not to {nodes[at]}", key=key, value=names)
+        expected = f"links that lead to {network.name(target)}, not to {network.name(at)}"
+        raise ScenarioError(expected, key=key, value=names)

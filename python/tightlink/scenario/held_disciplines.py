@@ -12,11 +12,11 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, StrictBool
 
 from tightlink import units
-from tightlink.scenario.disciplines import SELDOM_REACHED, Discipline, Update
+from tightlink.scenario.disciplines import SELDOM_REACHED, Discipline
 from tightlink.scenario.dscp import CODE_POINTS, Dscp
 from tightlink.scenario.forms import by_kind
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Fraction, Overhead, Period, QueueLimit, Rate, Size, in_si, number, whole
+from tightlink.scenario.values import Fraction, Overhead, Period, QueueLimit, Rate, Size, Update, in_si, number, whole
 
 _MOST_GAIN: Final = 1000.0
 _GAIN: Final = number(lambda value: 0 < value <= _MOST_GAIN, f"a number above 0 and up to {_MOST_GAIN:g}, such as 0.16")

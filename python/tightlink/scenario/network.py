@@ -43,6 +43,26 @@ def given(value: T | None) -> T:
     return value
 
 
+def span_s(key: str, start: str | None, stop: str | None, duration_s: float) -> tuple[float, float]:
+    """From when to when something lasts whose table is at ``key``, in seconds.
+
+    Raises:
+        ScenarioError: It ends after the run, or before it begins.
+    """
+    start_s, stop_s = units.time(given(start)), units.time(given(stop))
+    check_stop(key, stop, duration_s)
+    if start_s >= stop_s:
+        raise ScenarioError(f"a time before the stop, which is {stop}", key=f"{key}.start", value=start)
+    return start_s, stop_s
+
+
+def check_stop(key: str, stop: str | None, duration_s: float) -> None:
+    """An error where the ``stop`` of the table at ``key`` is after the run."""
+    if units.time(stop) > duration_s:
+        expected = f"a time not after the duration, which is {units.format_time(duration_s)}"
+        raise ScenarioError(expected, key=f"{key}.stop", value=stop)
+
+
 class Hop(NamedTuple):
     """One link, that is, one direction of a wire."""
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, check_step
+from tightlink.scenario.changes import Changing
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Period, number
+from tightlink.scenario.values import Period, Update, number
 
 _DEVIATION: Final = number(lambda value: 0 < value <= 10, "a number above 0 and up to 10, such as 0.2")  # noqa: PLR2004
 
@@ -40,13 +40,12 @@ class Walk(Process):
     """The smallest value."""
     most: Any
     """The largest value."""
-    every: Period = "100 ms"
+    every: Update = "100 ms"
     """Length of a step."""
     deviation: Annotated[float, _DEVIATION] = 0.1
     """Standard deviation of the logarithm of a step's factor."""
 
     def _check(self) -> None:
-        check_step(self.every)
         if not self.least_value() <= _si(self.start) <= _si(self.most):
             raise wrong(f"from least to most, {self.least} to {self.most}", key="start", value=self.start)
 
@@ -112,13 +111,12 @@ class Returning(Process):
     """Standard deviation in the long run."""
     memory: Period = "1 s"
     """In this time a distance from the mean shrinks to 1/e."""
-    every: Period = "10 ms"
+    every: Update = "10 ms"
     """Length of a step, in which it stays."""
     least: Any
     """The smallest value: what would be below it is it."""
 
     def _check(self) -> None:
-        check_step(self.every)
         if self.least_value() > _si(self.mean):
             raise wrong(f"at most the mean, which is {self.mean}", key="least", value=self.least)
 

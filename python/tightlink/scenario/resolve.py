@@ -26,7 +26,7 @@ from tightlink.scenario.scatter_spec import scatter_spec
 from tightlink.scenario.sizes_spec import check_whole
 from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.transfers_spec import transfers_spec
-from tightlink.scenario.transport import has_bdp
+from tightlink.scenario.transport import first_in_bdp
 from tightlink.scenario.users import Users
 from tightlink.scenario.users_spec import users_spec
 from tightlink.scenario.values import UNLIMITED
@@ -75,7 +75,7 @@ def depends_on_others(tables: dict[str, Any]) -> bool:
     return (
         any(queue["kind"] == "red" for queue in queues)
         or any("written" in queue["limit"] for queue in queues if isinstance(queue["limit"], dict))
-        or any(has_bdp(transport["tcp"]) for transport in transports if "tcp" in transport)
+        or any(first_in_bdp(transport["tcp"]) for transport in transports if "tcp" in transport)
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.network import Network, given
+from tightlink.scenario.network import Network, given, span_s
 from tightlink.scenario.paths import check_connected
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes_spec import check_packet, check_whole, size_shares
@@ -26,12 +26,7 @@ def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float)
     if len(nodes) == 1:
         raise ScenarioError("at least two nodes, which send to each other", key=f"{key}.at", value=scatter.at)
     check_connected(f"{key}.at", network, nodes)
-    start, stop = units.time(given(scatter.start)), units.time(given(scatter.stop))
-    if stop > duration:
-        expected = f"a time not after the duration, which is {units.format_time(duration)}"
-        raise ScenarioError(expected, key=f"{key}.stop", value=scatter.stop)
-    if start >= stop:
-        raise ScenarioError(f"a time before the stop, which is {scatter.stop}", key=f"{key}.start", value=scatter.start)
+    start, stop = span_s(key, scatter.start, scatter.stop, duration)
     sizes = given(scatter.sizes)
     for kind, entry in sizes.items():
         check_packet(f"{key}.sizes.{kind}.size", entry.size, units.size(entry.size))

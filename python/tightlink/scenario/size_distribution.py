@@ -20,7 +20,7 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.users import Shape
+from tightlink.scenario.users import Shape, check_shape
 from tightlink.scenario.values import Amount, Fraction, SizePoint, choice, two
 
 _LARGEST_FILE: Final = 2**20
@@ -74,9 +74,8 @@ class SizeDistribution(Table):
                     raise wrong("nothing here without distribution", key=key, value=value)
         elif self.mean is None:
             raise wrong('a mean size, such as "100 kB"', key="mean")
-        elif self.shape is not None and self.distribution != "pareto":
-            expected = 'nothing here: shape has an effect with distribution = "pareto" only'
-            raise wrong(expected, key="shape", value=self.shape)
+        else:
+            check_shape(self.distribution, self.shape)
 
     def stands_in(self, folder: Path) -> None:
         """Says which folder the file's name is relative to."""

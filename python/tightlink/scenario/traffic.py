@@ -19,11 +19,10 @@ from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.sizes import DatagramSize, check_sizes
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.transfers import Transfers
-from tightlink.scenario.users import Users
+from tightlink.scenario.users import Shape, Users, check_shape
 from tightlink.scenario.values import Amount, Delay, Name, Period, Rate, choice, number, whole
 
 _MOST_FLOWS: Final = 1_000_000
-_STEEPEST: Final = 1e6
 _LARGEST_RATIO: Final = 1000.0
 _LARGEST_VARIATION: Final = 10.0
 _LARGEST_GROUP: Final = 10_000
@@ -99,8 +98,8 @@ class Flow(Table):
 
     @property
     def transport(self) -> Literal["tcp", "udp"]:
-        """The transport protocol that carries the traffic."""
-        return "tcp"
+        """The transport protocol that carries the traffic: UDP unless ``tcp`` is set, but for bulk traffic."""
+        return "tcp" if self.tcp is not None else "udp"
 
 
 class Bulk(Flow):
@@ -114,6 +113,11 @@ class Bulk(Flow):
         super()._check()
         if self.udp is not None:
             raise wrong("tcp: bulk traffic has no rate, which UDP needs; use cbr", key="udp", value=self.udp.written())
+
+    @property
+    def transport(self) -> Literal["tcp", "udp"]:
+        """The transport protocol that carries the traffic."""
+        return "tcp"
 
 
 class Mixed(Flow):
@@ -142,11 +146,6 @@ class Saturate(Mixed):
         if self.tcp is not None:
             raise wrong('udp: over TCP, kind = "bulk" sends as fast as it can', key="tcp", value=self.tcp.written())
 
-    @property
-    def transport(self) -> Literal["tcp", "udp"]:
-        """The transport protocol that carries the traffic."""
-        return "udp"
-
 
 class _Paced(Mixed):
     """Traffic at its own rate, over UDP unless ``tcp`` is set."""
@@ -162,11 +161,6 @@ class _Paced(Mixed):
             raise wrong('a rate, such as "2 Mbit/s", or an interval, such as "1 ms"', key="rate")
         if self.rate is not None and self.interval is not None:
             raise wrong("either rate or interval, not both", key="interval", value=self.interval)
-
-    @property
-    def transport(self) -> Literal["tcp", "udp"]:
-        """The transport protocol that carries the traffic."""
-        return "tcp" if self.tcp is not None else "udp"
 
 
 def _check_drawn(value: object) -> object:
@@ -203,15 +197,12 @@ class OnOff(_Paced):
     """Mean length of the off-times."""
     distribution: Annotated[str, choice("exponential", "pareto")] = "exponential"
     """Distribution of both: exponential or pareto."""
-    shape: Annotated[float, number(lambda value: 1 < value < _STEEPEST, "a number above 1, such as 1.5")] | None = None
+    shape: Shape | None = None
     """Shape of the Pareto distribution (default 1.5)."""
 
     def _check(self) -> None:
         super()._check()
-        if self.shape is not None and self.distribution != "pareto":
-            raise wrong(
-                'nothing here: shape has an effect with distribution = "pareto" only', key="shape", value=self.shape
-            )
+        check_shape(self.distribution, self.shape)
 
 
 class Video(Flow):
@@ -241,11 +232,6 @@ class Video(Flow):
         super()._check()
         if self.tcp is not None:
             raise wrong("udp: a video is carried in datagrams", key="tcp", value=self.tcp.written())
-
-    @property
-    def transport(self) -> Literal["tcp", "udp"]:
-        """The transport protocol that carries the traffic."""
-        return "udp"
 
 
 #: Every kind of traffic. A new kind is one class, one entry here and its part in resolve.py.

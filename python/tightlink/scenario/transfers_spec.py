@@ -8,7 +8,7 @@ from typing import Any
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError
 from tightlink.scenario.dscp import CODE_POINTS
-from tightlink.scenario.network import Network, given
+from tightlink.scenario.network import Network, given, span_s
 from tightlink.scenario.profiles import Profile
 from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.transfers import LASTING, MOST_TRANSFERS, Transfers
@@ -76,19 +76,12 @@ def _nodes(key: str, transfers: Transfers, network: Network) -> tuple[list[int],
 
 
 def _times(key: str, transfers: Transfers, duration: float) -> tuple[float, float]:
-    limit = units.format_time(duration)
     if transfers.times is not None:
         if units.time(transfers.times[-1]) >= duration:
-            message = f"times before the duration, which is {limit}"
+            message = f"times before the duration, which is {units.format_time(duration)}"
             raise ScenarioError(message, key=f"{key}.times", value=transfers.times[-1])
         return 0.0, duration
-    start, stop = units.time(given(transfers.start)), units.time(given(transfers.stop))
-    if stop > duration:
-        raise ScenarioError(f"a time not after the duration, which is {limit}", key=f"{key}.stop", value=transfers.stop)
-    if start >= stop:
-        message = f"a time before the stop, which is {transfers.stop}"
-        raise ScenarioError(message, key=f"{key}.start", value=transfers.start)
-    return start, stop
+    return span_s(key, transfers.start, transfers.stop, duration)
 
 
 def _at_an_arrival(transfers: Transfers, origins: list[int], targets: list[int]) -> Fraction:

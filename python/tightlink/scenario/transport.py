@@ -91,9 +91,9 @@ def _payload(key: str, datagram: str, profile: Profile) -> int:
     return payload
 
 
-def has_bdp(spec: dict[str, Any]) -> bool:
-    """Whether a window is still to be computed from the path."""
-    return any(isinstance(spec[f"{name}_packets"], dict) for name in _WINDOWS)
+def first_in_bdp(spec: dict[str, Any]) -> str | None:
+    """The first window that is still to be computed from the path, if there is one."""
+    return next((name for name in _WINDOWS if isinstance(spec[f"{name}_packets"], dict)), None)
 
 
 def _window(key: str, text: str | None, payload: int) -> float | dict[str, str] | None:

@@ -49,6 +49,12 @@ _STEEPEST: Final = 1e6
 Shape = Annotated[float, number(lambda value: 1 < value < _STEEPEST, "a number above 1, such as 1.5")]
 
 
+def check_shape(distribution: str | None, shape: float | None) -> None:
+    """An error, relative to the table being validated, where a shape is given to a law that has none."""
+    if shape is not None and distribution != "pareto":
+        raise wrong('nothing here: shape has an effect with distribution = "pareto" only', key="shape", value=shape)
+
+
 Hosts = Annotated[int, whole(0, _MOST_HOSTS, f"a whole number from 0 to {_MOST_HOSTS}")]
 
 
@@ -89,9 +95,7 @@ class Think(Table):
     """Shape of the Pareto distribution (default 1.5)."""
 
     def _check(self) -> None:
-        if self.shape is not None and self.distribution != "pareto":
-            expected = 'nothing here: shape has an effect with distribution = "pareto" only'
-            raise wrong(expected, key="shape", value=self.shape)
+        check_shape(self.distribution, self.shape)
 
 
 class File(Table):

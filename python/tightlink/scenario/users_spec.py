@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from tightlink import units
 from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.scenario.congestion import congestion_spec, control_name, works_with
-from tightlink.scenario.network import Network, given
+from tightlink.scenario.network import Network, given, span_s
 from tightlink.scenario.paths import check_connected
 from tightlink.scenario.profiles import Profile
-from tightlink.scenario.transport import check_mtu, has_bdp, tcp_spec
+from tightlink.scenario.transport import check_mtu, first_in_bdp, tcp_spec
 from tightlink.scenario.users import Crowd, LongLived, Think, Users
 from tightlink.scenario.values import line_rate
 
@@ -28,7 +29,11 @@ class _Scene:
 
     def site(self, node: int) -> int | None:
         """The place of a router among the sites, if users live behind it."""
-        return next((index for index, site in enumerate(self.sites) if site["node"] == node), None)
+        return self._places.get(node)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {site["node"]: index for index, site in enumerate(self.sites)}
 
 
 def users_spec(name: str, users: Users, network: Network, profile: Profile, duration: float) -> dict[str, Any]:
@@ -124,9 +129,7 @@ def _transport(key: str, users: Users, profile: Profile) -> tuple[dict[str, Any]
     else:
         found = [(f"{key}.tcp.congestion", given(tcp.congestion), 1.0)]
     spec = tcp_spec(f"{key}.tcp", tcp, profile)
-    if has_bdp(spec):
-        windows = ("window", "initial_window", "initial_ssthresh", "max_ssthresh")
-        name = next(name for name in windows if isinstance(spec[f"{name}_packets"], dict))
+    if name := first_in_bdp(spec):
         expected = "a number of packets or bytes: users have paths of many bandwidth-delay products"
         raise ScenarioError(expected, key=f"{key}.tcp.{name}", value=getattr(tcp, name))
     controls = []
@@ -153,12 +156,7 @@ def _packets(text: str, payload: int) -> float:
 
 
 def _crowd(key: str, crowd: Crowd, scene: _Scene, payload: int) -> dict[str, Any]:
-    start, stop = units.time(crowd.start), units.time(crowd.stop)
-    if stop > scene.duration:
-        expected = f"a time not after the duration, which is {units.format_time(scene.duration)}"
-        raise ScenarioError(expected, key=f"{key}.stop", value=crowd.stop)
-    if start >= stop:
-        raise ScenarioError(f"a time before its stop, which is {crowd.stop}", key=f"{key}.start", value=crowd.start)
+    start, stop = span_s(key, crowd.start, crowd.stop, scene.duration)
     places = []
     for node in scene.network.members(f"{key}.at", crowd.at):
         place = scene.site(node)

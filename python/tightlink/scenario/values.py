@@ -97,9 +97,18 @@ MOST_PACKETS: Final = 2**31 - 1
 _SMALLEST_MTU = "68 B"
 #: Shorter times would stop the clock.
 _SHORTEST_PERIOD = "1 ns"
+#: What repeats more often would only take time.
+_SHORTEST_UPDATE = "10 us"
 #: Rates of events, which need not keep a link busy.
 _SLOWEST_PACKETS = "0.000001 packets/s"
 _SMALLEST_RATES = (f"{SLOWEST} bit/s", f"{SLOWEST} packet/s")
+
+
+def _check_update(text: str) -> str:
+    if units.time(text) < units.time(_SHORTEST_UPDATE):
+        raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', value=text)
+    return text
+
 
 Rate = Annotated[
     str, _quantity(units.RATE, smallest=_SMALLEST_RATES[:1], largest=FASTEST), _schema("2 Mbit/s", "1 Gbit/s")
@@ -125,6 +134,8 @@ PropagationDelay = Annotated[str, _quantity(units.DELAY, zero=True, largest=LONG
 Period = Annotated[
     str, _quantity(units.TIME, smallest=(_SHORTEST_PERIOD,), largest=LONGEST_TIME), _schema("10 s", "500 ms")
 ]
+#: From a step or an update of something to the next.
+Update = Annotated[Period, AfterValidator(_check_update)]
 Size = Annotated[str, _quantity(units.SIZE, largest=_MOST_BYTES), _schema("1000 B", "1460 B")]
 Overhead = Annotated[str, _quantity(units.SIZE, zero=True, largest=_MOST_BYTES), _schema("38 B")]
 Amount = Annotated[str, _quantity(units.SIZE, largest=2**63 - 1), _schema("10 MB", "64 KiB")]

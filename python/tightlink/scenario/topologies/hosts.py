@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tightlink.scenario.links import Span
-from tightlink.scenario.table import merged, wrong
-from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, directions, table_of
+from tightlink.scenario.table import merged
+from tightlink.scenario.topologies.base import GroupLink, Topology, check_lists, check_rate, directions, table_of
 
 
 class Hosts(Topology):
@@ -34,9 +34,8 @@ class Hosts(Topology):
         for key in ("access", "access_left", "access_right"):
             check_lists(table_of(getattr(self, key)), self.pairs, key)
         for side in ("left", "right"):
-            if "rate" not in self.side(side):
-                key = "access" if self.access_left is self.access_right is None else f"access_{side}"
-                raise wrong('a rate such as "1 Gbit/s"', key=f"{key}.rate")
+            key = "access" if self.access_left is self.access_right is None else f"access_{side}"
+            check_rate(self.side(side), key)
 
     def _table(self, side: str) -> str:
         own = self.access_left if side == "left" else self.access_right
