@@ -148,6 +148,11 @@ def test_loss_begins_between_two_probes() -> None:
     assert regimes.find(none, resamples=20).lengths[0].loss_onset is None
     all_lost = router(187e-6, 0).with_columns(loss=pl.lit(0.5))
     assert regimes.find(all_lost, resamples=20).lengths[0].loss_onset == Bracket(None, 10.0)
+    # Of two probes at the highest rate one lost nothing.
+    top = router(187e-6, 0).filter(pl.col("packets_per_s") == pl.col("packets_per_s").max().over("packet_bytes"))
+    again = pl.concat([router(187e-6, 0), top.with_columns(loss=pl.lit(0.0))])
+    once = [length.loss_onset for length in found.lengths]
+    assert [length.loss_onset for length in regimes.find(again, resamples=20).lengths] == once
 
 
 def test_offered_rates_are_taken_where_they_are_given() -> None:

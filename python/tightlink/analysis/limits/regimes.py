@@ -186,9 +186,9 @@ def _length(points: pl.DataFrame, resamples: int, seed: int) -> Length:
     """The regions of one length, with residuals drawn anew for their confidence."""
     size = float(points["packet_bytes"][0])
     rates, loads = points["packets_per_s"].to_numpy(), points["load"].to_numpy()
-    distinct = len(probes(rates)) if rates[0] > 0 else 0
     if rates[0] <= 0:
         raise MeasurementError(f"{size:g} B: a packet rate of 0: expected rates above 0")
+    distinct = len(probes(rates))
     if distinct < _FEWEST_RATES:
         found = "1 packet rate" if distinct == 1 else f"{distinct} packet rates"
         raise MeasurementError(f"too few points: {found} at {size:g} B: expected at least {_FEWEST_RATES}")
@@ -256,12 +256,18 @@ def _region(rate: float, fitted: Fitted, decline: Bracket | None) -> Region:
 
 
 def _loss_onset(rates: Array, losses: Array) -> Bracket | None:
-    """The last probe without loss and the first one after it; no lower end where all lose."""
-    if losses[-1] <= _LOSS:
-        return None
-    clean = rates[losses <= _LOSS]
+    """The last rate without loss and the first one after it; no lower end where all lose.
+
+    A rate that was probed several times loses where one of its probes does.
+
+    >>> str(_loss_onset(np.array([1e3, 2e3, 3e3, 3e3]), np.array([0.0, 0.0, 0.2, 0.0])))
+    'between 2,000 and 3,000'
+    """
+    lossy = np.unique(rates[losses > _LOSS])
+    clean = np.setdiff1d(rates, lossy)
     last = float(clean[-1]) if len(clean) else None
-    return Bracket(last, float(rates[rates > last][0]) if last is not None else float(rates[0]))
+    beyond = lossy if last is None else lossy[lossy > last]
+    return Bracket(last, float(beyond[0])) if len(beyond) else None
 
 
 def _spreads(lengths: tuple[Length, ...]) -> dict[Metric, Spread]:
