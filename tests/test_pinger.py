@@ -79,6 +79,8 @@ def test_options_tell_what_names_do_not(tmp_path: Path) -> None:
     (tmp_path / "table.txt").write_text("0 1\na b 3 4\n")
     table = read([tmp_path / "table.txt"], metric="MOS", date="2014-09-10")
     assert table.select("time_s", "mos").rows() == [(_BEGAN_S, 3.0), (_BEGAN_S + 3600, 4.0)]
+    (tmp_path / "table-1000-2014-09-10.txt").write_text("0 1\na b 3 4\n")
+    assert read([tmp_path / "table-1000-2014-09-10.txt"], metric="MOS")["ping_bytes"].unique().to_list() == [1000]
 
 
 def test_two_sizes_are_two_paths(tmp_path: Path) -> None:

@@ -174,7 +174,9 @@ def _about(file: Path, metric: str | None, day: tuple[int, ...] | None) -> _Abou
     known = (metric or found or "").lower()
     if not known:
         raise PingerError(f"{file}: its name tells no metric: expected --metric with {one_of(METRICS)}")
-    size = re.search(rf"(?:^|[-=])({'|'.join(reversed(_SIZES))})(?:[-&.]|$)", text)
+    of_size = re.compile(rf"(?:^|[-=])({'|'.join(reversed(_SIZES))})(?:[-&.]|$)")
+    # Of the name that tells the metric or, where an option or the folder does, of the file's own.
+    size = of_size.search(text) or of_size.search(file.name.lower())
     return _About(known, int(size[1]) if size else None, _told(file.name) if day is None else day)
 
 
