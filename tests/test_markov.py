@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations
@@ -357,6 +358,7 @@ def test_nothing_of_a_log_is_lost(rows: list[tuple[int, float, str]], step: floa
             "row 2: state: expected a value in each row",
         ),
         ({"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", "b"]}, 0.0, "a step of 0 s: expected one above zero"),
+        ({"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", "b"]}, math.nan, "a step of nan s"),
         ({"entity": [1, 2], "time_s": [3.0, 3.0], "state": ["a", "b"]}, 1.0, "0 steps of 1 s in the log"),
         ({"entity": [1, 1], "time_s": [0.0, 1.0], "state": ["a", "b"]}, 1e-9, "1,000,000,000 steps of 1e-09 s"),
         (

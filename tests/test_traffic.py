@@ -92,6 +92,9 @@ def test_what_burstiness_cannot_be_told_of() -> None:
         burstiness(np.ones(100), 1.0)
     with pytest.raises(tl.TightlinkError, match="do not vary"):
         burstiness(np.ones(1000), 1.0)
+    # Of a prime number of values the last one is in no mean.
+    with pytest.raises(tl.TightlinkError, match="the values vary at their end alone"):
+        burstiness([*np.ones(256), 5.0], 1.0)
 
 
 _ANALYSES: dict[str, Callable[..., object]] = {

@@ -55,7 +55,7 @@ def from_log(
             raise TightlinkError(f"row {int(empty.arg_true()[0]) + 1}: {column}: expected {what} in each row")
     if log.is_empty():
         raise TightlinkError("no rows: expected one for each state that is entered")
-    if step_s <= 0:
+    if not step_s > 0:
         raise TightlinkError(f"a step of {step_s:g} s: expected one above zero")
     log = log.select("entity", pl.col("time_s").cast(pl.Float64), pl.col("state").cast(pl.String))
     log = log.sort("time_s", maintain_order=True)

@@ -93,7 +93,7 @@ def burstiness(values: ArrayLike, interval_s: float) -> Burstiness:
         interval_s: Its length, in seconds.
 
     Raises:
-        TightlinkError: There are too few values, some that are not finite, or they do not vary.
+        TightlinkError: There are too few values, some that are not finite, or they do not vary, or only at the end.
 
     Example:
         >>> counts = np.random.default_rng(1).poisson(100, 10_000)
@@ -167,6 +167,9 @@ def _scales(values: Array, interval_s: float) -> tuple[pl.DataFrame, float]:
     variances = np.array([values[: n // m * m].reshape(-1, m).mean(axis=1).var(ddof=1) for m in lengths])
     mean = values.mean()
     longer = (lengths >= math.sqrt(float(lengths[-1]))) & (variances > 0)
+    if longer.sum() < 2:  # noqa: PLR2004
+        # What is left over at the end is in no mean over a longer time.
+        raise TightlinkError("the values vary at their end alone: expected some that vary over longer times")
     slope, height = np.polyfit(np.log(lengths[longer]), np.log(variances[longer]), 1)
     square = mean**2
     return pl.DataFrame({
