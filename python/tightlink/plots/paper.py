@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,18 +67,18 @@ class Page:
 
 def page(charts: Any) -> Page:
     """Draw a chart, a list of charts beside each other, or a list of such rows."""
-    rows_given = isinstance(charts, Sequence) and all(isinstance(row, Sequence) for row in charts)
-    listed = [each for row in charts for each in row] if rows_given else charts
-    listed = list(listed) if isinstance(listed, Sequence) else [listed]
-    specs = [spec_of(chart) for chart in listed]
+    given = charts if isinstance(charts, Sequence) else [charts]
+    rows_given = all(isinstance(row, Sequence) for row in given)
+    specs = [spec_of(chart) for chart in (chain(*given) if rows_given else given)]
     notes = dict.fromkeys(filter(None, ((spec.get("usermeta") or {}).get("note") for spec in specs)))
     drawn = [_drawn(spec, alone=len(specs) == 1) for spec in specs]
     widest = max(width for _, width, _ in drawn)
     fitting = min(_MOST_ACROSS, math.ceil(math.sqrt(2 * len(drawn))), max(1, _MOST_WIDE // (widest + _GAP)))
-    across = len(charts[0]) if rows_given else fitting
     parts: list[str] = []
-    rows = [drawn[first : first + across] for first in range(0, len(drawn), across)]
-    widths = [max(row[place][1] for row in rows if place < len(row)) for place in range(len(rows[0]))]
+    upcoming = iter(drawn)
+    lengths = map(len, given) if rows_given else repeat(fitting, math.ceil(len(drawn) / fitting))
+    rows = [list(islice(upcoming, length)) for length in lengths]
+    widths = [max(row[place][1] for row in rows if place < len(row)) for place in range(max(map(len, rows)))]
     down = 0
     for row in rows:
         for place, (svg, _, _) in enumerate(row):
