@@ -84,6 +84,10 @@ def test_main_effects_of_the_report() -> None:
     chart = charts.main_effects(effects, "goodput_bps").to_dict()
     rows = [row for data in chart["datasets"].values() for row in data if row.get("side") == "high"]
     assert [row["value"] for row in rows] == pytest.approx([value / 1e6 for value in effects["mean_high"][::2]])
+    # The unit is that of the larger mean.
+    from_nothing = effects.with_columns(mean_low=pl.lit(0.0))
+    title = charts.main_effects(from_nothing, "goodput_bps").to_dict()["layer"][1]["encoding"]["y"]["title"]
+    assert title == "mean goodput (Mbit/s)"
     with pytest.raises(TightlinkError, match="no effects on goodput: expected one of goodput_bps, loss; did you mean"):
         charts.main_effects(effects, "goodput")
 

@@ -143,6 +143,9 @@ def test_missing_series_are_named(run: tl.Run, one_flow: str) -> None:
 def test_empty_frames_draw_nothing() -> None:
     empty = _loss().clear()
     assert plots.line(empty, x="loss", y="goodput_bps").get_ylabel() == "goodput (bit/s)"
+    # What is no number says nothing of the unit.
+    gap = pl.DataFrame({"time_s": [0.0, 1.0, 2.0], "goodput_bps": [float("nan"), 1e6, 2e6]})
+    assert plots.line(gap, x="time_s", y="goodput_bps").get_ylabel() == "goodput (Mbit/s)"
     plots.cdf(empty, x="loss")
     plots.scatter_with_curves(empty, x="loss", y="goodput_bps", curves={"flat": lambda _: 1.0}, log=True)
 
@@ -264,6 +267,11 @@ def test_charts_of_a_page_stand_apart(tmp_path: Path) -> None:
     assert len(set(names)) == len(names) == 3
     lefts = [part.attrib["transform"] for part in drawn.root if part.tag.endswith("}g")]
     assert len(set(lefts)) == 3
+    # Rows stay rows, whatever their lengths.
+    rows = Drawn([[few], [few, few]], tmp_path)
+    places = [part.attrib["transform"].removeprefix("translate(") for part in rows.root if part.tag.endswith("}g")]
+    assert [place.split(",")[0] == "0" for place in places] == [True, True, False]
+    assert places[1].split(",")[1] == places[2].split(",")[1]
 
 
 def test_importing_is_light() -> None:

@@ -263,8 +263,7 @@ def _axis(frame: pl.DataFrame, column: str, drawn: str) -> labels.Axis:
     numbers(frame, [column])
     if there := labels.axis_drawn(column, drawn):
         return there
-    values = [abs(value) for value in frame[column].drop_nulls().to_list()]
-    return labels.axis(column, max(values, default=None))
+    return labels.axis_of(frame, column)
 
 
 def _values(frame: pl.DataFrame, column: str, axis: labels.Axis) -> list[float]:

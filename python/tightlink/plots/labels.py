@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tightlink.lazy import pl
 from tightlink.numbers import grouped, percent
 
 
@@ -89,6 +90,24 @@ Axis(title='utilization (%)', factor=100.0))
         if column.endswith(ending):
             return Axis(f"{words(column.removesuffix(ending))} ({unit})")
     return Axis(words(column))
+
+
+def largest(frame: pl.DataFrame, column: str) -> float | None:
+    """The largest absolute value of a column of numbers, if there is one that is finite."""
+    if not frame.schema[column].is_numeric():
+        return None
+    values = frame[column].cast(pl.Float64)
+    found = values.filter(values.is_finite()).abs().max()
+    return float(found) if isinstance(found, float) else None
+
+
+def axis_of(frame: pl.DataFrame, column: str) -> Axis:
+    """Title and scale of a column by the values that it has.
+
+    >>> axis_of(pl.DataFrame({"goodput_bps": [float("nan"), 2e6, None]}), "goodput_bps").title
+    'goodput (Mbit/s)'
+    """
+    return axis(column, largest(frame, column))
 
 
 def most_of(column: str, largest: float | None = None) -> float | None:

@@ -43,7 +43,7 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
         half = _PERIODS / 2 * found.period_s
         series = series.filter((series["time_s"] - middle).abs() <= half)
     values = series["value"].to_list()
-    up = labels.axis(column, max(map(abs, values)))
+    up = labels.axis(column, labels.largest(series, "value"))
     drawn = [value * up.factor for value in values]
     ax.plot(series["time_s"].to_list(), drawn, color=palette.SERIES[0], linewidth=1)
     ax.axhline(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1, label="mean")

@@ -68,7 +68,7 @@ def throughput_over_rate(found: Saturation, *, ax: Axes | None = None) -> Axes:
         ('packet rate (packets/s)', 'throughput (Mbit/s)')
     """
     ax = axes(ax)
-    across, up = (_axis(found.points, column) for column in ("packets_per_s", "throughput_bps"))
+    across, up = (labels.axis_of(found.points, column) for column in ("packets_per_s", "throughput_bps"))
     for law in found.laws:
         sizes = _sizes(found)
         ax.plot(law.packets_per_s(sizes) * across.factor, law.throughput_bps(sizes) * up.factor, **_style(law))
@@ -95,8 +95,8 @@ def bifurcation(
     """
     ax = axes(ax)
     column = "reduced" if reduced else "packet_bytes"
-    own = labels.Axis("reduced parameter 1 − p / p$_c$") if reduced else _axis(branches, column)
-    up = _axis(branches.filter(pl.col("branch") == "free flow"), "throughput_bps")
+    own = labels.Axis("reduced parameter 1 − p / p$_c$") if reduced else labels.axis_of(branches, column)
+    up = labels.axis_of(branches.filter(pl.col("branch") == "free flow"), "throughput_bps")
     for place, name in enumerate(("free flow", "saturated")):
         for stable, dash in ((True, "-"), (False, "--")):
             # The point where branches meet belongs to both of their halves.
@@ -123,7 +123,7 @@ def bifurcation(
 
 def _over_size(found: Saturation, column: str, ax: Axes | None) -> Axes:
     ax = axes(ax)
-    across, up = _axis(found.points, "packet_bytes"), _axis(found.points, column)
+    across, up = labels.axis_of(found.points, "packet_bytes"), labels.axis_of(found.points, column)
     for law in found.laws:
         sizes = _sizes(found)
         ax.plot(sizes, getattr(law, column)(sizes) * up.factor, **_style(law))
@@ -149,10 +149,6 @@ def _style(law: Law) -> dict[str, Any]:
 def _sizes(found: Saturation) -> Any:
     sizes = found.points["packet_bytes"]
     return np.linspace(float(sizes[0]), float(sizes[-1]), _DENSE)
-
-
-def _axis(frame: pl.DataFrame, column: str) -> labels.Axis:
-    return labels.axis(column, max((abs(value) for value in frame[column].to_list()), default=None))
 
 
 def _finished(ax: Axes, across: labels.Axis, up: labels.Axis) -> Axes:

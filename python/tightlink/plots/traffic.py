@@ -105,7 +105,7 @@ def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = 
     """
     ax = axes(ax)
     rows = found.series
-    up = labels.axis(column, max(map(abs, rows["value"].to_list())))
+    up = labels.axis(column, labels.largest(rows, "value"))
     time = rows["time_s"].to_list()
     lines: tuple[tuple[str, dict[str, Any]], ...] = (
         ("value", {"color": palette.SERIES[0], "linewidth": 0.8}),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 from tightlink.lazy import alt, pl
 from tightlink.numbers import grouped
 from tightlink.plots import labels, palette
+from tightlink.reduce import largest, smallest
 
 if TYPE_CHECKING:
     Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
@@ -38,21 +39,11 @@ _LETTER: Final = 6.6
 _SYMBOL: Final = 38
 
 
-def largest(frame: pl.DataFrame, column: str) -> float | None:
-    """The largest absolute value of a column of numbers, if there is one."""
-    values = frame[column]
-    if not values.dtype.is_numeric():
-        return None
-    finite = values.cast(pl.Float64).drop_nulls().drop_nans().abs()
-    found = finite.max()
-    return float(found) if isinstance(found, float) else None
-
-
 def axis_of(frame: pl.DataFrame, column: str, title: str | None, domain: Domain | None = None) -> labels.Axis:
     """Title and scale of a column: the scale is 1 where a title is given."""
     if title is not None:
         return labels.Axis(title)
-    return labels.axis(column, domain[1] if domain else largest(frame, column))
+    return labels.axis(column, domain[1]) if domain else labels.axis_of(frame, column)
 
 
 def field(column: str) -> str:
@@ -69,8 +60,12 @@ def scaled(frame: pl.DataFrame, axes: Mapping[str, labels.Axis]) -> pl.DataFrame
 
     An axis of these would end at 105 %.
     """
+
+    def whole(column: str) -> float | None:
+        return labels.most_of(column, labels.largest(frame, column))
+
     return frame.with_columns(
-        (pl.col(column).clip(upper_bound=labels.most_of(column, largest(frame, column))) * axis.factor).alias(column)
+        (pl.col(column).clip(upper_bound=whole(column)) * axis.factor).alias(column)
         for column, axis in axes.items()
         if axis.factor != 1.0
     )
@@ -97,7 +92,7 @@ def channel(  # noqa: PLR0913
         more["axis"] = alt.Axis(values=ticks, format=plain_format(ticks))
     if domain is not None:
         scale |= {"domain": [end * axis.factor for end in domain], "nice": False}
-    elif largest(frame, column) == 0:
+    elif labels.largest(frame, column) == 0:
         scale["domain"] = [0, 1]
         more["axis"] = alt.Axis(values=[0, 1], format="d")
     elif kind == "linear":
@@ -225,7 +220,4 @@ def plain_format(ticks: Sequence[float]) -> str:
 def from_zero(frame: pl.DataFrame, column: str) -> bool:
     """Whether an axis of these values begins at zero."""
     values = frame[column].cast(pl.Float64).drop_nulls().drop_nans()
-    if values.is_empty():
-        return True
-    low, high = float(values.sort()[0]), float(values.sort()[-1])
-    return low >= 0 and low <= _NEAR * high
+    return values.is_empty() or 0 <= smallest(values) <= _NEAR * largest(values)

@@ -22,7 +22,6 @@ from tightlink.lazy import pl
 from tightlink.numbers import NONE, grouped, interval
 from tightlink.plots import labels
 from tightlink.report.blocks import Format
-from tightlink.report.encoding import largest
 
 _DIGITS: Final = 4
 #: How wide a table may be, in pixels: a page on a screen of 1300, and on paper with letters two thirds as large.
@@ -123,10 +122,10 @@ def _writer(frame: pl.DataFrame, name: str, given: Format | None) -> tuple[str, 
         return labels.axis(name).title if bare else labels.plain(name), _given(given)
     if not dtype.is_numeric():
         return labels.plain(name), _word
-    axis = labels.axis(name, largest(frame, name))
+    axis = labels.axis_of(frame, name)
     if dtype.is_integer() and axis.factor == 1.0:
         return axis.title, lambda value: NONE if value is None else grouped(value)
-    top = abs((largest(frame, name) or 0.0) * axis.factor)
+    top = abs((labels.largest(frame, name) or 0.0) * axis.factor)
     most = max(0, _DIGITS - 1 - (math.floor(math.log10(top)) if top > 0 else 0))
     decimals = _needed([value * axis.factor for value in frame[name].drop_nulls().to_list()], most)
     return axis.title, lambda value: _number(value, axis.factor, decimals)

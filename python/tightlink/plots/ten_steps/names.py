@@ -63,11 +63,10 @@ def aliases(text: str, names: Mapping[str, str]) -> str:
 
 def axis(found: Steps) -> labels.Axis:
     """Title and scale of the response."""
-    return labels.axis(found.response, max(abs(value) for value in found.ordered["value"]))
+    return labels.axis(found.response, labels.largest(found.ordered, "value"))
 
 
 def effect_axis(found: Steps) -> labels.Axis:
     """Title and scale of effects on the response."""
-    largest = max((abs(value) for value in found.effects["effect"]), default=None)
-    up = labels.axis(found.response, largest)
+    up = labels.axis(found.response, labels.largest(found.effects, "effect"))
     return labels.Axis(f"effect on {up.title}", up.factor)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from tightlink.lazy import alt, pl
+from tightlink.plots import labels
 from tightlink.report.charts.lines import line
 from tightlink.report.encoding import (
     Kind,
@@ -22,7 +23,6 @@ from tightlink.report.encoding import (
     channel,
     color,
     finished,
-    largest,
     round_above,
     scaled,
     tooltip,
@@ -86,7 +86,7 @@ def delay_throughput(  # noqa: PLR0913
     found = frame.drop_nulls([delay, rate, by])
     axes = {delay: axis_of(found, delay, None), rate: axis_of(found, rate, None)}
     # From zero on: a difference that is small looks small.
-    ends = {column: (0.0, round_above(largest(found, column) or 1.0)) for column in axes}
+    ends = {column: (0.0, round_above(labels.largest(found, column) or 1.0)) for column in axes}
     shown = scaled(found, axes).with_columns(pl.col(by).cast(pl.String))
     means = shown.group_by(by, maintain_order=True).agg(pl.col(delay, rate).mean(), pl.len().alias("rows"))
     repeated = means.filter(pl.col("rows") > 1)

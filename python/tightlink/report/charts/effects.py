@@ -11,7 +11,7 @@ from tightlink.lazy import alt, pl
 from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished, largest, letters_in_cells, tip
+from tightlink.report.encoding import finished, letters_in_cells, tip
 
 _CELL: Final = 26
 #: Where numbers stand above the chart, and what lying and upright ones take there, in pixels.
@@ -73,7 +73,7 @@ def main_effects(
     found = _of_response(effects, response)
     factors = found["factor"].to_list()
     short = {factor: (names or labels.shortest(factors))[factor] for factor in factors}
-    up = labels.axis(response, largest(found, "mean_low"))
+    up = labels.axis(response, max(labels.largest(found, f"mean_{end}") or 0.0 for end in ("low", "high")))
     told = found.select("effect", "relative_effect", "mark").rows()
     rows = found.with_columns(
         pl.col("mean_low", "mean_high", "mean", "effect") * up.factor,

@@ -74,7 +74,7 @@ def explored(table: Designed, algorithm: str | None = None) -> Explored:
     for name in table.responses:
         numbers = runs[name].cast(pl.Float64).fill_nan(None)
         there = numbers.drop_nulls().to_list()
-        axis = labels.axis(name, max(map(abs, there), default=None))
+        axis = labels.axis_of(runs, name)
         title = axis.title if axis.title not in (*factors, *titles.values()) else name
         titles[name] = title
         parts.append(_rows(shared, title, _scaled(numbers.to_list()), values=(numbers * axis.factor).to_list()))

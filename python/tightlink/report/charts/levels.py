@@ -9,7 +9,7 @@ from tightlink.analysis.effects.factors import in_si, in_words
 from tightlink.analysis.effects.levels import geometric
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
-from tightlink.report.encoding import Kind, axis_of, channel, color, field, finished, largest, plain_format, steps, tip
+from tightlink.report.encoding import Kind, axis_of, channel, color, field, finished, plain_format, steps, tip
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.6, "strokeJoin": "round"}
 #: Levels up to which each has its tick.
@@ -64,7 +64,7 @@ def over_levels(  # noqa: PLR0913
     there = frame.filter(pl.col(response).is_not_null() & pl.col(response).is_not_nan())
     # What is never negative has no negative end of an interval, and a share none beyond the whole.
     least = 0.0 if there.select((pl.col(response) >= 0).all()).item() else None
-    most = labels.most_of(response, largest(there, response))
+    most = labels.most_of(response, labels.largest(there, response))
     there = there.with_columns(pl.col(response).clip(upper_bound=most))
     spread = pl.lit(0.0) if half_width is None else pl.col(half_width).fill_nan(0.0).fill_null(0.0)
     # The loss of a link is not the loss of all packets.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from tightlink.lazy import alt, pl
-from tightlink.plots import palette
+from tightlink.plots import labels, palette
 from tightlink.report.encoding import (
     Domain,
     Kind,
@@ -15,7 +15,6 @@ from tightlink.report.encoding import (
     channel,
     color,
     finished,
-    largest,
     outside,
     round_above,
     scaled,
@@ -143,7 +142,9 @@ def shared_domains(frames: Iterable[pl.DataFrame], metrics: Iterable[str]) -> di
     """
     all_frames = list(frames)
     greatest = {
-        metric: max((largest(frame, metric) or 0.0 for frame in all_frames if metric in frame.columns), default=0.0)
+        metric: max(
+            (labels.largest(frame, metric) or 0.0 for frame in all_frames if metric in frame.columns), default=0.0
+        )
         for metric in metrics
     }
     return {metric: (0.0, round_above(top or 1.0)) for metric, top in greatest.items()}

@@ -15,7 +15,7 @@ from typing import Any, Final
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.gaps import gaps
-from tightlink.report.encoding import axis_of, from_zero, largest, legend_columns, scaled, steps, thinned
+from tightlink.report.encoding import axis_of, from_zero, legend_columns, scaled, steps, thinned
 from tightlink.report.thin import thin
 
 #: Points of a panel, and of a line of it: several panels of so many are a file that can be mailed.
@@ -47,7 +47,7 @@ def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[s
         by: Column of the names of the lines, in all frames.
         among: All names that share their colours, such as all flows of a run of which some are drawn.
     """
-    along = labels.axis(x, max((largest(frame, x) or 0.0 for frame in panels), default=None))
+    along = labels.axis(x, max((labels.largest(frame, x) or 0.0 for frame in panels), default=None))
     names = [str(name) for frame in panels for name in frame[by].unique(maintain_order=True)]
     color = _color(names, by, among)
     chosen = alt.selection_point(name="chosen", fields=[by], bind="legend", empty=True)

@@ -15,7 +15,6 @@ from tightlink.report.encoding import (
     channel,
     color,
     finished,
-    largest,
     legend_columns,
     outside,
     scaled,
@@ -80,8 +79,8 @@ def points(  # noqa: PLR0913
     both = [frame] if curves is None else [frame, curves]
     cut = any(outside(part, x, x_domain) or outside(part, y, y_domain) for part in both)
     axes = {
-        x: axis_of(max(both, key=lambda part: largest(part, x) or 0), x, x_title, x_domain),
-        y: axis_of(max(both, key=lambda part: largest(part, y) or 0), y, y_title, y_domain),
+        x: axis_of(max(both, key=lambda part: labels.largest(part, x) or 0), x, x_title, x_domain),
+        y: axis_of(max(both, key=lambda part: labels.largest(part, y) or 0), y, y_title, y_domain),
     }
     shown = scaled(frame, axes)
     encoding: dict[str, Any] = {
