@@ -154,13 +154,25 @@ def cdf(
     ax = axes(ax)
     across = _axis(frame, x, ax.get_xlabel())
     for name, color, part in _lines(frame, by, among):
-        ranked = part.drop_nulls(x).sort(x)
-        values, counts = _values(ranked, x, across), ranked[weight].to_numpy() if weight else np.ones(ranked.height)
-        shares = 100 * counts.cumsum() / counts.sum()
-        ax.plot([values[0], *values], [0.0, *shares], drawstyle="steps-post", label=name,
-                **_styled(color, style)) if values else None  # fmt: skip
+        steps = distributed(part.drop_nulls(x), x, weight)
+        if steps.height:
+            values, shares = _values(steps, x, across), steps["share"].to_list()
+            ax.plot(values, shares, drawstyle="steps-post", label=name, **_styled(color, style))
     ax.set_ylim(0, 100)
     return _labelled(ax, across.title, "share at most so large (%)", legend=by is not None)
+
+
+def distributed(frame: pl.DataFrame, x: str, weight: str | None = None) -> pl.DataFrame:
+    """The rows that have a value, from the least on, with ``share``: how much of all in per cent is at most so large.
+
+    The least comes twice, at first with no share, so that the first step begins on the ground.
+
+    >>> distributed(pl.DataFrame({"rtt_s": [0.03, None, 0.02], "packets": [1, 2, 1]}), "rtt_s", "packets").rows()
+    [(0.02, 1, 0.0), (0.02, 1, 25.0), (0.03, 1, 50.0)]
+    """
+    counted = frame.with_columns(share=pl.lit(1) if weight is None else pl.col(weight))
+    ranked = counted.drop_nulls(x).sort(x).with_columns(share=100 * pl.col("share").cum_sum() / counted["share"].sum())
+    return pl.concat([ranked.head(1).with_columns(share=pl.lit(0.0)), ranked])
 
 
 def delays(run: Run, delay: str = "queueing_delay", *, ax: Axes | None = None, **style: Any) -> Axes:

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels
+from tightlink.plots.figures import distributed
 from tightlink.report.charts.lines import line
 from tightlink.report.encoding import (
     Kind,
@@ -223,14 +224,8 @@ def distribution(  # noqa: PLR0913
     'share at most so large (%)'
     """
     listed = frame if censored else frame.drop_nulls(x)
-    parts = []
-    for part in listed.partition_by(by, maintain_order=True) if by is not None else [listed]:
-        counted = part.with_columns(share=pl.lit(1) if weight is None else pl.col(weight))
-        shares = 100 * pl.col("share").cum_sum() / counted["share"].sum()
-        ranked = counted.drop_nulls(x).sort(x).with_columns(share=shares)
-        # The first step begins on the ground.
-        parts += [ranked.head(1).with_columns(share=pl.lit(0.0)), ranked]
-    steps = pl.concat(parts) if parts else listed.with_columns(share=pl.lit(0.0))
+    kinds = [listed] if by is None or listed.is_empty() else listed.partition_by(by, maintain_order=True)
+    steps = pl.concat(distributed(kind, x, weight) for kind in kinds)
     return line(
         steps, x, "share", by=by, among=among, title=title, x_title=x_title, y_title="share at most so large (%)",
         y_domain=(0.0, 100.0), x_scale=x_scale, step=True, most=_MOST_STEPS,
