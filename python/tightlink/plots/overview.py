@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Axes, Figure, pl
@@ -123,16 +123,16 @@ def spread(flows: pl.DataFrame, most: int) -> pl.DataFrame:
     return ranked[[round(place * (ranked.height - 1) / (most - 1)) for place in range(most)]]
 
 
-def _waits(table: Any, name: str) -> bool:
+def _waits(table: pl.DataFrame, name: str) -> bool:
     return bool((table.filter((pl.col("metric") == "queue_packets") & (pl.col("entity") == name))["value"] > 0).any())
 
 
 def _busiest(run: Run, ax: Axes) -> None:
     rows = run.links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(10)
-    scale = labels.axis("utilization", 1.0)
+    across = labels.axis("utilization")
     places = list(range(rows.height))
-    shares = [100 * (share or 0.0) for share in rows["utilization"].to_list()]
-    ax.barh(places, shares, height=0.7, color=palette.SERIES[0])
+    shares = rows["utilization"].fill_null(0.0) * across.factor
+    ax.barh(places, shares.to_list(), height=0.7, color=palette.SERIES[0])
     ax.set_yticks(places, rows["link"].to_list())
-    ax.set(xlim=(0, 100), ylim=(rows.height - 0.5, -0.5), xlabel=scale.title.partition(" (")[0] + " (%)")
+    ax.set(xlim=(0, 100), ylim=(rows.height - 0.5, -0.5), xlabel=across.title)
     ax.grid(visible=False)

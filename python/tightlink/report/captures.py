@@ -42,7 +42,7 @@ def lead(run: Run) -> str:
     links, interfaces = run.links, run.table("interfaces")
     packets, size = int(links["packets_out"].sum()), int(links["bytes_out"].sum())
     ends = (interfaces["start_s"] + interfaces["duration_s"]).drop_nulls()
-    lasts = float(ends.to_list()[0]) if ends.len() == 1 else max(ends.to_list(), default=0.0)
+    lasts = max(ends.to_list(), default=0.0)
     rate = rounded(size * 8 / lasts if lasts > 0 else None, units.format_rate)
     # To the second; the section of the file has all digits.
     began = f"{run.manifest['began'][:19].replace('T', ' ')} UTC" if run.manifest["began"] else "never"

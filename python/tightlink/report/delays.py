@@ -41,8 +41,8 @@ def _plane(run: Run) -> list[Block]:
     if unknown:
         said += f" Of {several(unknown, 'flow')} of {grouped(flows.height)} the queueing delay is not known."
     shown = named.select(
-        *("flow", "congestion", "throughput_bps", "goodput_bps", "queueing_delay_mean_s", "queueing_delay_p95_s"),
-    )  # fmt: skip
+        "flow", "congestion", "throughput_bps", "goodput_bps", "queueing_delay_mean_s", "queueing_delay_p95_s"
+    )
     among = palette.entities(run) if flows.height <= MOST_LINES else None
     return [Chart(charts.delay_throughput(shown, by="flow", among=among), _PLANE + said)]
 

@@ -36,7 +36,7 @@ def thin(frame: pl.DataFrame, x: str, y: str, *, by: str | None = None, most: in
         points = points.filter(pl.col(y).is_finite())
     line: pl.Expr = pl.lit(0) if by is None else pl.col(by)
     counts = points.group_by(line.alias("line")).len()
-    if counts.height == 0 or counts["len"].to_list() == [] or int(counts["len"].cast(pl.Int64).sort()[-1]) <= most:
+    if (counts["len"] <= most).all():
         return points
     run = (pl.int_range(pl.len()) * (most // 2) // pl.len()).over(line)
     numbered = points.with_row_index("row_").with_columns(line.alias("line_"), run.alias("run_"))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink.analysis.effects.designed import Designed
-from tightlink.analysis.effects.factors import in_si
+from tightlink.analysis.effects.factors import in_si, in_words
 from tightlink.analysis.responses.clusters import Dendrogram, clusters
 from tightlink.analysis.responses.compared import conditions
 from tightlink.lazy import pl
@@ -65,7 +65,7 @@ def explored(table: Designed, algorithm: str | None = None) -> Explored:
     choices: list[tuple[str, int, str, str]] = []
     for name in factors:
         scaled, levels = _factor(runs[name].to_list())
-        texts = [_text(value) for value in runs[name]]
+        texts = [in_words(value) for value in runs[name]]
         choice = [f"{name} = {text}" for text in texts]
         parts.append(_rows(shared, name, scaled, choice=choice))
         marks += [(name, place, text) for text, place in levels.items()]
@@ -116,8 +116,8 @@ def _factor(values: Sequence[Any]) -> tuple[list[float | None], dict[str, float]
     if numbers is not None:
         levels = [level for _, level in sorted(zip(numbers[1], levels, strict=True), key=lambda pair: pair[0])]
     last = len(levels) - 1
-    places = {_text(level): number / last if last else _MIDDLE for number, level in enumerate(levels)}
-    return [places[_text(value)] for value in values], places
+    places = {in_words(level): number / last if last else _MIDDLE for number, level in enumerate(levels)}
+    return [places[in_words(value)] for value in values], places
 
 
 def _scaled(values: Sequence[float | None]) -> list[float | None]:
@@ -127,10 +127,6 @@ def _scaled(values: Sequence[float | None]) -> list[float | None]:
     if low == high:
         return [None if value is None else _MIDDLE for value in values]
     return [None if value is None else (value - low) / (high - low) for value in values]
-
-
-def _text(value: Any) -> str:
-    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _short(value: float) -> str:
