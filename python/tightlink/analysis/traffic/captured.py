@@ -38,7 +38,7 @@ def throughput(series: pl.DataFrame, entities: Iterable[str], *, keep: float = K
             smoothed(pl.col("value"), keep).over("entity").alias("smoothed_bps"),
             (pl.col("value").cum_sum() / pl.col("value").cum_count()).over("entity").alias("system_bps"),
         )
-        .select("time_s", "entity", "smoothed_bps", "system_bps", instant_bps="value")
+        .rename({"value": "instant_bps"})
         .select("time_s", "entity", "instant_bps", "smoothed_bps", "system_bps")
     )
 

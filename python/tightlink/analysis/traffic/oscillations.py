@@ -12,6 +12,7 @@ Example:
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -75,18 +76,17 @@ def of_tables(
     packets in that time.
     """
     name = "users" if "users" in tables else "series"
-    times: dict[tuple[str, str], float] = {}
+    times: defaultdict[str, dict[str, float]] = defaultdict(dict)
     if name == "series" and "flows" in tables:
-        for row in tables["flows"].iter_rows(named=True):
-            if row["rtt_mean_s"] is not None:
-                times[row.get("run", ""), row["label"]] = row["rtt_mean_s"]
+        for row in tables["flows"].drop_nulls("rtt_mean_s").iter_rows(named=True):
+            times[row.get("run", "")][row["label"]] = row["rtt_mean_s"]
+    means = {run: _mean([*of.values()]) for run, of in times.items()}
 
     def round_trip(row: dict[str, Any], rows: pl.DataFrame) -> float:
         if name == "users":
             return _mean(rows["rtt_mean_s"].drop_nulls().to_list())
         run = row.get("run", "")
-        own = times.get((run, row["entity"]))
-        return _mean([time for (of, _), time in times.items() if of == run]) if own is None else own
+        return times[run].get(row["entity"], means.get(run, math.nan))
 
     return each(tables[name], columns or _USUAL[name], begin_s=begin_s, end_s=end_s, round_trip_s=round_trip,
                 simulations=simulations)  # fmt: skip

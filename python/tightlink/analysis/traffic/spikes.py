@@ -100,5 +100,5 @@ def spikes(values: ArrayLike, interval_s: float, *, begin_s: float = 0.0, thresh
         found,
         pl.DataFrame({"time_s": time, "value": values, "usual": usual, "threshold": limit}),
         float(found["volume"].sum()) / total if total else 0.0,
-        float(above.mean() * len(above) / n),
+        float(above.sum() / n),
     )
