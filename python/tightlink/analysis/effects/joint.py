@@ -23,7 +23,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from tightlink.analysis.effects.designed import numbers
-from tightlink.analysis.effects.noise import lenth
+from tightlink.analysis.effects.main import sign
+from tightlink.analysis.effects.noise import lenth, two_sided
 from tightlink.analysis.effects.two_level import Term, two_level
 from tightlink.lazy import Array, np, pl, stats
 
@@ -99,7 +100,7 @@ def _of_response(
             "t": float(effect / error) if error else math.nan,
             "p": _p_value(float(effect), float(error), freedom),
             "p_lenth": _p_value(float(effect), pseudo, of_pseudo),
-            "sign": "+" if effect > 0 else "−" if effect < 0 else "",
+            "sign": sign(float(effect)),
         }
         for term, effect, error in zip(terms, effects, errors, strict=True)
     ]
@@ -122,11 +123,7 @@ def _fit(terms: Sequence[Term], values: Array, blocks: Sequence[object]) -> tupl
 
 def _p_value(effect: float, error: float, freedom: float) -> float:
     """Two-sided, of Student's t; NaN where there is no error to compare with."""
-    from scipy.special import stdtr
-
-    if not error or math.isnan(error):
-        return math.nan
-    return float(2 * stdtr(freedom, -abs(effect) / error))
+    return two_sided(effect / error, freedom) if error else math.nan
 
 
 def power(error: float, freedom: float, effect: float, level: float) -> float:

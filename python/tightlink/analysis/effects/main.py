@@ -109,7 +109,7 @@ def contrast(values: Array, at_high: NDArray[np.bool_], known: Noise) -> dict[st
         "p": p,
         "test": "" if math.isnan(p) else known.test,
         "mark": mark(p),
-        "sign": "+" if effect > 0 else "−" if effect < 0 else "",
+        "sign": sign(effect),
     }
 
 
@@ -120,6 +120,15 @@ def mark(p: float) -> str:
     ('**', '*', '', '')
     """
     return next((text for limit, text in _MARKS if p < limit), "")
+
+
+def sign(effect: float) -> str:
+    """Which way an effect goes.
+
+    >>> sign(0.2), sign(-0.2), sign(0.0), sign(math.nan)
+    ('+', '−', '', '')
+    """
+    return "+" if effect > 0 else "−" if effect < 0 else ""
 
 
 def held_against(effects: pl.DataFrame) -> str:

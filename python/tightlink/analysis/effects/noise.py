@@ -59,12 +59,21 @@ class Noise:
 
     def p_value(self, effect: float, error: float) -> float:
         """Two-sided, of Student's t; NaN where nothing tells noise, or there is neither noise nor effect."""
-        from scipy.special import stdtr
-
         none = abs(effect) <= self.least
         if math.isnan(error) or not error:
             return 0.0 if error == 0 and not none else math.nan
-        return 1.0 if none else float(2 * stdtr(self.freedom, -abs(effect) / error))
+        return 1.0 if none else two_sided(effect / error, self.freedom)
+
+
+def two_sided(t: float, freedom: float) -> float:
+    """Probability of a value of Student's t that is at least so far from zero.
+
+    >>> round(two_sided(2.0, 10), 4), two_sided(math.nan, 10)
+    (0.0734, nan)
+    """
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(t)))
 
 
 def noise(design: TwoLevel, values: Array) -> Noise:

@@ -68,13 +68,17 @@ class TwoLevel:
     @cached_property
     def distinct(self) -> int:
         """How many combinations of levels are among the runs."""
-        return len({tuple(row) for row in self.signs.tolist()})
+        return len(self._counts)
 
     @cached_property
     def regular(self) -> bool:
         """Whether it is a full design, or a fraction of one by products of factors, with equal replications."""
-        counts = np.unique(self.signs, axis=0, return_counts=True)[1]
-        return bool(len(counts) == 2 ** len(self.fraction.base) and counts.min() == counts.max())
+        return self.distinct == 2 ** len(self.fraction.base) and bool((self._counts == self._counts[0]).all())
+
+    @cached_property
+    def _counts(self) -> NDArray[np.int64]:
+        """How many runs each combination has."""
+        return np.unique(self.signs, axis=0, return_counts=True)[1]
 
     @cached_property
     def overlap(self) -> tuple[float, str]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from tightlink.analysis.effects.main import sign
 from tightlink.analysis.effects.ten_steps import Steps
 from tightlink.lazy import Axes, np
 from tightlink.plots import labels, palette
@@ -63,7 +64,7 @@ def effects(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
         size = abs(row["effect"]) * up.factor
         color = _LARGE if row["term"] in largest else _NOISE
         ax.barh(place, size, height=0.62, color=color)
-        text = "+" if row["effect"] > 0 else "−" if row["effect"] < 0 else ""
+        text = sign(row["effect"])
         others = named.aliases(row["aliases"], shown)
         ax.annotate(f"{text}  or {others}" if others else text, (size, place), (3, 0), textcoords="offset points",
                     va="center", fontsize=_SMALL, bbox=_WHITE if text else None)  # fmt: skip
