@@ -153,10 +153,10 @@ def checked(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
         least, most, what, suggestion = _range(name)
         for place, value in enumerate(table[name]):
             if value is None or math.isnan(value):
-                raise MeasurementError(f"{_at(table, place)}: {name} is {'empty' if value is None else value}: {what}")
+                raise MeasurementError(f"{at(table, place)}: {name} is {'empty' if value is None else value}: {what}")
             if not least <= value <= most or math.isinf(value) or (value == 0 and name.endswith("_bytes")):
                 ending = f"; did you mean {suggestion}?" if suggestion and value > most else ""
-                raise MeasurementError(f"{_at(table, place)}: {name} = {value:g}: {what}{ending}")
+                raise MeasurementError(f"{at(table, place)}: {name} = {value:g}: {what}{ending}")
     return table
 
 
@@ -212,7 +212,7 @@ def _agree(table: pl.DataFrame, rate: str, throughput: str) -> None:
         if abs(ratio - 1) > _ROUNDING:
             given = table.select(pl.col("packet_bytes") * _BITS * pl.col("packets_per_s")).item(place, 0)
             raise MeasurementError(
-                f"{_at(table, place)}: {throughput} = {table['throughput_bps'][place]:g} is not packet size × {rate} "
+                f"{at(table, place)}: {throughput} = {table['throughput_bps'][place]:g} is not packet size × {rate} "
                 f"× 8 bit = {given:g}: expected that both count the same headers"
             )
 
@@ -239,7 +239,8 @@ def _range(name: str) -> tuple[float, float, str, str | None]:
     return 0, math.inf, "expected a finite number that is not negative", None
 
 
-def _at(table: pl.DataFrame, place: int) -> str:
+def at(table: pl.DataFrame, place: int) -> str:
+    """Where a row stands, for messages: the line of its file, or its place."""
     return f"line {table[LINE][place]}" if LINE in table.columns else f"row {place + 1}"
 
 

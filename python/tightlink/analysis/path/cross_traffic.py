@@ -82,12 +82,9 @@ def spread(values: Sequence[float], weights: Sequence[float]) -> Estimate:
     >>> spread([1.0, 2.0, 3.0], [1, 2, 1])
     Estimate(value=2.0, low=1.0, high=3.0)
     """
-    order = np.argsort(values)
-    ordered, weight = np.asarray(values, dtype=float)[order], np.asarray(weights, dtype=float)[order]
-    total = np.cumsum(weight) / weight.sum()
     tail = (1 - CONFIDENCE) / 2
-    low, high = (float(ordered[np.searchsorted(total, edge)]) for edge in (tail, 1 - tail))
-    return Estimate(float(np.average(ordered, weights=weight)), low, high)
+    low, high = np.quantile(values, [tail, 1 - tail], weights=weights, method="inverted_cdf")
+    return Estimate(float(np.average(values, weights=weights)), float(low), float(high))
 
 
 def predicted(path: BulkPath, window: int, flows: int, *, jobs: int = 1) -> Estimate:

@@ -112,14 +112,16 @@ class Overload:
     @property
     def offered_bps(self) -> float:
         """The rate at which they were sent; zero of too few."""
-        lasted = float(np.ptp(self.sent_s)) if self.sent_s.size >= _FEWEST else 0.0
-        return _BITS * self.packet_bytes * (self.sent_s.size - 1) / lasted if lasted > 0 else 0.0
+        return self._rate_bps(self.sent_s)
 
     def carried_bps(self) -> float:
         """The rate at which packets arrived over the whole of it: what the path carries at least; zero of too few."""
-        arrivals = (self.sent_s + self.delay_s)[~self.lost]
-        lasted = float(np.ptp(arrivals)) if arrivals.size >= _FEWEST else 0.0
-        return _BITS * self.packet_bytes * (arrivals.size - 1) / lasted if lasted > 0 else 0.0
+        return self._rate_bps((self.sent_s + self.delay_s)[~self.lost])
+
+    def _rate_bps(self, times_s: Array) -> float:
+        """The rate of packets that come at these times."""
+        lasted = float(np.ptp(times_s)) if times_s.size >= _FEWEST else 0.0
+        return _BITS * self.packet_bytes * (times_s.size - 1) / lasted if lasted > 0 else 0.0
 
     def sustained_bps(self) -> float | None:
         """The rate at which they arrived while the queue was full; nothing where it never was for long.

@@ -62,7 +62,7 @@ def points(frame: pl.DataFrame, *, payload_bytes: int) -> pl.DataFrame:
             raise MeasurementError(f"no column {name}: expected {what}")
     rows = []
     for place, row in enumerate(frame.iter_rows(named=True)):
-        at = f"line {row[measurements.LINE]}" if measurements.LINE in names else f"row {place + 1}"
+        at = measurements.at(frame, place)
         size, flows, goodput = (_positive(row[name], name, at) for name in (window, "flows", "goodput_bps"))
         packets = size
         if window == "window_bytes":

@@ -60,14 +60,14 @@ def compared(
     Raises:
         MeasurementError: A column is missing or holds no numbers, or there are no responses or no runs.
     """
-    keys = [condition] if isinstance(condition, str) else list(condition)
+    keys = columns_of(condition)
     present(runs, [*keys, algorithm])
     wide = _wide(runs, [*keys, algorithm]) if is_long(runs) else runs
     if responses is None:
         responses = [
             name for name, dtype in wide.schema.items() if dtype.is_numeric() and name not in (*keys, algorithm, *NAMES)
         ]
-    numbers(wide, responses, fewest=1)
+    numbers(wide, responses)
     if wide.is_empty():
         raise MeasurementError("expected runs, and the table has none")
     means = wide.group_by([*keys, algorithm], maintain_order=True).agg(pl.col(name).mean() for name in responses)
@@ -84,9 +84,14 @@ def conditions(runs: pl.DataFrame, condition: str | Sequence[str]) -> list[str]:
     >>> conditions(pl.DataFrame({"queue": ["5 packets", "1 BDP"], "flows": [2.0, 16.0]}), ["queue", "flows"])
     ['5 packets, flows 2', '1 BDP, flows 16']
     """
-    keys = [condition] if isinstance(condition, str) else list(condition)
+    keys = columns_of(condition)
     present(runs, keys)
     return [_name(keys, row) for row in runs.select(keys).rows()]
+
+
+def columns_of(condition: str | Sequence[str]) -> list[str]:
+    """The columns of a condition, which may be one."""
+    return [condition] if isinstance(condition, str) else list(condition)
 
 
 def labels(algorithms: Iterable[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from typing import Final
 from tightlink.analysis.effects.designed import numbers, present
 from tightlink.analysis.effects.factors import in_si
 from tightlink.analysis.measurements import MeasurementError
+from tightlink.analysis.responses.compared import columns_of
 from tightlink.lazy import pl, stats
 
 #: What the flows are called that compete with an alternative.
@@ -95,7 +96,7 @@ def beside(
     Raises:
         MeasurementError: A column is missing or holds no numbers.
     """
-    keys = [condition] if isinstance(condition, str) else list(condition)
+    keys = columns_of(condition)
     present(runs, [*keys, algorithm])
     numbers(runs, [own, standard])
     means = runs.group_by([algorithm, *keys], maintain_order=True).agg(pl.col(own).mean(), pl.col(standard).mean())
