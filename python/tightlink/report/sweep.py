@@ -51,6 +51,11 @@ class Found:
         """Columns of traffic groups, by metric and group."""
         self._replications: dict[tuple[str, str], Replications] = {}
 
+    @cached_property
+    def done(self) -> pl.DataFrame:
+        """The runs that did not fail."""
+        return self.runs.filter(self.runs["status"] == "done")
+
     @property
     def responses(self) -> list[str]:
         """What is compared: the main metrics but the queue's length, and the share of each traffic group.
@@ -82,8 +87,8 @@ class Found:
 
     def _of(self, factor: str) -> pl.DataFrame:
         """The runs that tell of a factor."""
-        done = self.runs.filter(self.runs["status"] == "done")
-        return alone(done, factor, self.varied) if self.one_at_a_time and done.height else done
+        one = self.one_at_a_time and self.done.height
+        return alone(self.done, factor, self.varied) if one else self.done
 
     def known(self, factor: str, response: str) -> Replications:
         """The means of a response at the levels of a factor, by replication."""
@@ -171,9 +176,8 @@ def _laboratories(found: Found, title: str) -> list[Offer]:
 
 
 def _lead(found: Found) -> str:
-    done = found.runs.filter(found.runs["status"] == "done")
     each = [f"{several(found.runs[key].n_unique(), 'level')} of `{key}`" for key in found.varied]
-    counted = f"{several(done.height, 'run')} of {several(found.cells.height, 'combination')}"
+    counted = f"{several(found.done.height, 'run')} of {several(found.cells.height, 'combination')}"
     return f"{found.sentence}\n\n{counted}{': ' if each else ''}{', '.join(each)}."
 
 
@@ -202,7 +206,7 @@ def _cells(found: Found) -> Section:
         finding = f"{finding} Percentiles of one-way delays and round trips are means of those that flows have.".strip()
     blocks: list[Block] = [Table.first(shown, _MOST_ROWS, widths=widths)]
     if found.cells.height == 1 and several_runs and not found.copies:
-        each = found.runs.filter(found.runs["status"] == "done").select("run", "seed", *metrics)
+        each = found.done.select("run", "seed", *metrics)
         blocks.append(Table(each.head(_MOST_ROWS), "Each run."))
     return Section("Combinations", finding, blocks)
 

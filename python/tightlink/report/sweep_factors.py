@@ -154,7 +154,7 @@ def _told(levels: pl.DataFrame, name: str) -> str:
 
 def _what_matters(found: Found) -> Section | None:
     """In two-level designs: which factors move which responses, and how many each moves."""
-    done = without_copies(found.runs.filter(pl.col("status") == "done"), found.copies)
+    done = without_copies(found.done, found.copies)
     if found.one_at_a_time or any(done[key].n_unique() > _TWO for key in found.varied):
         return None
     varied = [key for key in found.varied if done[key].n_unique() == _TWO]
