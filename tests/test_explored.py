@@ -39,6 +39,18 @@ def test_every_run_has_a_place_on_every_axis() -> None:
     ]  # fmt: skip
 
 
+def test_levels_are_written_as_in_tables() -> None:
+    """What is true or false, too, where algorithms are told apart by it."""
+    runs = _table().runs.with_columns(
+        pl.col("tcp") == "reno", pl.col("rtt_s").fill_null(0.03), loss=pl.Series([1, 2, 3, 5])
+    )
+    found = explored(designed.designed(runs), "tcp")
+    assert found.choices.filter(axis="tcp")["choice"].to_list() == ["tcp = true", "tcp = false"]
+    assert set(found.rows["algorithm"]) == {"true", "false"}
+    assert found.cells is not None
+    assert set(found.rows["group"]) == set(found.cells["group"])
+
+
 def test_runs_know_their_cluster() -> None:
     table = designed.read(COMPARED, factors=["rate", "delay", "queue", "flows", "congestion"])
     found = explored(table, "congestion")

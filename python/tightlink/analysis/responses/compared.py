@@ -73,7 +73,7 @@ def compared(
     means = wide.group_by([*keys, algorithm], maintain_order=True).agg(pl.col(name).mean() for name in responses)
     found = {}
     for values, part in means.group_by(keys, maintain_order=True):
-        names = tuple(str(name) for name in part[algorithm])
+        names = tuple(map(str, part[algorithm].cast(pl.String)))
         found[_name(keys, values)] = Compared(names, tuple(responses), numbers(part, responses))
     return found
 

@@ -50,16 +50,13 @@ def explored(table: Designed, algorithm: str | None = None) -> Explored:
     others = [name for name in factors if name != algorithm]
     names = conditions(runs, table.factors) if table.factors else [str(place) for place in range(runs.height)]
     groups, cells = [""] * runs.height, None
+    algorithms = [""] * runs.height if algorithm is None else [*map(str, runs[algorithm].cast(pl.String))]
     if algorithm is not None and others and runs[algorithm].n_unique() > 1:
         trees = clusters(runs, condition=others, algorithm=algorithm, responses=table.responses)
         cells = _cells(trees)
         keys = dict(zip(zip(cells["condition"], cells["algorithm"], strict=True), cells["group"], strict=True))
-        whose = zip(conditions(runs, others), runs[algorithm].cast(pl.String), strict=True)
-        groups = [keys[one] for one in whose]
-    shared = {
-        "run": list(range(runs.height)), "name": names, "group": groups,
-        "algorithm": [""] * runs.height if algorithm is None else runs[algorithm].cast(pl.String).to_list(),
-    }  # fmt: skip
+        groups = [keys[one] for one in zip(conditions(runs, others), algorithms, strict=True)]
+    shared = {"run": list(range(runs.height)), "name": names, "group": groups, "algorithm": algorithms}
     parts: list[pl.DataFrame] = []
     marks: list[tuple[str, float, str]] = []
     choices: list[tuple[str, int, str, str]] = []
