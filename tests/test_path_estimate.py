@@ -239,3 +239,10 @@ def test_an_overload_of_which_nothing_arrives_after_the_first_loss() -> None:
     delays: NDArray[np.float64] = np.where(np.arange(20) < 8, 0.01 + 1e-3 * np.arange(20), math.nan)
     found = Overload(sent, delays, SIZE).queue_by_delay(Estimate(10e6, 10e6, 10e6))
     assert 1 < found.low <= found.value <= found.high
+
+
+def test_a_queue_that_is_full_for_a_moment_lies_in_its_interval() -> None:
+    sent = np.arange(1000, dtype=np.float64) * 1e-4
+    delays: NDArray[np.float64] = np.where(np.isin(np.arange(1000), [995, 998]), math.nan, 0.01 + 0.1 * sent)
+    found = Overload(sent, delays, SIZE).queue_by_delay(Estimate(1e9, 1e9, 1e9))
+    assert found.low <= found.value <= found.high

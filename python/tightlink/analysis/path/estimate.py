@@ -142,7 +142,10 @@ class Overload:
         return _BITS * self.packet_bytes * count / took if took > 0 else None
 
     def queue_by_delay(self, rate_bps: Estimate) -> Estimate:
-        """Packets at the bottleneck when it was fullest, the one in service included: 1 + (p99 − least) / service."""
+        """Packets at the bottleneck when it was fullest, the one in service included: 1 + (p99 − least) / service.
+
+        The 99th percentile is that of packets after the first loss, where there are some.
+        """
         delays = self.delay_s[~self.lost]
         late = delays[np.argmax(self.lost) :] if self.lost.any() else delays
         if not late.size:
@@ -153,7 +156,7 @@ class Overload:
         def places(full_s: float, bps: float) -> float:
             return 1 + (full_s - least) * bps / (_BITS * self.packet_bytes)
 
-        value = places(float(np.quantile(delays, _FULL)), rate_bps.value)
+        value = places(float(np.quantile(late, _FULL)), rate_bps.value)
         full = np.quantile(_redrawn(late), _FULL, axis=1)
         drawn = np.random.default_rng(_SEED).uniform(rate_bps.low, rate_bps.high, full.size)
         return Estimate.of(value, [places(at, bps) for at, bps in zip(full, drawn, strict=True)])
