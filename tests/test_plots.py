@@ -68,6 +68,15 @@ def test_nothing_is_left_open(run: tl.Run) -> None:
     assert plt.get_fignums() == []
 
 
+def test_a_notebook_shows_figures_by_itself(run: tl.Run) -> None:
+    formatters = pytest.importorskip("IPython.core.formatters", reason="IPython is not installed: pip install ipython")
+    shown = formatters.DisplayFormatter()
+    for drawn in (run.plot(), run.plot("queue_packets"), plots.limited_by(run)):
+        pictures, _ = shown.format(drawn)
+        assert pictures["image/png"].startswith(b"\x89PNG")
+    assert "image/png" not in shown.format(plots.limited_by(run, ax=Figure().subplots()))[0]
+
+
 def test_units_are_in_the_labels() -> None:
     ax = plots.line(_loss(), x="loss", y="goodput_bps", by="kind")
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("loss (%)", "goodput (Mbit/s)")

@@ -70,11 +70,12 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
 
 def figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> tuple[Figure, list[Axes]]:
     """A new figure in the house style, and its axes row by row; those of one column have one axis along."""
-    from matplotlib.figure import Figure
+    from tightlink.plots.shown import ShownAxes, ShownFigure
 
     with house_style():
-        made = Figure(figsize=size, layout="constrained")
-        return made, list(made.subplots(rows, columns, squeeze=False, sharex=rows > columns == 1).flat)
+        made = ShownFigure(figsize=size, layout="constrained")
+        shared, kind = rows > columns == 1, {"axes_class": ShownAxes}
+        return made, list(made.subplots(rows, columns, squeeze=False, sharex=shared, subplot_kw=kind).flat)
 
 
 def house_style() -> AbstractContextManager[None]:
