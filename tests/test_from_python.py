@@ -99,6 +99,22 @@ def test_copies_of_a_scenario_are_as_immutable(scenario: tl.Scenario) -> None:
             copied.traffic.clear()
 
 
+def test_copies_of_a_scenario_keep_the_class_of_a_control(scenario: tl.Scenario) -> None:
+    def given(share: float) -> tl.Scenario:
+        class Keeping(tl.CongestionControl):
+            def on_loss(self, loss: tl.Loss) -> float:
+                return loss.in_use * share
+
+        return scenario.set_all({"traffic.ftp.tcp.congestion": Keeping, "link.bottleneck.loss": 0.05})
+
+    first, other = given(0.5), given(0.9)  # As a cell of a notebook does that is run again.
+    meant = tl.simulate(first).manifest["digest"]
+    assert tl.simulate(other).manifest["digest"] != meant
+    for copied in (copy.copy(first), copy.deepcopy(first), pickle.loads(pickle.dumps(first))):  # of this test
+        assert copied == first
+        assert tl.simulate(copied).manifest["digest"] == meant
+
+
 def test_a_class_of_a_control_is_its_name() -> None:
     assert tl.Tcp(congestion=Halving) == tl.Tcp(congestion="halving")
 

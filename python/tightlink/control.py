@@ -35,7 +35,7 @@ import math
 import os
 import re
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -263,9 +263,21 @@ class Given(str):  # noqa: SLOT000  # A str has no room for a slot with a value.
 
     __hash__ = str.__hash__
 
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        """In another process the class of that name is another."""
-        return str if self.control else Given, (str(self),)
+    def __copy__(self) -> Given:
+        return self
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Given:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., str], tuple[str, ...]]:
+        """A class goes by what it does: where a process does not have it, it is what is called so there."""
+        return (_recalled, (str(self), digest(self.control))) if self.control else (Given, (str(self),))
+
+
+def _recalled(name: str, found: str) -> str:
+    """The name of the control with a digest; where there is none, the name."""
+    control = _BY_DIGEST.get(found)
+    return name if control is None else given(control)
 
 
 def digest(control: type[CongestionControl]) -> str:
