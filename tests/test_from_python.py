@@ -184,6 +184,7 @@ def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Sce
         (lambda: tl.simulate(tl.network("dsl").set("duration", "0.1 s")).report("x.pdf"), "^x.pdf: .* ends in .html"),
         (lambda: untyped.compare(tl.loads('duration = "1 s"'), "a"), "expected a run, .* of one, not Scenario"),
         (lambda: untyped.evaluate("bbr"), r"expected a list, such as \['bbr'\]"),
+        (lambda: untyped.evaluate(["bbr"], tests="ramp-up"), r"expected a list, such as \['ramp-up'\]"),
         (lambda: tl.plots.save(tl.plots.line(pl.DataFrame({"a": [1], "b": [1]}), "a", "b"), "x", "b.pdf"), "an ending"),
     ],
 )  # fmt: skip

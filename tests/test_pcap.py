@@ -399,6 +399,9 @@ def test_what_cannot_be_captured(
         tl.simulate(scenario, pcap_at=["sender"])
     with pytest.raises(tl.TightlinkError, match=r'pcap_at = "sendr".*did you mean sender'):
         tl.simulate(scenario, pcap=tmp_path / "out.pcap", pcap_at=["sendr"])
+    letters: Any = "sender"  # Each is no node, or it may be one.
+    with pytest.raises(tl.TightlinkError, match=r"^pcap_at = \"sender\": expected a list, such as \['sender'\]$"):
+        tl.simulate(scenario, pcap=tmp_path / "out.pcap", pcap_at=letters)
     assert list(tmp_path.iterdir()) == []
     file = tmp_path / "flow.toml"
     file.write_text(one_flow)

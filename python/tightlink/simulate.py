@@ -350,6 +350,8 @@ def _places(prepared: Prepared, names: Sequence[str] | None, *, captured: bool) 
     """The numbers of nodes by their names, or those of their groups."""
     if names is None:
         return None
+    if isinstance(names, str):
+        raise ScenarioError(f"a list, such as [{names!r}]", key=Argument("pcap_at"), value=names)
     if not captured:
         raise ScenarioError("a file for pcap beside it", key=Argument("pcap_at"), value=list(names))
     known = [node["name"] for node in json.loads(prepared.resolved)["nodes"]]

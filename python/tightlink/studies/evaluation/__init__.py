@@ -122,8 +122,9 @@ def evaluate(  # noqa: PLR0913
         >>> found
         <Evaluation of reno, cubic: 1 test, 4 measures>
     """
-    if isinstance(those, str | Mapping):
-        raise TightlinkError(f"expected a list, such as [{those!r}]")
+    for each in (those, tests):
+        if isinstance(each, str | Mapping):
+            raise TightlinkError(f"expected a list, such as [{each!r}]")
     wanted = of(those, tests, queues=queues, pack=pack)
     folder = place_of(output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
