@@ -212,7 +212,7 @@ def _said(found: Sequence[Cause]) -> list[Cause]:
 
 
 def _short(cause: Cause) -> str:
-    return f"link {cause.where} is down" if cause.name == "outage" else _SHORT.get(cause.name, _LOSSES)
+    return cause.text.partition(",")[0] if cause.name == "outage" else _SHORT.get(cause.name, _LOSSES)
 
 
 def _outage(flow: _Flow) -> str:

@@ -86,7 +86,7 @@ def _outage(row: Mapping[str, Any], path: Path, paths: Paths, held: float, netwo
     share = min(held + network, down_s / lasted_s)
     if share < _LEAST:
         return None
-    text = f"link {link.name} is down, {ms(down_s)}"
+    said, lasts = f"link {link.name} is down", ms(down_s)
     if row["timeouts"]:
         rto, rtt_s = (path.tcp or {})["rto"], row["rtt_mean_s"] or path.base_rtt_s
         least_s = rtt_s + rto["min_s"] if paths.profile == "linux" else max(rto["min_s"], rtt_s)
@@ -94,8 +94,9 @@ def _outage(row: Mapping[str, Any], path: Path, paths: Paths, held: float, netwo
         if awaited >= _LEAST:
             share += awaited
             about_s = float(f"{awaited * lasted_s:.1g}")
-            text += f", and behind that the retransmission timer is awaited, about {ms(about_s)}"
-    return Cause("outage", share, "certain", link.name, f"{text}{timeouts(row)}")
+            said += " or behind that the retransmission timer is awaited"
+            lasts += f" and about {ms(about_s)}"
+    return Cause("outage", share, "certain", link.name, f"{said}, {lasts}{timeouts(row)}")
 
 
 def _inferred(row: Mapping[str, Any], path: Path, paths: Paths) -> Cause:
