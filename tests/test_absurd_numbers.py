@@ -227,7 +227,7 @@ def test_threads_have_bounds(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     file = tmp_path / "a.toml"
     file.write_text(USERS)
     assert cli.main(["run", str(file), "--threads", "99999999999"]) == 2
-    assert capsys.readouterr().err == "tightlink: threads = 99999999999: expected a whole number from 1 to 1024\n"
+    assert capsys.readouterr().err == "tightlink: --threads = 99999999999: expected a whole number from 1 to 1024\n"
 
 
 def test_a_link_is_never_busier_than_always() -> None:
