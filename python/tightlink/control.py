@@ -263,12 +263,6 @@ class Given(str):  # noqa: SLOT000  # A str has no room for a slot with a value.
 
     __hash__ = str.__hash__
 
-    def __copy__(self) -> Given:
-        return self
-
-    def __deepcopy__(self, _: dict[int, Any]) -> Given:
-        return self
-
     def __reduce__(self) -> tuple[Callable[..., str], tuple[str, ...]]:
         """A class goes by what it does: where a process does not have it, it is what is called so there."""
         return (_recalled, (str(self), digest(self.control))) if self.control else (Given, (str(self),))
