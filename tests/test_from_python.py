@@ -166,7 +166,7 @@ def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Sce
         (lambda: untyped.Scenario(duration="1 s", link=[]), r"link = \[\]: expected a table of names, such as { a = … }"),
         (lambda: untyped.simulate({"duration": "1 s"}), "not dict; tl.Scenario.from_dict makes one"),
         (lambda: untyped.simulate(tl.network("dsl"), threads="2"), 'threads = "2": expected a whole number'),
-        (lambda: untyped.simulate(tl.network("dsl"), trace="x.tr"), "trace = 'x.tr': expected True or False; tr and pcap"),
+        (lambda: untyped.simulate(tl.network("dsl"), trace="x.tr"), 'trace = "x.tr": expected True or False; tr and pcap'),
         (lambda: tl.simulate(tl.network("dsl"), seed=-1), "^seed = -1: expected a whole number from 0"),
         (lambda: tl.network("dsl").set("x", 1), "^set: x: unknown key"),
         (lambda: tl.sweep(tl.network("dsl"), replications=1), "^vary: expected .*, or 2 replications at least$"),
@@ -179,6 +179,22 @@ def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Sce
         (lambda: untyped.simulate(tl.network("dsl"), watch=5), "^watch = 5: expected a function"),
         (lambda: untyped.capture("x.pcap", watch=5), "^watch = 5: expected a function"),
         (lambda: tl.Tcp(congestion=tl.CongestionControl), "^Tcp: congestion = .*: expected the name of a congestion"),
+        (lambda: untyped.simulate(tl.network("dsl"), watch=lambda: None), "^watch = .*: expected a function of one argument"),
+        (lambda: untyped.simulate(tl.network("dsl"), part="x"), '^part = "x": expected True or False'),
+        (lambda: untyped.simulate(tl.network("dsl"), pcap="x.pcap", pcap_at=[1]), "^pcap_at = 1: expected text"),
+        (lambda: untyped.simulate(tl.network("dsl"), tr=5), "^tr = 5: expected the name of a file"),
+        (lambda: untyped.network("dsl").set(5, 1), "^key = 5: expected a dotted key"),
+        (lambda: untyped.network("dsl").set_all(["seed"]), r'^changes = \["seed"\]: expected a table'),
+        (lambda: untyped.Scenario.from_dict(None), "^data = none: expected a table"),
+        (lambda: untyped.load(None), "^path = none: expected the name of a file"),
+        (lambda: untyped.open_run(3), "^folder = 3: expected the name of a file or a folder"),
+        (lambda: untyped.study(5), "^study = 5: expected the name"),
+        (lambda: untyped.sweep(tl.network("dsl"), {5: [1, 2]}), "^vary = 5: expected a list"),
+        (lambda: untyped.sweep(tl.network("dsl"), {"link.access.queue": tl.Codel()}), "queue = .*: expected a list of levels"),
+        (lambda: untyped.evaluate(None), "^those = none: expected a list"),
+        (lambda: untyped.evaluate([5]), '^controls = 5: expected a name, such as "cubic"'),
+        (lambda: untyped.capture("x.pcap", connections="5"), '^connections = "5": expected a whole number of at least 2'),
+        (lambda: untyped.capture("x.pcap", only=443), "^only = 443: expected an address, a port"),
         (lambda: untyped.loads(b"seed = 1"), "^expected text, not bytes"),
         (lambda: tl.capture("no.pcap"), "^no.pcap: cannot be read: no such file or directory"),
         (lambda: tl.simulate(tl.network("dsl").set("duration", "0.1 s")).report("x.pdf"), "^x.pdf: .* ends in .html"),
@@ -191,6 +207,86 @@ def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Sce
 def test_what_was_meant_is_said(make: Callable[[], object], message: str) -> None:
     with pytest.raises(tl.TightlinkError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda run, _: run.why(3), "^flow = 3: expected the name of a flow"),
+        (lambda run, _: run.plot(3), "^metric = 3: expected text"),
+        (lambda run, _: run.save(None), "^folder = none: expected the name of a file or a folder"),
+        (lambda run, _: untyped.plots.write(run.plot(), None), "^path = none: expected the name of a file"),
+        (lambda run, _: untyped.compare(run, run, pairs=["ftp"]), r'^pairs = \["ftp"\]: expected a table'),
+        (lambda run, _: tl.compare(run, run).of("flow", "goodput_bps"), "^the two have no table 'flow' .*; did you mean flows"),
+        (lambda run, _: tl.compare(run, run).of("flows", "goodput"), "no metric 'goodput' .* did you mean goodput_bps"),
+        (lambda _, found: found.run(0), '^run = 0: expected the name of a run, such as "0/0"'),
+        (lambda _, found: found.connect("flows"), r"^tables = .*: expected a list, such as \['flows'\]"),
+        (lambda _, found: found.connect(["flow"]), '^no table is called "flow"; there are runs, flows'),
+    ],
+)  # fmt: skip
+def test_questions_that_make_no_sense_are_told(
+    ask: Callable[[Any, Any], object], message: str, scenario: tl.Scenario, tmp_path: Path
+) -> None:
+    run, found = tl.simulate(scenario), tl.sweep(scenario, {"seed": [1, 2]}, output=tmp_path / "sweep")
+    with pytest.raises(tl.TightlinkError, match=message):
+        ask(run, found)
+
+
+def test_arguments_may_be_numbers_of_numpy(scenario: tl.Scenario, tmp_path: Path) -> None:
+    run = tl.simulate(scenario, threads=np.int64(1), trace=np.True_, pcap=tmp_path / "run.pcap")  # type: ignore[arg-type]
+    assert "packets" in run.tables
+    assert "packets" in tl.capture(tmp_path / "run.pcap", connections=np.int64(5), packets=np.True_).tables  # type: ignore[arg-type]
+    found = tl.sweep(scenario, {"traffic.ftp.flows": [1, 2]}, jobs=np.int64(2), replications=np.int64(1))  # type: ignore[arg-type]
+    assert found.runs.collect().height == 2
+
+
+def test_flows_links_and_nodes_in_one_table_have_names_that_differ(scenario: tl.Scenario) -> None:
+    data = scenario.written()
+    twice = tl.Scenario.from_dict(data | {"traffic": {"bottleneck": data["traffic"]["ftp"]}})
+    said = (
+        r"traffic\.bottleneck: link\.bottleneck has the same name, by which the table delays tells them apart: name one"
+    )
+    with pytest.raises(tl.ScenarioError, match=said):
+        twice.set("observe", {"delays": True})
+    run = tl.simulate(twice)
+    with pytest.raises(tl.TightlinkError, match="this run has no table delays"):
+        tl.plots.delays(run)
+    routed = tl.Scenario.from_dict(data | {"node": {"bottleneck": {"processor": {"per_packet": "1 us"}}}})
+    with pytest.raises(tl.ScenarioError, match=r"node\.bottleneck: .* the table series tells them apart"):
+        routed.set("observe.interval", "1 s")
+
+
+def test_a_run_whose_folder_is_gone_says_so(scenario: tl.Scenario, tmp_path: Path) -> None:
+    run = tl.open_run(tl.simulate(scenario).save(tmp_path / "run"))
+    (tmp_path / "run").rename(tmp_path / "elsewhere")
+    with pytest.raises(tl.TightlinkError, match=r"flows\.parquet: is not there any more"):
+        _ = run.flows
+    with pytest.raises(tl.TightlinkError, match=r"; it holds a run, which tl.open_run opens$"):
+        tl.experiment.open(tmp_path / "elsewhere")
+
+
+def test_copies_have_no_interval_in_comparisons(scenario: tl.Scenario) -> None:
+    vary = {"link.bottleneck.delay": ["10 ms", "20 ms"]}
+    copies = tl.sweep(scenario, vary, replications=2)
+    noisy = tl.sweep(scenario.set("link.bottleneck.loss", "1 %"), vary, replications=2)
+    widths = ["first_half_width", "second_half_width", "difference_half_width"]
+    same = tl.compare(copies, copies)
+    assert same.values.select(widths).null_count().row(0) == (same.values.height,) * 3
+    assert same.notes[0].startswith("first: nothing random changes any combination: their replications are copies")
+    found = tl.compare(copies, noisy).of("runs", "goodput_bps")
+    beside = tl.compare(copies, noisy).values.filter(metric="goodput_bps")
+    assert found.height == 2
+    assert beside.select(widths).null_count().row(0) == (2, 0, 0)
+
+
+def test_classes_are_written_as_tables_with_what_was_set(scenario: tl.Scenario) -> None:
+    found = tl.sweep(scenario, {"link.bottleneck.queue": [tl.Codel(), tl.Codel(target="4 ms")]})
+    levels = found.runs.collect()["link.bottleneck.queue"].to_list()
+    assert levels == ['{ kind = "codel" }', '{ kind = "codel", target = "4 ms" }']
+    with pytest.raises(tl.ScenarioError, match="expected levels that differ"):
+        tl.sweep(scenario, {"link.bottleneck.queue": [tl.Codel(), {"kind": "codel"}]})
+    queues = tl.studies.evaluation.setup.subjects.subjects([tl.Codel(target="4 ms")], "queue")
+    assert [each.label for each in queues] == ["codel:target=4 ms"]
 
 
 @pytest.mark.parametrize(

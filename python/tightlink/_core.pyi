@@ -1,6 +1,7 @@
 """The compiled engine."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -167,8 +168,8 @@ def simulate(
     scenario: str,
     *,
     trace: bool = False,
-    tr: str | None = None,
-    pcap: str | None = None,
+    tr: Path | None = None,
+    pcap: Path | None = None,
     pcap_at: Sequence[int] | None = None,
     threads: int | None = None,
     make: Callable[[str, dict[str, float], str, int, int, float, float], object] | None = None,

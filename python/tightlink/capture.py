@@ -20,7 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink import __version__, units
+from tightlink import __version__, arguments, units
 from tightlink.capture_warnings import of_capture, of_trace
 from tightlink.errors import Argument, ScenarioError, TightlinkError, UnreadableError
 from tightlink.lazy import _core
@@ -29,6 +29,7 @@ from tightlink.run import CAPTURE, TRACE, Framed, Run
 from tightlink.run.tables import framed
 
 INTERVAL: Final = "1 s"
+_ONLY: Final = 'an address, a port or a flow, such as "10.0.0.1", ":443" or "10.0.0.1:5000-10.0.0.2:80"'
 _NANOSECONDS: Final = 10**9
 #: How captures begin, pcap in either order of bytes and pcapng, and how their names end.
 _MAGIC: Final = frozenset(bytes.fromhex(word) for word in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
@@ -85,7 +86,12 @@ def capture(  # noqa: PLR0913
         '1970-01-01T00:00:01.500000000Z'
     """
     check_watch(watch)
-    asked = _Asked(_interval_ns(interval), _rate_bps(rate), _connections(connections), packets, only)
+    arguments.path("path", path)
+    # Half of them are followed.
+    most = None if connections is None else arguments.whole("connections", connections, least=2)
+    packets = arguments.truth("packets", packets)
+    only = None if only is None else arguments.text("only", only, _ONLY)
+    asked = _Asked(_interval_ns(interval), _rate_bps(rate), most, packets, only)
     limits = None if asked.connections is None else (asked.connections // 2, asked.connections)
     begin = time.monotonic()
     try:
@@ -101,8 +107,7 @@ def capture(  # noqa: PLR0913
     except _core.CaptureError as error:
         raise TightlinkError(f"{_name(path)}: {error}") from None
     except ValueError:
-        expected = 'an address, a port or a flow, such as "10.0.0.1", ":443" or "10.0.0.1:5000-10.0.0.2:80"'
-        raise ScenarioError(expected, key=Argument("only"), value=only) from None
+        raise ScenarioError(_ONLY, key=Argument("only"), value=only) from None
     except OSError as error:
         raise UnreadableError(error.errno, os.strerror(error.errno or 0), _name(path)) from None
     wall_s = time.monotonic() - begin
@@ -208,12 +213,6 @@ def _rate_bps(rate: str | None) -> float | None:
     if found <= 0:
         raise ScenarioError(expected, key=Argument("rate"), value=rate)
     return found
-
-
-def _connections(connections: int | None) -> int | None:
-    if connections is not None and connections < 2:  # noqa: PLR2004  # half of them are followed
-        raise ScenarioError("a whole number of at least 2", key=Argument("connections"), value=connections)
-    return connections
 
 
 def _manifest(name: str, facts: Mapping[str, Any], asked: _Asked) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
+from inspect import signature
 from typing import Final
 
 from tightlink.errors import TightlinkError
@@ -51,10 +53,17 @@ def check_watch(watch: object) -> None:
     """Refuse what cannot be told how far something is.
 
     Raises:
-        TightlinkError: It is no function.
+        TightlinkError: It is no function, or not one of one argument.
     """
-    if watch is not None and not callable(watch):
-        raise TightlinkError(f"watch = {watch!r}: expected a function of one argument, which is told how far it is")
+    if watch is None:
+        return
+    with suppress(ValueError):
+        # Of functions that are not written in Python nobody may know.
+        try:
+            signature(watch).bind(Progress())  # type: ignore[arg-type]
+        except TypeError:
+            expected = "expected a function of one argument, which is told how far it is"
+            raise TightlinkError(f"watch = {watch!r}: {expected}") from None
 
 
 def shown(progress: Progress, left_s: float | None = None) -> str:

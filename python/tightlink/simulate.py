@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink import control, units
+from tightlink import arguments, control, units
 from tightlink.errors import Argument, ScenarioError, TightlinkError, closest, located, one_of
 from tightlink.files import check_new
 from tightlink.lazy import _core
@@ -84,10 +84,10 @@ def simulate(  # noqa: PLR0913
     check_scenario(scenario)
     if seed is not None:
         scenario = with_seed(scenario, seed)
-    check_threads(threads)
     check_watch(watch)
-    if not isinstance(trace, bool):
-        raise TightlinkError(f"trace = {trace!r}: expected True or False; tr and pcap name files to write")
+    threads = check_threads(threads)
+    trace = arguments.truth("trace", trace, "; tr and pcap name files to write")
+    part = arguments.truth("part", part)
     if trace or tr is not None or pcap is not None:
         check_trace(scenario)
     prepared = prepare(scenario)
@@ -95,8 +95,8 @@ def simulate(  # noqa: PLR0913
         _check_fragments(prepared)
     watched = Watched(
         trace=trace,
-        tr=None if tr is None else str(_trace_file(tr)),
-        pcap=None if pcap is None else str(_capture_file(pcap)),
+        tr=_written("tr", tr),
+        pcap=_capture_file(pcap),
         pcap_at=_places(prepared, pcap_at, captured=pcap is not None),
     )
     watcher = None if watch is None else _Watcher(watch, units.time(scenario.duration))
@@ -138,14 +138,13 @@ def check_scenario(scenario: object) -> None:
         raise TightlinkError(f"expected a Scenario, not {type(scenario).__name__}{read}")
 
 
-def check_threads(threads: object) -> None:
-    """Refuse a number of threads that no machine has.
+def check_threads(threads: object) -> int | None:
+    """A number of threads that a machine may have, or none.
 
     Raises:
         ScenarioError: It is not from 1 to 1024.
     """
-    if threads is not None and not (isinstance(threads, int) and 1 <= threads <= _MOST_THREADS):
-        raise ScenarioError(f"a whole number from 1 to {_MOST_THREADS}", key=Argument("threads"), value=threads)
+    return None if threads is None else arguments.whole("threads", threads, least=1, most=_MOST_THREADS)
 
 
 def expected_threads(resolved: dict[str, Any], threads: int | None = None) -> str:
@@ -225,9 +224,9 @@ class Watched:
 
     trace: bool = False
     """The table `packets`."""
-    tr: str | None = None
+    tr: Path | None = None
     """A file in ns-2's format."""
-    pcap: str | None = None
+    pcap: Path | None = None
     """A capture."""
     pcap_at: list[int] | None = None
     """The numbers of the nodes at which it is made; none: each flow's sender."""
@@ -312,18 +311,20 @@ def prepare(scenario: Scenario) -> Prepared:
     return Prepared(identity, understood, scenario.seed, behaviour, resolved, memory, warnings)
 
 
-def _trace_file(path: str | os.PathLike[str]) -> Path:
+def _written(name: str, path: str | os.PathLike[str] | None) -> Path | None:
     """A file that the engine writes while it runs: it makes no folders."""
-    file = Path(path)
+    if path is None:
+        return None
+    file = arguments.path(name, path)
     check_new(file)
     if not file.parent.is_dir():
         raise TightlinkError(f"{file}: there is no folder {file.parent}")
     return file
 
 
-def _capture_file(path: str | os.PathLike[str]) -> Path:
-    file = _trace_file(path)
-    if file.suffix not in _CAPTURES:
+def _capture_file(path: str | os.PathLike[str] | None) -> Path | None:
+    file = _written("pcap", path)
+    if file is not None and file.suffix not in _CAPTURES:
         raise TightlinkError(f"{file}: expected a name that ends in {' or '.join(_CAPTURES)}")
     return file
 
@@ -350,10 +351,9 @@ def _places(prepared: Prepared, names: Sequence[str] | None, *, captured: bool) 
     """The numbers of nodes by their names, or those of their groups."""
     if names is None:
         return None
-    if isinstance(names, str):
-        raise ScenarioError(f"a list, such as [{names!r}]", key=Argument("pcap_at"), value=names)
+    names = [arguments.text("pcap_at", name) for name in arguments.several("pcap_at", names)]
     if not captured:
-        raise ScenarioError("a file for pcap beside it", key=Argument("pcap_at"), value=list(names))
+        raise ScenarioError("a file for pcap beside it", key=Argument("pcap_at"), value=names)
     known = [node["name"] for node in json.loads(prepared.resolved)["nodes"]]
     places = []
     for name in names:

@@ -72,7 +72,7 @@ def run(
         # As a change of the scenario it is understood by a sweep, too.
         changed["seed"] = seed
 
-    check_threads(threads)
+    threads = check_threads(threads)
     if show_config:
         return _show_config(scenario, threads)
     _ask_patience(scenario, allowed=yes)

@@ -34,14 +34,14 @@ from tightlink.experiment.folder import Experiment
 from tightlink.experiment.metrics import group_metrics, main_metrics
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.running import run
-from tightlink.experiment.summary import width_of
+from tightlink.experiment.summary import copied, width_of
 from tightlink.laboratory.engine import check_engine
 from tightlink.lazy import pl
 from tightlink.numbers import NONE, interval
 from tightlink.plots import labels
 from tightlink.progress import duration
 from tightlink.report.changes import response_name
-from tightlink.report.sweep import Found, copied, write_sweep
+from tightlink.report.sweep import Found, write_sweep
 
 #: Traffic groups up to which each has a column.
 _MOST_GROUPS: Final = 3

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink import arguments
 from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, Why
 from tightlink.diagnosis.words import named, percent
 from tightlink.errors import TightlinkError, closest
@@ -77,6 +78,7 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
     Raises:
         TightlinkError: There is no such flow.
     """
+    flow = None if flow is None else arguments.text("flow", flow, "the name of a flow or of a group")
     users = _of_traffic(run) if flow is None else ()
     if "flows" not in run.tables:
         return Why(users)

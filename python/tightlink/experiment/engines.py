@@ -15,7 +15,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final, Protocol, TypeAlias
 
-from tightlink.errors import Argument, ScenarioError, TightlinkError, not_installed
+from tightlink import arguments
+from tightlink.errors import TightlinkError, not_installed
 from tightlink.experiment.campaign import Work, perform
 from tightlink.lazy import _core
 
@@ -60,13 +61,8 @@ def engine(jobs: int = 1, cluster: str | None = None) -> Engine:
         except ModuleNotFoundError as error:
             raise TightlinkError(not_installed(error)) from None
         return Cluster(cluster)
-    _check_jobs(jobs)
+    jobs = arguments.whole("jobs", jobs, least=1)
     return InProcess() if jobs == 1 else Threads(jobs)
-
-
-def _check_jobs(jobs: object) -> None:
-    if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
-        raise ScenarioError("a whole number of at least 1", key=Argument("jobs"), value=jobs)
 
 
 class InProcess:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, Self, TypeAlias
 
-from tightlink import control, units
+from tightlink import arguments, control, units
 from tightlink.errors import Argument, ScenarioError
 from tightlink.experiment.levels import KINDS, MOST_LEVELS, Interval, levels, split
 from tightlink.scenario import Scenario, parse_value
-from tightlink.scenario.table import as_written
+from tightlink.scenario.table import Table, as_set
 from tightlink.scenario.toml import literal
 from tightlink.scenario.values import is_control
 
@@ -71,7 +71,9 @@ class Factor:
                 keys each level is a list of their values.
             only: Values that other keys must have for it to matter.
         """
-        names = tuple(part.strip() for part in keys.split("&")) if isinstance(keys, str) else tuple(keys)
+        if isinstance(keys, str):
+            keys = (part.strip() for part in keys.split("&"))
+        names = tuple(arguments.text("vary", key, "a dotted key") for key in arguments.several("vary", keys))
         name = " & ".join(names)
         if isinstance(given, Mapping):
             unknown = [key for key in given if key not in ("levels", "if")]
@@ -158,7 +160,7 @@ def _levels(names: tuple[str, ...], given: object) -> list[Level] | Interval:
         listed: list[Any] = [[parse_value(part) for part in split(level, "&")] for level in split(given)]
     elif isinstance(given, Interval):
         return given
-    elif isinstance(given, Iterable):
+    elif isinstance(given, Iterable) and not isinstance(given, Table):
         listed = list(islice(given, MOST_LEVELS + 1))
         if len(listed) > MOST_LEVELS:
             raise ScenarioError(f"at most {MOST_LEVELS} levels", value="a longer list")
@@ -176,4 +178,4 @@ def _levels(names: tuple[str, ...], given: object) -> list[Level] | Interval:
 
 def _value(given: object) -> Any:
     """A value as a file has it, where Python has objects: tables, classes of congestion controls, numbers of NumPy."""
-    return control.given(given) if is_control(given) else as_written(given)
+    return control.given(given) if is_control(given) else as_set(given)

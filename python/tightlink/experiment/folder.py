@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink import arguments
 from tightlink.checksums import DamagedError, check, parsed_json, scan_parquet, without_checksum
 from tightlink.errors import TightlinkError, closest
 from tightlink.experiment.campaign import failed
@@ -18,7 +19,7 @@ from tightlink.experiment.stored import marker_of, opened, table_of
 from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
 from tightlink.numbers import several
-from tightlink.run import Run
+from tightlink.run import Run, holds_run
 from tightlink.scenario import Scenario, loads
 from tightlink.tables import TABLES, schema
 
@@ -63,7 +64,7 @@ class Experiment:
     """
 
     def __init__(self, folder: str | os.PathLike[str], store: Store | None = None) -> None:
-        self.folder = Path(folder)
+        self.folder = arguments.path("folder", folder)
         # Of wherever Python works later.
         self._place = self.folder.absolute()
         self.description = self._described()
@@ -74,7 +75,10 @@ class Experiment:
                 there = f"{several(self.store.count(), 'run')} of it are kept"
                 again = "the same command, or tl.sweep with this folder as output, continues it"
                 raise TightlinkError(f"{self.folder}: the sweep is not finished; {there}, and {again}")
-            raise TightlinkError(f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS})")
+            ending = "; it holds a run, which tl.open_run opens" if holds_run(self.folder) else ""
+            raise TightlinkError(
+                f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS}){ending}"
+            )
         self._checked: set[tuple[Path, int, int, int]] = set()
 
     def _described(self) -> dict[str, Any]:
@@ -163,7 +167,7 @@ class Experiment:
         self._check_sweep("combinations")
         # Not at the top: reports stand on experiments.
         report: Any = importlib.import_module("tightlink.report.sweep")
-        target = Path(path)
+        target = arguments.path("path", path)
         written: Path = report.write_sweep(self, target, name=target.stem, with_lab=with_lab)
         return written
 
@@ -190,12 +194,17 @@ class Experiment:
         """
         if name == _RUNS:
             return self.runs
+        self._check_tables(name)
         own = self.own
-        if name not in {*own, *TABLES}:
-            raise TightlinkError(f'no table is called "{name}"; there are {", ".join([*own, *TABLES])}')
         if file := self._file(name):
             return self._scanned(file, () if name in own else ["run", *schema(name)])
         return stored(self.runs.filter(pl.col("status") == "done"), self.store, name)
+
+    def _check_tables(self, *names: str) -> None:
+        known = [*self.own, *TABLES]
+        for name in names:
+            if name not in known:
+                raise TightlinkError(f'no table is called "{name}"; there are {", ".join(known)}')
 
     def to_xarray(self) -> xarray.Dataset:
         """The runs of a sweep as a grid: a dimension for each factor and for replications, a variable for each metric.
@@ -211,11 +220,16 @@ class Experiment:
 
         Args:
             tables: Which of the runs' tables; without it all of them, for which every run's file is looked at.
+
+        Raises:
+            TightlinkError: No table has one of the names.
         """
         import duckdb
 
+        wanted = TABLES if tables is None else arguments.several("tables", tables)
+        self._check_tables(*wanted)
         connection = duckdb.connect()
-        for name in dict.fromkeys([*self.own, *(TABLES if tables is None else tables)]):
+        for name in dict.fromkeys([*self.own, *wanted]):
             if file := self._file(name):
                 self.table(name)
                 connection.read_parquet(str(file)).create_view(name)
@@ -278,6 +292,7 @@ class Experiment:
         return found
 
     def _identity(self, name: str) -> str:
+        name = arguments.text("run", name, 'the name of a run, such as "0/0"')
         found = self.runs.filter(pl.col("run") == name).select("identity").collect()
         if found.height == 0:
             names = self.runs.select("run").collect()["run"].to_list()

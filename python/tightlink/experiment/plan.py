@@ -24,6 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
 
+from tightlink.arguments import plain
 from tightlink.errors import Argument, ScenarioError, TightlinkError, in_quotes, located, one_of
 from tightlink.experiment import designs
 from tightlink.experiment.cells import Cell, cells
@@ -33,7 +34,6 @@ from tightlink.experiment.factors import Factor
 from tightlink.experiment.precision import FEWEST, MOST_REPLICATIONS, Precision
 from tightlink.experiment.size import MOST_RUNS, check_runs, counted
 from tightlink.scenario import Scenario, load
-from tightlink.scenario.table import plain
 from tightlink.scenario.toml import parse, read
 
 #: Keys of the file of an experiment, beside those of `Settings`.

@@ -41,6 +41,20 @@ def without_copies(runs: pl.DataFrame, copies: Sequence[str]) -> pl.DataFrame:
     return runs.filter((pl.col("replication") == 0) | ~cell().is_in(copies))
 
 
+def copied(copies: Sequence[str], cells: int) -> str:
+    """What to say of cells whose replications are equal.
+
+    >>> copied(["0", "1", "2"], 3)
+    'nothing random changes any combination: their replications are copies, without intervals'
+    """
+    which = (
+        "any combination"
+        if len(copies) == cells
+        else f"combination{'s' if len(copies) > 1 else ''} {', '.join(copies)}"
+    )
+    return f"nothing random changes {which}: their replications are copies, without intervals"
+
+
 def metric_names(runs: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """The columns of the table of runs that are metrics."""
     return [name for name in runs.columns if name not in {*_FIRST, *keys}]

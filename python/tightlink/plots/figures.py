@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from tightlink import arguments
 from tightlink.analysis.effects.designed import numbers
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.lazy import Array, np, pl
@@ -301,7 +302,7 @@ def _two_or_five(axis: Axis, value: float, _: int) -> str:
 
 
 def _chosen(frame: pl.DataFrame, column: str, wanted: str) -> pl.DataFrame:
-    found = frame.filter(pl.col(column) == wanted)
+    found = frame.filter(pl.col(column) == arguments.text(column, wanted))
     if found.is_empty():
         names = sorted(frame[column].unique().to_list())
         ending = did_you_mean(wanted, names)

@@ -57,11 +57,11 @@ def observed(run: Run, *tables: Observed) -> Run:
         "series": ("observe.interval", interval),
         "delays": ("observe.delays", True),
     }
-    scenario = run.scenario.set_all(dict(changes[table] for table in wanted))
     try:
+        scenario = run.scenario.set_all(dict(changes[table] for table in wanted))
         again = simulate(scenario, threads=1)
     except TightlinkError:
-        # A control that is written in Python and not here: `not_here` says so.
+        # A control that is written in Python and not here: `not_here` says so. Or a link is called as a flow.
         return run
     if not again.flows.equals(run.flows):
         return run

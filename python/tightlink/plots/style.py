@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tightlink import arguments
 from tightlink.errors import TightlinkError
 from tightlink.files import whole
 from tightlink.lazy import Axes, Figure, alt
@@ -160,7 +161,7 @@ def write(figure: Drawing, path: str | os.PathLike[str]) -> Path:
     """
     import matplotlib as mpl
 
-    target = Path(path)
+    target = arguments.path("path", path)
     ending = check_format(target)
     drawn = _drawn(figure)
     with whole(target, parents=False) as temporary, mpl.rc_context(STYLE):

@@ -14,7 +14,7 @@ from tightlink.experiment.designs import ONE_AT_A_TIME
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import Experiment
 from tightlink.experiment.metrics import group_metrics, is_mean_of_flows, main_metrics
-from tightlink.experiment.summary import width_of
+from tightlink.experiment.summary import copied, width_of
 from tightlink.laboratory.embedded import Offer
 from tightlink.laboratory.sliders import Slider
 from tightlink.lazy import pl
@@ -230,17 +230,3 @@ def _warnings(found: Found) -> list[str]:
         text = copied(found.copies, found.cells.height)
         warnings.append(f"{text[0].upper()}{text[1:]}.")
     return warnings
-
-
-def copied(copies: list[str], cells: int) -> str:
-    """What to say of cells whose replications are equal.
-
-    >>> copied(["0", "1", "2"], 3)
-    'nothing random changes any combination: their replications are copies, without intervals'
-    """
-    which = (
-        "any combination"
-        if len(copies) == cells
-        else f"combination{'s' if len(copies) > 1 else ''} {', '.join(copies)}"
-    )
-    return f"nothing random changes {which}: their replications are copies, without intervals"

@@ -180,14 +180,16 @@ class _Saved:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name in TABLES if (self._folder / f"{name}.parquet").exists()]
+        # As it was opened: of a folder that is gone since, its tables are missing.
+        self.names = [name for name in TABLES if (self._folder / f"{name}.parquet").exists()]
 
     def read(self, name: str) -> pl.DataFrame:
-        with _advising(self._folder):
-            return read_parquet(self._folder / f"{name}.parquet", needed=True)
+        file = self._folder / f"{name}.parquet"
+        try:
+            with _advising(self._folder):
+                return read_parquet(file, needed=True)
+        except FileNotFoundError:
+            raise TightlinkError(f"{file}: is not there any more, since the run was opened") from None
 
     def write(self, folder: Path) -> None:
         for name in self.names:

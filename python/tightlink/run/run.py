@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from tightlink import arguments, units
 from tightlink.errors import TightlinkError
 from tightlink.lazy import Axes, Figure, pl
 from tightlink.run.folder import CAPTURE, SIMULATION, TRACE, read, save
@@ -229,7 +230,7 @@ class Run:
             TightlinkError: There is no such flow, or it has no packets.
             OSError: The file cannot be written.
         """
-        target = Path(path)
+        target = arguments.path("path", path)
         written: Path = _above("report").write_run(self, target, name=target.stem, sequence=sequence)
         return written
 
@@ -243,7 +244,7 @@ class Run:
             TightlinkError: The folder holds something else; nothing is written.
             OSError: It cannot be written.
         """
-        return save(Path(folder), self._scenario, self.manifest, self._source)
+        return save(arguments.path("folder", folder), self._scenario, self.manifest, self._source)
 
     def __repr__(self) -> str:
         return f"<Run ({self._facts()}): {', '.join(self.tables)}>"
@@ -256,6 +257,8 @@ class Run:
 
     def _facts(self) -> str:
         lasted = [] if self._scenario is None else [self._scenario.duration]
+        if until_s := self.manifest.get("part_until_s"):
+            lasted = [f"a part, {units.format_time(float(f'{until_s:.4g}'))} of {lasted[0]}"]
         seed = [f"seed {self.manifest['seed']}"] if "seed" in self.manifest else []
         return ", ".join([self.source, *lasted, *seed])
 
@@ -278,7 +281,7 @@ def open_run(folder: str | os.PathLike[str]) -> Run:
         ...     again.tables, again.flows.equals(run.flows)
         (['flows', 'links', 'nodes', 'series'], True)
     """
-    return Run(*read(Path(folder)))
+    return Run(*read(arguments.path("folder", folder)))
 
 
 def _above(name: str) -> Any:

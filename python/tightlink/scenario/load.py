@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from tightlink import control
+from tightlink import arguments, control
 from tightlink.errors import ScenarioError, located
 from tightlink.scenario import toml
 from tightlink.scenario.model import Scenario
@@ -33,6 +33,7 @@ def load(path: str | os.PathLike[str], *, set: Mapping[str, object] | None = Non
         ...     tl.load(file, set={"duration": "20 s"}).duration
         '20 s'
     """
+    arguments.path("path", path)
     name = str(path)
     return loads(toml.read(name), set=set, file=name)
 

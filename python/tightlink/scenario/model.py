@@ -26,8 +26,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
-from tightlink import units
-from tightlink.errors import ScenarioError
+from tightlink import arguments, units
+from tightlink.errors import Argument, ScenarioError
 from tightlink.scenario import toml
 from tightlink.scenario.links import Link
 from tightlink.scenario.nodes import Node, check_node_name
@@ -83,6 +83,15 @@ class Scenario(Table):
         if interval and units.time(interval) > units.time(self.duration):
             expected = f"at most the duration, {self.duration}: else there is no sample"
             raise wrong(expected, key="observe.interval", value=interval)
+        # What has rows of one name in one of these tables.
+        delayed = self.traffic if self.observe and self.observe.delays else ()
+        dropping = (name for name, node in self.node.items() if interval and node.processor)
+        for key in (*(f"traffic.{name}" for name in delayed), *(f"node.{name}" for name in dropping)):
+            link = f"link.{key.partition('.')[2]}"
+            if link[5:] in self.link:
+                table = "delays" if key.startswith("traffic") else "series"
+                expected = f"{link} has the same name, by which the table {table} tells them apart: name one otherwise"
+                raise wrong(expected, key=key, statement=True)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, file: str | None = None, changed: tuple[str, ...] = ()) -> Self:
@@ -93,6 +102,8 @@ class Scenario(Table):
             file: Name to give in errors.
             changed: Keys in it that come from ``--set`` rather than from the file.
         """
+        if not isinstance(data, Mapping):
+            raise ScenarioError("a table of a scenario's keys", key=Argument("data"), value=data)
         try:
             scenario = cls.model_validate(dict(data), by_alias=True, by_name=False)
         except ValidationError as error:
@@ -155,8 +166,10 @@ class Scenario(Table):
             7
         """
         data = before = self.written()
+        if not isinstance(changes, Mapping):
+            raise ScenarioError('a table, such as { "duration": "10 s" }', key=Argument("changes"), value=changes)
         for key, value in changes.items():
-            data = override(data, key, value)
+            data = override(data, arguments.text("key", key, "a dotted key, such as link.bottleneck.rate"), value)
         try:
             return self.from_dict(data, file=self._file, changed=(*self._changed, *changes))
         except ScenarioError as error:

@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
+from tightlink.arguments import plain
 from tightlink.errors import ABSENT, TightlinkError, one_of, show
 from tightlink.scenario.read_only import read_only
 
@@ -264,18 +265,6 @@ def _again(details: ErrorDetails) -> InitErrorDetails:
     return InitErrorDetails(type=kind, loc=details["loc"], input=details["input"], ctx=context)
 
 
-def plain(value: Any) -> Any:
-    """A value with numbers and arrays of NumPy, or series of pandas, as Python's numbers and lists.
-
-    >>> import numpy as np
-    >>> plain(np.int64(3)), plain([np.float32(0.5)]), plain(np.arange(2))
-    (3, [0.5], [0, 1])
-    """
-    if isinstance(value, list | tuple):
-        return [*map(plain, value)] if any(hasattr(item, "tolist") for item in value) else value
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
 def own_docstring(table: type[Table]) -> str:
     """The docstring of a table as it stands in the source."""
     return inspect.cleandoc(str(table.__dict__.get("__doc__") or ""))
@@ -292,6 +281,16 @@ def as_written(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [as_written(item) for item in value]
     return plain(value)
+
+
+def as_set(value: Any) -> Any:
+    """The same, of a table without the defaults that some write out: as somebody would type it.
+
+    >>> import tightlink as tl
+    >>> as_set(tl.Codel(target="4 ms"))
+    {'kind': 'codel', 'target': '4 ms'}
+    """
+    return Table.written(value) if isinstance(value, Table) else as_written(value)
 
 
 def key_of(field: str) -> str:

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tightlink import arguments
 from tightlink.errors import ScenarioError, TightlinkError, closest, one_of
 from tightlink.files import run_python
 
@@ -57,6 +58,7 @@ def named(what: str | os.PathLike[str] | Study) -> Study:
 
     if isinstance(what, Study):
         return what
+    arguments.path("study", what)
     name = os.fspath(what)
     if name in _STUDIES:
         found: Study = import_module(f"tightlink.studies.{name.replace('-', '_')}").STUDY

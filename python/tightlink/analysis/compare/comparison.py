@@ -16,9 +16,9 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.analysis.compare.pairs import SIDES, common, means, paired, same_service, samples, totals, unpivoted
 from tightlink.analysis.compare.summary import nothing, summary
-from tightlink.analysis.compare.sweeps import BLOCK, levels_of, matched, varied
+from tightlink.analysis.compare.sweeps import BLOCK, COPIED, levels_of, matched, varied
 from tightlink.analysis.path.residuals import NEAR, Agreement, agreement
-from tightlink.errors import TightlinkError, one_of
+from tightlink.errors import Argument, ScenarioError, TightlinkError, did_you_mean, one_of
 from tightlink.experiment.folder import RUNS, Experiment, holds_experiment
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import summary as over_replications
@@ -81,8 +81,18 @@ class Comparison:
         return text(self)
 
     def of(self, table: str, metric: str) -> pl.DataFrame:
-        """One metric: ``entity``, ``first``, ``second``, ``change`` to three digits."""
-        rows = self.values.filter((pl.col("table") == table) & (pl.col("metric") == metric))
+        """One metric: ``entity``, ``first``, ``second``, ``change`` to three digits.
+
+        Raises:
+            TightlinkError: The two have no such table, or no such metric of it, in common.
+        """
+        rows = self.values
+        for column, wanted in (("table", table), ("metric", metric)):
+            known = rows[column].unique(maintain_order=True).to_list()
+            if wanted not in known:
+                meant = did_you_mean(str(wanted), known)
+                raise TightlinkError(f"the two have no {column} {wanted!r} in common: expected {one_of(known)}{meant}")
+            rows = rows.filter(pl.col(column) == wanted)
         return rows.select("entity", *SIDES, pl.col("change").round(3))
 
     def nothing(self) -> bool:
@@ -131,6 +141,8 @@ def compare(
         case Run() as before, Run() as after:
             if by is not None:
                 raise TightlinkError(f"by {', '.join(by)}: two runs are paired by the names of flows, links and nodes")
+            if not isinstance(pairs, Mapping | None):
+                raise ScenarioError('a table, such as { "a": "b" }', key=Argument("pairs"), value=pairs)
             return _of_runs(before, after, pairs or {}, names)
         case Experiment() as before, Experiment() as after:
             if pairs is not None:
@@ -270,7 +282,13 @@ def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> pl.Data
     flat = [dict(_flat(scenario)) for scenario in (first, second)]
     # Of what has no scenario, nothing is known.
     keys = dict.fromkeys([*flat[0], *flat[1]]) if all(flat) else {}
-    rows = [(key, *(side.get(key, "") for side in flat)) for key in keys if flat[0].get(key) != flat[1].get(key)]
+    rows = [
+        (key, *(side.get(key, "") for side in flat))
+        for key in keys
+        # What stops with the run differs by that alone.
+        if [side.get(key) for side in flat] != [side.get("duration") for side in flat] or key == "duration"
+        if flat[0].get(key) != flat[1].get(key)
+    ]
     return pl.DataFrame(rows, schema=dict.fromkeys(("key", *SIDES), pl.String), orient="row")
 
 
@@ -328,10 +346,14 @@ def _with_levels(side: Experiment, frame: pl.DataFrame, other: Experiment) -> di
 
 
 def _difference_widths(sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Half the confidence intervals of differences by seed; nothing where fewer than two seeds are on both sides."""
+    """Half the confidence intervals of differences by seed.
+
+    Nothing where fewer than two seeds are on both sides, or where both have copies of one run.
+    """
     keys = ["entity", *BLOCK]
-    by_seed = [side.unpivot(index=keys, variable_name="metric").drop_nulls() for side in sides]
+    by_seed = [side.unpivot(index=[*keys, COPIED], variable_name="metric").drop_nulls() for side in sides]
     pairs = by_seed[0].join(by_seed[1], on=[*keys, "metric"], suffix="_after")
+    pairs = pairs.filter(~(pl.col(COPIED) & pl.col(f"{COPIED}_after")))
     differences = pairs.group_by("entity", "metric", maintain_order=True).agg(pl.col("value_after") - pl.col("value"))
     widths = [half_width(each) if len(each) > 1 else None for each in differences["value_after"].to_list()]
     return differences.select("entity", "metric", pl.Series("difference_half_width", widths, dtype=pl.Float64))
@@ -339,8 +361,9 @@ def _difference_widths(sides: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 def _cells(runs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The mean of each metric over the replications of a combination, and half its confidence interval if known."""
-    metrics = [name for name in runs.columns if name not in {"entity", *BLOCK}]
+    metrics = [name for name in runs.columns if name not in {"entity", *BLOCK, COPIED}]
     each = runs.drop(BLOCK).with_columns(run=pl.col("entity").rank("dense").cast(pl.String), status=pl.lit("done"))
-    found = over_replications(each, ["entity"])
+    copies = each.filter(pl.col(COPIED))["run"].unique().to_list()
+    found = over_replications(each.drop(COPIED), ["entity"], copies)
     half = found.select("entity", *(pl.col(width_of(name)).alias(name) for name in metrics))
     return unpivoted(found, ["entity"], metrics), unpivoted(half, ["entity"], metrics)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from tightlink.errors import TightlinkError
 from tightlink.experiment.factors import as_text, same, value_at
 from tightlink.experiment.folder import Experiment
-from tightlink.experiment.summary import cell, metric_names
+from tightlink.experiment.summary import cell, copied, metric_names
 from tightlink.lazy import pl
 from tightlink.scenario import Scenario, loads_stored, parse_value
 from tightlink.scenario.toml import parse
@@ -21,6 +21,8 @@ from tightlink.scenario.toml import parse
 _SEED: Final = "seed"
 #: What tells replications apart: the seed, and which of several runs with it.
 BLOCK: Final = (_SEED, "repeat")
+#: Whether a run is one of several copies, of which the spread says nothing.
+COPIED: Final = "copied"
 #: Levels up to which each is named.
 _MOST_LEVELS: Final = 6
 
@@ -73,7 +75,11 @@ def matched(
     """
     done = [frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame for frame in frames]
     others = [[key for key in side.varied if key not in {*shared, _SEED}] for side in sides]
-    notes: list[str] = []
+    notes = [
+        f"{name}: {copied(copies, frame['run'].str.split('/').list.first().n_unique())}"
+        for side, frame, name in zip(sides, frames, names, strict=True)
+        if (copies := side.description.get("copies"))
+    ]
     keys = [list(shared), list(shared)]
     for place, (name, other) in enumerate(zip(names, reversed(names), strict=True)):
         for key in list(others[place]):
@@ -97,6 +103,7 @@ def matched(
             _named(each).alias("_shared"),
             _named([] if over_others else own).alias("_own"),
             *_block(frame, each, known=bool(side.varied)),
+            cell().is_in(side.description.get("copies", [])).alias(COPIED),
             *_metrics(frame, [*each, *own]),
         )
         for side, frame, each, own in zip(sides, done, keys, others, strict=True)
@@ -157,6 +164,8 @@ def _paired(runs: Sequence[pl.DataFrame], place: int) -> pl.DataFrame:
     named = both.with_columns(entity=left + against).drop_nulls(f"_own{place}")
     side = runs[place].rename({"_own": f"_own{place}"})
     each = side.join(named, on=["_shared", f"_own{place}"], how="inner", maintain_order="left_right")
-    metrics = [name for name in runs[place].columns if name not in {"_shared", "_own", *BLOCK}]
-    found = each.group_by("entity", *BLOCK, maintain_order=True).agg(pl.col(metrics).mean(), pl.len().alias("_runs"))
+    metrics = [name for name in runs[place].columns if name not in {"_shared", "_own", *BLOCK, COPIED}]
+    found = each.group_by("entity", *BLOCK, maintain_order=True).agg(
+        pl.col(metrics).mean(), pl.len().alias("_runs"), pl.col(COPIED).all()
+    )
     return found.filter(pl.col("_runs") == pl.col("_runs").max().over("entity")).drop("_runs")

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Final
 from warnings import warn
 
-from tightlink.errors import ScenarioError, TightlinkError, TightlinkWarning
+from tightlink import arguments
+from tightlink.errors import ScenarioError, TightlinkWarning
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.workplace import place_of
 from tightlink.studies.evaluation.observe import Evaluation, observe
@@ -122,10 +123,9 @@ def evaluate(  # noqa: PLR0913
         >>> found
         <Evaluation of reno, cubic: 1 test, 4 measures>
     """
-    for each in (those, tests):
-        if isinstance(each, str | Mapping):
-            raise TightlinkError(f"expected a list, such as [{each!r}]")
-    wanted = of(those, tests, queues=queues, pack=pack)
+    those = arguments.several("those", those)
+    tests = None if tests is None else [arguments.text("tests", name) for name in arguments.several("tests", tests)]
+    wanted = of(those, tests, queues=arguments.truth("queues", queues), pack=pack)
     folder = place_of(output)
     found = study(wanted, folder, jobs=jobs, cluster=cluster, with_lab=with_lab, progress=progress, watch=watch)
     for text in found.warnings:

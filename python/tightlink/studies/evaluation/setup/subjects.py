@@ -20,10 +20,12 @@ from tightlink.errors import ScenarioError
 from tightlink.experiment.levels import split
 from tightlink.scenario import parse_value
 from tightlink.scenario.congestion import congestion_spec
+from tightlink.scenario.disciplines import Discipline
+from tightlink.scenario.table import as_set
 from tightlink.studies.evaluation.setup.path import Path
 
 Kind: TypeAlias = Literal["control", "queue"]
-Given: TypeAlias = str | type[CongestionControl] | Mapping[str, Any]
+Given: TypeAlias = str | type[CongestionControl] | Mapping[str, Any] | Discipline
 
 #: What messages call them, an example, and one with an option.
 _KINDS: Final = {
@@ -64,7 +66,9 @@ def subject(given: Given, kind: Kind = "control") -> Subject:
     Raises:
         ScenarioError: There is none of this name, no such option, or a value is wrong.
     """
-    given = named(given) if isinstance(given, type) else given
+    given = named(given) if isinstance(given, type) and issubclass(given, CongestionControl) else as_set(given)
+    if not isinstance(given, str | Mapping):
+        raise ScenarioError(f'a name, such as "{_KINDS[kind][1]}"', key=f"{kind}s", value=given)
     table = _parsed(given, _KINDS[kind][2]) if isinstance(given, str) else dict(given)
     if "kind" not in table:
         expected = f'a name, or a table with a kind, such as {{ kind = "{_KINDS[kind][2].partition(":")[0]}" }}'
