@@ -42,7 +42,7 @@ def whole(name: str, value: object, *, least: int, most: int | None = None) -> i
 
 
 def truth(name: str, value: object, beside: str = "") -> bool:
-    """True or False.
+    """What is either True or False.
 
     Args:
         name: Of the argument.
@@ -59,7 +59,7 @@ def truth(name: str, value: object, beside: str = "") -> bool:
 
 
 def text(name: str, value: object, expected: str = "text") -> str:
-    """A text.
+    """What must be a text.
 
     Raises:
         ScenarioError: It is something else.
