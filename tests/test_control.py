@@ -10,7 +10,7 @@ import shutil
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 import pytest
@@ -690,3 +690,66 @@ def test_what_a_mark_sets_is_taken_over() -> None:
     tl.simulate(tl.loads(text).set_all({"link.wire.rate": "100 Mbit/s", "link.wire.delay": "1 ms"}))
     assert windows.count(8) > 1
     assert max(windows) < 60
+
+
+def test_what_a_control_believes_is_sampled(base: tl.Scenario, tmp_path: Path) -> None:
+    class Told(tl.CongestionControl):
+        sampled: ClassVar = ["doubled", "late_s"]
+        late_s: float | None = None
+
+        @property
+        def doubled(self) -> float:
+            return 2 * self.cwnd
+
+        def on_report(self, report: tl.Report) -> None:
+            self.late_s = report.rtt_s - report.rtt_base_s if report.now_s > 5 else None
+
+    scenario = base.set_all({KEY: Told, "traffic.ftp.flows": 2, "observe": {"interval": "1 s"}})
+    run = tl.simulate(scenario)
+    wide = run.series.filter(entity="ftp[1]").pivot("metric", index="time_s", values="value")
+    # The window that the control was shown last, of which the engine's may have grown since.
+    assert (wide["doubled"] <= 2 * wide["cwnd_packets"]).all()
+    assert wide.filter(pl.col("late_s").is_not_null())["time_s"].min() == 6.0
+    assert run.series.filter(metric="doubled")["entity"].unique().sort().to_list() == ["ftp[0]", "ftp[1]"]
+    assert tl.simulate(scenario.set("observe", None)).flows.equals(run.flows)
+    run.save(tmp_path / "run")
+    assert tl.open_run(tmp_path / "run").series.equals(run.series)
+    assert '"doubled"' in run.report(tmp_path / "run.html").read_text(encoding="utf-8")
+
+    class Wrong(Told):
+        sampled: ClassVar = ["name"]
+
+    with pytest.raises(
+        tl.TightlinkError, match=r"the sample of name of ftp\[0\]: ValueError: it is 'wrong': expected a number"
+    ):
+        tl.simulate(scenario.set(KEY, Wrong))
+    for names, said in (
+        ("cwnd", "a tuple of names"),
+        (("rtt_s",), "a metric of that name"),
+        (("a b",), "an attribute"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            type("Misnamed", (Told,), {"sampled": names})
+
+
+@pytest.mark.parametrize(
+    ("congestion", "metrics"),
+    [
+        ("bbr", ["bandwidth_bps", "rtt_base_s"]),
+        ("bbr3", ["bandwidth_bps", "rtt_base_s"]),
+        ("cubic", ["plateau_packets"]),
+        ("reno", []),
+    ],
+)
+def test_what_controls_of_the_engine_believe_is_sampled_with_their_phases(
+    base: tl.Scenario, congestion: str, metrics: list[str]
+) -> None:
+    changes = {KEY: congestion, "observe": {"interval": "1 s", "transport": True}, "profile": "linux"}
+    series = tl.simulate(base.set_all(changes)).series
+    believed = {"bandwidth_bps", "rtt_base_s", "plateau_packets", "marked_share"}
+    assert sorted(believed & {*series["metric"]}) == metrics
+    last = {row["metric"]: row["value"] for row in series.filter(time_s=9.0).to_dicts()}
+    if "bandwidth_bps" in metrics:
+        # The link's rate; the handshake's round trip, of two packets of 52 B, is that of an empty path.
+        assert last["bandwidth_bps"] == pytest.approx(10e6, rel=0.02)
+        assert last["rtt_base_s"] == pytest.approx(0.04 + 2 * 52 * 8 / 10e6)

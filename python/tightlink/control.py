@@ -35,7 +35,7 @@ import math
 import os
 import re
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -91,6 +91,9 @@ class CongestionControl:
     """Seed of the scenario; ``random.Random(f"{self.seed} {self.flow}")`` draws other numbers for each flow."""
     payload_bytes: int
     """Application bytes in a packet."""
+    sampled: ClassVar[Sequence[str]] = ()
+    """Names of attributes, or properties, that are metrics of the series of its flows: numbers, or None for no sample.
+    A unit stands at the end of a name, as in ``queue_delay_s``."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -103,6 +106,7 @@ class CongestionControl:
         for method in (each for each in vars(cls) if each.startswith("on_") and each not in _METHODS):
             raise TypeError(f"{cls.__name__}.{method} is never called: expected {one_of(_METHODS)}"
                             f"{did_you_mean(method, _METHODS)}")  # fmt: skip
+        _check_sampled(cls)
         _check_set(cls)
         cls.options()
         _CONTROLS[cls.name] = cls
@@ -174,10 +178,22 @@ class CongestionControl:
         return {parameter.name: parameter.default for parameter in parameters}
 
 
+def _check_sampled(control: type[CongestionControl]) -> None:
+    """Refuse names of samples that are no names, or that series have already."""
+    if isinstance(control.sampled, str):
+        raise TypeError(f"{control.__name__}.sampled = {control.sampled!r}: expected a tuple of names, with a comma")
+    taken = {name for name, _ in _core.metrics()}
+    for name in control.sampled:
+        if not str(name).isidentifier():
+            raise TypeError(f"{control.__name__}.sampled: {name!r}: expected the name of an attribute")
+        if name in taken:
+            raise TypeError(f"{control.__name__}.sampled: {name}: series have a metric of that name; expected another")
+
+
 def _check_set(control: type[CongestionControl]) -> None:
     """Refuse a control that sets a window or a rate by another name, which neither the engine nor its methods read."""
     stored, read = attributes(control)
-    for name in (each for each in stored if each not in read and each not in _READ):
+    for name in (each for each in stored if each not in {*read, *_READ, *control.sampled}):
         if meant := closest(name, _READ, likeness=0.75):
             place = f"{control.__name__} sets self.{name}, which nothing reads"
             raise TypeError(f"{place}: expected {one_of(_READ)}; did you mean {meant}?")
@@ -297,10 +313,11 @@ def trouble(error: Exception) -> str:
 
 def make(  # noqa: PLR0913, PLR0917  # What the engine knows of a connection.
     digest: str, options: Mapping[str, float], flow: str, seed: int, payload_bytes: int, cwnd: float, ssthresh: float
-) -> str | tuple[CongestionControl, tuple[bool, ...]]:
+) -> str | tuple[CongestionControl, tuple[bool, ...], list[str]]:
     """The control of a connection, for the engine, or why there is none; what is raised is its own fault.
 
-    Beside it, whether it has each of the methods that are only called where a class has them, and whether it paces.
+    Beside it, whether it has each of the methods that are only called where a class has them, whether it paces, and
+    what of it is sampled.
     """
     control = _BY_DIGEST.get(digest)
     if control is None:
@@ -318,7 +335,7 @@ def make(  # noqa: PLR0913, PLR0917  # What the engine knows of a connection.
     made.__init__(**given)  # type: ignore[misc]
     # What the code does not show counts from when it sets a rate.
     paces = "pacing_rate" in attributes(control)[0] or "pacing_rate" in _set(made)
-    return made, (*(_has(made, method) for method in _ASKED_FOR), paces)
+    return made, (*(_has(made, method) for method in _ASKED_FOR), paces), list(control.sampled)
 
 
 def _set(made: CongestionControl) -> set[str]:

@@ -164,14 +164,16 @@ impl Maker for InPython {
             if let Ok(expected) = made.extract::<String>() {
                 return Ok(Err(expected));
             }
-            let (object, [wants_acks, wants_marks, wants_samples, paces]) = made.extract::<(Py<PyAny>, [bool; 4])>()?;
+            let (object, [wants_acks, wants_marks, wants_samples, paces], sampled) =
+                made.extract::<(Py<PyAny>, [bool; 4], Vec<String>)>()?;
             let begun = object.bind(py);
             let cwnd = packets(&begun.getattr(intern!(py, "cwnd"))?, "cwnd")?;
             let window = Window { cwnd, ssthresh: limit(&begun.getattr(intern!(py, "ssthresh"))?)? };
             let pacing_rate = rate(begun)?;
             let (flow, trouble) = (flow.to_owned(), Arc::clone(&self.trouble));
             let paces = paces || wants_samples || pacing_rate.is_some();
-            let control = Control { object, wants_acks, wants_marks, wants_samples, paces, pacing_rate, flow, trouble };
+            let control =
+                Control { object, wants_acks, wants_marks, wants_samples, sampled, paces, pacing_rate, flow, trouble };
             Ok(Ok((Box::new(control) as Box<dyn External>, window)))
         });
         made.unwrap_or_else(|error| {
@@ -188,6 +190,8 @@ struct Control {
     wants_acks: bool,
     wants_marks: bool,
     wants_samples: bool,
+    /// Attributes that series have.
+    sampled: Vec<String>,
     /// Whether its connection is paced: from the beginning, or since it said a rate.
     paces: bool,
     /// Packets per second, as it has said last.
@@ -343,6 +347,15 @@ fn rate(object: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
     }
 }
 
+/// A number to sample; none of what there is nothing to say.
+fn number(value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    let found = value.extract::<Option<f64>>().map_err(|_| {
+        let shown = value.repr().map_or_else(|_| "what it is".to_owned(), |shown| shown.to_string());
+        PyValueError::new_err(format!("it is {shown}: expected a number, or None"))
+    })?;
+    Ok(found.filter(|value| !value.is_nan()))
+}
+
 /// That a method returns nothing: who returns a window means to set one.
 fn nothing(answer: &Bound<'_, PyAny>, _: Set) -> PyResult<()> {
     if answer.is_none() {
@@ -415,6 +428,22 @@ impl External for Control {
 
     fn wants_samples(&self) -> bool {
         self.wants_samples
+    }
+
+    fn known(&self, each: &mut dyn FnMut(&str, f64)) {
+        if self.sampled.is_empty() || self.trouble.happened() {
+            return;
+        }
+        Python::attach(|py| {
+            let object = self.object.bind(py);
+            for name in &self.sampled {
+                match object.getattr(name.as_str()).and_then(|value| number(&value)) {
+                    Ok(Some(value)) => each(name, value),
+                    Ok(None) => {}
+                    Err(error) => self.trouble.note(format!("the sample of {name} of {}", self.flow), error),
+                }
+            }
+        });
     }
 
     fn is_paced(&self) -> bool {

@@ -6,7 +6,7 @@ from typing import Final
 
 from tightlink import units
 from tightlink.console import rounded
-from tightlink.lazy import pl
+from tightlink.lazy import _core, pl
 from tightlink.numbers import grouped
 from tightlink.plots import palette
 from tightlink.plots.observed import not_here
@@ -61,7 +61,7 @@ def section(run: Run, *, again: bool = False) -> Section:
         return Section("Over time", "", [Text(f"{_NOT_OBSERVED} {not_here(run)}".rstrip())])
     flows, links = _flows(run), _links(run)
     rate = next((metric for metric in _RATES if not _of(run, metric, flows).is_empty()), None)
-    wanted = [(metric, flows) for metric in (rate, *_OF_FLOWS) if metric is not None]
+    wanted = [(metric, flows) for metric in (rate, *_OF_FLOWS, *_own(run)) if metric is not None]
     timed = set(_of(run, "rtt_s", flows)["entity"])
     wanted.append((_ONE_WAY, [name for name in flows if name not in timed]))
     wanted += [(metric, links) for metric in _OF_LINKS]
@@ -98,6 +98,14 @@ def _flows(run: Run) -> list[str]:
     kept = set(spread(means, MOST_LINES - _MOST_LINKS)["entity"])
     order = [*run.flows["label"], *means["entity"]] if "flows" in run.tables else means["entity"].to_list()
     return [name for name in dict.fromkeys(order) if name in kept]
+
+
+def _own(run: Run) -> list[str]:
+    """Metrics of congestion controls written in Python (`CongestionControl.sampled`)."""
+    if run.source != SIMULATION:
+        return []
+    known = {name for name, _ in _core.metrics()}
+    return [name for name in run.series["metric"].unique(maintain_order=True) if name not in known]
 
 
 def _links(run: Run) -> list[str]:

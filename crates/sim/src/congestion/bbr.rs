@@ -8,7 +8,7 @@
 
 use super::aggregation::Aggregation;
 use super::long_term::LongTerm;
-use super::rate_sample::{DeliveryRounds, LostPacket, RateSample, WindowedMax};
+use super::rate_sample::{DeliveryRounds, LostPacket, RateSample, WindowedMax, tell_path};
 use super::{Ack, CongestionControl, ControlOption, Loss, Options, Window};
 use crate::random::Stream;
 use crate::time::Time;
@@ -403,6 +403,10 @@ impl CongestionControl for Bbr {
         }
         (self.recovering, self.enters, self.conserves) = (false, false, false);
         window.cwnd = window.cwnd.max(self.window_before);
+    }
+
+    fn known(&self, packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
+        tell_path((self.bandwidth.get() * packet_bits, self.rtprop_s), each);
     }
 
     fn phase(&self, _window: &Window) -> usize {

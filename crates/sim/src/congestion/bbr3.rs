@@ -11,7 +11,7 @@ mod probe_rtt;
 mod undo;
 
 use super::bbr::{FULL_GROWTH, FULL_ROUNDS, LEAST_WINDOW, PACING_MARGIN, QUANTA};
-use super::rate_sample::{DeliveryRounds, LostPacket, RateSample, WindowedMax};
+use super::rate_sample::{DeliveryRounds, LostPacket, RateSample, WindowedMax, tell_path};
 use super::{Ack, CongestionControl, Loss, Options, Window};
 use crate::random::Stream;
 use crate::time::Time;
@@ -338,6 +338,10 @@ impl CongestionControl for Bbr3 {
 
     fn on_spurious(&mut self, window: &mut Window) {
         self.handle_spurious_losses(window);
+    }
+
+    fn known(&self, packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
+        tell_path((self.bandwidth.get() * packet_bits, self.round_trips.least_s()), each);
     }
 
     fn phase(&self, _window: &Window) -> usize {

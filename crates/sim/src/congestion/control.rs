@@ -253,6 +253,9 @@ pub trait CongestionControl: Sized {
         usize::from(!window.in_slow_start())
     }
 
+    /// Tells what it knows of the path that series are to have, by name; packets have so many bits.
+    fn known(&self, _packet_bits: f64, _each: &mut dyn FnMut(&str, f64)) {}
+
     /// Packets per second at which a paced connection sends, with `in_flight` packets outstanding and a smoothed
     /// round-trip time of `srtt_s` seconds.
     fn pacing_rate(&self, window: &Window, in_flight: f64, srtt_s: f64) -> f64 {

@@ -197,6 +197,8 @@ impl Controls {
         #[inline(never)]
         fn is_scalable(self: &Self) -> bool;
         fn phase(self: &Self, window: &Window) -> usize;
+        #[cold]
+        fn known(self: &Self, packet_bits: f64, each: &mut dyn FnMut(&str, f64));
         fn pacing_rate(self: &Self, window: &Window, in_flight: f64, srtt_s: f64) -> f64;
         fn samples_delivery(self: &Self) -> bool;
         fn is_paced(self: &Self) -> bool;
@@ -204,6 +206,12 @@ impl Controls {
         fn hears_marks(self: &Self) -> bool;
         #[cold]
         fn counts_marks(self: &Self) -> bool;
+    }
+
+    /// Whether it lives outside of the engine.
+    #[must_use]
+    pub fn is_external(&self, handle: Handle) -> bool {
+        matches!(handle.kind, Kind::Connected)
     }
 
     /// See [`CongestionControl::GOES_ON`].

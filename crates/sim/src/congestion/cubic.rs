@@ -198,6 +198,12 @@ impl CongestionControl for Cubic {
         }
     }
 
+    fn known(&self, _packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
+        if self.top > 0.0 {
+            each("plateau_packets", self.top);
+        }
+    }
+
     fn phase(&self, window: &Window) -> usize {
         let epoch = match &self.linux {
             Some(linux) => linux.epoch.map(|epoch| (epoch.origin as f64, epoch.reno as f64)),

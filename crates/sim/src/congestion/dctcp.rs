@@ -54,6 +54,10 @@ impl CongestionControl for Dctcp {
         reno::grow(window, ack);
     }
 
+    fn known(&self, _packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
+        each("marked_share", self.alpha);
+    }
+
     fn on_mark(&mut self, _window: &Window, loss: &Loss) -> Option<f64> {
         // §3.3, equation 2.
         Some(loss.in_use * (1.0 - self.alpha / 2.0))

@@ -70,6 +70,8 @@ pub trait External: Debug + Send {
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
+    /// Tells what it knows that series are to have, by the names that it gives to that.
+    fn known(&self, _each: &mut dyn FnMut(&str, f64)) {}
     /// A packet was marked, the first of its window. Without a window nothing is reduced.
     fn on_mark(&mut self, window: &Window, loss: &Loss) -> Cut {
         self.on_loss(window, loss)
@@ -256,6 +258,10 @@ impl CongestionControl for Connected {
     ) -> bool {
         window.ssthresh = self.threshold.take().unwrap_or(window.ssthresh);
         self.control.on_sample(window, sample)
+    }
+
+    fn known(&self, _packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
+        self.control.known(each);
     }
 
     fn pacing_rate(&self, window: &Window, in_flight: f64, srtt_s: f64) -> f64 {

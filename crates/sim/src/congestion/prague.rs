@@ -179,6 +179,12 @@ impl CongestionControl for Prague {
         Some(self.set(in_use - cut))
     }
 
+    fn known(&self, _packet_bits: f64, each: &mut dyn FnMut(&str, f64)) {
+        if let Some(alpha) = self.alpha {
+            each("marked_share", alpha);
+        }
+    }
+
     fn on_spurious(&mut self, _window: &mut Window) {
         self.fraction = self.fraction_before;
     }

@@ -94,6 +94,16 @@ impl<const N: usize> Default for WindowedMax<N> {
     }
 }
 
+/// Tells what a control of the BBR family knows of a path, as far as it does: its bandwidth and its round-trip time.
+pub(super) fn tell_path((bandwidth_bps, rtt_s): (f64, f64), each: &mut dyn FnMut(&str, f64)) {
+    if bandwidth_bps > 0.0 {
+        each("bandwidth_bps", bandwidth_bps);
+    }
+    if rtt_s.is_finite() {
+        each("rtt_base_s", rtt_s);
+    }
+}
+
 impl<const N: usize> WindowedMax<N> {
     /// The largest value; zero before the first.
     #[must_use]

@@ -63,7 +63,12 @@ impl Samples {
             phase,
             recovery,
         ];
-        self.series.values(last.taken[End::Sender as usize], entity)[3..].copy_from_slice(&values);
+        let sample = last.taken[End::Sender as usize];
+        self.series.values(sample, entity)[3..].copy_from_slice(&values);
+        if self.transport || controls.is_external(sender.control()) {
+            let mut know = |name: &str, value| self.series.know(sample, entity, name, value);
+            controls.known(sender.control(), bits, &mut know);
+        }
     }
 }
 

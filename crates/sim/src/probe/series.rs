@@ -32,6 +32,10 @@ pub struct Series {
     width: usize,
     /// Of each sample the values, not a number where there are none.
     samples: Vec<Vec<f64>>,
+    /// What the congestion controls of some flows know: sample, entity, metric as [`Series::names`] has it, and value.
+    known: Vec<(u32, u32, u32, f64)>,
+    /// Names that controls written in Python give to that, behind those of [`METRICS`].
+    own: Vec<String>,
 }
 
 /// A value of a sample.
@@ -41,8 +45,8 @@ pub struct Row {
     pub sample: usize,
     /// Index into the links, the flows and the processors, counted through in this order.
     pub entity: u32,
-    /// What.
-    pub metric: Metric,
+    /// What: index into [`Series::names`].
+    pub metric: u32,
     /// The value.
     pub value: f64,
 }
@@ -83,6 +87,13 @@ metrics! {
         "phase of a TCP flow's congestion control, by its number; with observe.transport",
     RecoveryState "recovery_state":
         "losses that a TCP flow mends: 0 none, 1 found by ACKs, 2 by the retransmission timer; with observe.transport",
+    BandwidthBps "bandwidth_bps":
+        "what BBR takes for the bandwidth of the path, headers included, in bit/s; with observe.transport",
+    RttBaseS "rtt_base_s": "what BBR takes for the round-trip time of an empty path, in seconds; with observe.transport",
+    PlateauPackets "plateau_packets":
+        "window at which CUBIC's growth is flat, once there was a loss (W_max of RFC 9438); with observe.transport",
+    MarkedShare "marked_share":
+        "what DCTCP and Prague take for the share of packets that queues mark; with observe.transport",
     Load "load": "share of the past interval during which a processor was busy",
     LoadReported "load_reported": "load of a processor as its meter reports it",
     RingPackets "ring_packets": "packets in the input rings of a processor, the one in service included",
@@ -93,7 +104,14 @@ impl Series {
     #[must_use]
     pub fn of(links: usize, flows: usize, processors: usize) -> Self {
         let width = LINK.len() * links + FLOW.len() * flows + PROCESSOR.len() * processors;
-        Self { links: links as u32, flows: flows as u32, width, samples: Vec::new() }
+        Self {
+            links: links as u32,
+            flows: flows as u32,
+            width,
+            samples: Vec::new(),
+            known: Vec::new(),
+            own: Vec::new(),
+        }
     }
 
     /// The metrics of an entity, and the place of the first.
@@ -119,6 +137,26 @@ impl Series {
         &mut values[first..first + metrics.len()]
     }
 
+    /// Adds what the congestion control of a flow knows.
+    pub fn know(&mut self, sample: u64, entity: u32, name: &str, value: f64) {
+        let there = METRICS
+            .iter()
+            .map(|&(name, _)| name)
+            .chain(self.own.iter().map(String::as_str))
+            .position(|one| one == name);
+        let metric = there.unwrap_or_else(|| {
+            self.own.push(name.to_owned());
+            METRICS.len() + self.own.len() - 1
+        });
+        self.known.push((sample as u32, entity, metric as u32, value));
+    }
+
+    /// The words in the column `metric`: those that there always are, and those of congestion controls written in Python.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        METRICS.iter().map(|&(name, _)| name.to_owned()).chain(self.own.iter().cloned()).collect()
+    }
+
     /// Adds the samples of other parts of the network.
     pub fn merge(&mut self, other: &Self) {
         self.samples.resize_with(self.samples.len().max(other.samples.len()), Vec::new);
@@ -130,15 +168,25 @@ impl Series {
                 *our = *their;
             }
         }
+        let names = other.names();
+        for &(sample, entity, metric, value) in &other.known {
+            self.know(sample.into(), entity, &names[metric as usize], value);
+        }
     }
 
     /// Gives all values that there are: by sample, then by entity, then by metric.
     pub fn each(&self, mut each: impl FnMut(Row)) {
+        let mut known = self.known.clone();
+        known.sort_by_key(|&(sample, entity, ..)| (sample, entity));
+        let mut known = known.into_iter().peekable();
         for (sample, values) in self.samples.iter().enumerate() {
             let (mut entity, mut place) = (0, 0);
             while place < values.len() {
                 let (metrics, _) = self.places(entity);
                 for (&metric, &value) in metrics.iter().zip(&values[place..]).filter(|(_, value)| !value.is_nan()) {
+                    each(Row { sample, entity, metric: metric as u32, value });
+                }
+                while let Some((.., metric, value)) = known.next_if(|one| (one.0 as usize, one.1) == (sample, entity)) {
                     each(Row { sample, entity, metric, value });
                 }
                 (entity, place) = (entity + 1, place + metrics.len());

@@ -1,7 +1,7 @@
 //! The table of samples over time.
 
 use super::{Column, Finished, Table};
-use crate::probe::series::{METRICS, Row};
+use crate::probe::series::Row;
 use crate::samples::Moments;
 
 /// The `series` table, in long form; nothing if the scenario asks for none.
@@ -20,14 +20,13 @@ pub fn series(run: &impl Finished) -> Option<Table> {
     series.each(|Row { sample, entity, metric, value }| {
         times_s.push(moments.at(sample as u64).seconds());
         of.push(entity);
-        what.push(metric as u32);
+        what.push(metric);
         values.push(value);
     });
     let mut table = Table::default();
     table.columns.push(("time_s", Column::Float(times_s)));
     table.columns.push(("entity", Column::Category(of, entities.collect())));
-    let names = METRICS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    table.columns.push(("metric", Column::Category(what, names)));
+    table.columns.push(("metric", Column::Category(what, series.names())));
     table.columns.push(("value", Column::Float(values)));
     Some(table)
 }
