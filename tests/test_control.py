@@ -753,3 +753,28 @@ def test_what_controls_of_the_engine_believe_is_sampled_with_their_phases(
         # The link's rate; the handshake's round trip, of two packets of 52 B, is that of an empty path.
         assert last["bandwidth_bps"] == pytest.approx(10e6, rel=0.02)
         assert last["rtt_base_s"] == pytest.approx(0.04 + 2 * 52 * 8 / 10e6)
+
+
+def test_a_control_hears_that_a_reduction_is_undone(base: tl.Scenario) -> None:
+    heard: list[tuple[float, float]] = []
+
+    class Undone(tl.CongestionControl):
+        def on_report(self, report: tl.Report) -> None:
+            self.cwnd += report.in_use
+
+        def on_loss(self, loss: tl.Loss) -> float:
+            self.before = self.cwnd
+            return loss.in_use / 2
+
+        def on_undo(self) -> None:
+            heard.append((self.cwnd, self.before))
+
+    # Packets that others overtake by far more than RACK allows at first, and none that is lost.
+    late = {"probability": "0.2 %", "delay": "30 ms"}
+    wire = {"link.wire.queue": "10000 packets", "link.wire.reorder": late}
+    run = tl.simulate(base.set_all({KEY: Undone, "profile": "linux", "duration": "5 s", **wire}))
+    assert run.links["packets_dropped"].sum() == 0
+    assert heard
+    assert all(cwnd >= before for cwnd, before in heard)
+    with pytest.raises(TypeError, match="did you mean on_undo"):
+        type("Misnamed", (tl.CongestionControl,), {"on_undone": lambda _: None})

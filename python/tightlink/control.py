@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 #: What the engine calls.
-_METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack", "on_sample")
+_METHODS: Final = ("on_report", "on_loss", "on_mark", "on_timeout", "on_ack", "on_sample", "on_undo")
 #: What it calls only where a class has it: without, slow start is the engine's, and a mark is a loss.
-_ASKED_FOR: Final = ("on_ack", "on_mark", "on_sample")
+_ASKED_FOR: Final = ("on_ack", "on_mark", "on_sample", "on_undo")
 #: What the engine reads after each call; names that are so much like these are meant to be them.
 _READ: Final = ("cwnd", "ssthresh", "pacing_rate")
 _CONTROLS: dict[str, type[CongestionControl]] = {}
@@ -160,6 +160,13 @@ class CongestionControl:
         Returns:
             True if the control itself sends so little that samples of what it sends now will not tell how fast the
             path is: these have ``app_limited``.
+        """
+
+    def on_undo(self) -> None:
+        """What `on_loss` or `on_timeout` answered last was no loss: packets were late only; only if a class defines it.
+
+        The window and the threshold are those before the reduction. What else the control made of it, such as a
+        largest window that it remembers, is its own to give back. Needs ``tcp.recovery`` of rack.
         """
 
     @classmethod

@@ -164,16 +164,16 @@ impl Maker for InPython {
             if let Ok(expected) = made.extract::<String>() {
                 return Ok(Err(expected));
             }
-            let (object, [wants_acks, wants_marks, wants_samples, paces], sampled) =
-                made.extract::<(Py<PyAny>, [bool; 4], Vec<String>)>()?;
+            let (object, [wants_acks, wants_marks, wants_samples, wants_undone, paces], sampled) =
+                made.extract::<(Py<PyAny>, [bool; 5], Vec<String>)>()?;
             let begun = object.bind(py);
             let cwnd = packets(&begun.getattr(intern!(py, "cwnd"))?, "cwnd")?;
             let window = Window { cwnd, ssthresh: limit(&begun.getattr(intern!(py, "ssthresh"))?)? };
             let pacing_rate = rate(begun)?;
             let (flow, trouble) = (flow.to_owned(), Arc::clone(&self.trouble));
             let paces = paces || wants_samples || pacing_rate.is_some();
-            let control =
-                Control { object, wants_acks, wants_marks, wants_samples, sampled, paces, pacing_rate, flow, trouble };
+            let wants = Wants { acks: wants_acks, marks: wants_marks, samples: wants_samples, undone: wants_undone };
+            let control = Control { object, wants, sampled, paces, pacing_rate, flow, trouble };
             Ok(Ok((Box::new(control) as Box<dyn External>, window)))
         });
         made.unwrap_or_else(|error| {
@@ -183,13 +183,20 @@ impl Maker for InPython {
     }
 }
 
+/// Whether a class has each of the methods that are only called where it has them.
+#[derive(Clone, Copy, Debug)]
+struct Wants {
+    acks: bool,
+    marks: bool,
+    samples: bool,
+    undone: bool,
+}
+
 /// A control of one connection.
 #[derive(Debug)]
 struct Control {
     object: Py<PyAny>,
-    wants_acks: bool,
-    wants_marks: bool,
-    wants_samples: bool,
+    wants: Wants,
     /// Attributes that series have.
     sampled: Vec<String>,
     /// Whether its connection is paced: from the beginning, or since it said a rate.
@@ -203,8 +210,8 @@ struct Control {
 /// Where it says that.
 const PACING_RATE: &str = "pacing_rate";
 
-/// A method's name and its argument.
-type Told<'py> = (&'py Bound<'py, PyString>, Bound<'py, PyAny>);
+/// A method's name and its argument, if it has one.
+type Told<'py> = (&'py Bound<'py, PyString>, Option<Bound<'py, PyAny>>);
 
 impl Control {
     /// Sets the window, calls a method, for each ACK if `often`, and reads the window; what the method returns is read by
@@ -225,7 +232,10 @@ impl Control {
             let (method, argument) = told(py).ok()?;
             let called = || {
                 let shown = show(object, window)?;
-                let answer = object.call_method1(method, (argument,))?;
+                let answer = match argument {
+                    Some(argument) => object.call_method1(method, (argument,))?,
+                    None => object.call_method0(method)?,
+                };
                 let set = Set::since(&shown, object)?;
                 window.cwnd = set.cwnd.unwrap_or(window.cwnd);
                 window.ssthresh = set.ssthresh.unwrap_or(window.ssthresh);
@@ -255,7 +265,7 @@ impl Control {
             loss.now,
             &mut window.clone(),
             false,
-            |py| Ok((method(py), Bound::new(py, told)?.into_any())),
+            |py| Ok((method(py), Some(Bound::new(py, told)?.into_any()))),
             |answer, set| {
                 let returned = if answer.is_none() { None } else { Some(packets(answer, "what it returns")?) };
                 read(returned, set)
@@ -384,11 +394,11 @@ fn packets(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
 
 impl External for Control {
     fn wants_acks(&self) -> bool {
-        self.wants_acks
+        self.wants.acks
     }
 
     fn wants_marks(&self) -> bool {
-        self.wants_marks
+        self.wants.marks
     }
 
     fn on_mark(&mut self, window: &Window, loss: &congestion::Loss) -> Cut {
@@ -408,7 +418,7 @@ impl External for Control {
             Time::new(now_s),
             window,
             false,
-            |py| Ok((intern!(py, "on_report"), Bound::new(py, argument)?.into_any())),
+            |py| Ok((intern!(py, "on_report"), Some(Bound::new(py, argument)?.into_any()))),
             nothing,
         );
     }
@@ -421,13 +431,13 @@ impl External for Control {
             ack.now,
             window,
             true,
-            |py| Ok((intern!(py, "on_ack"), Bound::new(py, argument)?.into_any())),
+            |py| Ok((intern!(py, "on_ack"), Some(Bound::new(py, argument)?.into_any()))),
             nothing,
         );
     }
 
     fn wants_samples(&self) -> bool {
-        self.wants_samples
+        self.wants.samples
     }
 
     fn known(&self, each: &mut dyn FnMut(&str, f64)) {
@@ -483,10 +493,16 @@ impl External for Control {
             sample.now,
             window,
             true,
-            |py| Ok((intern!(py, "on_sample"), Bound::new(py, argument)?.into_any())),
+            |py| Ok((intern!(py, "on_sample"), Some(Bound::new(py, argument)?.into_any()))),
             read,
         );
         called.unwrap_or_default()
+    }
+
+    fn on_undo(&mut self, window: &mut Window, now: Time) {
+        if self.wants.undone {
+            self.call(now, window, false, |py| Ok((intern!(py, "on_undo"), None)), nothing);
+        }
     }
 
     fn on_loss(&mut self, window: &Window, loss: &congestion::Loss) -> Cut {

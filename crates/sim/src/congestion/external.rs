@@ -85,6 +85,8 @@ pub trait External: Debug + Send {
     fn on_loss(&mut self, window: &Window, loss: &Loss) -> Cut;
     /// The retransmission timer expired: it has a threshold. The window is what the scenario has after a timeout, if none.
     fn on_timeout(&mut self, window: &Window, loss: &Loss) -> Cut;
+    /// What it has answered last was no loss: the window and the threshold are those before, which it may change.
+    fn on_undo(&mut self, _window: &mut Window, _now: Time) {}
 }
 
 /// A connection that is to have an external control.
@@ -301,8 +303,11 @@ impl CongestionControl for Connected {
         self.loss_window.take()
     }
 
-    fn on_spurious(&mut self, _window: &mut Window) {
+    fn on_spurious(&mut self, window: &mut Window) {
         self.threshold = None;
+        if let Some(last) = self.last {
+            self.control.on_undo(window, last.now);
+        }
     }
 }
 
