@@ -328,3 +328,13 @@ def test_large_designs_have_the_effects_that_can_be_looked_at() -> None:
 def test_no_factor() -> None:
     with pytest.raises(MeasurementError, match="at least one factor"):
         two_level(EDDY, [])
+
+
+def test_parts_have_names_that_results_have_not() -> None:
+    runs = pl.DataFrame({"a": [0, 1] * 2, "b": [0, 0, 1, 1], "effect": ["x", "x", "y", "y"], "y": [1.0, 2.0, 3.0, 5.0]})
+    for of in (main_effects, interactions):
+        with pytest.raises(MeasurementError, match="^by effect: expected a column of another name"):
+            of(runs, ["a", "b"], ["y"], by=["effect"])
+    named = runs.rename({"effect": "part"})
+    found = main_effects(named, ["a"], ["y"], by="part")
+    assert found.select("part", "effect").rows() == [("x", 1.0), ("y", 2.0)]

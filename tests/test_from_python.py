@@ -172,7 +172,7 @@ def test_a_sweep_has_means_with_intervals_and_writes_its_report(scenario: tl.Sce
         (lambda: tl.sweep(tl.network("dsl"), replications=1), "^vary: expected .*, or 2 replications at least$"),
         (lambda: tl.sweep(tl.network("dsl"), {"x": [1, 2]}), "^vary: x: unknown key"),
         (lambda: tl.sweep(tl.network("dsl"), {"seed": [1, 2]}, precision="x"), '^precision = "x": expected metric=SHARE'),
-        (lambda: tl.sweep(tl.network("dsl"), {"seed": [1, 2]}, output=""), '^output = "": expected the name of a folder'),
+        (lambda: tl.sweep(tl.network("dsl"), {"seed": [1, 2]}, output=""), '^output = "": expected the name of a file'),
         (lambda: untyped.sweep(tl.network("dsl"), {"seed": [1, 2]}, jobs="2"), '^jobs = "2": expected a whole number'),
         (lambda: untyped.sweep(tl.network("dsl"), {"seed": [1, 2]}, jobs=1.5), "^jobs = 1.5: expected a whole number"),
         (lambda: untyped.sweep(tl.network("dsl"), {"seed": [1, 2]}, watch=5), "^watch = 5: expected a function"),

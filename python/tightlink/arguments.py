@@ -75,7 +75,7 @@ def path(name: str, value: object) -> Path:
     Raises:
         ScenarioError: It is no name.
     """
-    if not isinstance(value, str | os.PathLike):
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
         raise ScenarioError("the name of a file or a folder", key=Argument(name), value=value)
     return Path(value)
 

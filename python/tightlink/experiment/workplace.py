@@ -33,7 +33,7 @@ from typing import Any, Final
 
 from tightlink import arguments
 from tightlink.checksums import DamagedError, write_json
-from tightlink.errors import Argument, ScenarioError, TightlinkError
+from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import KEPT
 from tightlink.experiment.stored import marker_of
 from tightlink.files import check_empty, lock, of_file, remove_leftovers
@@ -51,10 +51,7 @@ _TEMPORARY: Final[set[Path]] = set()
 def place_of(output: str | os.PathLike[str] | None) -> Path:
     """The folder for results; without one, a temporary one that goes when Python ends."""
     if output is not None:
-        folder = arguments.path("output", output)
-        if not os.fspath(output):
-            raise ScenarioError("the name of a folder", key=Argument("output"), value=output)
-        return folder
+        return arguments.path("output", output)
     folder = Path(tempfile.mkdtemp(prefix="tightlink-"))
     _TEMPORARY.add(folder)
     # Not with what is made of it: lazy frames, as of `sweep(…).runs`, read the files when they are collected.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tightlink import units
@@ -79,12 +79,28 @@ def signs(runs: pl.DataFrame, factor: str, pair: tuple[Any, Any]) -> NDArray[np.
 
 def parts(runs: pl.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
     """The runs of each combination of values of some columns, in the order in which they come."""
+    by = [by] if isinstance(by, str) else by
     present(runs, by)
     if not by:
         yield {}, runs
         return
     for values, part in runs.group_by(by, maintain_order=True):
         yield {name: in_words(value) for name, value in zip(by, values, strict=True)}, part
+
+
+def found_of(
+    rows: Sequence[Mapping[str, Any]], by: Sequence[str], columns: Sequence[str], numbers: Collection[str]
+) -> pl.DataFrame:
+    """What was found of each of the `parts`, as a table: the columns are words but for some numbers.
+
+    Raises:
+        MeasurementError: What they are parts by is called as one of the columns.
+    """
+    by = [by] if isinstance(by, str) else by
+    twice = next((name for name in by if name in columns), None)
+    if twice is not None:
+        raise MeasurementError(f"by {twice}: expected a column of another name, as what is found is called so")
+    return pl.DataFrame(rows, {name: pl.Float64 if name in numbers else pl.String for name in (*by, *columns)})
 
 
 def in_words(level: object) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from tightlink.analysis.effects.designed import numbers
-from tightlink.analysis.effects.factors import levels, parts
+from tightlink.analysis.effects.factors import found_of, levels, parts
 from tightlink.analysis.effects.main import MEASURED, SAID, contrast
 from tightlink.analysis.effects.noise import of_responses
 from tightlink.analysis.effects.two_level import two_level
@@ -56,6 +56,4 @@ def interactions(
                 | {"aliases": aliases}
                 for response, column in values.items()
             ]  # fmt: skip
-    words = (*by, "factor", "other", "response", *SAID, "aliases")
-    order = (*by, "factor", "other", "response", *MEASURED, *SAID, "aliases")
-    return pl.DataFrame(found, schema={name: pl.String if name in words else pl.Float64 for name in order})
+    return found_of(found, by, ("factor", "other", "response", *MEASURED, *SAID, "aliases"), MEASURED)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tightlink.analysis.effects.designed import numbers
-from tightlink.analysis.effects.factors import in_words, levels, parts, signs
+from tightlink.analysis.effects.factors import found_of, in_words, levels, parts, signs
 from tightlink.analysis.effects.noise import Noise, against, of_responses
 from tightlink.lazy import Array, NDArray, np, pl
 from tightlink.reduce import largest, smallest
@@ -52,7 +52,8 @@ def main_effects(
         where there is no effect).
 
     Raises:
-        MeasurementError: A column is missing or no numbers, or a factor has other than two levels.
+        MeasurementError: A column is missing or no numbers, a factor has other than two levels, or a column of
+            ``by`` is called as one of those above.
 
     Example:
         >>> queues = ["5 packets", "20 packets", "5 packets", "20 packets"]
@@ -75,9 +76,7 @@ def main_effects(
                 | contrast(column, at_high, known[response])
                 for response, column in values.items()
             ]
-    text = (*by, "factor", "response", "low", "high", *SAID)
-    order = (*by, "factor", "response", "low", "high", *MEASURED, *SAID)
-    return pl.DataFrame(found, schema={name: pl.String if name in text else pl.Float64 for name in order})
+    return found_of(found, by, ("factor", "response", "low", "high", *MEASURED, *SAID), MEASURED)
 
 
 def difference(values: Array, at_high: NDArray[np.bool_]) -> dict[str, float]:
