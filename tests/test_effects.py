@@ -333,7 +333,7 @@ def test_no_factor() -> None:
 def test_parts_have_names_that_results_have_not() -> None:
     runs = pl.DataFrame({"a": [0, 1] * 2, "b": [0, 0, 1, 1], "effect": ["x", "x", "y", "y"], "y": [1.0, 2.0, 3.0, 5.0]})
     for of in (main_effects, interactions):
-        with pytest.raises(MeasurementError, match="^by effect: expected a column of another name"):
+        with pytest.raises(MeasurementError, match=r"^by effect: expected a column of another name"):
             of(runs, ["a", "b"], ["y"], by=["effect"])
     named = runs.rename({"effect": "part"})
     found = main_effects(named, ["a"], ["y"], by="part")
