@@ -81,6 +81,7 @@ impl Sender {
         let (held, lost_before) = (rack.flight.held(), rack.flight.lost());
         self.count_marks(env, ack, held);
         let mends = self.recovering || self.timed_out;
+        let purpose = self.rack_state().timer;
         if advances {
             self.rack_undo(env, ack);
             self.rack_state().flight.reordering.advance(ack);
@@ -100,10 +101,10 @@ impl Sender {
             self.rack_reduce(delivered, safe);
         }
         let sent = self.rack_send(env);
-        if restarts && wait_s.is_none() {
+        if restarts && wait_s.is_none() && purpose == Purpose::Timeout {
             self.rack_arm_rto(env);
         }
-        self.rack_arm(env, wait_s, advances || delivered > 0, sent);
+        self.rack_arm(env, (purpose, wait_s), advances || delivered > 0, sent);
     }
 
     /// Linux's tcp_clean_rtx_queue: what SACK blocks tell of packets sent once is a round trip, too. True if the timeout
@@ -270,13 +271,19 @@ impl Sender {
             // The SYN.
             self.send(env);
         } else if self.rack_send(env) && self.rack_state().timer != Purpose::Reordering {
-            self.rack_arm(env, None, false, true);
+            let purpose = self.rack_state().timer;
+            self.rack_arm(env, (purpose, None), false, true);
         }
     }
 
-    /// Arms the timer for what comes first. Something was `told` or `sent`, from which on to wait.
-    fn rack_arm<N: Schedule>(&mut self, env: &mut Env<'_, N>, wait_s: Option<f64>, told: bool, sent: bool) {
-        let before = self.rack_state().timer;
+    /// Arms the timer for what comes first, where it waited for `before`. Something was `told` or `sent`, from which on to wait.
+    fn rack_arm<N: Schedule>(
+        &mut self,
+        env: &mut Env<'_, N>,
+        (before, wait_s): (Purpose, Option<f64>),
+        told: bool,
+        sent: bool,
+    ) {
         if self.acked >= self.highest {
             // `advance` has switched it off.
             self.rack_state().timer = Purpose::Timeout;
@@ -289,8 +296,15 @@ impl Sender {
                 self.arm_timer(env, delay_s);
             }
         } else if before != Purpose::Timeout {
-            self.rack_arm_rto(env);
+            self.rack_return_to_rto(env);
         }
+    }
+
+    /// Has the timer wait for the retransmission timeout again, which has been counting meanwhile.
+    fn rack_return_to_rto<N: Schedule>(&mut self, env: &mut Env<'_, N>) {
+        self.rack_state().timer = Purpose::Timeout;
+        let left_s = self.timeout_left_s(env, env.linux());
+        self.arm_timer(env, left_s.max(0.0));
     }
 
     /// Has the timer wait for the retransmission timeout, from now on.
@@ -308,7 +322,7 @@ impl Sender {
                 self.arm_rto(env);
             }
             Purpose::Reordering => {
-                self.arm_rto(env);
+                self.rack_return_to_rto(env);
                 let mends = self.recovering;
                 let wait_s = self.rack_detect(env, 0, false);
                 // In recovery only an ACK sets the window (RFC 9937 §6); Linux's tcp_rack_reo_timeout begins with one delivered.
@@ -317,7 +331,7 @@ impl Sender {
                     self.rack_reduce(i32::from(begins && env.linux()), false);
                 }
                 let sent = self.rack_send(env);
-                self.rack_arm(env, wait_s, false, sent);
+                self.rack_arm(env, (Purpose::Timeout, wait_s), false, sent);
             }
         }
     }
@@ -462,6 +476,44 @@ mod tests {
             ends.sender.totals.timeouts
         };
         assert_eq!((timeouts(Profile::Rfc), timeouts(Profile::Linux)), (1, 0));
+    }
+
+    /// Packets that leave at 1, 1.01 and 1.03 s, of which the first two are lost, and all behind them: the timer that waits for
+    /// late ones gives way to the timeout, which counts all the while. With Linux since the first packet was sent last, when the
+    /// third had arrived (tcp_rearm_rto); by RFC 6298 §5.1 since it was sent.
+    #[test]
+    fn waiting_for_late_packets_does_not_put_off_the_timeout() {
+        for (profile, least_s) in [(Profile::Rfc, 1.0), (Profile::Linux, 0.2)] {
+            let mut spec = tcp("reno", Recovery::Rack);
+            spec.rto.min_s = least_s;
+            let mut ends = Ends::new(&spec, profile, 200);
+            ends.start_with(1);
+            // One is overtaken, so that others are waited for, too.
+            [0.5, 0.505, 1.0, 1.01, 1.03].iter().for_each(|&at_s| ends.offer(at_s));
+            let mut lost = Vec::new();
+            while ends
+                .step(|_, packet| {
+                    let at_s = packet.sent().seconds();
+                    if packet.seq() == 2 {
+                        return Outcome::Late(0.01);
+                    }
+                    if at_s < 1.0 || packet.seq() == 6 {
+                        return Outcome::Arrives;
+                    }
+                    lost.push((at_s, packet.seq()));
+                    Outcome::Lost
+                })
+                .is_some_and(|at_s| at_s < 3.0)
+            {}
+            assert_eq!(
+                lost[..5].iter().map(|lost| lost.1).collect::<Vec<_>>(),
+                [4, 5, 4, 5, 4],
+                "{profile:?}: {lost:?}"
+            );
+            let (first_s, last_s) = (lost[if profile == Profile::Linux { 2 } else { 0 }].0, lost[4].0);
+            let timeout_s = if profile == Profile::Linux { 0.301 } else { 1.0 };
+            assert!((last_s - first_s - timeout_s).abs() < 2e-3, "{profile:?}: {lost:?}");
+        }
     }
 
     /// What recovery sends is lost, too, and found missing before it ends: another loss, for which the window shrinks again (RFC 6675

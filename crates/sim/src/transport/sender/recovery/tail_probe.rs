@@ -29,10 +29,19 @@ impl Probe {
 }
 
 impl Sender {
+    /// Seconds until the retransmission timeout: since it was armed last, as for an ACK of new data (RFC 6298 §5.3); or since the
+    /// first packet `was_sent` last (Linux's tcp_rto_delta_us).
+    pub(super) fn timeout_left_s<N>(&mut self, env: &Env<'_, N>, was_sent: bool) -> f64 {
+        let rack = self.rack_state();
+        let from = rack.flight.first_sent().filter(|_| was_sent).unwrap_or(rack.timeout_from);
+        self.timeout_s() - env.now.time.since(from)
+    }
+
     /// After how many seconds without an ACK to probe; none if there is no cause to (§7.2). It is not put off beyond the
-    /// retransmission timeout by what is `sent` meanwhile; in Linux that is the one of the first packet then (tcp_rto_delta_us).
+    /// retransmission timeout by what is `sent` meanwhile; in Linux that is the one of the first packet then.
     pub(super) fn tail_probe_s<N>(&mut self, env: &Env<'_, N>, sent: bool) -> Option<f64> {
-        let (recovering, timeout_s) = (self.recovering || self.timed_out, self.timeout_s());
+        let recovering = self.recovering || self.timed_out;
+        let left_s = self.timeout_left_s(env, sent && env.linux());
         let srtt_s = self.srtt_s(env.connection)?;
         let rack = self.rack_state();
         let flight = &rack.flight;
@@ -46,8 +55,6 @@ impl Sender {
         } else {
             0.0
         };
-        let from = flight.first_sent().filter(|_| sent && env.linux()).unwrap_or(rack.timeout_from);
-        let left_s = timeout_s - env.now.time.since(from);
         let most_s = if left_s > 0.0 { left_s } else { f64::INFINITY };
         Some((ROUND_TRIPS * srtt_s + late_s).min(most_s))
     }
