@@ -1,7 +1,7 @@
 //! What a loss does to a sender: window and threshold are cut; and the retransmission timer, which finds the
 //! losses that nothing else does.
 
-use super::{Env, LastCut, Sender};
+use super::{Env, LastCut, RecoveryState, Sender};
 use crate::congestion::Loss;
 use crate::scenario::Recovery;
 use crate::transport::network::Network;
@@ -90,6 +90,7 @@ impl Sender {
 
     /// Counts the timeout, sets the threshold and doubles the timer.
     pub(in crate::transport) fn note_timeout<N: Network>(&mut self, env: &mut Env<'_, N>) {
+        let is_cut = env.linux() && self.is_reduced();
         self.recover = self.highest;
         let outstanding = self.acked < self.highest;
         if outstanding {
@@ -100,29 +101,43 @@ impl Sender {
             if behind_mark {
                 // ns-2's TcpAgent::timeout: CLOSE_CWND_ONE alone, as the mark has cut the threshold; and CWR again.
                 self.marks.tell();
-            } else if env.ns2() || !self.rtt.is_backed_off() {
+            } else if env.ns2() || !self.times_out_again() {
                 // RFC 5681 §3.1: the threshold is cut once per loss, not again by every backoff.
                 let loss = self.loss(env);
                 let threshold = env.controls.on_timeout(self.control, &self.window, &loss);
                 if let Some(slow_start) = &mut self.slow_start {
                     slow_start.timeout(self.highest);
                 }
-                // Linux's tcp_enter_loss: recovery has cut it already.
-                if !(env.linux() && self.recovering) {
+                if !is_cut {
                     // Below the window that follows, the threshold would end slow start before it begins.
                     self.set_threshold(env, threshold.max(env.connection.tcp.loss_window_packets.unwrap_or(1.0)));
                 }
             }
+            if env.linux() {
+                // Whatever has cut it, it says so, and no mark counts until all is acknowledged (high_seq, tcp_ecn_queue_cwr).
+                self.marks.reduced(self.highest, false);
+            }
             self.rtt.back_off(&env.connection.tcp.rto, env.connection.profile);
         }
         self.last_cut = LastCut::Timeout;
+    }
+
+    /// Linux's tcp_enter_loss: recovery, or a mark of this window, has cut the threshold already.
+    pub(in crate::transport) fn is_reduced(&self) -> bool {
+        self.recovery_state() == RecoveryState::Recovery || self.marks.answered(self.acked)
+    }
+
+    /// Whether the timer has expired for the first packet before. With RACK other packets may have ended the backoff since.
+    fn times_out_again(&mut self) -> bool {
+        let (acked, backed_off) = (self.acked, self.rtt.is_backed_off());
+        self.rack.as_mut().map_or(backed_off, |rack| rack.timed_out_behind.replace(acked) == Some(acked))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::packet::Packet;
-    use crate::scenario::{Profile, Recovery, TcpSpec};
+    use crate::scenario::{Ecn, Profile, Recovery, TcpSpec};
     use crate::transport::tests::{Ends, Outcome, tcp};
 
     /// Loses the whole first window, behind the SYN and the third step of the handshake: how many packets the timeout
@@ -162,6 +177,45 @@ mod tests {
             }
             assert!(ends.sender.totals.timeouts > 0 && widest < 3.0, "{control}: {widest}");
         }
+    }
+
+    /// Linux' tcp_enter_loss: the threshold is cut once in a window. What is lost in recovery, or behind a mark, and found by
+    /// the timer alone, does not cut it again; nor does the second timeout of a packet, though others arrived meanwhile.
+    #[test]
+    fn linux_cuts_the_threshold_once_in_a_window() {
+        let start = |recovery| TcpSpec {
+            initial_window_packets: 20.0,
+            initial_ssthresh_packets: Some(20.0),
+            ..tcp("reno", recovery)
+        };
+        let mut ends = Ends::new(&start(Recovery::Newreno), Profile::Linux, 60);
+        ends.talk(
+            |place, packet| if place > 1 && packet.seq() == 1 && place < 50 { Outcome::Lost } else { Outcome::Arrives },
+        );
+        assert_eq!((ends.sender.window.ssthresh, ends.sender.totals.timeouts), (10.0, 1));
+
+        let spec = TcpSpec { ecn: Ecn::Classic, ..start(Recovery::Rack) };
+        let mut ends = Ends::new(&spec, Profile::Linux, 60);
+        ends.talk(|place, _| match place {
+            2 => Outcome::Marked,
+            3..30 => Outcome::Lost,
+            _ => Outcome::Arrives,
+        });
+        assert_eq!(ends.sender.window.ssthresh, 10.0);
+        assert!(ends.sender.totals.timeouts > 0);
+
+        let (mut ends, mut losses) = (Ends::new(&start(Recovery::Rack), Profile::Linux, 60), 0);
+        ends.talk(|place, packet| {
+            losses += usize::from(place > 1 && packet.seq() == 1);
+            match place {
+                3..22 => Outcome::Late(1.6),
+                // The probe, and what recovery sends.
+                22 => Outcome::Lost,
+                _ if place > 1 && packet.seq() == 1 && losses < 3 => Outcome::Lost,
+                _ => Outcome::Arrives,
+            }
+        });
+        assert_eq!((ends.sender.window.ssthresh, ends.sender.totals.timeouts), (10.0, 2));
     }
 
     /// RFC 5681 §3.1 by itself: one packet, and a threshold of half the window.

@@ -42,6 +42,8 @@ pub struct Rack {
     pub(in crate::transport) marked_through: Option<i32>,
     /// In its place, how the window of rapid start comes down.
     pub(super) convergence: Option<Convergence>,
+    /// The highest packet acknowledged when the retransmission timer expired last.
+    pub(in crate::transport) timed_out_behind: Option<i32>,
     /// What the last reduction of the window may be undone to.
     pub(in crate::transport) undo: Option<Undo>,
 }
@@ -340,8 +342,10 @@ impl Sender {
     /// Linux's does, or the first would have to wait for them.
     fn rack_time_out<N: Network>(&mut self, env: &mut Env<'_, N>) {
         if !self.recovering && !self.timed_out {
+            // Linux' tcp_enter_cwr has forgotten what a mark took.
+            let undoes = !env.linux() || !self.is_reduced();
             let window = self.window;
-            self.rack_state().undo = Some(Undo::to(window));
+            self.rack_state().undo = undoes.then(|| Undo::to(window));
         }
         self.note_timeout(env);
         self.recovering = false;
