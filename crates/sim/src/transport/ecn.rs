@@ -120,6 +120,8 @@ pub struct Echo {
     answers: bool,
     /// ns-2: a segment was marked that no ACK has covered yet (`save_`).
     marked_since_ack: bool,
+    /// A segment came that could be marked (TCP_ECN_SEEN).
+    seen: bool,
     /// The flags AE, CWR and ECE of ACKs now.
     ace: u8,
     counted: Counted,
@@ -129,7 +131,8 @@ impl Echo {
     /// Nothing was marked yet.
     #[must_use]
     pub fn new(feedback: Feedback, handshakes: bool) -> Self {
-        Self { feedback, handshakes, answers: false, marked_since_ack: false, ace: 0, counted: Counted::default() }
+        let counted = Counted::default();
+        Self { feedback, handshakes, answers: false, marked_since_ack: false, seen: false, ace: 0, counted }
     }
 
     /// Whether the receiver looks at marks at all.
@@ -171,6 +174,17 @@ impl Echo {
         self.counted.told();
         self.marked_since_ack = false;
         if std::mem::take(&mut self.answers) { handshake::CLASSIC } else { self.ace }
+    }
+
+    /// Linux's tcp_ecn_check_ce, before it takes note of a segment with data: whether the sender may have a small window, as
+    /// it retransmits, or will, as the segment is the first to be marked since it has reduced its window.
+    #[must_use]
+    pub fn hurries(&mut self, signs: Signs) -> bool {
+        let first = self.feedback == Feedback::Latched && signs.marked && (signs.reduced || !self.on());
+        let counts = matches!(self.feedback, Feedback::Counted { .. });
+        let again = self.seen && !signs.capable && !counts;
+        self.seen |= signs.capable;
+        first || again
     }
 
     /// Takes note of packet `seq`. True if it must be acknowledged at once (RFC 8257 figure 1).

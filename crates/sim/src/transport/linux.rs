@@ -16,6 +16,8 @@ use crate::transport::sack::SackBlocks;
 
 /// The first segments, and those after a long pause, are acknowledged at once: TCP_MAX_QUICKACKS.
 const QUICK_ACKS: u32 = 16;
+/// So many are where a mark makes the sender's window small (tcp_ecn_check_ce).
+pub(super) const MARKED_QUICK_ACKS: u32 = 2;
 /// The shortest delay of an ACK, in seconds: TCP_ATO_MIN.
 const SHORTEST_DELAY_S: f64 = 0.04;
 
@@ -116,7 +118,12 @@ impl AckDelay {
 
     /// A segment came again: the sender may have a small window.
     pub fn take_again(&mut self) {
-        self.quick = self.quick.max(QUICK_ACKS);
+        self.hurry(QUICK_ACKS);
+    }
+
+    /// The next `count` segments at least are acknowledged at once.
+    pub fn hurry(&mut self, count: u32) {
+        self.quick = self.quick.max(count);
     }
 
     /// An ACK leaves that could not wait.
@@ -335,7 +342,9 @@ fn remember(window: &mut Window) {
 mod tests {
     use super::*;
     use crate::packet::Kind;
-    use crate::scenario::{Profile, Recovery, TcpSpec};
+    use crate::scenario::{Ecn, Profile, Recovery, TcpSpec};
+    use crate::transport::ecn::{Echo, Feedback};
+    use crate::transport::signs::Signs;
     use crate::transport::tests::{Ends, Outcome, tcp};
 
     #[test]
@@ -409,6 +418,46 @@ mod tests {
         assert!(gaps[1..3].iter().all(|gap| (gap - 1.0).abs() < 0.01), "{gaps:?}");
         assert!(gaps[4..12].iter().all(|gap| (gap - 2.0).abs() < 0.01), "{gaps:?}");
         assert_eq!(ends.receiver.in_order(), 1000);
+    }
+
+    /// Linux acknowledges at once the first marked segment and the next one, and the segment that says that the window was reduced;
+    /// with DCTCP the latter, and where marks begin and end.
+    #[test]
+    fn what_a_mark_does_to_the_window_delays_no_ack() {
+        for (control, quick) in [("reno", 2), ("dctcp", 1)] {
+            let acks = |marked: Option<u32>| {
+                let spec = TcpSpec {
+                    ecn: Ecn::Classic,
+                    delayed_ack_s: Some(0.2),
+                    window_packets: 60.0,
+                    ..tcp(control, Recovery::Rack)
+                };
+                let mut ends = Ends::new(&spec, Profile::Linux, 1000);
+                ends.talk(|_, packet| if marked == Some(packet.seq()) { Outcome::Marked } else { Outcome::Arrives });
+                let reduced = ends.sent.iter().find(|sent| sent.packet.is_reduced()).map(|sent| sent.packet.seq());
+                (ends.acks.iter().map(|ack| ack.1.seq()).collect::<Vec<_>>(), reduced)
+            };
+            let (unmarked, _) = acks(None);
+            let waiting: Vec<u32> = (400..500).filter(|seq| !unmarked.contains(seq)).collect();
+            assert!(waiting.len() > 20);
+            for place in 0..20 {
+                let marked = waiting[place] + place as u32 % 2;
+                let (acks, reduced) = acks(Some(marked));
+                let reduced = reduced.expect("the window was reduced");
+                let at_once = (marked..marked + quick).chain([reduced]).all(|seq| acks.contains(&seq));
+                assert!(at_once, "{control} {marked} {reduced}: {acks:?}");
+            }
+        }
+    }
+
+    /// What is retransmitted is not capable: Linux acknowledges it and the next segment at once, where others were capable.
+    #[test]
+    fn what_is_retransmitted_hurries_acks_with_ecn() {
+        let mut echo = Echo::new(Feedback::Latched, true);
+        let capable = Signs { capable: true, ..Signs::default() };
+        assert!(!echo.hurries(Signs::default()) && !echo.hurries(capable) && echo.hurries(Signs::default()));
+        let mut counting = Echo::new(Feedback::Counted { option: false }, true);
+        assert!(!counting.hurries(capable) && !counting.hurries(Signs::default()));
     }
 
     /// Behind a hole that is not filled the receiver's window ends what a larger congestion window would send.

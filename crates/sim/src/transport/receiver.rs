@@ -8,7 +8,7 @@ use crate::scenario::{Profile, Recovery, TcpSpec};
 use crate::time::Time;
 use crate::transport::ack_options::Advertised;
 use crate::transport::ecn::{Echo, Feedback};
-use crate::transport::linux::AckDelay;
+use crate::transport::linux::{AckDelay, MARKED_QUICK_ACKS};
 use crate::transport::network::Network;
 use crate::transport::receive_window::Beyond;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
@@ -263,7 +263,17 @@ impl Receiver {
     #[cold]
     fn see_signs(&mut self, seq: u32, signs: Signs) -> bool {
         self.totals.packets_marked += u64::from(signs.marked);
-        self.echo.see(seq, signs)
+        let mut at_once = false;
+        if let Some(ack_delay) = &mut self.ack_delay
+            && seq > 0
+        {
+            if self.echo.hurries(signs) {
+                ack_delay.hurry(MARKED_QUICK_ACKS);
+            }
+            // A window that was reduced may be one packet (tcp_ecn_accept_cwr).
+            at_once = signs.reduced;
+        }
+        self.echo.see(seq, signs) || at_once
     }
 
     /// Notes that `seq` arrived `now`. True if it had arrived before.
