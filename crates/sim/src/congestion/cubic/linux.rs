@@ -129,8 +129,8 @@ impl Linux {
 
     /// The window of the curve when what is sent now will be acknowledged.
     fn target(&self, epoch: &Epoch, now: u64, ahead_s: f64) -> u64 {
-        let ahead_ms = ticks(ahead_s, 1000.0) as u64;
-        let ahead = (ahead_ms * HZ).div_ceil(1000);
+        // usecs_to_jiffies: a tick that has begun counts.
+        let ahead = (ticks(ahead_s, 1e6) as u64 * HZ).div_ceil(1_000_000);
         let time = (now - epoch.start + ahead) * SECOND / HZ;
         let far = time.abs_diff(epoch.k);
         let offset = ((u128::from(self.steepness) * u128::from(far).pow(3)) >> 40) as u64;
@@ -178,6 +178,17 @@ mod tests {
         assert_eq!((at(2.9), at(5.5)), (100.0, 100.0));
         // A packet beyond it ∛(1 / 0.4004) s after K, and for a window of ACKs.
         assert_eq!(at(5.75), 101.0);
+    }
+
+    /// A round trip of 20.3 ms is six ticks of 4 ms, and one of 20 ms five: the window of the curve 24 ms ahead.
+    #[test]
+    fn it_looks_ahead_by_ticks_that_have_begun() {
+        let linux = Linux::new(0.4, 0.7);
+        let epoch = linux.begin(10_000, 7_000, 1, 0);
+        let target = |ahead_s: f64| linux.target(&epoch, 0, ahead_s);
+        let after = |ticks: u64| linux.target(&epoch, ticks, 0.0);
+        assert_eq!((target(0.02), target(0.0203), target(0.024)), (after(5), after(6), after(6)));
+        assert!(after(5) < after(6) && after(6) < after(7));
     }
 
     /// Of ACKs in one tick the first decides how fast the window grows, though the curve is reached by the first growth.
