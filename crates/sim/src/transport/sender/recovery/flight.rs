@@ -51,8 +51,9 @@ pub struct Flight {
     base_s: f64,
     /// The highest packet that arrived: RACK.fack.
     highest_arrived: i32,
-    /// For how long packets may only be late.
+    /// For how long packets may only be late, and for how many seconds that was last: RACK.reo_wnd.
     pub reordering: Reordering,
+    reordering_s: f64,
     /// Packets found lost that nobody was told of yet.
     found: Vec<i32>,
     /// When the first of the packets was sent of which the last ACK told in its SACK blocks, of those sent once.
@@ -75,6 +76,7 @@ impl Default for Flight {
             base_s: f64::INFINITY,
             highest_arrived: 0,
             reordering: Reordering::default(),
+            reordering_s: 0.0,
             found: Vec::new(),
             sent_once: None,
         }
@@ -219,7 +221,8 @@ impl Flight {
     /// ago than its round trip and the reordering window. Returns after how many seconds others will be, if any.
     pub fn detect(&mut self, now: Time, recovering: bool, srtt_s: f64) -> Option<f64> {
         let hasty = recovering || self.held >= DUPLICATES;
-        let limit_s = self.rtt_s + self.reordering.window_s(self.base_s, srtt_s, hasty);
+        self.reordering_s = self.reordering.window_s(self.base_s, srtt_s, hasty);
+        let limit_s = self.rtt_s + self.reordering_s;
         let mut wait_s = None;
         while let Some(&(sent, seq)) = self.order.front()
             && self.is_before_newest(sent, seq)
@@ -263,14 +266,15 @@ impl Flight {
     }
 
     /// The retransmission timer expired: the first packet is lost, and others that have been on their way for longer
-    /// than a round trip (RFC 8985 §6.3).
-    pub fn lose_by_timeout(&mut self, now: Time) {
+    /// than a round trip and the time for which they may be `late` (RFC 8985 §6.3).
+    pub fn lose_by_timeout(&mut self, now: Time, late: bool) {
+        let limit_s = self.rtt_s + if late { self.reordering_s } else { 0.0 };
         if self.packets.front().is_some_and(|packet| packet.state == State::InFlight) {
             self.lose(self.first);
         }
         while let Some(&(sent, seq)) = self.order.front() {
             if self.is_current(sent, seq) {
-                if now.since(sent) + TICK_S < self.rtt_s {
+                if now.since(sent) + TICK_S < limit_s {
                     break;
                 }
                 self.lose(seq);
@@ -403,9 +407,23 @@ mod tests {
         let mut flight = flight(3);
         flight.deliver(1, &[], at(100));
         flight.sent(4, at(290));
-        flight.lose_by_timeout(at(300));
+        flight.lose_by_timeout(at(300), true);
         assert_eq!((flight.lost(), flight.pipe()), (2, 1));
         assert_eq!(flight.deliver(4, &[], at(390)), 3);
         assert_eq!((flight.lost(), flight.missing(), flight.first_lost()), (0, 0, None));
+    }
+
+    /// §6.3: nor is what may only be late, which Linux does not ask (tcp_timeout_mark_lost).
+    #[test]
+    fn a_timeout_spares_what_may_be_late() {
+        for (late, lost) in [(true, 2), (false, 3)] {
+            let mut flight = flight(3);
+            flight.deliver(1, &[], at(100));
+            assert_eq!(flight.detect(at(100), false, 0.1), None);
+            flight.sent(4, at(190));
+            // A round trip of 100 ms and a quarter of it.
+            flight.lose_by_timeout(at(310), late);
+            assert_eq!(flight.lost(), lost);
+        }
     }
 }

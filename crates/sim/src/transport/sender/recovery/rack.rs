@@ -353,7 +353,7 @@ impl Sender {
         let rack = self.rack_state();
         rack.end_reduction();
         rack.tail_probe = None;
-        rack.flight.lose_by_timeout(env.now.time);
+        rack.flight.lose_by_timeout(env.now.time, !env.linux());
         let found = rack.flight.take_found();
         self.note_lost(&found);
         let own = env.controls.loss_window(self.control());
