@@ -43,7 +43,7 @@ pub(super) struct Control {
     /// When the next packet is dropped, in seconds.
     drop_next_s: f64,
     /// Drops since the drop state began.
-    count: u64,
+    pub(super) count: u64,
     /// Where the count began.
     count_before: u64,
 }

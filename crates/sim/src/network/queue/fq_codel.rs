@@ -50,7 +50,9 @@ impl Store for FqCodel {
 
     fn join(&mut self, packet: Waiting, on_line: OnLine, lost: &mut Lost) -> Result<(), Refusal> {
         self.queues.push(packet);
-        while let Some((victim, _)) = self.queues.relieve(on_line) {
+        while let Some((victim, control)) = self.queues.relieve(on_line) {
+            // As in Linux's fq_codel_drop: CoDel is to drop sooner when it does.
+            control.count += 1;
             lost.push((victim, Refusal::Full));
         }
         Ok(())
@@ -63,5 +65,25 @@ impl Store for FqCodel {
 
     fn waited_s(&self, sum_s: f64, now_s: f64) -> f64 {
         self.queues.waited_s(sum_s, now_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::queue::tests::{IDLE, packet, site};
+
+    /// Linux's fq_codel_drop: what a full queue drops counts for CoDel over the flow that loses it.
+    #[test]
+    fn what_a_full_queue_drops_counts() {
+        let limit = QueueLimit::Packets(10);
+        let spec = FqCodelSpec { limit, target_s: 0.005, interval_s: 0.1, flows: 1024, quantum_bytes: 1514, ecn: true };
+        let (mut queue, mut lost) = (FqCodel::new(&spec, site()), Lost::new());
+        for flow in [vec![1; 3], vec![2; 20]].concat() {
+            queue.join(packet(flow, 0.0, 1000), IDLE, &mut lost).expect("the fattest pays");
+        }
+        assert_eq!(lost.iter().map(|(waiting, _)| waiting.key.flow).collect::<Vec<_>>(), [2; 13]);
+        let mut count = |flow| queue.queues.queue_of(&packet(flow, 0.0, 1).key).watch.count;
+        assert_eq!((count(1), count(2)), (0, 13));
     }
 }
