@@ -14,6 +14,12 @@ use crate::random::Stream;
 use crate::scenario::QueueLimit;
 use crate::time::Time;
 
+/// What Linux's `sch_pie.c` has beyond RFC 8033, or in its place: fewer bytes than two full packets may always wait, 63/64 of the
+/// probability are left after an update without any delay, and a delay of more than so many seconds is far too long.
+const SHORT_BYTES: u64 = 2 * 1500 - 1;
+const DECAY: f64 = 63.0 / 64.0;
+const FAR_S: f64 = 0.25;
+
 /// Parameters of FQ-PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,7 +69,7 @@ impl FqPie {
             for queue in self.queues.iter_mut() {
                 let Watch { controller, waited_s } = &mut queue.watch;
                 if *waited_s > 0.0 || !controller.is_at_rest(law) {
-                    controller.update(law, *waited_s);
+                    controller.update(law, *waited_s, queue.line.len() > 0);
                     at_rest = false;
                 }
             }
@@ -85,7 +91,7 @@ impl Store for FqPie {
 
     fn new(spec: &FqPieSpec, site: Site<'_>) -> Self {
         let FqPieSpec { limit, target_s, update_s, burst_s, flows, quantum_bytes, ecn } = *spec;
-        let law = Law { target_s, update_s, burst_s };
+        let law = Law { target_s, update_s, burst_s, short_bytes: SHORT_BYTES, decay: DECAY, far_s: FAR_S };
         let fresh = Watch { controller: Controller::new(law), waited_s: 0.0 };
         let queues = FlowQueues::new(limit, (flows, quantum_bytes), fresh, site);
         Self { law, ecn, queues, updates: 0, stream: Stream::new(site.seed, site.link, 0, "queue") }
@@ -97,8 +103,9 @@ impl Store for FqPie {
             return Err(Refusal::Full);
         }
         let queue = self.queues.queue_of(&packet.key);
-        if queue.watch.controller.chooses(self.law, queue.line.bytes(), &mut self.stream) {
-            if !(self.ecn && packet.packet.is_capable() && queue.watch.controller.marks()) {
+        let Watch { controller, waited_s } = queue.watch;
+        if controller.chooses(self.law, waited_s, queue.line.bytes(), &mut self.stream) {
+            if !(self.ecn && packet.packet.is_capable() && controller.marks()) {
                 return Err(Refusal::Managed);
             }
             packet.marked = true;
@@ -175,5 +182,42 @@ mod tests {
         queue.next(Time::new(0.062), &mut lost);
         assert_eq!(queue.queues.queue_of(&packet(7, 0.0, 1).key).watch.waited_s, 0.0);
         assert_eq!(queue.queues.queue_of(&packet(8, 0.0, 1).key).watch.controller.probability, 0.0);
+    }
+
+    /// Linux's `pie_calculate_probability`, where it is not RFC 8033's: what is far too long counts more, and the probability
+    /// fades by a 64th, where nothing waits.
+    #[test]
+    fn far_delays_count_more_and_calm_ones_fade_as_in_linux() {
+        let law = FqPie::new(&SPEC, site()).law;
+        let after = |delay_s, waiting| {
+            let mut controller = Controller { probability: 0.3, delay_s, burst_s: 0.0 };
+            controller.update(law, delay_s, waiting);
+            controller.probability
+        };
+        let calm = 0.3 - 0.125 * 0.015;
+        for (delay_s, waiting, expected) in [
+            // 0.125 (250 − 15) ms, of which 2 % at most count, and beyond 250 ms another 2 %.
+            (0.25, true, 0.32),
+            (0.26, true, 0.34),
+            (0.0, true, calm),
+            (0.0, false, calm * 63.0 / 64.0),
+        ] {
+            assert!((after(delay_s, waiting) - expected).abs() < 1e-12, "{delay_s} {waiting}");
+        }
+    }
+
+    /// Linux's `pie_drop_early`: less than two full packets may always wait, and a low probability counts as soon as a packet has
+    /// left that waited for half of the target.
+    #[test]
+    fn what_may_wait_is_told_by_bytes_and_the_last_departure() {
+        let accepted = |size, probability, waited_s| {
+            let (mut queue, mut lost) = (FqPie::new(&SPEC, site()), Lost::new());
+            let controller = Controller { probability, delay_s: 0.0, burst_s: 0.0 };
+            queue.queues.queue_of(&packet(7, 0.001, size).key).watch = Watch { controller, waited_s };
+            (0..100).filter(|_| queue.join(packet(7, 0.001, size), IDLE, &mut lost).is_ok()).count()
+        };
+        assert_eq!((accepted(1500, 1.0, 0.02), accepted(200, 1.0, 0.02)), (2, 15));
+        assert_eq!(accepted(1500, 0.19, 0.007), 100);
+        assert!((70..95).contains(&accepted(1500, 0.19, 0.008)));
     }
 }

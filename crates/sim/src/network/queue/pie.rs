@@ -36,11 +36,12 @@ const TUNING: [(f64, f64); 6] =
     [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
 /// §4.2: what is left of the probability after an update without any delay.
 const DECAY: f64 = 0.98;
+/// By how much the probability grows in addition where the delay is far too long, if anything is.
+const FAR_STEP: f64 = 0.02;
 /// §4.1: below this probability, a delay of less than half the target lets all packets pass.
 const MILD: f64 = 0.2;
-/// §4.1: that many mean packets of `MEAN_PACKET_BYTES` may always wait.
-const SHORT_PACKETS: u64 = 2;
-const MEAN_PACKET_BYTES: u64 = 1024;
+/// §4.1: two mean packets may always wait.
+const SHORT_BYTES: u64 = 2 * 1024;
 /// §5.1: above this probability packets are dropped, not marked: `mark_ecnth`.
 const MARKS_BELOW: f64 = 0.1;
 /// §5.5: from this probability on, the largest increment.
@@ -53,6 +54,12 @@ pub(super) struct Law {
     pub(super) target_s: f64,
     pub(super) update_s: f64,
     pub(super) burst_s: f64,
+    /// So many bytes may always wait.
+    pub(super) short_bytes: u64,
+    /// What is left of the probability after an update without any delay.
+    pub(super) decay: f64,
+    /// From this delay on it is far too long, in seconds.
+    pub(super) far_s: f64,
 }
 
 impl Law {
@@ -87,9 +94,9 @@ impl Controller {
         self.probability == 0.0 && self.delay_s == 0.0 && self.burst_s == law.burst_s
     }
 
-    /// One update (§4.2, §4.4).
-    pub(super) fn update(&mut self, law: Law, delay_s: f64) {
-        let Law { target_s, update_s, burst_s } = law;
+    /// One update (§4.2, §4.4); without a delay, packets may be `waiting` of which none has left.
+    pub(super) fn update(&mut self, law: Law, delay_s: f64, waiting: bool) {
+        let Law { target_s, update_s, burst_s, decay, far_s, .. } = law;
         let mut change = ALPHA * (delay_s - target_s) + BETA * (delay_s - self.delay_s);
         if let Some((_, divisor)) = TUNING.iter().find(|(below, _)| self.probability < *below) {
             change /= divisor;
@@ -97,9 +104,12 @@ impl Controller {
         if self.probability >= CAPPED_FROM {
             change = change.min(CAP);
         }
+        if delay_s > far_s {
+            change += FAR_STEP;
+        }
         self.probability += change;
-        if delay_s == 0.0 && self.delay_s == 0.0 {
-            self.probability *= DECAY;
+        if delay_s == 0.0 && self.delay_s == 0.0 && !waiting {
+            self.probability *= decay;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
         let calm = self.probability == 0.0 && delay_s < target_s / 2.0 && self.delay_s < target_s / 2.0;
@@ -107,10 +117,9 @@ impl Controller {
         self.delay_s = delay_s;
     }
 
-    /// Whether an arrival is chosen to tell its sender, where so many bytes wait and are in service.
-    pub(super) fn chooses(&self, law: Law, bytes: u64, stream: &mut Stream) -> bool {
-        let short =
-            self.delay_s < law.target_s / 2.0 && self.probability < MILD || bytes <= SHORT_PACKETS * MEAN_PACKET_BYTES;
+    /// Whether an arrival is chosen to tell its sender, where so many bytes wait and are in service, and the delay is that.
+    pub(super) fn chooses(&self, law: Law, delay_s: f64, bytes: u64, stream: &mut Stream) -> bool {
+        let short = delay_s < law.target_s / 2.0 && self.probability < MILD || bytes <= law.short_bytes;
         self.burst_s == 0.0 && !short && stream.chance(self.probability)
     }
 
@@ -148,7 +157,7 @@ impl State {
                 return;
             }
             self.updates += 1;
-            self.controller.update(self.law, (free_s - at_s).max(0.0));
+            self.controller.update(self.law, (free_s - at_s).max(0.0), false);
         }
     }
 }
@@ -163,7 +172,7 @@ impl Discipline for Pie {
 
     fn new(spec: &PieSpec, site: Site<'_>) -> Self {
         let PieSpec { target_s, update_s, burst_s, .. } = *spec;
-        let law = Law { target_s, update_s, burst_s };
+        let law = Law { target_s, update_s, burst_s, short_bytes: SHORT_BYTES, decay: DECAY, far_s: f64::INFINITY };
         Self(Box::new(State {
             spec: *spec,
             law,
@@ -178,7 +187,7 @@ impl Discipline for Pie {
         let State { spec, law, controller, stream, .. } = &mut *self.0;
         if !spec.limit.takes(arrival.packets, arrival.bytes, arrival.size) {
             Verdict::Refuse(Refusal::Full)
-        } else if controller.chooses(*law, arrival.bytes, stream) {
+        } else if controller.chooses(*law, controller.delay_s, arrival.bytes, stream) {
             Verdict::too_long(spec.ecn && arrival.capable && controller.marks())
         } else {
             Verdict::Take
@@ -241,16 +250,16 @@ mod tests {
     #[test]
     fn the_probability_moves_as_the_controller_says() {
         let State { law, mut controller, .. } = state();
-        controller.update(law, 0.055);
+        controller.update(law, 0.055, false);
         // §4.2: 0.125 (55 − 15) ms + 1.25 (55 − 0) ms, over 2048 at first.
         let expected = (0.125 * 0.04 + 1.25 * 0.055) / 2048.0;
         assert!((controller.probability / expected - 1.0).abs() < 1e-12, "{}", controller.probability);
         assert_eq!(controller.burst_s, 0.15 - 0.015);
         (controller.probability, controller.delay_s) = (0.3, 0.0);
-        controller.update(law, 10.0);
+        controller.update(law, 10.0, false);
         assert!((controller.probability - 0.32).abs() < 1e-12, "§5.5: by 2 % at most, not {}", controller.probability);
         (controller.probability, controller.delay_s) = (0.3, 0.0);
-        controller.update(law, 0.0);
+        controller.update(law, 0.0, false);
         assert!((controller.probability - 0.98 * (0.3 - 0.125 * 0.015)).abs() < 1e-12, "{}", controller.probability);
     }
 }
