@@ -10,14 +10,16 @@ const MIN_RTT_DIVISOR: f64 = 8.0;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
-/// Packets by which the window grows for an ACK at most, without pacing.
-const L: f64 = 8.0;
+/// L, without pacing.
+const UNPACED_L: f64 = 8.0;
 
 /// The state of HyStart++.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStartPlusPlus {
     /// The first slow start is over.
     ended: bool,
+    /// Packets by which the window grows for an ACK at most: L.
+    most: f64,
     /// The round ends when more than this packet is acknowledged: windowEnd.
     last: i32,
     /// The smallest samples of this round and of the one before, in seconds; infinite without.
@@ -38,17 +40,23 @@ struct Conservative {
 impl Default for HyStartPlusPlus {
     fn default() -> Self {
         let endless_s = f64::INFINITY;
-        Self { ended: false, last: -1, current_s: endless_s, before_s: endless_s, samples: 0, conservative: None }
+        let (current_s, before_s) = (endless_s, endless_s);
+        Self { ended: false, most: UNPACED_L, last: -1, current_s, before_s, samples: 0, conservative: None }
     }
 }
 
 impl HyStartPlusPlus {
+    /// The sender paces, so that no ACK lets out a burst (§4.3: L is infinite).
+    pub(super) fn pace(&mut self) {
+        self.most = f64::INFINITY;
+    }
+
     /// The growth for an ACK, over that of standard slow start (§4.2).
     pub(super) fn factor(&self, ack: &Ack) -> f64 {
         if self.ended {
             return 1.0;
         }
-        let packets = ack.acked.clamp(1.0, L);
+        let packets = ack.acked.clamp(1.0, self.most);
         if self.conservative.is_some() { packets / CSS_GROWTH_DIVISOR } else { packets }
     }
 
@@ -98,7 +106,10 @@ impl HyStartPlusPlus {
 
 #[cfg(test)]
 mod tests {
+    use crate::congestion::slow_start::SlowStart;
     use crate::congestion::slow_start::tests::grow;
+    use crate::congestion::tests::ack;
+    use crate::congestion::{Ack, Window};
     use crate::scenario::SlowStartKind::HyStartPlusPlus;
 
     /// Round 3 has a longer round trip: seven ACKs of it add a packet each, the eighth finds out, the rest add a
@@ -128,5 +139,22 @@ mod tests {
     #[test]
     fn small_changes_are_no_queue() {
         assert_eq!(grow(HyStartPlusPlus, 0.0, 6, |round| 0.1 + 0.012 * round as f64 / 6.0), (6, 1024.0));
+    }
+
+    /// §4.3: an ACK of twenty packets adds eight of them, and all where they leave at a rate.
+    #[test]
+    fn a_paced_sender_grows_by_all_that_is_acknowledged() {
+        let grown = |paced: bool| {
+            let mut slow_start = SlowStart::new(HyStartPlusPlus, false, None).expect("not the standard one");
+            if paced {
+                slow_start.pace();
+            }
+            let (mut window, ack) = (Window { cwnd: 40.0, ssthresh: f64::MAX }, Ack { acked: 20.0, ..ack(0.1) });
+            slow_start.before(&mut window, &ack);
+            window.slow_start(1.0);
+            slow_start.after(&mut window, &ack);
+            window.cwnd
+        };
+        assert_eq!((grown(false), grown(true)), (48.0, 60.0));
     }
 }

@@ -107,6 +107,13 @@ impl SlowStart {
         }
     }
 
+    /// The sender paces.
+    pub fn pace(&mut self) {
+        if let Kind::HyStartPlusPlus(state) = &mut self.kind {
+            state.pace();
+        }
+    }
+
     /// Whether the window converges where losses show now, rather than being cut at once.
     #[must_use]
     pub fn converges(&self) -> bool {

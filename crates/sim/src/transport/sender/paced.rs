@@ -28,6 +28,14 @@ impl Sender {
             window_use.keep_window();
         }
         self.paced = Some(Box::new(Paced { pacer: Pacer::new(entity), at_a_rate: true, deliveries }));
+        self.tell_pacing();
+    }
+
+    /// Slow start may depend on whether it paces.
+    fn tell_pacing(&mut self) {
+        if let Some(slow_start) = &mut self.slow_start {
+            slow_start.pace();
+        }
     }
 
     /// Paces from now on if its congestion control has come to ask for it, as one outside of the engine may.
@@ -35,6 +43,7 @@ impl Sender {
     pub(super) fn pace_if_asked<N>(&mut self, env: &Env<'_, N>) {
         if env.controls.is_paced(self.control) {
             self.wait_by(self.timer_entity - RETRANSMISSION + PACING).at_a_rate = true;
+            self.tell_pacing();
         }
     }
 
