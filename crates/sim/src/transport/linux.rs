@@ -25,6 +25,8 @@ const SHORTEST_DELAY_S: f64 = 0.04;
 const DUPLICATE_ACKS: u32 = 3;
 /// Of the others this many may wait for one ACK: tcp_comp_sack_nr.
 const MOST_COMPRESSED: u32 = 44;
+/// Blocks that one ACK is expected to have room for, as some networks add options (TCP_SACK_BLOCKS_EXPECTED).
+pub const COMPRESSED_BLOCKS: usize = 2;
 /// For this share of a round trip, but no longer than so many seconds (tcp_comp_sack_delay_ns), and as much longer as
 /// its timer may be late (tcp_comp_sack_slack_ns), which it is where nothing else wakes the machine.
 const COMPRESSED_SHARE: f64 = 0.05;
@@ -149,6 +151,12 @@ impl AckDelay {
         }
         compressed.waiting += 1;
         Some(COMPRESSED_S.min(COMPRESSED_SHARE * self.window.rtt_s()) + COMPRESSED_SLACK_S)
+    }
+
+    /// Whether an ACK waits that stands for several.
+    #[must_use]
+    pub fn compresses(&self) -> bool {
+        self.compressed.waiting > 0
     }
 
     /// What the ACK that waits will report.
@@ -402,6 +410,20 @@ mod tests {
         // Who is in a hurry gets all.
         ack_delay.quick = 1;
         assert_eq!(ack_delay.compress(9, 0), None);
+    }
+
+    /// Of packets that come a tenth of a millisecond apart every other one is lost: the ACK that waits tells of two ranges
+    /// and leaves before a third, so that none is forgotten, and what arrived is not retransmitted.
+    #[test]
+    fn no_range_is_forgotten_while_acks_wait() {
+        let spec = TcpSpec { delayed_ack_s: Some(0.2), window_packets: 200.0, ..tcp("reno", Recovery::Rack) };
+        let mut ends = Ends::new(&spec, Profile::Linux, 1000);
+        ends.talk(|place, _| match place.checked_sub(500) {
+            Some(behind @ 0..24) if behind % 2 == 0 => Outcome::Lost,
+            Some(behind @ 0..24) => Outcome::Late(9e-4 * (24 - behind) as f64),
+            _ => Outcome::Arrives,
+        });
+        assert_eq!((ends.receiver.in_order(), ends.sender.totals.packets_retransmitted), (1000, 12));
     }
 
     /// One packet in a hundred is lost, on a line that brings one each millisecond: of those behind it half are told of

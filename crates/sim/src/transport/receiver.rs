@@ -8,7 +8,7 @@ use crate::scenario::{Profile, Recovery, TcpSpec};
 use crate::time::Time;
 use crate::transport::ack_options::Advertised;
 use crate::transport::ecn::{Echo, Feedback};
-use crate::transport::linux::{AckDelay, MARKED_QUICK_ACKS};
+use crate::transport::linux::{AckDelay, COMPRESSED_BLOCKS, MARKED_QUICK_ACKS};
 use crate::transport::network::Network;
 use crate::transport::receive_window::Beyond;
 use crate::transport::sack::{MOST_BLOCKS, SackBlocks};
@@ -110,10 +110,24 @@ impl Receiver {
     /// A segment with these signs arrived that must not be covered by the ACK which is owed: sends that (RFC 8257 §3.2).
     pub fn send_owed<N: Network>(&mut self, network: &mut N, now: Key, signs: Signs) {
         if self.echo.changes_with(signs) && self.delay.is_armed() {
-            self.delay.cancel();
-            let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.owed()).unwrap_or_default();
-            self.acknowledge(network, now, blocks, 0);
+            self.send_waiting(network, now);
         }
+    }
+
+    /// Sends the ACK that waits.
+    fn send_waiting<N: Network>(&mut self, network: &mut N, now: Key) {
+        self.delay.cancel();
+        let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.owed()).unwrap_or_default();
+        self.acknowledge(network, now, blocks, 0);
+    }
+
+    /// Profile `linux`: whether the ACK that waits would lose a block by this segment, which touches none of those that it
+    /// reports (tcp_sack_new_ofo_skb: TCP_SACK_BLOCKS_EXPECTED).
+    fn would_lose_a_block(&self, seq: u32) -> bool {
+        seq > self.next
+            && self.reported.len() >= COMPRESSED_BLOCKS
+            && self.ack_delay.as_ref().is_some_and(|ack_delay| ack_delay.compresses())
+            && !self.reported.iter().any(|&(left, right)| left <= seq + 1 && seq <= right)
     }
 
     /// A segment arrived: sends the ACK that answers it, with its blocks, unless it is held back. Whether it did.
@@ -137,6 +151,9 @@ impl Receiver {
             self.echo_s = packet.sent().seconds();
         }
         let at_once = self.echo.looks() && self.see_signs(seq, Signs::of(packet));
+        if self.would_lose_a_block(seq) {
+            self.send_waiting(network, now);
+        }
         let (before, waiting) = (self.next, if self.ack_delay.is_some() { self.waiting() } else { 0 });
         let duplicate = self.take(seq, now.time);
         if seq > 0 && self.ack_delay.is_some() {
