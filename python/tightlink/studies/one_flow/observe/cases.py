@@ -30,8 +30,10 @@ KEEP: Final = 0.9
 #: The second half of the run, when all that starts has started.
 STEADY_S: Final = 5.0
 _SENDING_S: Final = STOP_S - START_S
-#: The smoothed instant throughput is steady within this share of its final value.
-_SETTLED: Final = 0.999
+#: The smoothed instant throughput is steady from this share of its final value on; claims name others beside it.
+_REACHED: Final = {"reaches_99_s": 0.99, "settles_s": 0.999, "reaches_99_99_s": 0.9999}
+#: The document's Kbit: 1024 bit, as its KB are 1024 B and its Mbit are 1024 × 1024 bit.
+_KIBIT: Final = 1024
 #: Differences of latencies below this are what adding up times leaves.
 _NO_TIME: Final = 1e-9
 
@@ -118,7 +120,7 @@ class Measured:
         """What claims name of it: its own, those of case and flow, and what is seen in its tables."""
         case, flow, quality = self.case, self.flow, self.quality
         trips, smoothed = _steady(self.trips, "arrived_s"), _steady(self.throughput)["smoothed_bps"]
-        settled = self.throughput.filter(pl.col("smoothed_bps") >= _SETTLED * mean_of(smoothed))
+        steady_bps, curve = mean_of(smoothed), self.throughput
         payload_bits = 8 * float((trips["size_bytes"] - self.header_bytes)[1:].sum())
         changes, jitter = pl.col("jitter_s").abs() > _NO_TIME, mean_of(_steady(self.jitter)["jitter_s"].abs())
         system_bps, payload_bps = (frame["system_bps"][-1] for frame in (self.throughput, self.payload))
@@ -130,9 +132,16 @@ class Measured:
             "payload_rate_kbit": payload_bits / (largest(trips["arrived_s"]) - smallest(trips["arrived_s"])) / KBIT,
             "smoothed_low_kbit": smallest(smoothed) / KBIT,
             "smoothed_high_kbit": largest(smoothed) / KBIT,
-            "settles_s": smallest(settled["time_s"]),
+            "steady_kibit": steady_bps / _KIBIT,
+            "smoothed_low_kibit": smallest(smoothed) / _KIBIT,
+            "smoothed_high_kibit": largest(smoothed) / _KIBIT,
+            **{
+                name: smallest(curve.filter(pl.col("smoothed_bps") >= share * steady_bps)["time_s"])
+                for name, share in _REACHED.items()
+            },
             "system_bps": system_bps,
             "system_kbit": system_bps / KBIT,
+            "system_kibit": system_bps / _KIBIT,
             "payload_system_kbit": payload_bps / KBIT,
             "latency_ms": self.latency_s / MS,
             "latency_spread_ms": (largest(self.latency) - smallest(self.latency)) / MS,
@@ -189,10 +198,14 @@ def values(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mappi
     }
     for case in CASES:
         for kind in ("window-20-100s", "opened-100s"):
-            flow = runs[f"{kind}/{case.name}"].flows.row(0, named=True)
+            run = runs[f"{kind}/{case.name}"]
+            flow = run.flows.row(0, named=True)
+            found[f"{kind}.{case.name}.dropped"] = flow["packets_dropped"]
+            found[f"{kind}.{case.name}.queue_mean"] = run.links["queue_mean_packets"][0]
             found[f"{kind}.{case.name}.goodput_bps"] = flow["goodput_bps"]
             found[f"{kind}.{case.name}.one_way_delay_ms"] = flow["one_way_delay_mean_s"] / MS
     return found | {
+        "fast-acks.goodput_bps": runs[setup.FAST_ACKS].flows["goodput_bps"][0],
         "queue-50.same_events": tcp["queue-50"].run.packets.equals(tcp["base"].run.packets),
         "udp.loss_least": min(case.loss for case in udp.values()),
         "udp.loss_most": max(case.loss for case in udp.values()),
