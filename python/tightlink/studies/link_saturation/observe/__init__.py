@@ -28,6 +28,7 @@ def observe(runs: Mapping[str, Run]) -> dict[str, Any]:
         "perturbed": perturbed,
         "mixes": mixes,
         "density": density,
+        "latency": setup.LATENCY.table(runs, lambda run: {"goodput_bps": run.flows["goodput_bps"][0]}),
         "phases": phases,
         "maxflow": saturation.max_flow_table(tables[sweeps.MAIN.name]),
         "runs": runs,

@@ -42,6 +42,8 @@ def values(found: Found, tables: Mapping[str, pl.DataFrame]) -> dict[str, object
         **{name: tables[sweep.name] for name, sweep in sweeps.NAMED.items()},
         "saturated": found.saturated,
         "free": found.free,
+        # What each step of 25 B takes, from small packets to large ones.
+        "saturated.step_bps": found.saturated["frame_throughput_bps"].diff().drop_nulls(),
         "no-bytes.saturated": no_bytes.filter(pl.col("frame_bytes") < constant),
         "eq7.critical_bytes": mean,
         "eq7.spread_bytes": spread,

@@ -214,6 +214,17 @@ DENSITY: Final = Cases(
 )
 
 
+#: One TCP connection with that window over longer and longer links.
+LATENCY: Final = Cases(
+    "latency/{delay}",
+    lambda delay: (
+        sweeps.TCP_OUT.scenario(LARGE.payload).set("link.wire.delay", delay).set("traffic.probe.tcp.window", _XP_WINDOW)
+    ),
+    {"delay": ("1 us", "1 ms", "10 ms", "50 ms")},
+)
+
+
 def tasks() -> list[Task]:
     """Everything that is simulated: the sweeps, and all that stands here."""
-    return [*sweeps.tasks(), *(task for cases in (PERTURBED, MIXES, DENSITY, PHASES) for task in cases.tasks())]
+    varied = (PERTURBED, MIXES, DENSITY, LATENCY, PHASES)
+    return [*sweeps.tasks(), *(task for cases in varied for task in cases.tasks())]
