@@ -56,13 +56,21 @@ def _router_a(found: Routers) -> dict[str, object]:
     level = largest(short["load"])
     before, after = (float(np.interp(rate * 8 * SHORTEST, grid["offered_bps"], grid["load"])) for rate in GRID_PER_S)
     held = short.filter((pl.col("offered_packets_per_s") > found.onset) & (pl.col("load") > level - _AT_LEVEL))
+    unstable = short.filter(pl.col("offered_packets_per_s").is_between(found.onset, found.fall.low or found.onset))
     fallen = short.filter((pl.col("load") < level - _LEFT) & (pl.col("offered_packets_per_s") > found.onset * BEYOND))
     return {
         **{f"a.{size}.load_at_2_mbit": at(found, size, LEVEL_BPS, "load") for size in (SHORTEST, LENGTHS[-1])},
         f"a.{SHORTEST}.load_before_onset": before,
         f"a.{SHORTEST}.load_after_onset": after,
         f"a.{SHORTEST}.level_ends_bps": largest(held["offered_bps"]),
+        f"a.{SHORTEST}.unstable": unstable,
         f"a.{SHORTEST}.fallen_busy_least": smallest(fallen["load_busy"]),
+        **{
+            f"a.rising.{column}": sum(
+                bool((found.probes(size, grid=True)[column].diff().drop_nulls() > 0).all()) for size in LENGTHS
+            )
+            for column in ("load", "load_true")
+        },
         "a.fastest": found.grid.group_by("packet_bytes", maintain_order=True).last(),
     }
 
@@ -78,7 +86,14 @@ def _router_b(found: Routers) -> dict[str, object]:
         "b.falling_lengths": sum(_falls(found.probes(size), "b_load") for size in LENGTHS),
         f"b.{SHORTEST}.end": found.probes(SHORTEST, grid=True).sort("b_packets_per_s").row(-1, named=True),
         "b.r2": float(np.corrcoef(rates, loads)[0, 1] ** 2),
+        "b.below_a_most": max(_below_a(found.probes(size)) for size in LENGTHS),
     }
+
+
+def _below_a(probes: pl.DataFrame) -> float:
+    """By how much router B reads less than router A at most, at equal packet rates."""
+    of_a = np.interp(probes["b_packets_per_s"], probes["offered_packets_per_s"], probes["load"])
+    return float((of_a - probes["b_load"].to_numpy()).max())
 
 
 def _repeated(found: Routers) -> dict[str, object]:
@@ -116,6 +131,7 @@ def at(found: Routers, size: int, bits_per_s: float, column: str) -> float:
 _LONGEST: Final = LENGTHS[-1]
 #: Where small and large packets are compared: a bit rate above the link's that all lengths reach.
 _EQUAL_BPS: Final = 5e6
+_RINGS: Final = ("input", "output")
 #: Probes may be beside what a full link delivers by this share.
 _TINY: Final = 1e-3
 
@@ -136,8 +152,20 @@ def _numbers(found: Routers) -> dict[str, object]:
     return {
         **{f"loss.{size}.number_at_5_mbit": number for size, number in zip(LENGTHS, at_bits, strict=True)},
         **{f"loss.{size}.number_at_0.2_ms": number for size, number in zip(LENGTHS, at_rate, strict=True)},
+        **_rings(found.grid.filter(pl.col("loss") > 0)),
         "loss.number_falls_with_length": _falling(at_bits),
         "loss.number_at_rate_falls_with_length": _falling(at_rate),
+    }
+
+
+def _rings(lossy: pl.DataFrame) -> dict[str, object]:
+    """Of the probes that lose, where most is lost; and packets/s that each ring refuses, over all of them."""
+    at_output = lossy["lost_output_ring"] > lossy["lost_input_ring"]
+    each = {ring: float((lossy[f"lost_{ring}_ring"] * lossy["offered_packets_per_s"]).sum()) for ring in _RINGS}
+    return {
+        "loss.probes": lossy.height,
+        "loss.probes_at_output": int(at_output.sum()),
+        **{f"loss.{ring}_per_s": rate for ring, rate in each.items()},
     }
 
 

@@ -55,6 +55,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         "most": found.probes(SHORTEST, grid=True).sort("b_packets_per_s").row(-1, named=True),
         "on_grid": found.of_grid.sentence().replace("load stops", "On the document's grid load stops"),
         "always_busy": costs.reading(1.0),
+        "after_a_minute": costs.LOW_LOAD + costs.moved(costs.WINDOW_S // costs.METER_EVERY_S) * (1 - costs.LOW_LOAD),
         "governs": f"The {_METRICS[governs]} governs: {percent(found.of_grid.explained.sure)} of resampled tables "
         "agree."
         if governs
