@@ -16,13 +16,14 @@ from tightlink.analysis.path.cells import cell
 from tightlink.analysis.path.residuals import Agreement, agreement
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import stats
-from tightlink.reduce import largest, mean_of, smallest
+from tightlink.reduce import largest, smallest
 from tightlink.run import Run
 from tightlink.studies.bulk_throughput.observe import grids, linux
 from tightlink.studies.bulk_throughput.observe.cross_traffic import points
 from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.expressions import NotObservedError
+from tightlink.studies.words import percent
 
 _CLAIMS: Final = Path(__file__).parents[1] / "claims.toml"
 #: The grid of Daresbury under Tahoe, among the comparisons of recoveries.
@@ -76,13 +77,26 @@ def _weighed(under: paths.Alternative, runs: Mapping[str, Run]) -> Weighed:
     found = {
         **grids.daresbury_values(own[paths.DARESBURY.name]),
         **grids.sites_values(own),
-        "recoveries": recoveries,
+        **recovery_values(recoveries),
         **conclusions(own[paths.DARESBURY.name], recoveries[_TAHOE]),
     }
     return Weighed(
         alternative=under, grids=own, recoveries=recoveries, values=found, verdicts=judged(found),
         misses=misses(own, recoveries, found), changed=under.changed,
     )  # fmt: skip
+
+
+def recovery_values(recoveries: Mapping[str, pl.DataFrame]) -> dict[str, object]:
+    """What claims compare: the tables, and why "identical" may be undecided."""
+    found: dict[str, object] = {"recoveries": recoveries}
+    for name, table in recoveries.items():
+        off = table["difference"].abs()
+        found[f"{name}.undecided"] = (
+            f"{table.height - table['equal'].sum()} of {table.height} cells differ, {(off > 0).sum()} in goodput, by "
+            f"{percent(largest(off), 2)} at most: below 1 %, which the document calls equal elsewhere. It does not say "
+            "to which digit it compared."
+        )
+    return found
 
 
 def judged(values: Mapping[str, object]) -> dict[str, Claim]:
@@ -120,10 +134,17 @@ def values(found: Mapping[str, Weighed], runs: Mapping[str, Run]) -> dict[str, o
         "alternatives.chosen": paths.CHOSEN.name,
         "alternatives.lead": ranked[1].aic - ranked[0].aic,
         "alternatives.second": ranked[1].alternative.title,
+        "alternatives.apart": _apart(ranked[0], ranked[1]),
         "alternatives.figures": len(ranked[0].misses),
         "alternatives.mean_miss": found[paths.CHOSEN.name].mean_miss,
         "alternatives.mean_miss_defaults": found[paths.DEFAULTS.name].mean_miss,
     }
+
+
+def _apart(first: Missed, second: Missed) -> str:
+    """The figure that tells two alternatives apart most, with both misses."""
+    figure = max(first.misses, key=lambda name: abs(first.misses[name] - second.misses[name]))
+    return f'"{figure}" is missed by {percent(first.misses[figure], 1)} and {percent(second.misses[figure], 1)}'
 
 
 def _agreements(found: Weighed, runs: Mapping[str, Run]) -> dict[str, dict[str, Agreement]]:
@@ -142,6 +163,8 @@ def _agreements(found: Weighed, runs: Mapping[str, Run]) -> dict[str, dict[str, 
 # on the mean of the misses: one large miss does not choose alone. Each setting that differs from ns-2's defaults is a
 # parameter, as is the mean: AIC = 2 n ln(mean miss) + 2 (settings + 1), but for a constant.
 #
+# A figure is measured as its claim is: the mean where that takes the mean, the largest where it takes the largest.
+#
 # Statements without a figure (loss grows with flows) and those that are simulated for the chosen alternative only (a
 # run time of 50 s, pings, a bottleneck factor of 3) are not weighed.
 
@@ -154,26 +177,25 @@ def misses(
     own: Mapping[str, pl.DataFrame], recoveries: Mapping[str, pl.DataFrame], values: Mapping[str, Any]
 ) -> dict[str, float]:
     """How far each figure of the document is missed, by the figure in words; 0 where it is met."""
-    compared = {each.name: mean_of(recoveries[each.name]["difference"].abs()) for each in paths.COMPARED}
+    compared = {each.name: largest(recoveries[each.name]["difference"].abs()) for each in paths.COMPARED}
     found = {
         **_daresbury(own[paths.DARESBURY.name], values),
         "IN2P3: not sensitive to the factor": values["in2p3.factor-1-2.mean_change"] - _LITTLE,
         "IN2P3: Tahoe and SACK identical": compared["in2p3-factor-2.tahoe-sack"],
-        "LBNL: the window has little effect": values["lbnl.window_effect"] - _LITTLE,
+        "LBNL: the window has little effect": values["lbnl.window_effect_mean"] - _LITTLE,
         "LBNL: SACK and NewReno identical": compared["lbnl.sack-newreno"],
     }
-    for place in paths.SITES:
+    for place in paths.SUMMARY:
         grid = own[place.name]
-        found[f"{place.site}: few flows, window of the BDP"] = _short_at_bdp(place.bdp_packets, grid)
+        found[f"{place.site}: few flows, window of the BDP"] = grids.short_at_bdp(place, grid)
         found[f"{place.site}: the maximum with 7 flows or more"] = grids.fewer_ahead(grid)
     return {figure: max(0.0, miss) for figure, miss in found.items()}
 
 
 def _daresbury(grid: pl.DataFrame, values: Mapping[str, Any]) -> dict[str, float]:
-    plotted, top = grid.filter(pl.col("flows").is_in(grids.PLOTTED)), values["daresbury.optimum_share"]
+    plotted, top = grids.plotted(grid), values["daresbury.optimum_share"]
     modest = pl.col("window_packets").replace_strict(paths.KILOBYTES) <= 64
     place = grids.without_loss(plotted).filter((pl.col("flows") >= 25) & modest)
-    after = [(grids.best(part), grids.beyond_best(part)) for _, part in grids.lines(plotted)]
     return {
         "over 70 % without loss from 4 flows on": max(
             _from_corner(part) for flows, part in grids.lines(plotted) if flows >= grids.FEW
@@ -184,9 +206,10 @@ def _daresbury(grid: pl.DataFrame, values: Mapping[str, Any]) -> dict[str, float
             top / largest(place["goodput_share"]) - 1 if place.height else 1.0
         ),
         "beyond the maximum more loss": max(
-            first["loss"] - smallest(rest["loss"]) for first, rest in after if rest.height
+            first["loss"] - smallest(rest["loss"]) for _, first, rest in grids.beyond_maxima(plotted)
         ),
-        "and no marked decrease": values["daresbury.decrease_most"] - _LITTLE,
+        "and no marked decrease": values["daresbury.decrease_mean"] - _LITTLE,
+        # Both of the document's sentences on 4 flows are met at 70 % only; of this it is how far.
         "at most 70 % with 4 flows or fewer": values["daresbury.share_most_to_4"] - _SEVENTY,
         "smaller windows with more flows": values["daresbury.best_windows_rise"],
     }  # fmt: skip
@@ -196,15 +219,6 @@ def _from_corner(part: pl.DataFrame) -> float:
     """How far the best cell of a line is from 70 % without loss."""
     off = part.select(pl.max_horizontal(pl.col("loss"), _SEVENTY - pl.col("goodput_share"))).to_series()
     return smallest(off)
-
-
-def _short_at_bdp(packets: float, grid: pl.DataFrame) -> float:
-    """How much more than the window nearest to the BDP the best one carries, with 4 flows or fewer."""
-    return max(
-        grids.short_of_best(part, grids.nearest_window(packets))
-        for flows, part in grids.lines(grid)
-        if flows <= grids.FEW
-    )
 
 
 # Goodput over one property at a time; and where Tahoe, NewReno and SACK differ, cell by cell to the packet.
