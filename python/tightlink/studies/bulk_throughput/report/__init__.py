@@ -54,6 +54,7 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     named: dict[str, Any] = {
         "failed": sum(claim.holds is False for claim in own),
         "held": sum(claim.holds is True for claim in own),
+        "undecided": sum(claim.holds is None for claim in own),
         "setup": vars(paths),
         "cross": CROSS,
         "size": SIZE,
