@@ -74,7 +74,9 @@ def _wanting(flows: pl.DataFrame) -> pl.DataFrame:
     """The flows that do not get what little their applications send; where it is not known what limits one, it is."""
     if _BY_APPLICATION not in flows.columns:
         return flows
-    return flows.filter(flows[_BY_APPLICATION].fill_null(0.0) <= _MOSTLY)
+    wanting = [share is None or share <= _MOSTLY for share in flows[_BY_APPLICATION].to_list()]
+    # Most often all of them, and to choose takes polars longer than to look.
+    return flows if all(wanting) else flows.filter(wanting)
 
 
 def _links(flows: pl.DataFrame, links: pl.DataFrame, scenario: Scenario) -> _Places:

@@ -143,7 +143,7 @@ def metrics_of(
         prefix = "" if len(over_time) == 1 else f"{name}_"
         values |= {prefix + key: value for key, value in (row | {"loss": loss}).items()}
     # Of one link alone it would be of another one in another run, where that is the busiest.
-    of_link = {name: _known(largest(known) if len(known := links[name].drop_nulls()) else None) for name in _OF_LINK}
+    of_link = {name: largest(links[name]) if _any(links[name]) else math.nan for name in _OF_LINK}
     # Users measure the queueing delay on their way, which is more than that of one link.
     values |= of_link | {name: value for name, value in values.items() if name in _OF_LINK}
     values |= _by_group(flows, each=each) if flows is not None else {}
@@ -193,6 +193,11 @@ def _together_of(flows: pl.DataFrame, name: str) -> float:
     """The largest value of several flows, or the mean of their values."""
     value = flows[name].max() if _LARGEST.fullmatch(name) else flows[name].mean()
     return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _any(column: pl.Series) -> bool:
+    """Whether some value of a column is known."""
+    return column.null_count() < len(column)
 
 
 def _known(value: float | None) -> float:
