@@ -63,7 +63,7 @@ class Paths:
         self._totals = {row["link"]: row for row in run.links.iter_rows(named=True)}
         nodes = run.nodes.iter_rows(named=True) if "nodes" in run.tables else []
         self._nodes = {row["node"]: row for row in nodes}
-        known = run.flows.select(name for name in _KNOWN if name in run.flows.columns)
+        known = run.flows[[name for name in _KNOWN if name in run.flows.columns]]
         self._rows = {row["label"]: row for row in known.iter_rows(named=True)}
         self._times = {label: (row["start_s"], row["stop_s"]) for label, row in self._rows.items()}
         self._spans: dict[tuple[str, bool], tuple[Spans, Spans]] = {}

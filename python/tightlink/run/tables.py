@@ -90,15 +90,17 @@ def framed(name: str, columns: Mapping[str, Any]) -> pl.DataFrame:
         name: Of the table.
         columns: Arrays, in which NaN stands for what is not known, or codes of words and the words.
     """
-    known = pl.DataFrame({key: _series(values) for key, values in columns.items()})
-    return known.select(
-        (pl.col(column) if column in columns else pl.lit(None)).cast(type_).alias(column)
+    # Column by column: a query for as many of them takes polars as long as a small run.
+    known = {key: _series(values) for key, values in columns.items()}
+    rows = len(next(iter(known.values()), ()))
+    return pl.DataFrame([
+        (known[column].cast(type_) if column in known else pl.Series([None] * rows, dtype=type_)).alias(column)
         for column, type_ in schema(name).items()
-    )
+    ])  # fmt: skip
 
 
 def _series(values: Any) -> pl.Series:
     if isinstance(values, tuple):
         codes, words = values
-        return pl.Series(words, dtype=pl.String).gather(pl.Series(codes))
+        return pl.Series(words, dtype=pl.String)[pl.Series(codes)]
     return pl.Series(values, nan_to_null=True, dtype=pl.String if isinstance(values, list) else None)
