@@ -221,17 +221,19 @@ def searched(path: BulkPath, places: Iterable[tuple[int, int]], *, little: float
 
 def _between(path: BulkPath, cells: pl.DataFrame, little: float) -> list[tuple[int, int]]:
     """By number of flows: the middle of the last window with little loss and the first one with more, if far apart."""
+    # On lists: of tables as short as these a query of polars takes as long as their runs.
+    by_flows: dict[int, list[tuple[float, float, int]]] = {}
+    for flows, *numbers in cells["flows", "loss", "goodput_bps", "window_packets"].iter_rows():
+        by_flows.setdefault(flows, []).append(tuple(numbers))
     found = []
-    for (flows,), part in cells.group_by("flows", maintain_order=True):
-        few = part.filter(pl.col("loss") <= little)
-        if few.is_empty() or largest(few["goodput_bps"]) >= _FULL * path.most_bps:
+    for flows, part in by_flows.items():
+        few = [(goodput, place, window) for place, (loss, goodput, window) in enumerate(part) if loss <= little]
+        most, _, best = max(few, default=(math.inf, 0, 0))
+        above = [window for loss, _, window in part if loss > little and window > best]
+        if most >= _FULL * path.most_bps or not above:
             continue
-        best = few.sort("goodput_bps")["window_packets"][-1]
-        above = part.filter((pl.col("loss") > little) & (pl.col("window_packets") > best))["window_packets"]
-        if above.is_empty():
-            continue
-        high = int(smallest(above))
-        low = int(largest(few.filter(pl.col("window_packets") < high)["window_packets"]))
+        high = min(above)
+        low = max(window for _, _, window in few if window < high)
         if high - low > max(1, _NEAR * low):
-            found.append(((low + high) // 2, int(str(flows))))
+            found.append(((low + high) // 2, flows))
     return found
