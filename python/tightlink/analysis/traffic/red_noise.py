@@ -64,6 +64,8 @@ class Candidates:
     """How many frequencies each group has."""
     logarithm: Array
     """Of the spectrum in each group, less its mean over all frequencies."""
+    square: Array
+    """Sum of its squares over all frequencies."""
 
     @classmethod
     @lru_cache(maxsize=8)
@@ -84,13 +86,13 @@ class Candidates:
         size = memory @ members / len(frequencies)
         logarithm = np.log(white[:, None] + (1 - white[:, None]) * memory / size[:, None])
         logarithm -= (logarithm @ members / len(frequencies))[:, None]
-        return cls(count, first, second, white, size, groups, members, logarithm)
+        return cls(count, first, second, white, size, groups, members, logarithm, logarithm**2 @ members)
 
     def best(self, power: Array) -> Array:
         """The row next to the powers at all frequencies, whatever the variance: least squares of the logarithms."""
         logarithm = np.log(np.maximum(power, _NOTHING * power.max(axis=-1, keepdims=True)))
         grouped: Array = np.add.reduceat(logarithm, self.groups.tolist(), axis=-1)
-        distance: Array = self.logarithm**2 @ self.members - 2 * (grouped @ self.logarithm.T)
+        distance: Array = self.square - 2 * (grouped @ self.logarithm.T)
         best: Array = distance.argmin(axis=-1)
         return best
 
@@ -157,14 +159,20 @@ class Spectrum:
         return self.power / self.background
 
 
+@lru_cache(maxsize=256)
 def largest_ratios(noise: int, count: int, simulations: int, seed: int) -> Array:
-    """The largest ratio of each of many series of one noise of `Candidates`, ascending."""
+    """The largest ratio of each of many series of one noise of `Candidates`, ascending.
+
+    Kept: series of one run are as long as each other, and few noises are like many of them.
+    """
     random = np.random.default_rng(seed)
     found = []
     for rows in portions(simulations, count):
         series = Candidates.of(count).series(noise, rows, random)
         found.append(Spectrum.of(series).ratio.max(axis=-1))
-    return np.sort(np.concatenate(found))
+    largest = np.sort(np.concatenate(found))
+    largest.setflags(write=False)
+    return largest
 
 
 def _frequencies(count: int) -> Array:
