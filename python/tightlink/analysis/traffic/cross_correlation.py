@@ -9,7 +9,9 @@ Series: the Method of Surrogate Data, Physica D 58, 1992). Of each, the largest 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from tightlink.analysis.traffic.by_chance import p_value, portions
@@ -27,6 +29,8 @@ _LONGEST: Final = 1 / 4
 _CONFIDENCE: Final = 0.95
 #: Of the random phases: the same series have the same p.
 _SEED: Final = 1
+#: So many of them are kept at most, of 16 bytes each.
+_MOST_KEPT: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -99,9 +103,8 @@ def lag(first: ArrayLike, second: ArrayLike, interval_s: float, *, longest_s: fl
     lags = np.arange(-most, most + 1)
     place = int(np.abs(across).argmax())
     chance, without = [], []
-    random = np.random.default_rng(_SEED)
-    for series in portions(SIMULATIONS, n):
-        found = np.abs(_correlation(_unrelated(x, series, random), y, most))
+    for phases in _kept_phases(n) if SIMULATIONS * n <= _MOST_KEPT else _phases(n):
+        found = np.abs(_correlation(_unrelated(x, phases), y, most))
         chance.append(found.max(axis=-1))
         without.append(found[:, most])
     largest = np.concatenate(chance)
@@ -118,11 +121,24 @@ def lag(first: ArrayLike, second: ArrayLike, interval_s: float, *, longest_s: fl
     )
 
 
-def _unrelated(x: Array, series: int, random: np.random.Generator) -> Array:
+def _phases(values: int) -> Iterator[Array]:
+    """Random phases for series of so many values with their mirror images, a row for each simulated one."""
+    random = np.random.default_rng(_SEED)
+    for series in portions(SIMULATIONS, values):
+        phases = np.exp(2j * np.pi * random.random((series, values + 1)))
+        phases[:, [0, -1]] = 1
+        yield phases
+
+
+@lru_cache(maxsize=1)
+def _kept_phases(values: int) -> tuple[Array, ...]:
+    """The same for all pairs of a run: to draw them takes half of the time."""
+    return tuple(_phases(values))
+
+
+def _unrelated(x: Array, phases: Array) -> Array:
     """Rows that vary as a series does, at other times. Its mirror image keeps ends that differ from being a jump."""
     spectrum = np.fft.rfft(np.concatenate([x, x[::-1]]) - x.mean())
-    phases = np.exp(2j * np.pi * random.random((series, len(spectrum))))
-    phases[:, [0, -1]] = 1
     unrelated: Array = np.fft.irfft(spectrum * phases, axis=-1)[:, : len(x)]
     return unrelated
 
