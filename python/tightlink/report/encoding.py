@@ -151,6 +151,12 @@ def tooltip(frame: pl.DataFrame, titles: Mapping[str, str]) -> list[Any]:
     ]
 
 
+def fixed(**places: Any) -> dict[str, Any]:
+    """Encodings at places in pixels from the upper left corner, by channel."""
+    kinds: dict[str, Any] = {"x": alt.XValue, "y": alt.YValue}
+    return {channel: kinds[channel](place) for channel, place in places.items()}
+
+
 def written(chart: Any, column: str, **encoding: Any) -> Any:
     """The words of a column as marks of text, at which the mouse shows nothing."""
     return chart.encode(**encoding, text=alt.Text(column, type="nominal"), tooltip=alt.TooltipValue(None))
@@ -163,7 +169,10 @@ def finished(chart: Drawn, height: int = 240, *, title: str = "", width: Width =
         properties["title"] = title
     if width == "container":
         properties["autosize"] = alt.AutoSizeParams(type="fit-x", contains="padding")
-    return chart.properties(**properties)
+    # Nobody else has it yet: Altair would copy all that is in it.
+    for name, value in properties.items():
+        setattr(chart, name, value)
+    return chart
 
 
 def thinned(before: pl.DataFrame, after: pl.DataFrame, by: str | None) -> str:

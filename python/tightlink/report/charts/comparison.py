@@ -12,7 +12,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT, points
-from tightlink.report.encoding import color, finished, round_above, tip, tooltip, written
+from tightlink.report.encoding import color, finished, fixed, round_above, tip, tooltip, written
 
 #: Of a cell, its height and its least width on paper, and of a bar, in pixels.
 _CELL: Final = 18
@@ -161,5 +161,5 @@ def share_bars(found: pl.DataFrame) -> alt.LayerChart:
     heads = alt.Chart(first).mark_text(
         align="left", baseline="bottom", dx=-_BAR // 2, fontSize=11, color="currentColor"
     )
-    layers = [bars, written(heads, "flows", x=x, y=alt.value(-4))]
+    layers = [bars, written(heads, "flows", x=x, **fixed(y=-4))]
     return finished(alt.LayerChart(layer=layers), paper=max(_BAR * len(order), _HEADS))

@@ -84,9 +84,8 @@ def component_loadings(found: Components, *, components: int = 2) -> alt.LayerCh
                         legend=alt.Legend(title=None)),
         tooltip=tooltip(shown, {}),
     )  # fmt: skip
-    zero = (
-        alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL).encode(x=alt.datum(0), tooltip=alt.TooltipValue(None))
-    )
+    zero = alt.Chart(shown.head(1)).mark_rule(color=palette.NEUTRAL)
+    zero = zero.encode(x=alt.XDatum(0), tooltip=alt.TooltipValue(None))
     return finished(alt.LayerChart(layer=[bars, zero]), _BAR * len(names))
 
 
@@ -136,12 +135,14 @@ def component_scores(  # noqa: PLR0913
         shapes = alt.Scale(domain=told["scale"]["domain"], range=SHAPES)
         dots = dots.encode(color=told, shape=alt.Shape(by, type="nominal", scale=shapes, legend=told["legend"]))
     layers: list[Any] = [
-        *(zero.encode(**{axis: alt.datum(0), "tooltip": alt.TooltipValue(None)}) for axis in "xy"),
+        zero.encode(x=alt.XDatum(0), tooltip=alt.TooltipValue(None)),
+        zero.encode(y=alt.YDatum(0), tooltip=alt.TooltipValue(None)),
         dots,
     ]
     if around is not None:
         circles = alt.Chart(_circles(scores, around, x, y)).mark_line(color=palette.NEUTRAL, strokeWidth=1)
-        layers.append(circles.encode(**place, detail=around, order="step", tooltip=around))
+        group: dict[str, Any] = {"detail": alt.Detail(around), "tooltip": alt.Tooltip(around)}
+        layers.append(circles.encode(**place, **group, order=alt.Order("step")))
     if arrows:
         layers += _arrows(found, x, y, place)
     return finished(alt.LayerChart(layer=layers), _HEIGHT)
@@ -169,7 +170,9 @@ def _arrows(found: Components, x: str, y: str, place: dict[str, Any]) -> list[An
     names = list(labels.told_apart(found.responses).values())
     ends = pl.DataFrame({"response": names, x: along, y: up, "origin": [0.0] * len(names)})
     rules = (
-        alt.Chart(ends).mark_rule(**_ARROW).encode(**place, x2="origin", y2="origin", tooltip=alt.TooltipValue(None))
+        alt.Chart(ends)
+        .mark_rule(**_ARROW)
+        .encode(**place, x2=alt.X2("origin"), y2=alt.Y2("origin"), tooltip=alt.TooltipValue(None))
     )
     # As steep as the line is on the screen, whatever the scales: clockwise, from upright.
     steep = f"atan2(scale('x', datum['{x}']) - scale('x', 0), scale('y', 0) - scale('y', datum['{y}'])) * 180 / PI"

@@ -9,7 +9,7 @@ from tightlink.analysis.responses.correlation import Correlation, histogram
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished, tip, written
+from tightlink.report.encoding import finished, fixed, tip, written
 
 #: NIST 2010's red, blue and green, as the colour-blind tell them apart.
 COLORS: Final = {"strong": palette.SERIES[1], "moderate": palette.SERIES[0], "weak": palette.SERIES[2]}
@@ -77,7 +77,7 @@ def correlation_histogram(found: Correlation) -> alt.LayerChart:
     x = alt.X("low", type="quantitative", scale=alt.Scale(domain=[0, 1]), title="|r|")
     scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
     drawn = alt.Chart(bars).mark_rect(stroke="white", strokeWidth=0.5).encode(
-        x=x, x2="high", y2="top",
+        x=x, x2=alt.X2("high"), y2=alt.Y2("top"),
         y=alt.Y("bottom", type="quantitative", title="pairs of responses", axis=alt.Axis(labelExpr=_WHOLE)),
         color=alt.Color("kind", type="nominal", scale=scale, legend=alt.Legend(title=None, symbolType="square")),
         tooltip=[tip("low", "", "from"), tip("high", "", "to"), tip("kind"), tip("pairs", "")],
@@ -85,7 +85,7 @@ def correlation_histogram(found: Correlation) -> alt.LayerChart:
     threshold = alt.Chart(pl.DataFrame({"low": [found.threshold], "text": [f"threshold {found.threshold:.3g}"]}))
     rule = threshold.mark_rule(strokeDash=[4, 3], color=palette.NEUTRAL).encode(x=x, tooltip=alt.TooltipValue(None))
     name = threshold.mark_text(align="right", dx=-4, fontSize=11, color="currentColor")
-    return finished(alt.LayerChart(layer=[drawn, rule, written(name, "text", x=x, y=alt.value(8))]))
+    return finished(alt.LayerChart(layer=[drawn, rule, written(name, "text", x=x, **fixed(y=8))]))
 
 
 def index_index(found: Correlation) -> alt.LayerChart:

@@ -24,6 +24,7 @@ from tightlink.report.encoding import (
     channel,
     color,
     finished,
+    fixed,
     round_above,
     scaled,
     tooltip,
@@ -110,7 +111,7 @@ def delay_throughput(  # noqa: PLR0913
     pale = _PALE if repeated.height else 0.9
     size = _DOT if repeated.height else _MEAN
     # A legend's symbols are as opaque as points may be at most, which these never are.
-    opacity = alt.condition("false", alt.value(1.0), alt.value(pale))
+    opacity = alt.OpacityValue(pale, condition={"test": "false", "value": 1.0})
     layers = [
         alt.Chart(shown)
         .mark_point(filled=True, size=size)
@@ -126,7 +127,7 @@ def delay_throughput(  # noqa: PLR0913
     layers += _names(means.with_columns(pl.Series("side", sides, dtype=pl.Int64)), by, encoding)
     # Where delay is long and throughput small, fewest points are.
     corner = alt.Chart(shown.head(1)).mark_text(align="right", fontSize=11, opacity=0.7, color="currentColor")
-    at = {"x": alt.value(alt.ExprRef("width - 6")), "y": alt.value(height - 9)}
+    at = fixed(x=alt.ExprRef("width - 6"), y=height - 9)
     layers.append(corner.encode(**at, text=alt.TextValue("↖ better"), tooltip=alt.TooltipValue(None)))
     return finished(alt.LayerChart(layer=layers), height, title=title)
 

@@ -11,7 +11,7 @@ from tightlink.lazy import alt, pl
 from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished, letters_in_cells, tip
+from tightlink.report.encoding import finished, fixed, letters_in_cells, tip
 
 _CELL: Final = 26
 #: Where numbers stand above the chart, and what lying and upright ones take there, in pixels.
@@ -105,12 +105,14 @@ def main_effects(
         {"baseline": "bottom"} if lying else {"angle": 270, "align": "left", "baseline": "middle", "dy": -5}
     )
     texts = alt.Chart(rows).mark_text(**stand, fontSize=_LETTERS, lineBreak="\n", lineHeight=_LETTERS + 1)
-    y = alt.value(_ABOVE - (_LETTERS + 1 if lying else 0))
+    above = fixed(y=_ABOVE - (_LETTERS + 1 if lying else 0))
     layers = [
         mean.encode(y=alt.Y("mean", type="quantitative"), tooltip=alt.TooltipValue(None)),
-        base.mark_line(strokeWidth=1.6).encode(x=x, xOffset=sides, y=value, color=mark, detail="factor", tooltip=tips),
+        base.mark_line(strokeWidth=1.6).encode(
+            x=x, xOffset=sides, y=value, color=mark, detail=alt.Detail("factor"), tooltip=tips
+        ),
         base.mark_point(filled=True, size=50, opacity=1).encode(x=x, xOffset=sides, y=value, color=mark, tooltip=tips),
-        texts.encode(x=x, y=y, text=alt.Text("text", type="nominal"), color=mark, tooltip=tips),
+        texts.encode(x=x, **above, text=alt.Text("text", type="nominal"), color=mark, tooltip=tips),
     ]
     return finished(alt.LayerChart(layer=layers), title=title, paper=max(WIDTH, _COLUMN * len(factors)))
 

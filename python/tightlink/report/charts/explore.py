@@ -23,7 +23,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.charts import explored
 from tightlink.report.charts.explored import Explored
-from tightlink.report.encoding import color, tip, written
+from tightlink.report.encoding import color, fixed, tip, written
 from tightlink.report.specs import MOST_ROWS
 
 #: Of the whole, in pixels: what the text of a report has room for.
@@ -176,7 +176,7 @@ def _words(one: Any, expression: str, x: int, y: int, align: Literal["left", "ri
     """Words that follow what is chosen, at a place of the scatter."""
     said = one.transform_aggregate(**sums, runs="count()").transform_calculate(words=expression)
     said = said.mark_text(align=align, fontSize=11, fontWeight=600, color="currentColor")
-    return written(said, "words", x=alt.value(x), y=alt.value(y))
+    return written(said, "words", **fixed(x=x, y=y))
 
 
 def _strip(cells: pl.DataFrame) -> Any:

@@ -103,7 +103,7 @@ def over_levels(  # noqa: PLR0913
     base = alt.Chart(rows.select("level", "low", "high", response, *further))
     layers = [base.mark_point(filled=True, size=40, opacity=1).encode(**encoding, y=y, tooltip=tips)]
     if half_width is not None:
-        layers.insert(0, base.mark_rule(strokeWidth=1.2).encode(**encoding, y=interval, y2="high"))
+        layers.insert(0, base.mark_rule(strokeWidth=1.2).encode(**encoding, y=interval, y2=alt.Y2("high")))
     if numbers is not None:
         layers.insert(0, base.mark_line(**_LINE).encode(**encoding, y=y))
     return finished(alt.LayerChart(layer=layers), height, **meta)

@@ -10,7 +10,19 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.plots.labels import Axis
 from tightlink.reduce import largest, smallest
-from tightlink.report.encoding import Domain, Kind, axis_of, channel, color, finished, scaled, tip, tooltip, written
+from tightlink.report.encoding import (
+    Domain,
+    Kind,
+    axis_of,
+    channel,
+    color,
+    finished,
+    fixed,
+    scaled,
+    tip,
+    tooltip,
+    written,
+)
 
 _LINE: Final[dict[str, Any]] = {"strokeWidth": 1.4, "strokeJoin": "round"}
 _MARK: Final[dict[str, Any]] = {"shape": "diamond", "size": 130, "strokeWidth": 2, "filled": False}
@@ -101,8 +113,10 @@ def _ground(shade: Shade, row: int, axis: Axis, ends: Domain, kind: Kind) -> lis
     begin = channel(alt.X, place, "low", axis, kind=kind, domain=ends)
     base = alt.Chart(place)
     return [
-        base.mark_rect(color=shade.color, opacity=0.13).encode(x=begin, x2="high", tooltip=alt.TooltipValue(None)),
-        written(base.mark_text(**_TEXT, baseline="top", dx=4), "name", x=begin, y=alt.value(_TOP + row * _ROW)),
+        base.mark_rect(color=shade.color, opacity=0.13).encode(
+            x=begin, x2=alt.X2("high"), tooltip=alt.TooltipValue(None)
+        ),
+        written(base.mark_text(**_TEXT, baseline="top", dx=4), "name", x=begin, **fixed(y=_TOP + row * _ROW)),
     ]
 
 

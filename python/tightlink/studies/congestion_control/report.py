@@ -326,11 +326,11 @@ def _oscillation(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
         y=alt.Y("buffer_packets:Q", title="buffer (packets)").scale(type="log").axis(format="~r"),
         color=alt.Color("label:N", title="", scale=_COLORS),
         shape=alt.Shape("label:N", title=""),
-        tooltip=["alpha_packets", "flows", "buffer_packets", "swing", "period_s", "loss"],
+        tooltip=[*map(alt.Tooltip, ("alpha_packets", "flows", "buffer_packets", "swing", "period_s", "loss"))],
     )  # fmt: skip
     ends = [smallest(table["buffer_packets"]), largest(table["buffer_packets"])]
     equal = alt.Chart(pl.DataFrame({"queued": ends, "buffer_packets": ends})).mark_line(strokeDash=[4, 3], color="gray")
-    line = equal.encode(x="queued:Q", y="buffer_packets:Q")
+    line = equal.encode(x=alt.X("queued:Q"), y=alt.Y("buffer_packets:Q"))
     table_of = table.group_by("control", "alpha_packets", maintain_order=True).agg(
         settings=pl.len(), oscillates=(pl.col("swing") > SWINGS).sum(), loss=pl.col("loss").mean()
     )
@@ -346,7 +346,8 @@ def _newcomers(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
         color=alt.Color("delay:N", title="one-way delay", scale=_COLORS),
         tooltip=table.columns,
     )  # fmt: skip
-    equal = alt.Chart(pl.DataFrame({"share": [1.0]})).mark_rule(strokeDash=[4, 3], color="gray").encode(x="share:Q")
+    equal = alt.Chart(pl.DataFrame({"share": [1.0]})).mark_rule(strokeDash=[4, 3], color="gray")
+    equal = equal.encode(x=alt.X("share:Q"))
     names = {**CASES["newcomers"].levels, "settings": ordered["settings"][0], "watched": NEWCOMER_S}
     names["least_shares"] = [f"{share:.2f}" for share in ordered["mean"].head(_FEWEST)]
     blocks = {"shares": (points + equal).properties(width="container", height=220), "by-control": ordered}
