@@ -26,9 +26,10 @@ from tightlink.studies.bulk_throughput.setup.paths import ALTERNATIVES, DEFAULTS
 from tightlink.studies.bulk_throughput.setup.unknowns import UNKNOWNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tightlink.experiment.claims import Claim
+    from tightlink.experiment.execute import Task
     from tightlink.run import Run
 
 #: Of bulk.tcl, for each alternative.
@@ -44,9 +45,9 @@ BULK_TCL = Path(__file__).parent / "data" / "ns2" / "bulk.tcl"
 class Runs(dict[str, tl.Run]):
     """Runs that are simulated when somebody asks for them."""
 
-    def __init__(self) -> None:
+    def __init__(self, tasks: Iterable[Task]) -> None:
         super().__init__()
-        self._tasks = {task.name: task for task in STUDY.all_tasks()}
+        self._tasks = {task.name: task for task in tasks}
 
     def __missing__(self, name: str) -> tl.Run:
         self[name] = tl.simulate(self._tasks[name].scenario)
@@ -54,8 +55,13 @@ class Runs(dict[str, tl.Run]):
 
 
 @pytest.fixture(scope="module")
-def runs() -> Mapping[str, Run]:
-    return Runs()
+def tasks() -> list[Task]:
+    return STUDY.all_tasks()
+
+
+@pytest.fixture(scope="module")
+def runs(tasks: list[Task]) -> Mapping[str, Run]:
+    return Runs(tasks)
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +69,8 @@ def grid(runs: Mapping[str, Run]) -> pl.DataFrame:
     return grids.cells(runs, "daresbury", paths.DARESBURY.cells, paths.DARESBURY.path)
 
 
-def test_every_task_has_its_own_name_that_says_what_it_belongs_to() -> None:
-    names = [task.name for task in STUDY.all_tasks()]
+def test_every_task_has_its_own_name_that_says_what_it_belongs_to(tasks: list[Task]) -> None:
+    names = [task.name for task in tasks]
     assert len(set(names)) == len(names)
     assert all("/" in name for name in names)
     assert sum(len(place.cells) for place in paths.PATHS) == 760
