@@ -183,7 +183,8 @@ impl Echo {
         let first = self.feedback == Feedback::Latched && signs.marked && (signs.reduced || !self.on());
         let counts = matches!(self.feedback, Feedback::Counted { .. });
         let again = self.seen && !signs.capable && !counts;
-        self.seen |= signs.capable;
+        // What says ECT(1) has accurate ECN in Linux.
+        self.seen |= signs.capable && !signs.scalable;
         first || again
     }
 

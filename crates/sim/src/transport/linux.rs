@@ -442,34 +442,54 @@ mod tests {
         assert_eq!(ends.receiver.in_order(), 1000);
     }
 
+    /// The ACKs of a thousand segments, of which one may be marked, and which segment says then that the window was reduced.
+    fn acks_of_marked(control: &str, marked: Option<u32>) -> (Vec<u32>, Option<u32>) {
+        let spec = TcpSpec {
+            ecn: Ecn::Classic,
+            delayed_ack_s: Some(0.2),
+            window_packets: 60.0,
+            ..tcp(control, Recovery::Rack)
+        };
+        let mut ends = Ends::new(&spec, Profile::Linux, 1000);
+        ends.talk(|_, packet| if marked == Some(packet.seq()) { Outcome::Marked } else { Outcome::Arrives });
+        let reduced = ends.sent.iter().find(|sent| sent.packet.is_reduced()).map(|sent| sent.packet.seq());
+        (ends.acks.iter().map(|ack| ack.1.seq()).collect(), reduced)
+    }
+
+    /// Segments from 400 on whose ACKs wait for the next one.
+    fn waiting(control: &str) -> Vec<u32> {
+        let (acks, _) = acks_of_marked(control, None);
+        (400..500).filter(|seq| !acks.contains(seq)).collect()
+    }
+
     /// Linux acknowledges at once the first marked segment and the next one, and the segment that says that the window was reduced;
     /// with DCTCP the latter, and where marks begin and end.
     #[test]
     fn what_a_mark_does_to_the_window_delays_no_ack() {
         for (control, quick) in [("reno", 2), ("dctcp", 1)] {
-            let acks = |marked: Option<u32>| {
-                let spec = TcpSpec {
-                    ecn: Ecn::Classic,
-                    delayed_ack_s: Some(0.2),
-                    window_packets: 60.0,
-                    ..tcp(control, Recovery::Rack)
-                };
-                let mut ends = Ends::new(&spec, Profile::Linux, 1000);
-                ends.talk(|_, packet| if marked == Some(packet.seq()) { Outcome::Marked } else { Outcome::Arrives });
-                let reduced = ends.sent.iter().find(|sent| sent.packet.is_reduced()).map(|sent| sent.packet.seq());
-                (ends.acks.iter().map(|ack| ack.1.seq()).collect::<Vec<_>>(), reduced)
-            };
-            let (unmarked, _) = acks(None);
-            let waiting: Vec<u32> = (400..500).filter(|seq| !unmarked.contains(seq)).collect();
+            let waiting = waiting(control);
             assert!(waiting.len() > 20);
             for place in 0..20 {
                 let marked = waiting[place] + place as u32 % 2;
-                let (acks, reduced) = acks(Some(marked));
+                let (acks, reduced) = acks_of_marked(control, Some(marked));
                 let reduced = reduced.expect("the window was reduced");
                 let at_once = (marked..marked + quick).chain([reduced]).all(|seq| acks.contains(&seq));
                 assert!(at_once, "{control} {marked} {reduced}: {acks:?}");
             }
         }
+    }
+
+    /// A scalable control has accurate ECN in Linux, where no segment says that the window was reduced.
+    #[test]
+    fn a_scalable_control_hurries_no_acks() {
+        let waits = waiting("prague").into_iter().take(8).filter(|&marked| {
+            let (acks, reduced) = acks_of_marked("prague", Some(marked));
+            !acks.contains(&reduced.expect("the window was reduced"))
+        });
+        assert!(waits.count() > 0);
+        let mut echo = Echo::new(Feedback::Accurate, true);
+        assert!(!echo.hurries(Signs { capable: true, scalable: true, ..Signs::default() }));
+        assert!(!echo.hurries(Signs::default()));
     }
 
     /// What is retransmitted is not capable: Linux acknowledges it and the next segment at once, where others were capable.

@@ -287,8 +287,9 @@ impl Receiver {
             if self.echo.hurries(signs) {
                 ack_delay.hurry(MARKED_QUICK_ACKS);
             }
-            // A window that was reduced may be one packet (tcp_ecn_accept_cwr).
-            at_once = signs.reduced;
+            // A window that was reduced may be one packet (tcp_ecn_accept_cwr). With accurate ECN, as ECT(1) has it in Linux, none
+            // is told.
+            at_once = signs.reduced && !signs.scalable;
         }
         self.echo.see(seq, signs) || at_once
     }
