@@ -16,7 +16,6 @@ import polars as pl
 import pytest
 
 from tightlink import _core
-from tightlink.analysis.estimates import Estimate
 from tightlink.analysis.responses.ranks import ranks
 from tightlink.cli import main
 from tightlink.experiment import open as open_folder
@@ -28,7 +27,7 @@ from tightlink.simulate import simulate
 from tightlink.studies import congestion_control
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control import options
-from tightlink.studies.congestion_control.observe import costs, mixed, one_link, sensitivity
+from tightlink.studies.congestion_control.observe import costs, homogeneous, mixed, one_link, sensitivity
 from tightlink.studies.congestion_control.observe.evidence import as_stored, gather, rows, stored
 from tightlink.studies.congestion_control.observe.ratios import of_ratios
 from tightlink.studies.congestion_control.observe.readings import Readings
@@ -188,7 +187,7 @@ def test_a_share_of_few_conditions_has_an_interval() -> None:
     text = next(each for each in table.statements if each.id == "1b.fast-apart")
 
     def holds(apart: int) -> bool | None:
-        return text.judged({"experiment-1b": {"fast-apart": Estimate.of_share(apart, 10), "heavy": 10}}).holds
+        return text.judged({"experiment-1b": homogeneous.set_apart(apart, 10)}).holds
 
     assert [holds(apart) for apart in (0, 1, 5, 8, 9, 10)] == [False, False, None, None, True, True]
 

@@ -32,7 +32,7 @@ from tightlink.studies.congestion_control.observe.readings import Readings
 from tightlink.studies.congestion_control.observe.sensitivity import IDS, Sensitivity
 from tightlink.studies.congestion_control.setup import Chosen, document
 from tightlink.studies.congestion_control.setup.experiment import DELAY, STANDARD
-from tightlink.studies.congestion_control.setup.one_link import CASES, NEWCOMER_S, RATE, WATCHED_S
+from tightlink.studies.congestion_control.setup.one_link import CASES, DELAYS, NEWCOMER_S, RATE, SETTLED, WATCHED_S
 from tightlink.studies.expressions import Names
 from tightlink.studies.report_text import page
 from tightlink.studies.study import Report
@@ -52,7 +52,7 @@ _NAMES: Final = {name: parameter.id for name, parameter in PARAMETERS.items()}
 _NUMBERED: Final = {name: f"{parameter.id} {parameter.name}" for name, parameter in PARAMETERS.items()}
 _COLORS: Final[Any] = {"range": list(palette.SERIES)}
 #: Sections whose findings are those of the study.
-_LEADING: Final = ("sensitivity", "alone", "oscillation", "newcomers")
+_LEADING: Final = ("sensitivity", "alone", DELAY, "oscillation", "newcomers")
 #: Controls that leave newcomers least, which it names.
 _FEWEST: Final = 3
 #: Parameters that the finding names.
@@ -146,7 +146,7 @@ def _sizes(chosen: Chosen) -> str:
 
 def _what_became_of_it(chosen: Chosen) -> str:
     """What its size leaves of the network, in words; of a scale, in the first experiment that has it."""
-    whole = "The access routers that have users are what they are in the whole network. "
+    whole = "Where fewer access routers have users, each of these is as it is in the whole network. "
     fewer = "" if chosen.size.routers == 1 else whole
     for each in chosen.experiments:
         if each.name not in chosen.sizes and (distorted := each.distortion(chosen.size)) is not None:
@@ -375,6 +375,7 @@ def _increase(table: pl.DataFrame, _: Mapping[str, Claim]) -> Filling:
     )
     rates = Table(congested, formats=dict.fromkeys(congested.columns[2:], lambda bps: mbit(bps, 1)))
     names = {**CASES["increase"].levels, "rate": RATE, "watched": WATCHED_S["alone"]}
+    names |= {"heavy": SETTLED["congested"][DELAYS[0]], "extreme": [str(each) for each in SETTLED["extreme"].values()]}
     full = points.properties(width="container", height=220)
     return names, {"full": full, "by-control": of_control, "congested": rates}, {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +20,7 @@ from tightlink.analysis.responses.nist import RESPONSES
 from tightlink.analysis.responses.outliers import outliers
 from tightlink.analysis.responses.pca import Components, components
 from tightlink.experiment.claims import Claim
+from tightlink.lazy import stats
 from tightlink.numbers import percent
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control.observe.anchors import unlike
@@ -28,12 +30,27 @@ from tightlink.studies.congestion_control.setup.experiment import STANDARD
 
 #: Controls that go by delay alone.
 FAST: Final = ("fast", "fast-at")
+#: The document's tables of controls, and its slides on what sets them apart, have seven: all but this one.
+_EIGHTH: Final = "fast-at"
 #: Responses of the whole network, which every run has.
 NETWORK: Final = tuple(each.name for each in RESPONSES if not each.name.endswith("_pps"))
+#: Mean throughputs by class of path.
+THROUGHPUTS: Final = tuple(each.name for each in RESPONSES if each.name.endswith("_pps"))
 #: What the document says of FAST under congestion with short buffers concerns these.
 PATHOLOGY: Final = ("loss", "retransmission_rate", "sources_connecting", "transfers_completed", "cwnd_swing")
+#: What changes little with the other controls, beside the sources that transmit. Loss as the document has it is below
+#: zero where most packets that leave were there before, and no ratio then.
+CHANGES: Final = ("retransmission_rate", "sources_connecting", "transfers_completed")
+#: Paths through the slowest routers, which lose most.
+_CONGESTED: Final = "normal-normal_pps"
 #: The experiment of which claims are judged under other choices of the simulator, and the network.
 _CHOICES_OF: Final = "1b"
+_MOST: Final = 0.5
+_NEITHER: Final = (
+    "Neither most nor fewer: {apart} of {heavy}, {share.low:.2f} to {share.high:.2f} by the exact interval of 95 %."
+)
+#: Of a class of paths that no run has.
+_NONE: Final = pl.Series([math.nan])
 _LOW: Final = pl.lit("low")
 _HIGH: Final = pl.lit("high")
 #: What is shown of all runs.
@@ -55,6 +72,11 @@ class Homogeneous:
         return self.found.responses()
 
     @cached_property
+    def of_seven(self) -> pl.DataFrame:
+        """The same of the document's seven controls: FAST-AT is FAST with another alpha."""
+        return self.table.filter(pl.col("algorithm") != _EIGHTH)
+
+    @cached_property
     def by_congestion(self) -> list[int]:
         """The conditions, from the smallest loss of standard TCP to the largest."""
         own = self.table.filter(pl.col("algorithm") == STANDARD).sort("loss")
@@ -64,10 +86,13 @@ class Homogeneous:
     def dendrograms(self) -> list[Dendrogram]:
         """One for each condition, over the responses of the network and the throughputs of all groups of transfers.
 
-        From the condition with the smallest loss of standard TCP to that with the largest.
+        Of the document's seven controls, from the condition with the smallest loss of standard TCP to that with the
+        largest.
         """
         table = self.found.table
-        own = table.filter(pl.col("period") == CONGESTION, ~pl.col("response").is_in(BESIDE))
+        own = table.filter(
+            pl.col("period") == CONGESTION, ~pl.col("response").is_in(BESIDE), pl.col("algorithm") != _EIGHTH
+        )
         found = clusters(own.select("condition", "algorithm", "response", "value"), condition="condition",
                          algorithm="algorithm")  # fmt: skip
         return sorted(found, key=lambda tree: self.by_congestion.index(int(tree.condition)))
@@ -80,7 +105,7 @@ class Homogeneous:
     @cached_property
     def heights(self) -> dict[int, float]:
         """By condition: how far controls are apart, over the responses of the whole network, in one unit for all."""
-        trees = clusters(self.table, condition="condition", algorithm="algorithm", responses=NETWORK, spread="all")
+        trees = clusters(self.of_seven, condition="condition", algorithm="algorithm", responses=NETWORK, spread="all")
         return {int(tree.condition): tree.height for tree in trees}
 
     @cached_property
@@ -97,8 +122,12 @@ class Homogeneous:
 
     @cached_property
     def components(self) -> Components:
-        """Of all runs; column ``group`` has the levels of the two factors between which they differ most along two."""
-        found = components(self.table, NETWORK)
+        """Of mean throughputs by class of path, which every run has, in all runs of the document's seven controls.
+
+        Column ``group`` has the levels of the two factors between which they differ most along two components.
+        """
+        known = [name for name in THROUGHPUTS if self.of_seven.get_column(name, default=_NONE).is_finite().all()]
+        found = components(self.of_seven, known)
         first = sorted(self.found.experiment.factors, key=lambda name: -explained(found.scores, name))[:2]
         levels = [
             pl.format("{} {}", pl.lit(name.replace("_", " ")), pl.when(pl.col(name) < 0).then(_LOW).otherwise(_HIGH))
@@ -114,6 +143,20 @@ class Homogeneous:
         wide = table.filter(pl.col("condition").is_in(list(conditions)))
         wide = wide.pivot("algorithm", index="condition", values=response).filter(pl.col(STANDARD) > 0)
         return (wide[control] / wide[STANDARD]).to_numpy()
+
+    def over_others(
+        self, control: str, response: str, conditions: Sequence[int]
+    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """A control's response over that of the farthest of those that do not go by delay alone.
+
+        That is the largest of theirs, or the smallest where less is worse.
+        """
+        others = [name for name in self.found.experiment.algorithms if name not in {*FAST, STANDARD}]
+        farthest = pl.min_horizontal(others) if response == "transfers_completed" else pl.max_horizontal(others)
+        wide = self.table.filter(pl.col("condition").is_in(list(conditions)))
+        wide = wide.pivot("algorithm", index="condition", values=response).with_columns(farthest=farthest)
+        wide = wide.filter(pl.col("farthest") > 0)
+        return (wide[control] / wide["farthest"]).to_numpy()
 
     @cached_property
     def heavy_and_short(self) -> list[int]:
@@ -136,23 +179,44 @@ def values(one: Homogeneous) -> dict[str, object]:
     algorithms = one.found.experiment.algorithms
     third = len(one.by_congestion) // 3
     light, heavy = one.by_congestion[:third], one.by_congestion[-third:]
-    calm, busy = (float(np.median([one.heights[each] for each in part])) for part in (light, heavy))
+    heights = [[one.heights[each] for each in part] for part in (light, heavy)]
+    calm, busy = (float(np.median(part)) for part in heights)
     apart = [tree.apart == "fast" for tree in one.dendrograms if int(tree.condition) in heavy]
     found: dict[str, object] = {
         "third": third,
         "calm": calm,
         "busy": busy,
-        "heavy": len(apart),
-        "fast-apart": Estimate.of_share(sum(apart), len(apart)),
+        "heights_p": float(stats.mannwhitneyu(*heights).pvalue),
+        **set_apart(sum(apart), len(apart)),
         "by_condition": explained(one.components.scores, "condition"),
         "by_control": explained(one.components.scores, "algorithm"),
     }
-    for control in set(algorithms).difference(FAST, [STANDARD]):
+    others = set(algorithms).difference(FAST, [STANDARD])
+    if "bic" in others:
+        found |= of_ratios("bic.congested", one.ratios("bic", _CONGESTED, heavy))
+        found["bic.congested.thin"] = unlike(one.found.size, _CONGESTED, (STANDARD, "bic"))
+    for control in set(FAST).intersection(algorithms):
+        for response in PATHOLOGY[:-1]:
+            found |= of_ratios(
+                f"exception.{control}.{response}", one.over_others(control, response, one.heavy_and_short)
+            )
+            found[f"exception.{control}.{response}.thin"] = unlike(one.found.size, response, (control, *others))
+    for control in others:
+        for response in CHANGES:
+            found |= of_ratios(f"{control}.{response}", one.ratios(control, response, one.by_congestion))
+            found[f"{control}.{response}.thin"] = unlike(one.found.size, response, (STANDARD, control))
         for period in (CONGESTION, "after"):
             ratios = one.ratios(control, "sources_transmitting", one.by_congestion, period)
             found |= of_ratios(f"{control}.{period}", ratios)
             found[f"{control}.{period}.thin"] = unlike(one.found.size, "sources_transmitting", (STANDARD, control))
     return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()} | pathology_values(one)
+
+
+def set_apart(apart: int, heavy: int) -> dict[str, object]:
+    """The share of the conditions that set FAST apart, and why it has no verdict: an interval that holds a half."""
+    share = Estimate.of_share(apart, heavy)
+    undecided = _NEITHER.format(apart=apart, heavy=heavy, share=share) if share.low <= _MOST <= share.high else ""
+    return {"heavy": heavy, "fast-apart": share, "fast-undecided": undecided}
 
 
 def pathology_values(one: Homogeneous) -> dict[str, object]:
@@ -235,5 +299,7 @@ def choices_values(one: Choices) -> dict[str, object]:
             opened += len(both) > 1 and "open" in both
             if len(both) > 1 and "open" not in both:
                 turned.append(f"{row['claim']} ({name})")
+    decided = table.height - int((table[names[0]] == "open").sum())
     found = {"claims": table.height, "choices": len(names) - 1, "turned": len(turned), "opened": opened}
+    found["decided"] = decided
     return {f"choices.{name}": value for name, value in found.items()} | {"choices.which": ", ".join(turned) or "none"}

@@ -76,6 +76,7 @@ def _of_oscillation(table: pl.DataFrame) -> dict[str, object]:
     groups = {
         "fast-at": adapted,
         "fast-at.shortest": adapted.filter(pl.col("buffer_packets") == least),
+        "fast.shortest": fast.filter(pl.col("buffer_packets") == least),
         "fixed": fast.filter(pl.col("alpha_packets") == alpha),
     }
     found: dict[str, object] = {
@@ -114,13 +115,14 @@ def _of_newcomers(table: pl.DataFrame) -> dict[str, object]:
     return shares | {"least": ", ".join(list(means)[:3]), "watched_s": one_link.NEWCOMER_S}
 
 
-def _growth(run: Run, load: tuple[str, int], delay: str) -> dict[str, Any]:
-    kind, arrives_s = load
+def _growth(run: Run, load: tuple[str, int, str], delay: str) -> dict[str, Any]:
+    kind, arrives_s, threshold = load
     flow = run.flows.row(by_predicate=pl.col("label") == one_link.FLOW, named=True)
     watched = kind in one_link.WINDOWS
     return {
         "load": kind,
         "arrives_s": arrives_s,
+        "initial_ssthresh": threshold,
         "goodput_bps": flow["goodput_bps"],
         "loss": flow["packets_dropped"] / flow["packets_sent"],
         **(_of_window(run, kind, arrives_s, delay) if watched else {"full_s": math.nan, "kept": math.nan}),
@@ -182,8 +184,12 @@ def _of_increase(table: pl.DataFrame) -> dict[str, object]:
 
 
 def _over(table: pl.DataFrame, column: str, control: str, others: Sequence[str]) -> Array:
-    """What a control has over the mean of others, setting by setting."""
+    """What a control has over the mean of others, setting by setting.
+
+    Where slow start ends below both thresholds, two runs are one.
+    """
     wide = table.pivot("control", index=["delay", "arrives_s", "initial_ssthresh"], values=column)
+    wide = wide.unique(["delay", "arrives_s", control, *others], maintain_order=True)
     wide = wide.with_columns(others=pl.mean_horizontal(others)).filter(pl.col("others") > 0)
     return (wide[control] / wide["others"]).to_numpy()
 

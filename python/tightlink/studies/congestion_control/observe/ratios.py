@@ -13,15 +13,18 @@ from tightlink.lazy import Array, stats
 _CONFIDENCE: Final = 0.95
 #: What is a little: the smaller filter of the document's condition-response summaries.
 MARGIN: Final = 0.1
-_UNDECIDED: Final = "The interval leaves both possible: {low:.2f} to {high:.2f}."
+_UNDECIDED: Final = {
+    "side": "The interval has 1 inside, {low:.3f} to {high:.3f}: a smaller effect cannot be told at this size.",
+    "alike": "The interval leaves both possible: {low:.3f} to {high:.3f}.",
+}
 
 
 def of_ratios(name: str, ratios: Array) -> dict[str, object]:
     """The median of ratios and its interval, of 95 % by the sign test.
 
-    There are none where the response compared with is zero, and no interval of fewer than six. ``open_more``,
-    ``open_less`` and ``open_alike`` say why a claim that the median is above 1, below 1 or within the margin of 1 has
-    no verdict: an interval that leaves both possible. They are empty where there is one.
+    There are none where the response compared with is zero, and no interval of fewer than six. ``open_side`` says why
+    a claim that the median is above 1, or below, has no verdict: an interval with 1 inside. ``open_alike`` says so of a
+    claim that it is within the margin of 1: an interval that leaves both possible. They are empty where there is one.
     """
     # Between the k-th smallest and the k-th largest lies the median, unless fewer than k are on one side of it.
     ordered = np.sort(ratios)
@@ -30,8 +33,7 @@ def of_ratios(name: str, ratios: Array) -> dict[str, object]:
     none = "" if ratios.size else "There is none to compare at this size."
     alike = low >= 1 - MARGIN and high <= 1 + MARGIN
     decided = {
-        "more": low > 1 or high < 1 + MARGIN,
-        "less": high < 1 or low > 1 - MARGIN,
+        "side": low > 1 or high < 1,
         "alike": alike or high < 1 - MARGIN or low > 1 + MARGIN,
     }
     return {
@@ -40,7 +42,7 @@ def of_ratios(name: str, ratios: Array) -> dict[str, object]:
         f"{name}.high": float(high),
         f"{name}.conditions": int(ratios.size),
         **{
-            f"{name}.open_{claim}": none or ("" if sure else _UNDECIDED.format(low=low, high=high))
+            f"{name}.open_{claim}": none or ("" if sure else _UNDECIDED[claim].format(low=low, high=high))
             for claim, sure in decided.items()
         },
     }

@@ -197,7 +197,12 @@ def values(found: Sensitivity) -> dict[str, object]:
     """What claims compare, by name."""
     readings = Readings(found.effects.filter(pl.col("row") == CONGESTION))
     size = found.found.size
-    named = {**dict(_signs(readings, size)), **_six(readings, size), **_order(found), **_without_effect(readings)}
+    named = {
+        **dict(_signs(readings, size)),
+        **_six(readings, size),
+        **_order(found),
+        **_without_effect(found, readings),
+    }
     groups = [group for group in found.correlation.groups if len(group.responses) > 1]
     named |= {
         "dimensions": len(groups),
@@ -214,7 +219,7 @@ def _signs(readings: Readings, size: Size) -> Iterator[tuple[str, object]]:
             response, match = readings.response(number, parameter)
             own = readings.effect(parameter, response)
             sign = readings.sign(number, parameter)
-            absent = unread = weak = oriented = ""
+            absent = unread = unseen = oriented = ""
             if own is None:
                 absent = f"Read as {response}, which no run has at one of the levels."
             elif not sign:
@@ -223,10 +228,7 @@ def _signs(readings: Readings, size: Size) -> Iterator[tuple[str, object]]:
                 unread = (
                     f"No response of its class agrees with its other effects; the best is {response}, {match:.2f}. "
                 )
-                weak = (
-                    f"The design would see a tenth with a probability of {_power(own):.0%} only: read as {response}, "
-                )
-                weak += f"{own['relative_effect']:+.0%}, p = {own['p_joint']:.2g}."
+                unseen = _unseen(own)
             if own is not None and parameter in document.UNKNOWN:
                 turned = readings.orientation(parameter, number)
                 level = {1: "our high", -1: "our low", 0: "unknown"}[turned]
@@ -237,7 +239,8 @@ def _signs(readings: Readings, size: Size) -> Iterator[tuple[str, object]]:
             named = {
                 "sign": sign, "shown": shown, "response": response, "match": match,
                 "p": fitted["p_joint"], "p_lenth": fitted["p"], "power": _power(own), "absent": absent,
-                "unread": unread, "disputed": disputed, "weak": weak, "oriented": oriented,
+                "unread": unread, "disputed": disputed, "unseen": unseen, "oriented": oriented,
+                "seen": own is not None and _seen(own),
                 "thin": unlike(size, response, _CONTROLS),
             }  # fmt: skip
             yield from ((f"{number}.{parameter}.{name}", value) for name, value in named.items())
@@ -251,6 +254,28 @@ def _power(own: dict[str, Any] | None) -> float:
     return power(own["error"], own["freedom"], size, document.STRONG)
 
 
+def _seen(own: dict[str, Any]) -> bool:
+    """Whether an effect is there: by the joint model at the document's level, and by Lenth's test at 0.05.
+
+    The model's error does not know what products of three parameters add, which share columns with single effects: it
+    sees the crowd in up to a half of the responses before there is one. Lenth's test compares an effect with all
+    columns.
+    """
+    return bool(own["p_joint"] < document.STRONG and own["mark"])
+
+
+def _unseen(own: dict[str, Any] | None) -> str:
+    """Why an effect is not taken for one, and what the design would see; empty where it is."""
+    if own is None:
+        return "It was not varied."
+    if _seen(own):
+        return ""
+    return (
+        f"On {own['response']}, {own['relative_effect']:+.0%}, not seen by both tests: p = {own['p_joint']:.2g} of "
+        f"the joint model, {own['p']:.2g} of Lenth's. The model sees a tenth with a probability of {_power(own):.0%}."
+    )
+
+
 def _six(readings: Readings, size: Size) -> dict[str, object]:
     """The parameters that move the number of sources transmitting."""
     named: dict[str, object] = {}
@@ -258,9 +283,15 @@ def _six(readings: Readings, size: Size) -> dict[str, object]:
         own = readings.effect(parameter, "sources_transmitting")
         named |= {
             f"transmitting.{parameter}.p": math.nan if own is None else own["p_joint"],
+            f"transmitting.{parameter}.p_lenth": math.nan if own is None else own["p"],
             f"transmitting.{parameter}.change": math.nan if own is None else own["relative_effect"],
-            f"transmitting.{parameter}.power": _power(own),
+            f"transmitting.{parameter}.seen": own is not None and _seen(own),
+            f"transmitting.{parameter}.unseen": _unseen(own),
         }
+    there = [own for own in (readings.effect(name, "sources_transmitting") for name in document.NAME_OF) if own]
+    marked = [IDS[own["factor"]] for own in there if own["p"] < document.STRONG]
+    named["transmitting.marked"] = len(marked)
+    named["transmitting.others"] = ", ".join(name for name in marked if name not in document.SIX) or "none"
     named["transmitting.thin"] = unlike(size, "sources_transmitting", _CONTROLS)
     return named
 
@@ -296,9 +327,11 @@ def _order(found: Sensitivity) -> dict[str, object]:
     }
 
 
-def _without_effect(readings: Readings) -> dict[str, object]:
-    """How far parameters that the document finds without effect can move its responses, as these are read."""
+def _without_effect(one: Sensitivity, readings: Readings) -> dict[str, object]:
+    """Ψ of parameters that the document finds without effect, and how far they can move its responses, as read here."""
     responses = sorted({readings.response(number)[0] for number in document.effects()})
+    influence = one.influence.filter(pl.col("row") == "weighted")
+    psi = {IDS[factor]: own for factor, own in influence.select("factor", "psi").rows()}
     named: dict[str, object] = {}
     for parameter in document.WITHOUT_EFFECT:
         largest, surest = (0.0, ""), (0.0, "")
@@ -307,14 +340,13 @@ def _without_effect(readings: Readings) -> dict[str, object]:
             apart = stats.t.isf((1 - _CONFIDENCE) / (2 * len(tested)), own["freedom"]) * own["error"]
             low, high = (_share(own, max(abs(own["effect"]) + side * apart, 0.0)) for side in (-1, 1))
             largest, surest = max(largest, (high, own["response"])), max(surest, (low, own["response"]))
-        undecided = (
-            f"{largest[1]} may be moved by {largest[0]:.0%}, and surely is by {surest[0]:.0%} only ({surest[1]})."
-        )
+        ours = f"Ψ = {psi.get(parameter, 0.0):.2f}: its levels are not published, and ours set how much it moves."
         found = {
+            "psi": psi.get(parameter, math.nan),
             "largest": largest[0] if tested else math.nan,
             "where": largest[1],
             "surely": f" {surest[1]} moves by {surest[0]:.0%} at least." if surest[0] else "",
-            "open": "It was not varied." if not tested else undecided if surest[0] < MARGIN < largest[0] else "",
+            "open": "It was not varied." if not tested else ours if psi[parameter] else "",
             "responses": len(tested),
         }
         named |= {f"without-effect.{parameter}.{name}": value for name, value in found.items()}
