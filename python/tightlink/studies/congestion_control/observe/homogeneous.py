@@ -19,6 +19,7 @@ from tightlink.analysis.responses.clusters import Dendrogram, clusters
 from tightlink.analysis.responses.nist import RESPONSES
 from tightlink.analysis.responses.outliers import outliers
 from tightlink.analysis.responses.pca import Components, components
+from tightlink.diagnosis.words import listed
 from tightlink.experiment.claims import Claim
 from tightlink.lazy import stats
 from tightlink.numbers import percent
@@ -49,8 +50,8 @@ _MOST: Final = 0.5
 _NEITHER: Final = (
     "Neither most nor fewer: {apart} of {heavy}, {share.low:.2f} to {share.high:.2f} by the exact interval of 95 %."
 )
-#: Of a class of paths that no run has.
-_NONE: Final = pl.Series([math.nan])
+#: The components that the document looks at.
+_ALONG: Final = ("PC1", "PC2")
 _LOW: Final = pl.lit("low")
 _HIGH: Final = pl.lit("high")
 #: What is shown of all runs.
@@ -121,13 +122,25 @@ class Homogeneous:
         return designed(self.table.with_columns(words), factors=[*factors, "algorithm"], responses=_EXPLORED)
 
     @cached_property
-    def components(self) -> Components:
-        """Of mean throughputs by class of path, which every run has, in all runs of the document's seven controls.
+    def paths(self) -> list[str]:
+        """The mean throughputs that every run has: of classes of paths that many transfers take."""
+        there = [name for name in THROUGHPUTS if name in self.of_seven.columns]
+        return [name for name in there if self.of_seven[name].fill_null(math.nan).is_finite().all()]
 
-        Column ``group`` has the levels of the two factors between which they differ most along two components.
+    @property
+    def few_paths(self) -> str:
+        """Why nothing is said of components of throughputs; empty where there are some."""
+        few = len(self.paths) <= len(_ALONG)
+        return "Hardly any class of paths has transfers in every run: run it longer, or larger." if few else ""
+
+    @cached_property
+    def components(self) -> Components:
+        """Of mean throughputs by class of path, in all runs of the document's seven controls.
+
+        Of responses of the network where `few_paths`. Column ``group`` has the levels of the two factors between which
+        they differ most along two components.
         """
-        known = [name for name in THROUGHPUTS if self.of_seven.get_column(name, default=_NONE).is_finite().all()]
-        found = components(self.of_seven, known)
+        found = components(self.of_seven, NETWORK if self.few_paths else self.paths)
         first = sorted(self.found.experiment.factors, key=lambda name: -explained(found.scores, name))[:2]
         levels = [
             pl.format("{} {}", pl.lit(name.replace("_", " ")), pl.when(pl.col(name) < 0).then(_LOW).otherwise(_HIGH))
@@ -188,6 +201,7 @@ def values(one: Homogeneous) -> dict[str, object]:
         "busy": busy,
         "heights_p": float(stats.mannwhitneyu(*heights).pvalue),
         **set_apart(sum(apart), len(apart)),
+        "few_paths": one.few_paths,
         "by_condition": explained(one.components.scores, "condition"),
         "by_control": explained(one.components.scores, "algorithm"),
     }
@@ -233,7 +247,7 @@ def pathology_values(one: Homogeneous) -> dict[str, object]:
 def explained(scores: pl.DataFrame, key: str) -> float:
     """The share of the variance of PC1 and PC2 that lies between the values of a column."""
     total = between = 0.0
-    for name in ("PC1", "PC2"):
+    for name in _ALONG:
         values = scores[name]
         means = scores.select(pl.col(name).mean().over(key)).to_series()
         total += float(((values - values.mean()) ** 2).sum())
@@ -299,7 +313,13 @@ def choices_values(one: Choices) -> dict[str, object]:
             opened += len(both) > 1 and "open" in both
             if len(both) > 1 and "open" not in both:
                 turned.append(f"{row['claim']} ({name})")
-    decided = table.height - int((table[names[0]] == "open").sum())
-    found = {"claims": table.height, "choices": len(names) - 1, "turned": len(turned), "opened": opened}
-    found["decided"] = decided
+    decided = table.filter(pl.col(names[0]) != "open")["claim"].str.split(".").list.get(1)
+    undecided = sorted({claim.split(".")[1] for claim in table["claim"]}.difference(decided))
+    none = (
+        f"With all of NIST's choices no claim on {listed(undecided)} has a verdict at this size, so that none can turn."
+    )
+    found = {
+        "claims": table.height, "choices": len(names) - 1, "turned": len(turned), "opened": opened,
+        "decided": len(decided), "none": none if undecided and not turned else "",
+    }  # fmt: skip
     return {f"choices.{name}": value for name, value in found.items()} | {"choices.which": ", ".join(turned) or "none"}
