@@ -38,8 +38,12 @@ _ALWAYS: Final = 0.97
 _MANY_LINKS: Final = 4
 #: Suggestions that the sentence names.
 _TRIED: Final = 3
-_LOSSES: Final = "losses keep the window small"
 _SHORT: Final = {
+    **dict.fromkeys(("random_loss", "small_queue", "policer", "early_drops", "recovery"), "losses keep the window small"),
+    "timeouts": "timeouts are awaited",
+    "reordering": "packets that overtake each other are taken for lost",
+    "ack_path": "the way back of its ACKs is full",
+    "falling_rate": "a link carries less than what comes",
     "saturated_link": "the path is full",
     "router_packet_rate": "a router is full",
     "receiver_window": "the receiver's window is full",
@@ -212,7 +216,7 @@ def _said(found: Sequence[Cause]) -> list[Cause]:
 
 
 def _short(cause: Cause) -> str:
-    return cause.text.partition(",")[0] if cause.name == "outage" else _SHORT.get(cause.name, _LOSSES)
+    return cause.text.partition(",")[0] if cause.name == "outage" else _SHORT[cause.name]
 
 
 def _outage(flow: _Flow) -> str:

@@ -14,6 +14,7 @@ from tightlink.diagnosis import losses
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import SATURATED, busy_processor, gave_way, network, router, saturated
 from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, FAIR, YIELDING
+from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.words import DISCIPLINES, amount, of_each, percent, small_percent
@@ -79,10 +80,27 @@ def _full(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     back = max(path.reverse, key=lambda link: link.utilization)
     if back.utilization < SATURATED or path.busiest.utilization >= SATURATED or path.congestion in BY_DELAY:
         return None
+    if not _acks_are_late(row, path, paths, back):
+        return None
     lost = small_percent(back.lost_at_queue / max(1, back.totals["packets_in"]))
     text = f"the way back of its ACKs is full: link {back.name} is {percent(back.utilization)} busy"
     text += f" and drops {lost} of what comes" if back.lost_at_queue else ""
     return Cause("ack_path", share, "likely", back.name, text)
+
+
+def _acks_are_late(row: Mapping[str, Any], path: Path, paths: Paths, back: Link) -> bool:
+    """Whether ACKs are what a full link on the way back delays: by turns, those beyond its fair share of that link.
+
+    Else they wait as what shares the queue does, which is to be more than random losses leave of a round trip.
+    """
+    ack = int((path.tcp or {})["ack_bytes"])
+    if back.discipline in FAIR:
+        packets = 1 if (path.tcp or {})["delayed_ack_s"] is None else 2
+        acks_per_s = path.slowest.carries_bps(path.packet_bytes) / (8 * path.packet_bytes * packets)
+        return 8 * ack * acks_per_s > back.carries_bps(ack) / (1 + paths.sharing(back.name, row))
+    if losses.hold(losses.random_share(losses.most_on_wire(path)), row, path):
+        return path.acks_wait_s > path.base_rtt_s
+    return path.acks_wait
 
 
 def _held_back(row: Mapping[str, Any], path: Path) -> bool:
