@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tightlink.diagnosis.answers import Delay
-from tightlink.diagnosis.kinds import FAIR, STRICT
+from tightlink.diagnosis.kinds import APART, FAIR, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import ALIKE, Path
 from tightlink.diagnosis.words import DISCIPLINES, between, ms, named, times
@@ -84,10 +84,13 @@ def delay(
     if _is_of_outages(row, path, first, mean) and not others_fill:
         return Delay(first.name, mean, p95, base, is_tcp, f"{_outages(row, first, mean, p95)} to {what}{also}")
     behind = f", which {named(others_fill)} {'fills' if len(others_fill) == 1 else 'fill'}," if others_fill else ""
-    text = f"the queue of {first.name} ({_limit(first, path)}){behind} adds {ms(mean)}{upper} to {what}{also}"
+    of_first = f"that of {first.name} ({_limit(first, path)}){behind}"
+    text = f"the queue{of_first.removeprefix('that')} adds {ms(mean)}{upper} to {what}{also}"
+    if waits[first.name] < (1 - _LITTLE) * mean:
+        text = f"queues, most {of_first}{'' if behind else ','} add {ms(mean)}{upper} to {what}{also}"
     if second is not None:
-        parts = f"{_its_part(first, path, waits)} and {_its_part(second, path, waits)}"
-        text = f"queues add {ms(mean)}{upper} to {what}, {parts}{also}"
+        parts = f"{of_first} {ms(waits[first.name])} and that of {second.name} ({_limit(second, path)})"
+        text = f"queues add {ms(mean)}{upper} to {what}, {parts} {ms(waits[second.name])}{also}"
     return Delay(first.name, mean, p95, base, is_tcp, text)
 
 
@@ -117,18 +120,22 @@ def _outages(row: Mapping[str, Any], link: Link, mean_s: float, p95_s: float | N
     return f"the outages of {link.name} add {ms(mean_s)}{upper}"
 
 
-def _its_part(link: Link, path: Path, waits: Mapping[str, float]) -> str:
-    return f"that of {link.name} ({_limit(link, path)}) {ms(waits[link.name])}"
-
-
 def _parts(path: Path, there: float, back: float) -> dict[str, float]:
-    """What each link's queue has of the delay on the way there, and back."""
+    """What each link's queue has of the delay on the way there, and back.
+
+    Means of links are of all packets: where queues tell flows apart, the flow waits there for what others do not tell.
+    """
     parts: dict[str, float] = {}
     for links, whole in ((path.forward, there), (path.reverse, back)):
-        total = sum(link.queueing_s for link in links)
-        # More than the links' is spent elsewhere: at processors, or on a wire whose delay changes.
-        share = min(1.0, whole / total) if total > 0 else 0.0
-        parts |= {link.name: share * link.queueing_s for link in links}
+        alike, apart = ([link for link in links if (link.discipline in APART) == told] for told in (False, True))
+        for each in (alike, apart):
+            total = sum(link.queueing_s for link in each)
+            share = whole / total if total > 0 else 0.0
+            if path.processors or (each is alike and any(link.queueing_s for link in apart)):
+                # More than the links' is spent elsewhere.
+                share = min(1.0, share)
+            parts |= {link.name: share * link.queueing_s for link in each}
+            whole -= share * total
     return parts
 
 
