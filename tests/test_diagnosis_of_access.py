@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -293,3 +294,23 @@ def test_suggestions_for_a_path_name_their_links_if_these_differ() -> None:
     for network, flow in itertools.product(("5g", "wifi"), ("down", "up")):
         found = _told(HOME.format(network=network), flow)
         assert all(" at access" in each.text for each in found.suggestions), found.sentence
+
+
+def test_a_queue_before_a_trace_is_that_of_its_highest_rate(tmp_path: Path) -> None:
+    """Its steps are known, as a schedule's; CoDel, whose windows grow too late for them, is not suggested."""
+    trace = [round(second * 1000 + (number + 1) * 1000 / rate)
+             for second, rate in enumerate((1800, 1000, 170, 1000) * 5) for number in range(rate)]  # fmt: skip
+    file = tmp_path / "cell.trace"
+    file.write_text("\n".join(map(str, trace)), encoding="utf-8")
+    link = tl.Link(ends=("cell", "phone"), rate={"trace": str(file)}, delay="20 ms", queue="400 packets")
+    flow = tl.Bulk(from_="cell", to="phone")
+    scenario = tl.Scenario(profile="linux", duration="20 s", link={"radio": link}, traffic={"d": flow})
+    run = tl.simulate(scenario)
+    first, sweep = run.why("d").suggestions
+    packets = int(first.changes["link.radio.queue"].split()[0])
+    assert packets == pytest.approx(1800 * 0.04, abs=3)
+    assert first.text == f"a queue of one BDP at its highest rate ({packets} packets)"
+    assert sweep.vary
+    changed = tl.simulate(scenario.set_all(first.changes))
+    assert changed.flows["goodput_bps"][0] > 0.95 * run.flows["goodput_bps"][0]
+    assert changed.flows["queueing_delay_mean_s"][0] < 0.5 * run.flows["queueing_delay_mean_s"][0]

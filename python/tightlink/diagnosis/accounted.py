@@ -39,7 +39,9 @@ _MANY_LINKS: Final = 4
 #: Suggestions that the sentence names.
 _TRIED: Final = 3
 _SHORT: Final = {
-    **dict.fromkeys(("random_loss", "small_queue", "policer", "early_drops", "recovery"), "losses keep the window small"),
+    **dict.fromkeys(
+        ("random_loss", "small_queue", "policer", "early_drops", "recovery"), "losses keep the window small"
+    ),
     "timeouts": "timeouts are awaited",
     "reordering": "packets that overtake each other are taken for lost",
     "ack_path": "the way back of its ACKs is full",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 #: The rate that a link exceeds but for this share of the time is what it nearly always has.
 _RARELY: Final = 0.05
-#: A trace is looked at in parts of so many milliseconds, and a ramp in so many steps.
+#: A trace is looked at in equal parts of about so many milliseconds, and a ramp in so many steps.
 _TRACE_MS, _STEPS = 100, 20
 #: What leaves at each instant of a trace, in bits.
 _OPPORTUNITY_BITS: Final = 8 * 1504
@@ -50,6 +50,16 @@ def highest(rate: Mapping[str, Any], times_s: _Times) -> float | None:
     return _quantile(rate, 1 - _RARELY, times_s)
 
 
+def peak(rate: Mapping[str, Any]) -> float:
+    """The highest rate of a schedule or a trace; zero where there is none.
+
+    >>> peak({"trace_ms": [1]}), peak({"kind": "schedule", "values": [1e6, 3e6]})
+    (12032000.0, 3000000.0)
+    """
+    values = rate.get("values") or [value for value, _ in (_parts(rate, (0.0, 0.0)) if "trace_ms" in rate else ())]
+    return float(max(values, default=0.0))
+
+
 def _quantile(rate: Mapping[str, Any], share: float, times_s: _Times) -> float | None:
     """The rate that is not exceeded for a share of a time; nothing where that is not known."""
     if rate.get("kind") == _GAUSSIAN:
@@ -63,10 +73,11 @@ def _quantile(rate: Mapping[str, Any], share: float, times_s: _Times) -> float |
 def _parts(rate: Mapping[str, Any], times_s: _Times) -> Iterator[tuple[float, float]]:
     """Values of a rate, each with how much of a time it has."""
     if "trace_ms" in rate:
-        counts = [0] * math.ceil(max(rate["trace_ms"][-1], 1) / _TRACE_MS)
+        length_ms = max(rate["trace_ms"][-1], 1)
+        counts = [0] * max(1, round(length_ms / _TRACE_MS))
         for instant in rate["trace_ms"]:
-            counts[min(instant // _TRACE_MS, len(counts) - 1)] += 1
-        yield from ((count * _OPPORTUNITY_BITS * 1000 / _TRACE_MS, 1.0) for count in counts)
+            counts[min(instant * len(counts) // length_ms, len(counts) - 1)] += 1
+        yield from ((count * _OPPORTUNITY_BITS * 1000 * len(counts) / length_ms, 1.0) for count in counts)
     elif "mean_s" in rate:
         yield from zip(rate["values"], rate["mean_s"], strict=True)
     elif "at_s" in rate:

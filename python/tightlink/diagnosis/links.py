@@ -165,9 +165,9 @@ class Link:
 
     @property
     def highest_over_mean(self) -> float:
-        """How many times its mean the highest rate of a schedule is; otherwise one."""
-        usual, values = self.spec["rate_bps"], self.spec.get("rate", {}).get("values", ())
-        return max(1.0, max(values) / usual) if values and usual else 1.0
+        """How many times its mean the highest rate of a schedule or a trace is; otherwise one."""
+        usual = self.spec["rate_bps"]
+        return max(1.0, changing_rate.peak(self.spec.get("rate", {})) / usual) if usual else 1.0
 
     def share_below(self, bps: float, size: int, times_s: tuple[float, float]) -> float:
         """The share of a time in which it carries less than so many bits per second of packets of so many bytes."""

@@ -37,7 +37,7 @@ LONG: Final = 1.5
 _SHAPED: Final = 0.98
 _TARGET_PACKETS, _FULL_BYTES = 1.5, 1500
 #: CoDel's interval is the longest usual round trip, by default so many seconds, and its target so much of that
-#: (RFC 8289 §4.2 and §4.3); where the rate changes at random so many times as long, and as much of it as there may be.
+#: (RFC 8289 §4.2 and §4.3); where the rate changes so many times as long, and as much of it as there may be.
 _INTERVAL_S, _TARGET = 0.1, 0.05
 _CHANGING, _TARGET_OF_CHANGING = 3, 0.1
 #: Longer intervals are suggested in steps of so many seconds.
@@ -88,12 +88,13 @@ def _one_bdp(link: Link, path: Path, key: str = "") -> Iterator[Tried]:
 def _codel(link: Link, path: Path, others: Others) -> Iterator[Tried]:
     """CoDel, whose drops tell senders to slow down: they are losses for nothing where those that fill it do not.
 
-    Data among many ACKs would pay for these.
+    Data among many ACKs would pay for these; and where the rate of a schedule rises far, windows grow too late for it.
     """
     fill = [*others.fill.values()] or [path.congestion, *others.controls]
     deaf = DEAF.intersection(fill) or not (all(others.fill.values()) and any(fill))
     pays = link.name in others.beside.acked and not carries_acks_alone(link, path)
-    if link.queueing_s > STANDING_S and not deaf and not pays:
+    rises = link.highest_over_mean > LONG
+    if link.queueing_s > STANDING_S and not (deaf or pays or rises):
         timed, lasts = _timed(link, others)
         codel = {"kind": "codel", "limit": link.written() or "unlimited"} | timed
         yield f"CoDel{lasts and f' ({lasts})'}", {f"{link.key}.queue": codel}
@@ -122,8 +123,8 @@ def fair_queues(link: Link, others: Others) -> Tried:
 
 
 def _timed(link: Link, others: Others) -> tuple[dict[str, str], str]:
-    """CoDel's interval and target, where round trips, or a rate that changes at random, take longer than it has."""
-    changing = many(link) > 1
+    """CoDel's interval and target, where round trips, or a rate that changes far, take longer than it has."""
+    changing = many(link) > 1 or link.highest_over_mean > LONG
     longest_s = max(_INTERVAL_S, math.ceil(others.beside.rtt_s / _STEP_S) * _STEP_S) * (_CHANGING if changing else 1)
     if longest_s <= _INTERVAL_S:
         return {}, ""

@@ -23,6 +23,8 @@ from tightlink.diagnosis.queueing import base_rtt_s
 
 #: Kinds of rates that do not change at random.
 _FORESEEN: Final = ("schedule", "table")
+#: A highest rate of fewer times the mean is that of a trace without changes, whose packets are counted.
+_HIGHER: Final = 1.02
 #: A queue that is suggested takes the burst of an initial window (RFC 6928).
 BURST: Final = 10
 
@@ -44,7 +46,7 @@ def one_bdp(link: Link, path: Path) -> tuple[str, str]:
     if length < BURST:
         return f"queue of {packets}", packets
     whose = " of the longest path" if path.longest.get(link.name, (0.0, ""))[1] else ""
-    at = " at its highest rate" if link.highest_over_mean > 1 else ""
+    at = " at its highest rate" if link.highest_over_mean > _HIGHER else ""
     return f"queue of {'one' if many(link) == 1 else 'two'} BDP{whose}{at} ({packets})", packets
 
 
