@@ -22,10 +22,10 @@ from typing import Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.beside import SMALL, Others, Tried
-from tightlink.diagnosis.kinds import DEAF, FAIR
+from tightlink.diagnosis.kinds import BY_RATE, DEAF, FAIR
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
-from tightlink.diagnosis.queue_lengths import BURST, bdp, many, one_bdp
+from tightlink.diagnosis.queue_lengths import BURST, bdp, many, one_bdp, rate_changes
 from tightlink.diagnosis.queueing import carries_acks_alone
 from tightlink.diagnosis.words import listed, named
 
@@ -71,8 +71,9 @@ def _shorter(link: Link, path: Path, others: Others, *, fills: bool, fair: bool)
         yield fair_queues(link, others)
     elif (link.limit_packets(path.packet_bytes) or math.inf) <= LONG * many(link) * bdp(link, path):
         return
-    # What collects while a link waits for its medium is more.
-    elif not link.sends_bursts:
+    # What collects while a link waits for its medium is more; and who sends at a rate that it has measured loses what
+    # exceeds a short queue whenever the link gets slower.
+    elif not link.sends_bursts and not (rate_changes(link) and BY_RATE.intersection(_controls(path, others))):
         yield from _one_bdp(link, path)
     yield from _codel(link, path, others)
 
@@ -90,14 +91,19 @@ def _codel(link: Link, path: Path, others: Others) -> Iterator[Tried]:
 
     Data among many ACKs would pay for these; and where the rate of a schedule rises far, windows grow too late for it.
     """
-    fill = [*others.fill.values()] or [path.congestion, *others.controls]
-    deaf = DEAF.intersection(fill) or not (all(others.fill.values()) and any(fill))
+    fill = _controls(path, others)
+    deaf = (BY_RATE if rate_changes(link) else DEAF).intersection(fill) or not (all(others.fill.values()) and any(fill))
     pays = link.name in others.beside.acked and not carries_acks_alone(link, path)
     rises = link.highest_over_mean > LONG
     if link.queueing_s > STANDING_S and not (deaf or pays or rises):
         timed, lasts = _timed(link, others)
         codel = {"kind": "codel", "limit": link.written() or "unlimited"} | timed
         yield f"CoDel{lasts and f' ({lasts})'}", {f"{link.key}.queue": codel}
+
+
+def _controls(path: Path, others: Others) -> list[str]:
+    """Those of who fills the queue; empty for datagrams."""
+    return [*others.fill.values()] or [path.congestion, *others.controls]
 
 
 def fair_queues(link: Link, others: Others) -> Tried:

@@ -53,3 +53,8 @@ def one_bdp(link: Link, path: Path) -> tuple[str, str]:
 def many(link: Link) -> int:
     """How many BDP keep a link busy: two where its rate changes at random, so that it can send more when that rises."""
     return 1 if link.spec.get("rate", {}).get("kind", "schedule") in _FORESEEN else 2
+
+
+def rate_changes(link: Link) -> bool:
+    """Whether the rate of a link changes, at random or not."""
+    return many(link) > 1 or link.highest_over_mean > _HIGHER
