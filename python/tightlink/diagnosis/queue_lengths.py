@@ -23,7 +23,7 @@ from tightlink.diagnosis.queueing import base_rtt_s
 
 #: Kinds of rates that do not change at random.
 _FORESEEN: Final = ("schedule", "table")
-#: A highest rate of fewer times the mean is that of a trace without changes, whose packets are counted.
+#: A highest rate of fewer times the mean is that of a trace without changes, whose packets are counted; so of delays.
 _HIGHER: Final = 1.02
 #: A queue that is suggested takes the burst of an initial window (RFC 6928).
 BURST: Final = 10
@@ -34,9 +34,13 @@ def bdp(link: Link, path: Path) -> float:
 
     Where these change by a schedule, it is that of the highest rate and the longest delays.
     """
-    adds_s = sum(max(0.0, each.adds_s) for each in (*path.forward, *path.reverse))
-    longest_s = base_rtt_s(link, path) + adds_s
+    longest_s = base_rtt_s(link, path) + _adds_s(path)
     return longest_s * link.highest_over_mean / link.written_interval_s(path.packet_bytes)
+
+
+def _adds_s(path: Path) -> float:
+    """What changing delays of the path add to its base round trip at most."""
+    return sum(max(0.0, each.adds_s) for each in (*path.forward, *path.reverse))
 
 
 def one_bdp(link: Link, path: Path) -> tuple[str, str]:
@@ -46,7 +50,9 @@ def one_bdp(link: Link, path: Path) -> tuple[str, str]:
     if length < BURST:
         return f"queue of {packets}", packets
     whose = " of the longest path" if path.longest.get(link.name, (0.0, ""))[1] else ""
-    at = " at its highest rate" if link.highest_over_mean > _HIGHER else ""
+    most = ["its highest rate"] if link.highest_over_mean > _HIGHER else []
+    most += ["the longest delay"] if _adds_s(path) > (_HIGHER - 1) * base_rtt_s(link, path) else []
+    at = f" at {' and '.join(most)}" if most else ""
     return f"queue of {'one' if many(link) == 1 else 'two'} BDP{whose}{at} ({packets})", packets
 
 
