@@ -128,7 +128,8 @@ class Accounted:
         most = self._paths.takes_most(path.busiest.name)
         # Who has nearly all of it would get less.
         equal = most is None or all(self._paths.is_of(flow.label, most[0]) for flow in flows)
-        alike = equal and not self._paths.are_unlike(path.busiest.name)
+        # What DualPI2 drops is coupled.
+        alike = equal and (path.busiest.discipline == "dualpi2" or not self._paths.are_unlike(path.busiest.name))
         # Of packets of which none has arrived nobody knows the delay, though others wait on their path.
         told = None if all(flow.row.get("packets_delivered") == 0 for flow in flows) else queues
         needless = [flow for flow in flows if losses.needless(flow.row, flow.path)]

@@ -13,7 +13,7 @@ from tightlink.diagnosis import bounds, filling
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others, Tried
 from tightlink.diagnosis.commands import Changed
-from tightlink.diagnosis.kinds import APART, BY_DELAY, DEAF, FAIR, MANAGED, STRICT
+from tightlink.diagnosis.kinds import BY_DELAY, DEAF, FAIR, MANAGED, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, other_queues
 from tightlink.diagnosis.path import Path
@@ -76,14 +76,12 @@ def suggestions(
     """What would help, the first first, against what bounds the rate and adds delay; only what the scenario allows."""
     made: list[Suggestion] = []
     for_rate, for_delay = _for_rate(path, found, others), _for_delay(row, path, found, delay, others)
-    # Whoever puts classes in an order wants some to wait; and those of DualPI2 are coupled.
-    unfair = not others.alike and found and found[0].name == "saturated_link" and path.busiest.discipline not in APART
-    # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now.
-    if (
-        unfair
-        and not _is_greedy(row, path, path.busiest, others)
-        and max(path.base_rtt_s, path.busiest.queueing_s) >= STANDING_S
-    ):
+    # Whoever puts classes in an order wants some to wait.
+    in_turns = path.busiest.discipline in {*FAIR, STRICT}
+    unfair = not others.alike and found and found[0].name == "saturated_link" and not in_turns
+    # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now; DualPI2's is more.
+    long = path.busiest.discipline == "dualpi2" or max(path.base_rtt_s, path.busiest.queueing_s) >= STANDING_S
+    if unfair and long and not _is_greedy(row, path, path.busiest, others):
         for_rate = itertools.chain([fair_queues(path.busiest, others)], for_rate)
     # What waits behind others waits less where queues are shorter; another control comes after that.
     acks = bool(found) and found[0].name == "control" and any(link.name == delay.where for link in path.reverse)
