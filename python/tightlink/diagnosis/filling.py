@@ -66,8 +66,12 @@ class Filling:
         """Names of the flows that fill the queue of a link while the flow of a row lasts, itself included."""
         if link not in self._known:
             self._known[link] = self._all(link)
+        found = self._known[link]
+        if not found and not self._paths.control(row["label"]) and link in self._paths.acknowledging:
+            rows = self._rows if len(self._rows) < _MOST else {}
+            found = tuple(label for label, each in rows.items() if self._acks_fill(label, each, link))
         start_s, stop_s = row["start_s"], row["stop_s"]
-        times = ((label, *self._paths.lasted(label)) for label in self._known[link])
+        times = ((label, *self._paths.lasted(label)) for label in found)
         return tuple(label for label, first_s, last_s in times if first_s < stop_s and last_s > start_s)
 
     def _all(self, link: str) -> tuple[str, ...]:
@@ -99,7 +103,7 @@ class Filling:
     def datagrams(self, name: str, row: Mapping[str, Any]) -> Datagrams:
         """What datagrams that fill a link send, and what it carries; none where TCP would take what they leave."""
         fill = self.of(name, row)
-        if not fill or self._paths.control(row["label"]) or any(self._paths.controls_beside(name, row)):
+        if not fill or any(map(self._paths.control, (row["label"], *fill))) or any(self._paths.controls_beside(name, row)):
             return Datagrams({}, 0.0, 0.0)
         rates: dict[str, float] = {}
         for label, each in self._rows_of(fill).items():
@@ -129,6 +133,20 @@ class Filling:
             return path.busiest.name == name and (full >= _FILLS or at_times)
         in_bursts = waits and _peak_bps(row, path) > link.carries_bps(path.packet_bytes)
         return much and (link.utilization >= SATURATED or falls(row, path, link) > 0 or in_bursts)
+
+    def _acks_fill(self, label: str, row: Mapping[str, Any], name: str) -> bool:
+        """Whether ACKs of a connection are much of what a link carries, which is busy all the time."""
+        path = self._paths.of(label)
+        link = next((each for each in path.reverse if each.name == name), None)
+        if link is None or link.utilization < SATURATED:
+            return False
+        return acks_bps(path, (row["packets_delivered"] or 0) / lasted(row)) > _PART * link.carries_bps(path.ack_bytes)
+
+
+def acks_bps(path: Path, packets_per_s: float) -> float:
+    """Bits per second of ACKs for so many packets of a connection, of which receivers acknowledge every second one."""
+    at_once = 1 if (path.tcp or {})["delayed_ack_s"] is None else 2
+    return _BITS * path.ack_bytes * packets_per_s / at_once
 
 
 def _peak_bps(row: Mapping[str, Any], path: Path) -> float:

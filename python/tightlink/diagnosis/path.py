@@ -83,6 +83,11 @@ class Path:
         largest = min(link.spec["mtu_bytes"] or math.inf for link in self.forward)
         return int(min(transport["payload_bytes"] + transport["header_bytes"], largest))
 
+    @property
+    def ack_bytes(self) -> int:
+        """Size of an ACK; none of datagrams."""
+        return int((self.tcp or {}).get("ack_bytes", 0))
+
     @cached_property
     def slowest(self) -> Link:
         """The link with the smallest rate, the first of equals."""
@@ -130,9 +135,8 @@ class Path:
     @cached_property
     def _least_s(self) -> float:
         """The base round trip with the waits for media that there are without any queue."""
-        ack = (self.tcp or {}).get("ack_bytes", 0)
         there = sum(link.medium_s(self.packet_bytes) for link in self.forward)
-        return float(self.base_rtt_s + there + sum(link.medium_s(ack) for link in self.reverse))
+        return float(self.base_rtt_s + there + sum(link.medium_s(self.ack_bytes) for link in self.reverse))
 
     @property
     def _waited_s(self) -> float:
@@ -141,8 +145,7 @@ class Path:
     @cached_property
     def acks_wait_s(self) -> float:
         """What ACKs wait for others in queues on their way back, no more than round trips tell."""
-        ack = (self.tcp or {}).get("ack_bytes", 0)
-        waits_s = sum(max(0.0, link.queueing_s - link.medium_s(ack)) for link in self.reverse)
+        waits_s = sum(max(0.0, link.queueing_s - link.medium_s(self.ack_bytes)) for link in self.reverse)
         if self.mean_rtt_s is None:
             return waits_s
         return min(waits_s, max(0.0, self.mean_rtt_s - self._waited_s - self._least_s))
@@ -155,7 +158,7 @@ class Path:
     @property
     def acks_wait_for_data(self) -> bool:
         """Whether they wait behind data of others, rather than for each other."""
-        alone = all(link.mean_bytes < _ACKS * (self.tcp or {}).get("ack_bytes", 0) for link in self.reverse)
+        alone = all(link.mean_bytes < _ACKS * self.ack_bytes for link in self.reverse)
         return self.acks_wait and not alone
 
     @property

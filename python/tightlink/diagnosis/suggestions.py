@@ -339,5 +339,6 @@ def _for_delay(
         yield others.next_class
     if link.discipline not in {*MANAGED, STRICT} and (link.utilization >= _BUSY or others.fill):
         greedy = _is_greedy(row, path, link, others) or (path.tcp is None and row["label"] in others.fill)
-        fair = bool(others.controls) and not greedy
-        yield from other_queues(link, path, others, fills=fills and others.alike, fair=fair)
+        drowned = path.tcp is None and link.name in others.beside.acked
+        fair = (bool(others.controls) or drowned) and not greedy
+        yield from other_queues(link, path, others, fills=fills and others.alike and not drowned, fair=fair)

@@ -13,6 +13,7 @@ from tightlink import control, units
 from tightlink.diagnosis import losses
 from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.bounds import SATURATED, busy_processor, gave_way, network, router, saturated
+from tightlink.diagnosis.filling import acks_bps
 from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, FAIR, YIELDING
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
@@ -93,11 +94,9 @@ def _acks_are_late(row: Mapping[str, Any], path: Path, paths: Paths, back: Link)
 
     Else they wait as what shares the queue does, which is to be more than random losses leave of a round trip.
     """
-    ack = int((path.tcp or {})["ack_bytes"])
     if back.discipline in FAIR:
-        packets = 1 if (path.tcp or {})["delayed_ack_s"] is None else 2
-        acks_per_s = path.slowest.carries_bps(path.packet_bytes) / (8 * path.packet_bytes * packets)
-        return 8 * ack * acks_per_s > back.carries_bps(ack) / (1 + paths.sharing(back.name, row))
+        needs_bps = acks_bps(path, path.slowest.carries_bps(path.packet_bytes) / (8 * path.packet_bytes))
+        return needs_bps > back.carries_bps(path.ack_bytes) / (1 + paths.sharing(back.name, row))
     if losses.hold(losses.random_share(losses.most_on_wire(path)), row, path):
         return path.acks_wait_s > path.base_rtt_s
     return path.acks_wait
