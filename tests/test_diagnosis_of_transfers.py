@@ -321,3 +321,33 @@ def test_paths_are_found_once_for_each_run(monkeypatch: pytest.MonkeyPatch) -> N
         assert run.why("elephant").causes
         assert "delay_variation_p95_s" in with_delay_variation(run).columns
     assert made == runs
+
+
+def test_transfers_on_a_changing_link_get_the_interval_of_others_there() -> None:
+    scenario = tl.loads("""
+    profile = "linux"
+    duration = "30 s"
+    link.access = { ends = ["net", "phone"], network = "lte" }
+    traffic.web = { kind = "transfers", from = "net", to = "phone", arrivals = "4 transfers/s", size = { distribution = "exponential", mean = "300 kB" } }
+    traffic.d = { kind = "bulk", from = "net", to = "phone" }
+    """)
+    run = tl.simulate(scenario)
+    suggestion = run.why("web").suggestions[0]
+    assert suggestion.text == "FQ-CoDel (a queue for each flow, interval 300 ms)"
+    better = tl.simulate(scenario.set_all(suggestion.changes))
+    plain = tl.simulate(scenario.set_all({"link.access.queue": {"kind": "fq-codel"}}))
+    of_d = [each.flows.filter(pl.col("label") == "d")["goodput_bps"][0] for each in (plain, better)]
+    assert of_d[1] > 1.1 * of_d[0]
+
+
+def test_a_transfer_behind_its_own_packets_gets_no_shorter_queue() -> None:
+    scenario = tl.loads("""
+    profile = "linux"
+    duration = "5 s"
+    link.a = { ends = ["net", "home"], rate = "1 Gbit/s", delay = "10 ms", queue = "1000 packets", shaper = { rate = "50 Mbit/s", burst = "1 MB" } }
+    traffic.d = { kind = "bulk", from = "net", to = "home", bytes = "2 MB", tcp.initial_window = "100 packets" }
+    """)
+    found = tl.simulate(scenario).why("d")
+    assert found.delay is not None
+    assert found.delay.mean_s > 0.005
+    assert found.suggestions == ()

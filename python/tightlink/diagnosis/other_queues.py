@@ -25,7 +25,7 @@ from tightlink.diagnosis.beside import SMALL, Others, Tried
 from tightlink.diagnosis.kinds import BY_RATE, DEAF, FAIR
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
-from tightlink.diagnosis.queue_lengths import BURST, bdp, many, one_bdp, rate_changes
+from tightlink.diagnosis.queue_lengths import bdp, burst, many, one_bdp, rate_changes
 from tightlink.diagnosis.queueing import carries_acks_alone
 from tightlink.diagnosis.words import listed, named
 
@@ -49,7 +49,7 @@ def other_queues(link: Link, path: Path, others: Others, *, fills: bool, fair: b
 
     ``fills``: all that share it fill it alike; ``fair``: a part of it that is as large as that of others is enough.
     """
-    if (link.limit_packets(path.packet_bytes) or math.inf) <= BURST:
+    if (link.limit_packets(path.packet_bytes) or math.inf) <= burst(path):
         return
     if link.discipline in FAIR:
         # What it gives to classes stays.
@@ -81,7 +81,7 @@ def _shorter(link: Link, path: Path, others: Others, *, fills: bool, fair: bool)
 def _one_bdp(link: Link, path: Path, key: str = "") -> Iterator[Tried]:
     """A queue of one BDP for TCP, where that is much shorter."""
     limit = link.limit_packets(path.packet_bytes) or math.inf
-    if path.tcp is not None and max(bdp(link, path), BURST) < limit / LONG:
+    if path.tcp is not None and max(bdp(link, path), burst(path)) < limit / LONG:
         text, packets = one_bdp(link, path)
         yield f"a {text}", {f"{link.key}.queue{key}": packets}
 

@@ -25,8 +25,8 @@ from tightlink.diagnosis.queueing import base_rtt_s
 _FORESEEN: Final = ("schedule", "table")
 #: A highest rate of fewer times the mean is that of a trace without changes, whose packets are counted; so of delays.
 _HIGHER: Final = 1.02
-#: A queue that is suggested takes the burst of an initial window (RFC 6928).
-BURST: Final = 10
+#: A queue that is suggested takes the burst of an initial window (RFC 6928), or of the flow's where that is larger.
+_BURST: Final = 10
 
 
 def bdp(link: Link, path: Path) -> float:
@@ -46,14 +46,19 @@ def _adds_s(path: Path) -> float:
 def one_bdp(link: Link, path: Path) -> tuple[str, str]:
     """A queue of as many bandwidth-delay products as keep a link busy, in words and as a limit."""
     length = math.ceil(many(link) * bdp(link, path))
-    packets = f"{max(length, BURST)} packets"
-    if length < BURST:
+    packets = f"{max(length, burst(path))} packets"
+    if length < burst(path):
         return f"queue of {packets}", packets
     whose = " of the longest path" if path.longest.get(link.name, (0.0, ""))[1] else ""
     most = ["its highest rate"] if link.highest_over_mean > _HIGHER else []
     most += ["the longest delay"] if _adds_s(path) > (_HIGHER - 1) * base_rtt_s(link, path) else []
     at = f" at {' and '.join(most)}" if most else ""
     return f"queue of {'one' if many(link) == 1 else 'two'} BDP{whose}{at} ({packets})", packets
+
+
+def burst(path: Path) -> int:
+    """Packets that come at once when a flow starts."""
+    return max(_BURST, int((path.tcp or {}).get("initial_window_packets", 0)))
 
 
 def many(link: Link) -> int:

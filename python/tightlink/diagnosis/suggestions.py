@@ -17,7 +17,7 @@ from tightlink.diagnosis.kinds import BY_DELAY, DEAF, FAIR, MANAGED, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, other_queues
 from tightlink.diagnosis.path import Path
-from tightlink.diagnosis.queue_lengths import BURST, bdp, many, one_bdp
+from tightlink.diagnosis.queue_lengths import bdp, burst, many, one_bdp
 from tightlink.diagnosis.sweeps import SELECTIVE, swept
 from tightlink.diagnosis.words import MEMBERS
 
@@ -219,9 +219,9 @@ def _longer_queue(path: Path, cause: Cause, _: Others) -> Tried | None:
         return None
     longest = math.inf if path.tcp is None else LONG * many(link) * bdp(link, path)
     # What overshoots a queue that holds the path's packets overshoots a longer one, too.
-    if path.tcp is not None and limit >= max(longest / LONG, BURST):
+    if path.tcp is not None and limit >= max(longest / LONG, burst(path)):
         return None
-    packets = f"{max(math.floor(min(2 * limit, longest)), BURST)} packets"
+    packets = f"{max(math.floor(min(2 * limit, longest)), burst(path))} packets"
     return f"a longer queue ({packets})", {f"{link.key}.queue": packets}
 
 
@@ -325,6 +325,9 @@ def _for_delay(
         return
     if path.tcp is None and not (any(others.controls) or others.fill) and link.utilization < bounds.SATURATED:
         # Where datagrams come at random some wait, whatever the queue.
+        return
+    if found and found[0].name == "last_ack" and others.fill.keys() <= {row["label"]}:
+        # A transfer that ends so soon waits behind what it sent at once itself, and needs all of it.
         return
     if path.congestion in BY_DELAY and not link.lost_at_queue:
         # It keeps as much in the queue as it is told.

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
-from tightlink.diagnosis.beside import Others, Tried
+from tightlink.diagnosis.beside import Beside, Others, Tried
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kinds import APART
+from tightlink.diagnosis.other_queues import fair_queues
 from tightlink.diagnosis.suggestions import shorter_timeout, suggestions
 from tightlink.diagnosis.transfer_causes import FULL, WAITS, Found, exceeds, lost_at, mean_of, timeout
 from tightlink.diagnosis.under_way import Group, Used
@@ -150,7 +151,9 @@ def _wait_less(run: Run, group: Group, waits: Delay, filling: Filling) -> Iterat
     own = group.bytes
     larger = behind and min(map(group.mean_bytes, behind)) >= _UNLIKE * own.mean()
     if larger or (own**2).mean() > _UNLIKE * own.mean() ** 2:
-        yield "FQ-CoDel (a queue for each flow)", {_queue(used): {"kind": "fq-codel"}}
+        rtt_s = Beside.of(filling, waits.where, group.row, group.path(waits.where)).rtt_s
+        text, changes = fair_queues(used.link, Others(beside=Beside(rtt_s=rtt_s)))
+        yield text, dict.fromkeys([_queue(used)], *changes.values())
     label = group.row["label"]
     if larger and group.parts(waits.where).get(label, 0.0) <= _SMALL:
         queue = {"kind": "strict", "limit": used.link.written() or "unlimited", "order": [_CLASS]}
