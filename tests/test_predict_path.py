@@ -127,9 +127,26 @@ def test_bandwidth_is_that_of_the_token_bucket(tmp_path: Path, said: Said) -> No
 
 
 @pytest.mark.parametrize(
+    ("queue", "packets"), [("100 ms", 16), ("30 kB", 20), ("1 KiB", 1), ("1 BDP", None), ("30 packets", 30)]
+)
+def test_a_queue_is_that_of_a_run_in_any_unit(queue: str, packets: int | None, tmp_path: Path, said: Said) -> None:
+    file = tmp_path / "path.toml"
+    file.write_text(PATH.replace("20 packets", queue))
+    code, out, _ = said("plan", "path", "--path", str(file), "--flows", "1", "--json")
+    assert code != 2
+    limit = tl.load(file).resolve()["links"][0]["queue"]["limit"]
+    assert json.loads(out)["path"]["queue_packets"] == (limit["packets"] if packets is None else packets)
+
+
+@pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
-        (PATH.replace("20 packets", "1 BDP"), [], 'path.toml: link.path.queue = "1 BDP": expected a queue in packets'),
+        (
+            PATH.replace("20 packets", "unlimited"),
+            [],
+            'path.toml: link.path.queue = "unlimited": expected a queue in packets, bytes, time or BDP',
+        ),
+        (PATH.replace("20 packets", "1 BDP"), ["--rtt", "9 ms"], 'link.path.queue = "1 BDP": expected a queue in packets'),
         (PATH.replace("2 Mbit/s", "2 packets/ms"), [], 'link.path.rate = "2 packets/ms": expected a rate in bit/s'),
         (
             PATH + 'link.b = { ends = ["there", "x"], rate = "1 Mbit/s", delay = "1 ms" }',

@@ -25,6 +25,9 @@ from tightlink.scenario.table import Table
 
 _FITTED: Final = {"bandwidth": "bandwidth_bps", "rtt": "rtt_s", "queue": "queue_packets", "cross": "cross"}
 _QUEUE: Final = "80"
+#: How limits of queues end that are converted as a run does, those in packets first.
+_LIMITS: Final = ("packet", "packets", "B", "s", "BDP")
+_FULL_BYTES: Final = 1500
 _MOST_FACTOR: Final = 1000
 _MOST_FLOWS: Final = 1000
 #: Of which most would be the start, in fewer.
@@ -134,18 +137,31 @@ def _of_link(
         (f"{names[0]}.rate", way.rate, bandwidth, "bit/s", "a rate in bit/s that does not change"),
         (f"{names[0]}.delay", way.delay, rtt, "s", "a delay that does not change"),
         (f"{names[1]}.delay", other.delay, rtt, "s", "a delay that does not change"),
-        (f"{names[0]}.queue", way.queue, queue, ("packet", "packets"), "a queue in packets"),
+        (f"{names[0]}.queue", way.queue, queue, _LIMITS, "a queue in packets, bytes, time or BDP"),
     ):
         if instead is None and (not isinstance(value, str) or not value.endswith(ending)):
             found = value.written() if isinstance(value, Table) else value
             raise ScenarioError(wanted, key=key, value=found, file=str(file))
+    given = str(way.queue)
+    if queue is None and not given.endswith(_LIMITS[:2]):
+        if bandwidth or rtt:
+            # Of the file's rate and delay, or of those given?
+            raise ScenarioError("a queue in packets, or --queue", key=f"{names[0]}.queue", value=given, file=str(file))
+        given = _packets(scenario, names[0])
     line = line_of(written, link, turned=turned)
     if not line and None not in {bandwidth, rtt, queue}:
         raise ScenarioError("no --bandwidth, --rtt and --queue beside it, which leave nothing of the file",
                             key="--path", value=str(file))  # fmt: skip
     rtt = rtt or f"{units.time(str(way.delay)) + units.time(str(other.delay))!r} s"
     bandwidth = bandwidth or slower_shaper(way.written()) or str(way.rate)
-    return (bandwidth, rtt, queue or str(way.queue)), line, _aside(scenario)
+    return (bandwidth, rtt, queue or given), line, _aside(scenario)
+
+
+def _packets(scenario: Scenario, key: str) -> str:
+    """The limit of a link's queue in packets: that of a run, in full ones where it is in bytes."""
+    link = next(each for each in scenario.resolve()["links"] if f"link.{each['name']}" == key)
+    limit, full = link["queue"]["limit"], min(link["mtu_bytes"] or _FULL_BYTES, _FULL_BYTES)
+    return units.format_packets(limit["packets"] if "packets" in limit else max(1, limit["bytes"] // full))
 
 
 def _aside(scenario: Scenario) -> list[str]:
