@@ -21,6 +21,7 @@ traffic.ftp = { kind = "bulk", from = "a", to = "b" }
 traffic.call = { kind = "cbr", from = "a", to = "b", interval = "20 ms" }
 """
 QUEUE, BLEACH, DSCP, ECN = "link.wire.queue", "link.wire.ecn", "traffic.call.dscp", "traffic.call.udp.ecn"
+NOISE: Final = {"kind": "ornstein-uhlenbeck", "mean": "5 Mbit/s", "deviation": "9 Mbit/s", "least": "1 Mbit/s"}
 THRESHOLD: Final = {"kind": "threshold", "limit": "40 packets", "mark": "10 packets"}
 
 
@@ -44,6 +45,11 @@ def _warnings(**changes: Any) -> list[str]:
             {QUEUE: {"kind": "cake", "rate": "10 Mbit/s"}},
             "the shaper of CAKE at wire shapes nothing, as its rate is not below that of the link",
             {QUEUE: {"kind": "cake", "rate": "9 Mbit/s"}},
+        ),
+        (
+            {"link.wire.rate": NOISE},
+            "the rate of wire is 6.94 Mbit/s in the mean, not 5 Mbit/s, as rate.least cuts what would be below it",
+            {"link.wire.rate": {**NOISE, "deviation": "2 Mbit/s"}},
         ),
     ],
 )  # fmt: skip

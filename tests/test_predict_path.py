@@ -146,7 +146,11 @@ def test_a_queue_is_that_of_a_run_in_any_unit(queue: str, packets: int | None, t
             [],
             'path.toml: link.path.queue = "unlimited": expected a queue in packets, bytes, time or BDP',
         ),
-        (PATH.replace("20 packets", "1 BDP"), ["--rtt", "9 ms"], 'link.path.queue = "1 BDP": expected a queue in packets'),
+        (
+            PATH.replace("20 packets", "1 BDP"),
+            ["--rtt", "9 ms"],
+            'link.path.queue = "1 BDP": expected a queue in packets',
+        ),
         (PATH.replace("2 Mbit/s", "2 packets/ms"), [], 'link.path.rate = "2 packets/ms": expected a rate in bit/s'),
         (
             PATH + 'link.b = { ends = ["there", "x"], rate = "1 Mbit/s", delay = "1 ms" }',

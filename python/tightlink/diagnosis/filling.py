@@ -103,7 +103,11 @@ class Filling:
     def datagrams(self, name: str, row: Mapping[str, Any]) -> Datagrams:
         """What datagrams that fill a link send, and what it carries; none where TCP would take what they leave."""
         fill = self.of(name, row)
-        if not fill or any(map(self._paths.control, (row["label"], *fill))) or any(self._paths.controls_beside(name, row)):
+        if (
+            not fill
+            or any(map(self._paths.control, (row["label"], *fill)))
+            or any(self._paths.controls_beside(name, row))
+        ):
             return Datagrams({}, 0.0, 0.0)
         rates: dict[str, float] = {}
         for label, each in self._rows_of(fill).items():

@@ -93,7 +93,7 @@ class DelayOrnsteinUhlenbeck(_Delay, Returning):
     """A delay that is pulled back to its mean: noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
     mean: Period
-    """The mean, which is the first delay."""
+    """The mean, which is the first delay; where ``least`` cuts off much, the delay is longer in the mean."""
     deviation: Period
     """Standard deviation in the long run."""
     least: Delay

@@ -1,4 +1,5 @@
-"""Keys that do nothing in a scenario, though they may in others that it is compared with: what a run warns of.
+"""Keys that do nothing in a scenario, though they may in others that it is compared with, or less than they say: what
+a run warns of.
 
 Keys that nobody could mean where they do nothing are errors instead, where their tables are read.
 
@@ -16,18 +17,23 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import NormalDist
 from typing import Any, Final
+
+from tightlink import units
 
 #: Queues that mark unless they are told not to, so that who has one need not mean its marks.
 _MARK_BY_DEFAULT: Final = frozenset({"fq-codel", "cake", "dualpi2"})
 _MARK: Final = "queues of kind dualpi2 and threshold mark, and those of other kinds that have ecn = true"
 _ASK: Final = "tcp.ecn and udp.ecn permit it"
+#: A mean that is so many times what is written is worth a word.
+_CUT: Final = 1.05
 #: What CAKE adds to each packet where it is told nothing.
 _NOTHING: Final = {"bytes": 0, "smallest_bytes": 0, "cells": "none"}
 
 
 def idle(tables: Mapping[str, Any]) -> list[str]:
-    """A sentence for each key of a resolved scenario that does nothing in it."""
+    """A sentence for each key of a resolved scenario that does nothing in it, or less than it says."""
     flows, links = tables["flows"], tables["links"]
     queues = [link["queue"] for link in links]
     return [
@@ -35,6 +41,7 @@ def idle(tables: Mapping[str, Any]) -> list[str]:
         *_marked_datagrams(flows, queues),
         *([] if _asking(flows, tables["users"]) else _marking(links)),
         *_shapers(links),
+        *_cut_means(links),
     ]
 
 
@@ -88,6 +95,23 @@ def _shapers(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for whose, rate_bps in ((name, bucket_bps), (f"CAKE at {name}", cake_bps or 0.0)):
             if rate_bps >= line_bps:
                 yield f"the shaper of {whose} shapes nothing, as its rate is not below that of the link"
+
+
+def _cut_means(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Of rates of which the smallest cuts off much of the noise around the mean."""
+    for link in links:
+        rate = link.get("rate", {})
+        if rate.get("kind") != "ornstein-uhlenbeck" or not rate["deviation"]:
+            continue
+        mean, deviation, least = rate["mean"], rate["deviation"], rate["least"]
+        above, noise = (mean - least) / deviation, NormalDist()
+        really = least + (mean - least) * noise.cdf(above) + deviation * noise.pdf(above)
+        if really > _CUT * mean:
+            said, found = (units.format_rate(float(f"{each:.3g}")) for each in (mean, really))
+            yield (
+                f"the rate of {link['name']} is {found} in the mean, not {said}, as rate.least cuts what would be below it; "
+                "bandwidth-delay products and slowdowns are of rate.mean: a smaller rate.deviation"
+            )
 
 
 def _whole(link: Mapping[str, Any]) -> str:

@@ -215,7 +215,7 @@ class OrnsteinUhlenbeck(Returning):
     """A rate that is pulled back to its mean: normal noise with an exponential memory (Ornstein and Uhlenbeck 1930)."""
 
     mean: Rate
-    """The mean, which is the first rate."""
+    """The mean, which is the first rate; where ``least`` cuts off much, the rate is higher in the mean."""
     deviation: Rate
     """Standard deviation in the long run."""
     least: Rate
