@@ -302,7 +302,7 @@ def test_a_queue_before_a_trace_is_that_of_its_highest_rate(tmp_path: Path) -> N
              for second, rate in enumerate((1800, 1000, 170, 1000) * 5) for number in range(rate)]  # fmt: skip
     file = tmp_path / "cell.trace"
     file.write_text("\n".join(map(str, trace)), encoding="utf-8")
-    link = tl.Link(ends=("cell", "phone"), rate={"trace": str(file)}, delay="20 ms", queue="400 packets")
+    link = tl.Link(ends=("cell", "phone"), rate=tl.RateTrace(trace=str(file)), delay="20 ms", queue="400 packets")
     flow = tl.Bulk(from_="cell", to="phone")
     scenario = tl.Scenario(profile="linux", duration="20 s", link={"radio": link}, traffic={"d": flow})
     run = tl.simulate(scenario)

@@ -79,7 +79,7 @@ def suggestions(
     # Whoever puts classes in an order wants some to wait.
     in_turns = path.busiest.discipline in {*FAIR, STRICT}
     unfair = not others.alike and found and found[0].name == "saturated_link" and not in_turns
-    # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now; DualPI2's is more.
+    # Its queues stand at CoDel's target, which between near hosts is longer than what stands there now, but at DualPI2.
     long = path.busiest.discipline == "dualpi2" or max(path.base_rtt_s, path.busiest.queueing_s) >= STANDING_S
     if unfair and long and not _is_greedy(row, path, path.busiest, others):
         for_rate = itertools.chain([fair_queues(path.busiest, others)], for_rate)

@@ -1,5 +1,4 @@
-"""Keys that do nothing in a scenario, though they may in others that it is compared with, or less than they say: what
-a run warns of.
+"""Keys that do nothing in a scenario, though they may in others, or not what they say: what a run warns of.
 
 Keys that nobody could mean where they do nothing are errors instead, where their tables are read.
 
@@ -33,7 +32,7 @@ _NOTHING: Final = {"bytes": 0, "smallest_bytes": 0, "cells": "none"}
 
 
 def idle(tables: Mapping[str, Any]) -> list[str]:
-    """A sentence for each key of a resolved scenario that does nothing in it, or less than it says."""
+    """A sentence for each key of a resolved scenario that does nothing in it, or not what it says."""
     flows, links = tables["flows"], tables["links"]
     queues = [link["queue"] for link in links]
     return [
@@ -109,8 +108,8 @@ def _cut_means(links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if really > _CUT * mean:
             said, found = (units.format_rate(float(f"{each:.3g}")) for each in (mean, really))
             yield (
-                f"the rate of {link['name']} is {found} in the mean, not {said}, as rate.least cuts what would be below it; "
-                "bandwidth-delay products and slowdowns are of rate.mean: a smaller rate.deviation"
+                f"the rate of {link['name']} is {found} in the mean, not {said}, as rate.least cuts what would be "
+                "below it; bandwidth-delay products and slowdowns are of rate.mean. A smaller rate.deviation cuts less"
             )
 
 
