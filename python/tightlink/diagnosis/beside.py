@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from tightlink.diagnosis.filling import Filling
-from tightlink.diagnosis.kinds import MANAGED, STRICT
+from tightlink.diagnosis.kinds import APART, MANAGED
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 
@@ -68,10 +68,16 @@ def _also(filling: Filling, first: Link, links: Sequence[Link], row: Mapping[str
         return None
     found = [
         link for link in links
-        if link is not first and link.queueing_s >= _SECOND * first.queueing_s
-        and link.discipline not in {*MANAGED, STRICT} and filling.of(link.name, row)
+        if link is not first and _waits_s(link, link) >= _SECOND * _waits_s(first, link)
+        and link.discipline not in APART and filling.of(link.name, row)
     ]  # fmt: skip
     return max(found, key=lambda link: link.queueing_s, default=None)
+
+
+def _waits_s(link: Link, like: Link) -> float:
+    """The wait at a link that is compared with another's: the mean, or the p95 beside a discipline."""
+    p95_s = link.queueing_p95_s
+    return link.queueing_s if p95_s is None or like.discipline not in MANAGED else p95_s
 
 
 @dataclass(frozen=True)
