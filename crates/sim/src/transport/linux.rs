@@ -469,8 +469,8 @@ mod tests {
         for (control, quick) in [("reno", 2), ("dctcp", 1)] {
             let waiting = waiting(control);
             assert!(waiting.len() > 20);
-            for place in 0..20 {
-                let marked = waiting[place] + place as u32 % 2;
+            for (place, first) in (0..20).zip(waiting) {
+                let marked = first + place % 2;
                 let (acks, reduced) = acks_of_marked(control, Some(marked));
                 let reduced = reduced.expect("the window was reduced");
                 let at_once = (marked..marked + quick).chain([reduced]).all(|seq| acks.contains(&seq));
