@@ -31,7 +31,8 @@ def test_it_changes_nothing_else() -> None:
     plain = tl.simulate(tl.loads(SCENARIO, set={"observe.interval": "100 ms"}))
     observed = tl.simulate(tl.loads(SCENARIO, set={"observe.interval": "100 ms", "observe.transport": True}))
     assert plain.flows.equals(observed.flows)
-    assert plain.series.equals(observed.series.filter(~pl.col("metric").is_in(["congestion_phase", "recovery_state"])))
+    own = ["congestion_phase", "recovery_state", "bandwidth_bps", "rtt_base_s", "plateau_packets", "marked_share"]
+    assert plain.series.equals(observed.series.filter(~pl.col("metric").is_in(own)))
 
 
 def test_without_series_it_is_an_error() -> None:
