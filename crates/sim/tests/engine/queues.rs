@@ -387,7 +387,9 @@ proptest! {
         arrivals in prop::collection::vec((0u64..6, 40u32..1500, 0.0..0.004f64, 0usize..3), 1..200),
     ) {
         let idle = OnLine { packets: 0, bytes: 0 };
-        let mut held = Held::new(&queue(limit, step), SITE).expect("it holds its packets");
+        let spec = queue(limit, step);
+        let limit = if let QueueSpec::FqPie(fq_pie) = &spec { fq_pie.limit } else { limit };
+        let mut held = Held::new(&spec, SITE).expect("it holds its packets");
         let (mut lost, mut now_s) = (Lost::new(), 0.0);
         let mut last = [0u32; 6];
         let (mut joined, mut refused, mut gone) = (0, 0, 0);
