@@ -233,10 +233,10 @@ def test_questions_that_make_no_sense_are_told(
 
 
 def test_arguments_may_be_numbers_of_numpy(scenario: tl.Scenario, tmp_path: Path) -> None:
-    run = tl.simulate(scenario, threads=np.int64(1), trace=np.True_, pcap=tmp_path / "run.pcap")  # type: ignore[arg-type]
+    run = untyped.simulate(scenario, threads=np.int64(1), trace=np.True_, pcap=tmp_path / "run.pcap")
     assert "packets" in run.tables
-    assert "packets" in tl.capture(tmp_path / "run.pcap", connections=np.int64(5), packets=np.True_).tables  # type: ignore[arg-type]
-    found = tl.sweep(scenario, {"traffic.ftp.flows": [1, 2]}, jobs=np.int64(2), replications=np.int64(1))  # type: ignore[arg-type]
+    assert "packets" in untyped.capture(tmp_path / "run.pcap", connections=np.int64(5), packets=np.True_).tables
+    found = untyped.sweep(scenario, {"traffic.ftp.flows": [1, 2]}, jobs=np.int64(2), replications=np.int64(1))
     assert found.runs.collect().height == 2
 
 

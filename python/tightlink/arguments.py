@@ -80,6 +80,17 @@ def path(name: str, value: object) -> Path:
     return Path(value)
 
 
+def table(name: str, value: Any, expected: str) -> Mapping[str, Any]:
+    """Values by name.
+
+    Raises:
+        ScenarioError: It is something else.
+    """
+    if not isinstance(value, Mapping):
+        raise ScenarioError(expected, key=Argument(name), value=value)
+    return value
+
+
 def several(name: str, value: Any) -> list[Any]:
     """A list, of which a single text would be the letters.
 

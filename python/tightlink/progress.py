@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from inspect import signature
 from typing import Final
 
@@ -55,15 +54,15 @@ def check_watch(watch: object) -> None:
     Raises:
         TightlinkError: It is no function, or not one of one argument.
     """
-    if watch is None:
-        return
-    with suppress(ValueError):
+    try:
+        takes = watch is None or (callable(watch) and signature(watch).bind(Progress()) is not None)
+    except TypeError:
+        takes = False
+    except ValueError:
         # Of functions that are not written in Python nobody may know.
-        try:
-            signature(watch).bind(Progress())  # type: ignore[arg-type]
-        except TypeError:
-            expected = "expected a function of one argument, which is told how far it is"
-            raise TightlinkError(f"watch = {watch!r}: {expected}") from None
+        takes = True
+    if not takes:
+        raise TightlinkError(f"watch = {watch!r}: expected a function of one argument, which is told how far it is")
 
 
 def shown(progress: Progress, left_s: float | None = None) -> str:

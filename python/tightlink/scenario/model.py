@@ -27,7 +27,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
 
 from tightlink import arguments, units
-from tightlink.errors import Argument, ScenarioError
+from tightlink.errors import ScenarioError
 from tightlink.scenario import toml
 from tightlink.scenario.links import Link
 from tightlink.scenario.nodes import Node, check_node_name
@@ -102,8 +102,7 @@ class Scenario(Table):
             file: Name to give in errors.
             changed: Keys in it that come from ``--set`` rather than from the file.
         """
-        if not isinstance(data, Mapping):
-            raise ScenarioError("a table of a scenario's keys", key=Argument("data"), value=data)
+        data = arguments.table("data", data, "a table of a scenario's keys")
         try:
             scenario = cls.model_validate(dict(data), by_alias=True, by_name=False)
         except ValidationError as error:
@@ -166,8 +165,7 @@ class Scenario(Table):
             7
         """
         data = before = self.written()
-        if not isinstance(changes, Mapping):
-            raise ScenarioError('a table, such as { "duration": "10 s" }', key=Argument("changes"), value=changes)
+        changes = arguments.table("changes", changes, 'a table, such as { "duration": "10 s" }')
         for key, value in changes.items():
             data = override(data, arguments.text("key", key, "a dotted key, such as link.bottleneck.rate"), value)
         try:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from tightlink import units
+from tightlink import arguments, units
 from tightlink.analysis.compare.pairs import SIDES, common, means, paired, same_service, samples, totals, unpivoted
 from tightlink.analysis.compare.summary import nothing, summary
 from tightlink.analysis.compare.sweeps import BLOCK, COPIED, levels_of, matched, varied
 from tightlink.analysis.path.residuals import NEAR, Agreement, agreement
-from tightlink.errors import Argument, ScenarioError, TightlinkError, did_you_mean, one_of
+from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.experiment.folder import RUNS, Experiment, holds_experiment
 from tightlink.experiment.precision import half_width
 from tightlink.experiment.summary import summary as over_replications
@@ -141,9 +141,8 @@ def compare(
         case Run() as before, Run() as after:
             if by is not None:
                 raise TightlinkError(f"by {', '.join(by)}: two runs are paired by the names of flows, links and nodes")
-            if not isinstance(pairs, Mapping | None):
-                raise ScenarioError('a table, such as { "a": "b" }', key=Argument("pairs"), value=pairs)
-            return _of_runs(before, after, pairs or {}, names)
+            stands = {} if pairs is None else arguments.table("pairs", pairs, 'a table, such as { "a": "b" }')
+            return _of_runs(before, after, stands, names)
         case Experiment() as before, Experiment() as after:
             if pairs is not None:
                 raise TightlinkError(f"pairs {', '.join(pairs)}: the runs of folders are paired by what was varied")

@@ -76,7 +76,7 @@ def matched(
     done = [frame.filter(pl.col("status") == "done") if "status" in frame.columns else frame for frame in frames]
     others = [[key for key in side.varied if key not in {*shared, _SEED}] for side in sides]
     notes = [
-        f"{name}: {copied(copies, frame['run'].str.split('/').list.first().n_unique())}"
+        f"{name}: {copied(copies, frame.select(cell()).n_unique())}"
         for side, frame, name in zip(sides, frames, names, strict=True)
         if (copies := side.description.get("copies"))
     ]
