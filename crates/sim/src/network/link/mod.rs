@@ -32,6 +32,14 @@ pub enum Passage {
     Lost,
 }
 
+/// What a wire that alters packets makes of one.
+#[derive(Clone, Copy, Debug)]
+enum Altered {
+    Nothing,
+    Bleached,
+    Lost,
+}
+
 /// What lookahead evaluates together with a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ahead {
@@ -185,20 +193,28 @@ impl Link {
             self.note_late(packet.size(), service.start);
             (packet, Passage::Late)
         } else if self.alters {
-            self.pass_altered(packet, service)
+            match self.altered(packet, service.start, service.delivery) {
+                Altered::Lost => (packet.lost(), Passage::Lost),
+                Altered::Bleached => (packet.bleached(), Passage::Through),
+                Altered::Nothing => (packet, Passage::Through),
+            }
         } else {
             (packet, Passage::Through)
         }
     }
 
-    fn pass_altered(&mut self, packet: Packet, service: &Service) -> (Packet, Passage) {
-        if self.loses_next(packet.size(), service.start) {
-            return (packet.lost(), Passage::Lost);
+    /// What the wire makes of a packet. It takes and gives what fits registers: of a service or a packet whose address is handed
+    /// over, every hop of every link writes the words to memory and reads them back as one, for which a processor waits.
+    #[cold]
+    #[inline(never)]
+    fn altered(&mut self, packet: Packet, start: Time, delivery: Time) -> Altered {
+        if self.loses_next(packet.size(), start) {
+            return Altered::Lost;
         }
         if self.rare.longer.is_some() {
-            self.note_longer(&packet, service.delivery.seconds());
+            self.note_longer(&packet, delivery.seconds());
         }
-        (if self.rare.bleaches_ecn { packet.bleached() } else { packet }, Passage::Through)
+        if self.rare.bleaches_ecn { Altered::Bleached } else { Altered::Nothing }
     }
 
     fn note_longer(&mut self, packet: &Packet, delivery_s: f64) {
