@@ -142,7 +142,7 @@ impl Calendar {
     }
 
     /// Puts an event in its place among those of today, from the next one on: it rarely goes far.
-    #[inline]
+    #[inline(always)]
     fn join_today(&mut self, key: Key) {
         let first = self.today.len().saturating_sub(STEPS);
         if first > 0 && self.today[first].before(&key) {
@@ -159,7 +159,7 @@ impl Calendar {
     }
 
     /// Puts an event on the list of a day of the year.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, day: u64, key: Key) {
         let slot = day as usize & (self.days.len() - 1);
         let node = Node { key, next: self.days[slot] };
