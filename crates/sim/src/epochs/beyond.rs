@@ -7,7 +7,7 @@ use super::inbox::Arrival;
 use super::notes::{Notes, Place};
 use super::scatter::Scatter;
 use super::users::outlet::Router;
-use crate::events::Key;
+use crate::events::{Entity, Key};
 use crate::network::link::managed::Surroundings;
 use crate::network::link::{Link, Passage};
 use crate::network::node::Rings;
@@ -84,7 +84,7 @@ impl Beyond<'_> {
     }
 
     /// A packet that the link has served continues to its next stop at once, or is kept until it comes out.
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, link: &mut Link, packet: Packet, delivery: Key) {
         let epoch = self.clock.epoch(delivery.time);
         if epoch < self.ahead {
@@ -94,17 +94,31 @@ impl Beyond<'_> {
         }
     }
 
-    /// The copy of a packet that the link has served comes out at `delivery`.
+    /// The copy of a packet that the link has served, and that comes out `first`, comes out at `delivery`.
     #[cold]
-    fn duplicate(&mut self, link: &mut Link, packet: Packet, delivery: Key, service: &Service) {
+    #[inline(never)]
+    fn duplicate(&mut self, link: &mut Link, packet: Packet, delivery: Key, first: Time) {
         if let Some(group) = self.scatter.iter_mut().find(|group| packet.is_addressed() && group.has(&packet)) {
-            group.duplicate(service.delivery);
+            group.duplicate(first);
         }
         let copy = self.ack_options.copy(packet);
         if let Some(notes) = &mut self.notes {
             notes.duplicated(self.at, self.place, &copy);
         }
         self.deliver(link, copy, delivery);
+    }
+
+    /// A packet, in words, is lost that the link has served, when it would come out.
+    #[cold]
+    #[inline(never)]
+    fn lose_under_way(&mut self, stamp: u64, identity: u64, state: u64, start: Time, delivery: Time, entity: Entity) {
+        let packet = Packet::from_words((stamp, identity, state));
+        let packet = packet.served(start, packet.precedence());
+        let delivery = Key::new(delivery, start, packet.precedence(), entity);
+        if let Some(notes) = &mut self.notes {
+            notes.lost(delivery, self.place, &packet);
+        }
+        self.lose(&packet, delivery.time);
     }
 
     /// A packet is lost.
@@ -148,22 +162,21 @@ impl Surroundings for Beyond<'_> {
         self.ends_round(packet, at, busy_s);
     }
 
-    #[inline]
+    // What is seldom done takes copies: a packet or a service whose address is taken is written to memory at every hop.
+    #[inline(always)]
     fn served(&mut self, link: &mut Link, packet: Packet, passage: Passage, service: &Service) {
         match passage {
             Passage::Through => {
                 let delivery = service.delivery_key(link.server.entity());
                 if let Some(again) = link.duplicate(&packet, delivery) {
-                    self.duplicate(link, packet, again, service);
+                    self.duplicate(link, packet, again, service.delivery);
                 }
                 self.deliver(link, packet, delivery);
             }
             Passage::Late => {}
             Passage::Lost => {
-                if let Some(notes) = &mut self.notes {
-                    notes.lost(service.delivery_key(link.server.entity()), self.place, &packet);
-                }
-                self.lose(&packet, service.delivery);
+                let (stamp, identity, state) = packet.words();
+                self.lose_under_way(stamp, identity, state, service.start, service.delivery, link.server.entity());
             }
         }
     }

@@ -144,7 +144,7 @@ pub struct Router<'a> {
 
 impl Router<'_> {
     /// A packet arrives in `epoch`.
-    #[inline]
+    #[inline(always)]
     pub fn pass_on(&mut self, epoch: Epoch, mut arrival: Arrival) {
         let stop = if arrival.packet.is_addressed() {
             self.next.by_destination[arrival.packet.destination() as usize]
@@ -156,7 +156,7 @@ impl Router<'_> {
     }
 
     /// A packet comes to a stop in `epoch`.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, stop: u32, epoch: Epoch, arrival: Arrival) {
         let inbox = &mut self.inboxes[stop as usize];
         self.active.add(epoch, inbox.place());

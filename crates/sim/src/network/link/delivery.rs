@@ -35,7 +35,12 @@ impl Link {
     /// is where they do not keep to their order; else the first, and each when the one before it has come out.
     #[inline]
     pub fn keep(&mut self, packet: Packet, delivery: Key) -> bool {
-        if self.notes_deliveries() { self.note(packet, delivery) } else { self.follow(packet) }
+        if self.notes_deliveries() {
+            let (stamp, identity, state) = packet.words();
+            self.note(stamp, identity, state, packet.start, delivery.time.seconds())
+        } else {
+            self.follow(packet)
+        }
     }
 
     /// Whether each delivery is noted as it is granted, since it does not follow from the beginning of its service.
@@ -53,13 +58,18 @@ impl Link {
         first
     }
 
+    /// A packet, in words, so that nobody who keeps one must have it in memory for this, comes out at `delivery_s`.
+    #[cold]
     #[inline(never)]
-    fn note(&mut self, packet: Packet, delivery: Key) -> bool {
+    fn note(&mut self, stamp: u64, identity: u64, state: u64, start_s: f64, delivery_s: f64) -> bool {
+        let mut packet = Packet::from_words((stamp, identity, state));
+        packet.start = start_s;
         if let Some(out_of_order) = &mut self.rare.out_of_order {
-            out_of_order.keep(packet, delivery);
+            let (at, entity) = (Time::new(delivery_s), self.server.entity());
+            out_of_order.keep(packet, Key::new(at, Time::new(start_s), packet.precedence(), entity));
             return true;
         }
-        self.rare.deliveries.push_back(delivery.time.seconds());
+        self.rare.deliveries.push_back(delivery_s);
         self.follow(packet)
     }
 
