@@ -161,19 +161,18 @@ impl Echo {
         self.ace != 0
     }
 
-    /// What the AccECN option of an ACK says that leaves now, if it has one.
+    /// The flags AE, CWR and ECE of an ACK that leaves now, and what its AccECN option says, if it has one.
     #[inline]
-    #[must_use]
-    pub fn counts(&self) -> Option<EcnCounts> {
-        (self.feedback == Feedback::Counted { option: true }).then_some(self.counted.counts)
+    pub fn tell(&mut self) -> (u8, Option<EcnCounts>) {
+        if self.looks() { self.tell_of_marks() } else { (0, None) }
     }
 
-    /// The flags AE, CWR and ECE of an ACK that leaves now.
-    #[inline]
-    pub fn tell(&mut self) -> u8 {
+    #[inline(never)]
+    fn tell_of_marks(&mut self) -> (u8, Option<EcnCounts>) {
         self.counted.told();
         self.marked_since_ack = false;
-        if std::mem::take(&mut self.answers) { handshake::CLASSIC } else { self.ace }
+        let ace = if std::mem::take(&mut self.answers) { handshake::CLASSIC } else { self.ace };
+        (ace, (self.feedback == Feedback::Counted { option: true }).then_some(self.counted.counts))
     }
 
     /// Linux's tcp_ecn_check_ce, before it takes note of a segment with data: whether the sender may have a small window, as
@@ -252,9 +251,9 @@ mod tests {
             let mut echo = Echo::new(Feedback::Latched, handshakes);
             echo.see(1, MARKED);
             echo.see(2, REDUCED);
-            assert_eq!(echo.tell(), told);
+            assert_eq!(echo.tell().0, told);
             echo.see(3, REDUCED);
-            assert_eq!(echo.tell(), 0);
+            assert_eq!(echo.tell().0, 0);
         }
     }
 

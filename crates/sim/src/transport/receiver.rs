@@ -117,8 +117,8 @@ impl Receiver {
     /// Sends the ACK that waits.
     fn send_waiting<N: Network>(&mut self, network: &mut N, now: Key) {
         self.delay.cancel();
-        let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.owed()).unwrap_or_default();
-        self.acknowledge(network, now, blocks, 0);
+        let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.owed());
+        self.acknowledge(network, now, blocks.as_ref(), 0);
     }
 
     /// Profile `linux`: whether the ACK that waits would lose a block by this segment, which touches none of those that it
@@ -184,7 +184,13 @@ impl Receiver {
             }
             self.delay.cancel();
         }
-        let blocks = if self.sack { self.blocks(seq, duplicate) } else { SackBlocks::default() };
+        let found;
+        let blocks = if self.sack && self.has_blocks(duplicate) {
+            found = self.blocks(seq, duplicate);
+            Some(&found)
+        } else {
+            None
+        };
         let unread = self.next - before;
         self.acknowledge(network, now, blocks, unread);
         if unread > 1 && self.ack_delay.is_some() {
@@ -200,7 +206,7 @@ impl Receiver {
 
     /// A hole is filled, and the application has read: another ACK tells of the window, if it is so much larger now.
     #[cold]
-    fn open_window<N: Network>(&mut self, network: &mut N, now: Key, blocks: SackBlocks) {
+    fn open_window<N: Network>(&mut self, network: &mut N, now: Key, blocks: Option<&SackBlocks>) {
         if self.ack_delay.as_ref().is_some_and(|ack_delay| ack_delay.opens(self.next, self.waiting())) {
             self.acknowledge(network, now, blocks, 0);
         }
@@ -245,25 +251,26 @@ impl Receiver {
     pub fn timer<N: Network>(&mut self, network: &mut N, now: Key) -> bool {
         let expires = self.delay.expires(network, now);
         if expires {
-            let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.waited()).unwrap_or_default();
-            self.acknowledge(network, now, blocks, 0);
+            let blocks = self.ack_delay.as_mut().map(|ack_delay| ack_delay.waited());
+            self.acknowledge(network, now, blocks.as_ref(), 0);
         }
         expires
     }
 
-    /// Sends an ACK with these blocks, and with the AccECN option if there is one. The application has not read `unread`
+    /// Sends an ACK with these blocks, if there are any, and with the AccECN option if there is one. The application has not read `unread`
     /// packets yet.
     #[inline(always)]
-    fn acknowledge<N: Network>(&mut self, network: &mut N, now: Key, blocks: SackBlocks, unread: u32) {
+    fn acknowledge<N: Network>(&mut self, network: &mut N, now: Key, blocks: Option<&SackBlocks>, unread: u32) {
         let through = self.next - 1;
         self.last_ack_sent = i64::from(through);
         let mut ack = Packet::new(Kind::Ack, self.flow, through, self.ack_bytes, self.echo_s);
-        let (ace, counts) = (self.echo.tell(), self.echo.counts());
+        let (ace, counts) = self.echo.tell();
         if ace != 0 {
             ack = ack.with_ace(ace);
         }
         let told = if self.ack_delay.is_some() { self.advertise(now.time, unread) } else { None };
-        if blocks.count() > 0 || counts.is_some() || told.is_some() {
+        if blocks.is_some_and(|blocks| blocks.count() > 0) || counts.is_some() || told.is_some() {
+            let blocks = blocks.copied().unwrap_or_default();
             ack = network.ack_options().attach(ack, blocks, counts, told, self.sack_option_bytes);
         }
         network.send(ack, now);
@@ -335,6 +342,12 @@ impl Receiver {
             self.early.insert(after, (seq, seq + 1));
         }
         false
+    }
+
+    /// Whether the blocks of an ACK are to be looked for. Mostly there are none, which nobody has to write and copy.
+    #[inline]
+    fn has_blocks(&self, duplicate: bool) -> bool {
+        duplicate || !self.early.is_empty() || !self.reported.is_empty()
     }
 
     /// RFC 2883 §4: a packet that came twice first. RFC 2018 §4: the block with the packet just received, then the ones reported before that it
