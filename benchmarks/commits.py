@@ -16,7 +16,6 @@ import json
 import re
 import subprocess
 from collections import defaultdict
-from pathlib import Path
 
 from workloads import HERE, WORKLOADS
 
@@ -34,15 +33,15 @@ def published() -> str:
     return found[1]
 
 
-def checked_out(commit: str) -> Path:
-    """A source tree of a commit."""
+def built(commit: str) -> Programs:
+    """The programs of a commit. Its source tree goes again, what is compiled stays."""
     tree = BUILD / "tree"
     git = ["git", "-C", str(HERE.parent), "worktree"]
-    subprocess.run([*git, "prune"], check=True)
-    if tree.exists():
+    subprocess.run([*git, "add", "--quiet", "--force", "--detach", str(tree), commit], check=True)
+    try:
+        return Programs.built(tree, BUILD / "target")
+    finally:
         subprocess.run([*git, "remove", "--force", str(tree)], check=True)
-    subprocess.run([*git, "add", "--quiet", "--detach", str(tree), commit], check=True)
-    return tree
 
 
 def main() -> None:
@@ -52,10 +51,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
     commit = options.commit or published()
-    sides = {
-        commit: Programs.built(checked_out(commit), BUILD / "target"),
-        "here": Programs.built(HERE.parent),
-    }
+    sides = {commit: built(commit), "here": Programs.built(HERE.parent)}
     print(f"| scenario | M packet-hops | {commit}, processor s | here, processor s | here / {commit} |")
     print("| --- " + "| ---: " * 4 + "|")
     for name in options.names:
