@@ -72,10 +72,13 @@ impl Inbox {
         self.place
     }
 
-    /// Puts in what arrives in `epoch`, which is the present one or less than [`AHEAD`] after it.
+    /// Puts in what arrives in `epoch`, which is the present one or less than [`AHEAD`] after it: whether it is the first.
     #[inline]
-    pub fn push(&mut self, epoch: Epoch, arrival: Arrival) {
-        self.slots[(epoch % AHEAD) as usize].push(arrival);
+    pub fn push(&mut self, epoch: Epoch, arrival: Arrival) -> bool {
+        let slot = &mut self.slots[(epoch % AHEAD) as usize];
+        let first = slot.is_empty();
+        slot.push(arrival);
+        first
     }
 
     /// Takes out what arrives in `epoch`, in exchange for the memory of other arrivals.

@@ -159,8 +159,9 @@ impl Router<'_> {
     #[inline(always)]
     pub fn enter(&mut self, stop: u32, epoch: Epoch, arrival: Arrival) {
         let inbox = &mut self.inboxes[stop as usize];
-        self.active.add(epoch, inbox.place());
-        inbox.push(epoch, arrival);
+        if inbox.push(epoch, arrival) {
+            self.active.add(epoch, inbox.place());
+        }
     }
 }
 
