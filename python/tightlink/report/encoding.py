@@ -121,9 +121,14 @@ def color(
     """
     names = [str(name) for name in frame[column].unique(maintain_order=True).drop_nulls()]
     colors = palette.shades(names) if ordered else palette.colors(names, among or ())
-    scale = alt.Scale(domain=names, range=[colors[name] for name in names])
     beside = alt.Legend(title=title or None, columns=legend_columns(names)) if legend and len(names) > 1 else None
-    return alt.Color(field(column), type="nominal", scale=scale, legend=beside)
+    return painted(field(column), {name: colors[name] for name in names}, beside)
+
+
+def painted(column: str, colors: Mapping[Any, str], legend: Any = None) -> Any:
+    """The colours of what a column may have, in their order."""
+    scale = alt.Scale(domain=list(colors), range=list(colors.values()))
+    return alt.Color(column, type="nominal", scale=scale, legend=legend)
 
 
 def legend_columns(names: Sequence[str]) -> Any:

@@ -12,7 +12,7 @@ from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT, points
-from tightlink.report.encoding import color, finished, fixed, round_above, tip, tooltip, written
+from tightlink.report.encoding import color, finished, fixed, painted, round_above, tip, tooltip, written
 
 #: Of a cell, its height and its least width on paper, and of a bar, in pixels.
 _CELL: Final = 18
@@ -48,9 +48,9 @@ def rank_scatter(found: Ranks, *, title: str = "") -> alt.LayerChart:
         **place, color=tint, tooltip=tooltip(shown, {}),
     )]  # fmt: skip
     crowded = _crowded(shown)
-    for side, style in ((~crowded, alt.MarkDef("text", align="left", dx=7, fontSize=11)),
-                        (crowded, alt.MarkDef("text", align="right", dx=-7, fontSize=11))):  # fmt: skip
-        layers.append(written(alt.Chart(shown.filter(side), mark=style), "algorithm", **place, color=tint))
+    for side, align, dx in ((~crowded, "left", 7), (crowded, "right", -7)):
+        names: Any = alt.Chart(shown.filter(side))
+        layers.append(written(names.mark_text(align=align, dx=dx, fontSize=11), "algorithm", **place, color=tint))
     return finished(alt.LayerChart(layer=layers), 300, title=title)
 
 
@@ -118,11 +118,10 @@ def outlier_grid(found: pl.DataFrame, *, least: float = 0.0) -> alt.LayerChart:
         "y": alt.Y("response", type="nominal", scale=alt.Scale(domain=list(responses.values())), title=None,
                    axis=alt.Axis(labelLimit=200, labelOverlap=False)),
     }  # fmt: skip
-    shades = list(palette.colors(algorithms).values())
+    shades = dict(zip(named.values(), palette.colors(algorithms).values(), strict=True))
     squares = alt.Chart(cells).mark_rect(stroke="white", strokeWidth=0.5).encode(
         **place,
-        color=alt.Color("algorithm", type="nominal", scale=alt.Scale(domain=list(named.values()), range=shades),
-                        legend=alt.Legend(title=None, symbolType="square") if algorithms else None),
+        color=painted("algorithm", shades, alt.Legend(title=None, symbolType="square") if algorithms else None),
         tooltip=[tip("condition"), tip("response"), tip("algorithm"), tip("value", ",.4~r"),
                  tip("others_mean", ",.4~r", "mean of the others"), tip("effect", "+.0%"), tip("p", ".2~g")],
     )  # fmt: skip

@@ -11,7 +11,7 @@ from tightlink.lazy import alt, np, pl, stats
 from tightlink.plots import labels, palette
 from tightlink.reduce import largest
 from tightlink.report.charts.marks import PERCENT
-from tightlink.report.encoding import color, finished, tip, tooltip, written
+from tightlink.report.encoding import color, finished, painted, tip, tooltip, written
 
 #: An arrow of correlation 1 ends this far out, as a share of the farthest run along the shorter axis.
 _REACH: Final = 0.9
@@ -42,8 +42,7 @@ def scree(found: Components) -> alt.LayerChart:
         found: The components.
     """
     kinds = {"each": palette.SERIES[0], "up to it": palette.SERIES[1], "a single response": palette.NEUTRAL}
-    scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
-    tint = alt.Color("kind", type="nominal", scale=scale, legend=alt.Legend(title=None))
+    tint = painted("kind", kinds, alt.Legend(title=None))
     angle = 0 if found.variances.height <= _FEW else -90
     y = alt.Y("drawn", type="quantitative", scale=alt.Scale(domain=[0, 1]), title="share of the variance",
               axis=alt.Axis(labelExpr=PERCENT))  # fmt: skip
@@ -169,28 +168,23 @@ def _arrows(found: Components, x: str, y: str, place: dict[str, Any]) -> list[An
     along, up = (far * found.loadings.filter(component=name)["correlation"] for name in (x, y))
     names = list(labels.told_apart(found.responses).values())
     ends = pl.DataFrame({"response": names, x: along, y: up, "origin": [0.0] * len(names)})
-    rules = (
-        alt.Chart(ends)
-        .mark_rule(**_ARROW)
-        .encode(**place, x2=alt.X2("origin"), y2=alt.Y2("origin"), tooltip=alt.TooltipValue(None))
-    )
+    base, silent = alt.Chart(ends), {**place, "tooltip": alt.TooltipValue(None)}
+    rules = base.mark_rule(**_ARROW).encode(**silent, x2=alt.X2("origin"), y2=alt.Y2("origin"))
     # As steep as the line is on the screen, whatever the scales: clockwise, from upright.
     steep = f"atan2(scale('x', datum['{x}']) - scale('x', 0), scale('y', 0) - scale('y', datum['{y}'])) * 180 / PI"
-    heads = (
-        alt.Chart(ends)
-        .mark_point(filled=True, shape="triangle", size=50, opacity=1, color=palette.NEUTRAL, angle=alt.ExprRef(steep))
-        .encode(**place, tooltip=alt.TooltipValue(None))
+    heads = base.mark_point(
+        filled=True, shape="triangle", size=50, opacity=1, color=palette.NEUTRAL, angle=alt.ExprRef(steep)
     )
-    layers: list[Any] = [rules, heads]
+    layers: list[Any] = [rules, heads.encode(**silent)]
     # The axis ends at round numbers, a little beyond.
     least = _LINE / _HEIGHT * _BEYOND * (largest(found.scores[y]) + largest(-found.scores[y]))
-    for side, style in ((pl.col(x) >= 0, alt.MarkDef("text", align="left", dx=4)),
-                        (pl.col(x) < 0, alt.MarkDef("text", align="right", dx=-4))):  # fmt: skip
+    for side, align, dx in ((pl.col(x) >= 0, "left", 4), (pl.col(x) < 0, "right", -4)):
         part = ends.filter(side)
         heights = labels.apart(dict(part.select("response", y).rows()), least)
         moved = part.with_columns(pl.col("response").replace_strict(heights, return_dtype=pl.Float64).alias(y))
-        style.fontSize, style.color = _LETTERS, "currentColor"
-        layers.append(written(alt.Chart(moved, mark=style), "response", **place))
+        drawn: Any = alt.Chart(moved)
+        text = drawn.mark_text(align=align, dx=dx, fontSize=_LETTERS, color="currentColor")
+        layers.append(written(text, "response", **place))
     return layers
 
 

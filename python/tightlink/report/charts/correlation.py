@@ -9,7 +9,7 @@ from tightlink.analysis.responses.correlation import Correlation, histogram
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished, fixed, tip, written
+from tightlink.report.encoding import finished, fixed, painted, tip, written
 
 #: NIST 2010's red, blue and green, as the colour-blind tell them apart.
 COLORS: Final = {"strong": palette.SERIES[1], "moderate": palette.SERIES[0], "weak": palette.SERIES[2]}
@@ -20,10 +20,15 @@ _WIDEST: Final = 64
 _SMALL_CELL: Final = 16
 _NARROWEST: Final = 18
 _FEW: Final = 20
-#: Of marks in the index-index plot.
-_KINDS: Final = ["within a group", "between groups", "representative", "represented"]
-_BESIDE: Final = 4
 _DASH: Final = "M-0.45,-0.1h0.9v0.2h-0.9Z"
+#: Marks of the index-index plot: their colours and shapes.
+_KINDS: Final = {
+    "within a group": (COLORS["strong"], "circle"),
+    "between groups": (palette.NEUTRAL, "circle"),
+    "representative": (palette.SERIES[0], "diamond"),
+    "represented": (palette.NEUTRAL, _DASH),
+}
+_BESIDE: Final = 4
 #: Of pairs there is no half.
 _WHOLE: Final = "datum.value % 1 ? '' : datum.label"
 #: Of a frame about a group, what of a cell is left on each side.
@@ -49,10 +54,10 @@ def correlation_matrix(found: Correlation) -> alt.LayerChart:
     )  # fmt: skip
     order = list(names.values())
     place: dict[str, Any] = {"x": _axis(alt.X, "across", order[:-1]), "y": _axis(alt.Y, "up", order[1:])}
-    scale = alt.Scale(domain=list(_BANDS.values()), range=[COLORS[band] for band in _BANDS])
+    colors = {words: COLORS[band] for band, words in _BANDS.items()}
     legend = alt.Legend(title="numbers are 100 r", symbolType="square")
     squares = alt.Chart(cells).mark_rect(stroke="white", strokeWidth=0.5).encode(
-        **place, color=alt.Color("band", type="nominal", scale=scale, legend=legend),
+        **place, color=painted("band", colors, legend),
         tooltip=[tip("across", title="response"), tip("up", title="with"), tip("r", ".3f"), tip("p", ".2~g"),
                  tip("runs", "")],
     )  # fmt: skip
@@ -75,11 +80,10 @@ def correlation_histogram(found: Correlation) -> alt.LayerChart:
         bins.select("low", "high", kind=pl.lit("kept"), pairs="kept", bottom=rest, top="pairs"),
     ]).filter(pl.col("pairs") > 0)  # fmt: skip
     x = alt.X("low", type="quantitative", scale=alt.Scale(domain=[0, 1]), title="|r|")
-    scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
     drawn = alt.Chart(bars).mark_rect(stroke="white", strokeWidth=0.5).encode(
         x=x, x2=alt.X2("high"), y2=alt.Y2("top"),
         y=alt.Y("bottom", type="quantitative", title="pairs of responses", axis=alt.Axis(labelExpr=_WHOLE)),
-        color=alt.Color("kind", type="nominal", scale=scale, legend=alt.Legend(title=None, symbolType="square")),
+        color=painted("kind", kinds, alt.Legend(title=None, symbolType="square")),
         tooltip=[tip("low", "", "from"), tip("high", "", "to"), tip("kind"), tip("pairs", "")],
     )  # fmt: skip
     threshold = alt.Chart(pl.DataFrame({"low": [found.threshold], "text": [f"threshold {found.threshold:.3g}"]}))
@@ -100,13 +104,12 @@ def index_index(found: Correlation) -> alt.LayerChart:
     order = list(labels.told_apart(found.places["response"]).values())
     pairs, own = _points(found)
     axes: dict[str, Any] = {"x": _axis(alt.X, "across", order), "y": _axis(alt.Y, "up", order[::-1])}
-    colors = [COLORS["strong"], palette.NEUTRAL, palette.SERIES[0], palette.NEUTRAL]
-    shapes = alt.Scale(domain=_KINDS, range=["circle", "circle", "diamond", _DASH])
     legend = alt.Legend(
         title=f"pairs kept, {found.dimension} groups of {len(order)} responses", titleLimit=0, columns=_BESIDE
     )
+    shapes = alt.Scale(domain=list(_KINDS), range=[shape for _, shape in _KINDS.values()])
     mark = {
-        "color": alt.Color("kind", type="nominal", scale=alt.Scale(domain=_KINDS, range=colors), legend=legend),
+        "color": painted("kind", {kind: shade for kind, (shade, _) in _KINDS.items()}, legend),
         "shape": alt.Shape("kind", type="nominal", scale=shapes, legend=legend),
     }
     response, other = tip("across", title="response"), tip("up", title="with")

@@ -112,11 +112,8 @@ def delay_throughput(  # noqa: PLR0913
     size = _DOT if repeated.height else _MEAN
     # A legend's symbols are as opaque as points may be at most, which these never are.
     opacity = alt.OpacityValue(pale, condition={"test": "false", "value": 1.0})
-    layers = [
-        alt.Chart(shown)
-        .mark_point(filled=True, size=size)
-        .encode(**encoding, opacity=opacity, tooltip=tooltip(shown, names))
-    ]
+    singly = alt.Chart(shown).mark_point(filled=True, size=size)
+    layers = [singly.encode(**encoding, opacity=opacity, tooltip=tooltip(shown, names))]
     if repeated.height:
         told = names | {"rows": "mean of so many rows"}
         dots = alt.Chart(means).mark_point(filled=True, size=_MEAN, opacity=1.0)
@@ -182,15 +179,14 @@ def _free_sides(
     sides: list[int | None] = []
     for name, (share, y) in zip(names, points, strict=True):
         long, high = len(name) * _LETTER[0], _LETTER[1] / 2
-        chosen = None
+        sides.append(None)
         for side, (align, dx, dy) in enumerate(_SIDES):
             left = dx - {"left": 0.0, "right": long, "center": long / 2}[align]
             box = _Box(share, left, left + long, y + dy - high, y + dy + high)
             if box.within(height) and not any(box.meets(other) for other in taken):
-                chosen = side
+                sides[-1] = side
                 taken.append(box)
                 break
-        sides.append(chosen)
     return sides
 
 
@@ -256,9 +252,7 @@ def quantiles(
     there = {end: share for end, share in _SHARES.items() if f"{delay}_{end}_s" in frame.columns}
     value = f"{delay}_s"
     parts = [
-        frame.select(
-            pl.col(by).cast(pl.String), pl.col(f"{delay}_{end}_s").alias(value), pl.lit(100 * share).alias("share")
-        )
+        frame.select(pl.col(by).cast(pl.String), **{value: f"{delay}_{end}_s"}, share=pl.lit(100 * share))
         for end, share in there.items()
     ]
     if len(parts) < 2:  # noqa: PLR2004

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tightlink.analysis.responses.clusters import Dendrogram
 from tightlink.analysis.responses.compared import labels as numbered
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
-from tightlink.report.encoding import finished, tip
+from tightlink.report.encoding import finished, painted, tip
 
 _ROOM: Final = 1.08
 #: Letters of the longest name that lies below its leg; longer ones stand.
@@ -61,9 +61,6 @@ def dendrogram(found: Dendrogram, *, names: Mapping[str, str] | None = None) -> 
 
 def _chart(found: Dendrogram, called: Mapping[str, str], top: float, height: int, **meta: Any) -> alt.LayerChart:
     """A dendrogram below whose highest join, or that of others beside it, the axis ends."""
-    clusters = range(1, len(found.clusters) + 1)
-    colors = [palette.NEUTRAL, *(palette.SERIES[(number - 1) % len(palette.SERIES)] for number in clusters)]
-    scale = alt.Scale(domain=[0, *clusters], range=colors)
     shown = [called[name] for name in found.order]
     long = max(map(len, shown)) > _NUMBER
     # Of the ticks that are given, Vega draws as many as it is told, or as it chooses.
@@ -75,12 +72,19 @@ def _chart(found: Dendrogram, called: Mapping[str, str], top: float, height: int
     y = alt.Y("height", type="quantitative", scale=alt.Scale(domain=[0, end], nice=False), title="distance")
     lines = alt.Chart(_lines(found, called)).mark_line(strokeWidth=1.6, interpolate="linear").encode(
         x=x, y=y, detail=alt.Detail("join", type="nominal"), order=alt.Order("corner", type="quantitative"),
-        color=alt.Color("cluster", type="nominal", scale=scale, legend=None),
+        color=painted("cluster", cluster_colors(range(len(found.clusters) + 1))),
         tooltip=[tip("distance", ".3~g"), tip("joins"), tip("with")],
     )  # fmt: skip
     cut = alt.Chart(pl.DataFrame({"height": [found.cut]})).mark_rule(strokeDash=[3, 3], color=palette.NEUTRAL)
     layers = [lines, cut.encode(y=y, tooltip=alt.TooltipValue(None))]
     return finished(alt.LayerChart(layer=layers), height, note=_key(called), **meta)
+
+
+def cluster_colors(numbers: Iterable[int]) -> dict[int, str]:
+    """The colours of clusters by their numbers: 0 is what is in none."""
+    return {
+        number: palette.SERIES[(number - 1) % len(palette.SERIES)] if number else palette.NEUTRAL for number in numbers
+    }
 
 
 def _key(called: Mapping[str, str]) -> str:

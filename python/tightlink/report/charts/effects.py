@@ -11,7 +11,7 @@ from tightlink.lazy import alt, pl
 from tightlink.numbers import percent
 from tightlink.plots import labels, palette
 from tightlink.plots.paper import WIDTH
-from tightlink.report.encoding import finished, fixed, letters_in_cells, tip
+from tightlink.report.encoding import finished, fixed, letters_in_cells, painted, tip
 
 _CELL: Final = 26
 #: Where numbers stand above the chart, and what lying and upright ones take there, in pixels.
@@ -34,17 +34,10 @@ _DARK: Final = 0.7
 _INNER: Final = 0.2
 _NAMES: Final = {"**": f"** p < {STRONG}", "*": f"* p < {WEAK}", "": "not significant"}
 _COLORS: Final = {**{_NAMES[mark]: color for mark, color in palette.SIGNIFICANT.items()}, _NAMES[""]: "transparent"}
-_SHOWN: Final = {
-    "factor": "factor",
-    "response": "response",
-    "low": "low",
-    "high": "high",
-    "mean_low": "mean at low",
-    "mean_high": "mean at high",
-    "effect": "effect",
-    "relative_effect": "relative effect",
+_SHOWN: Final = {name: name for name in ("factor", "response", "low", "high")} | {
+    "mean_low": "mean at low", "mean_high": "mean at high", "effect": "effect", "relative_effect": "relative effect",
     "p": "p",
-}
+}  # fmt: skip
 
 
 def main_effects(
@@ -86,18 +79,12 @@ def main_effects(
     points = pl.concat([rows.with_columns(side=pl.lit(side), value=pl.col(f"mean_{side}")) for side in ("low", "high")])
     lying = len(factors) <= _MOST_LYING
     angle = 0 if lying and _LETTER * max(map(len, short.values())) * len(factors) < WIDTH else -45
-    x = alt.X(
-        "across",
-        type="nominal",
-        sort=list(short.values()),
-        title=None,
-        axis=alt.Axis(labelAngle=angle, labelOverlap=False),
-    )
+    below = alt.Axis(labelAngle=angle, labelOverlap=False)
+    x = alt.X("across", type="nominal", sort=list(short.values()), title=None, axis=below)
     sides = alt.XOffset("side", type="nominal", sort=["low", "high"], scale=alt.Scale(paddingInner=_INNER))
     value = alt.Y("value", type="quantitative", title=f"mean {up.title}", scale=alt.Scale(zero=False))
-    scale = alt.Scale(domain=list(_COLORS), range=[*palette.SIGNIFICANT.values(), palette.NEUTRAL])
-    room = _LYING if lying else _UPRIGHT
-    mark = alt.Color("significance", type="nominal", scale=scale, legend=alt.Legend(title=None, offset=room))
+    legend = alt.Legend(title=None, offset=_LYING if lying else _UPRIGHT)
+    mark = painted("significance", _COLORS | {_NAMES[""]: palette.NEUTRAL}, legend)
     base, tips = alt.Chart(points), _tips(rows)
     mean = alt.Chart(rows.head(1)).mark_rule(strokeDash=[4, 3], color=palette.NEUTRAL)
     # The second line of an upright number is on the right of the first.
@@ -169,14 +156,12 @@ def significance_map(
                    axis=alt.Axis(labelLimit=240)),
     }  # fmt: skip
     tips = _tips(cells)
-    scale = alt.Scale(domain=list(_COLORS), range=list(_COLORS.values()))
     legend = alt.Legend(title=None, values=[name for name in _COLORS if name != _NAMES[""]])
     strength = alt.Opacity("strength", type="quantitative", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
     base = alt.Chart(cells)
     squares = base.mark_rect(stroke=palette.NEUTRAL, strokeOpacity=0.25).encode(
-        **encoding, color=alt.Color("significance", type="nominal", scale=scale, legend=legend), opacity=strength,
-        tooltip=tips,
-    )  # fmt: skip
+        **encoding, color=painted("significance", _COLORS, legend), opacity=strength, tooltip=tips
+    )
     most = max(map(len, cells["text"]), default=0)
     # White on what is dark on a light ground and on a dark one, else the ink of the page.
     dark = (alt.datum.significance == _NAMES["**"]) & (alt.datum.strength > _DARK)
@@ -211,10 +196,8 @@ def _one_each(effects: pl.DataFrame) -> pl.DataFrame:
 
 def _with_levels(effects: pl.DataFrame, short: Mapping[str, str], *, few: bool) -> dict[str, str]:
     """What stands below the factors: where there is room, their levels too."""
-    levels = {factor: (low, high) for factor, low, high in effects.select("factor", "low", "high").iter_rows()}
-    return {
-        factor: f"{short[factor]}\n{low} → {high}" if few else short[factor] for factor, (low, high) in levels.items()
-    }
+    levels = effects.select("factor", "low", "high").iter_rows()
+    return {factor: f"{short[factor]}\n{low} → {high}" if few else short[factor] for factor, low, high in levels}
 
 
 def _tips(rows: pl.DataFrame) -> list[Any]:

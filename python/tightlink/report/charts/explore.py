@@ -22,8 +22,9 @@ from tightlink.analysis.measurements import MeasurementError
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.charts import explored
+from tightlink.report.charts.dendrograms import cluster_colors
 from tightlink.report.charts.explored import Explored
-from tightlink.report.encoding import color, fixed, tip, written
+from tightlink.report.encoding import color, fixed, painted, tip, written
 from tightlink.report.specs import MOST_ROWS
 
 #: Of the whole, in pixels: what the text of a report has room for.
@@ -182,10 +183,7 @@ def _words(one: Any, expression: str, x: int, y: int, align: Literal["left", "ri
 def _strip(cells: pl.DataFrame) -> Any:
     """A cell for each algorithm under each condition, coloured by its cluster; those that are not chosen are pale."""
     picked = alt.selection_point(name=_CLUSTER, fields=["group"], toggle="event.shiftKey")
-    numbers = sorted(cells["cluster"].unique().to_list())
-    colors = [
-        palette.NEUTRAL if number == 0 else palette.SERIES[(number - 1) % len(palette.SERIES)] for number in numbers
-    ]
+    colors = cluster_colors(sorted(cells["cluster"].unique().to_list()))
     columns = cells["condition"].unique(maintain_order=True).to_list()
     base = alt.Chart(cells).encode(
         x=alt.X("condition", type="nominal", sort=columns, title=None,
@@ -194,7 +192,7 @@ def _strip(cells: pl.DataFrame) -> Any:
                 axis=alt.Axis(ticks=False, domain=False)),
     )  # fmt: skip
     boxes = base.mark_rect(cursor="pointer", stroke="white", strokeWidth=1).encode(
-        color=alt.Color("cluster", type="nominal", scale=alt.Scale(domain=numbers, range=colors), legend=None),
+        color=painted("cluster", colors),
         opacity=alt.condition(picked, alt.value(0.85), alt.value(0.2)),
         tooltip=[tip("algorithm"), tip("condition"), tip("members", title="cluster")],
     )  # fmt: skip

@@ -116,19 +116,9 @@ def small_multiples(  # noqa: PLR0913
     for metric, title in titles.items():
         domain = (domains or {}).get(metric)
         chart = line(
-            frame,
-            x,
-            metric,
-            by=by,
-            title=axis_of(frame, metric, title, domain).title,
-            x_title=x_title,
-            y_title=title,
-            height=_SMALL,
-            x_domain=x_domain,
-            y_domain=domain,
-            step=step,
-            most=_MOST_SMALL,
-        )
+            frame, x, metric, by=by, title=axis_of(frame, metric, title, domain).title, x_title=x_title, y_title=title,
+            height=_SMALL, x_domain=x_domain, y_domain=domain, step=step, most=_MOST_SMALL,
+        )  # fmt: skip
         chart.encoding.y.title = None
         charts.append(chart)
     return charts
@@ -140,11 +130,9 @@ def shared_domains(frames: Iterable[pl.DataFrame], metrics: Iterable[str]) -> di
     >>> shared_domains([pl.DataFrame({"queue_packets": [3]}), pl.DataFrame({"queue_packets": [19]})], ["queue_packets"])
     {'queue_packets': (0.0, 20.0)}
     """
-    all_frames = list(frames)
-    greatest = {
-        metric: max(
-            (labels.largest(frame, metric) or 0.0 for frame in all_frames if metric in frame.columns), default=0.0
-        )
-        for metric in metrics
-    }
-    return {metric: (0.0, round_above(top or 1.0)) for metric, top in greatest.items()}
+    listed = list(frames)
+    domains = {}
+    for metric in metrics:
+        greatest = [labels.largest(frame, metric) or 0.0 for frame in listed if metric in frame.columns]
+        domains[metric] = (0.0, round_above(max(greatest, default=0.0) or 1.0))
+    return domains

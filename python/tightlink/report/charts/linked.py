@@ -15,7 +15,7 @@ from typing import Any, Final
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.gaps import gaps
-from tightlink.report.encoding import axis_of, from_zero, legend_columns, scaled, steps, thinned
+from tightlink.report.encoding import axis_of, from_zero, legend_columns, painted, scaled, steps, thinned
 from tightlink.report.thin import thin
 
 #: Points of a panel, and of a line of it: several panels of so many are a file that can be mailed.
@@ -72,9 +72,8 @@ def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[s
             color=color, opacity=opacity if fading[place] else alt.OpacityValue(1),
         )  # fmt: skip
         drawn.append(lines.properties(height=_HEIGHT, width=_WIDTH, title=up.title))
-        found.append(
-            {"name": f"panel_{place}", "x": x, "y": y, "by": by, "x_title": along.title, "fading": fading[place]}
-        )
+        panel = {"name": f"panel_{place}", "x": x, "y": y, "by": by, "x_title": along.title, "fading": fading[place]}
+        found.append(panel)
     strip = strip_of(drawn[0], _HOW + (_PICK if len(set(names)) > 1 else ()))
     drawn[0] = drawn[0].add_params(chosen)
     above = alt.vconcat(*drawn, spacing=12, name=_PANELS).resolve_scale(x="shared")
@@ -83,16 +82,13 @@ def linked(panels: Sequence[pl.DataFrame], x: str, by: str, *, among: Iterable[s
     return alt.vconcat(above, strip, spacing=4, usermeta=meta, resolve=independent)
 
 
-def _color(names: Sequence[str], by: str, among: Iterable[str] | None) -> alt.Color:
+def _color(names: Sequence[str], by: str, among: Iterable[str] | None) -> Any:
     """One legend for all panels, in as many rows as it needs."""
     drawn = list(dict.fromkeys(names))
     colors = palette.colors(drawn, among or ())
-    legend = None
-    if len(drawn) > 1:
-        columns = legend_columns(drawn)
-        legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2.5, orient="top", columns=columns)
-    scale = alt.Scale(domain=drawn, range=[colors[name] for name in drawn])
-    return alt.Color(by, type="nominal", scale=scale, legend=legend)
+    how = {"symbolType": "stroke", "symbolStrokeWidth": 2.5, "orient": "top", "columns": legend_columns(drawn)}
+    legend = alt.Legend(title=None, **how) if len(drawn) > 1 else None
+    return painted(by, {name: colors[name] for name in drawn}, legend)
 
 
 def across(x: str, title: str | None) -> alt.X:

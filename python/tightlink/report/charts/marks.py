@@ -17,6 +17,7 @@ from tightlink.report.encoding import (
     finished,
     legend_columns,
     outside,
+    painted,
     scaled,
     tip,
     tooltip,
@@ -131,37 +132,23 @@ def bars_stacked(
         for place, name in enumerate(part for part in parts if part in frame.columns)
         if (frame[name].fill_null(0) > 0).any()
     ]
-    none = frame.select(pl.col(label), pl.lit("").alias("part"), pl.lit(0.0).alias("share"), order=-1)
-    long = pl.concat(
-        [none]
-        + [
-            frame.select(pl.col(label), pl.lit(name).alias("part"), pl.col(part).alias("share"), order=order)
-            for order, (part, name, _) in enumerate(drawn)
-        ]
-    ).filter(pl.col("share") > 0)
-    names = alt.Scale(domain=[name for _, name, _ in drawn], range=[shade for _, _, shade in drawn])
-    beside = legend_columns([name for _, name, _ in drawn])
+    none = frame.select(label, part=pl.lit(""), share=pl.lit(0.0), order=-1)
+    listed = [
+        frame.select(label, part=pl.lit(name), share=part, order=order) for order, (part, name, _) in enumerate(drawn)
+    ]
+    long = pl.concat([none, *listed]).filter(pl.col("share") > 0)
+    shades = {name: shade for _, name, shade in drawn}
+    legend = alt.Legend(title=None, columns=legend_columns(list(shades)))
     what = "part" if columns is not None else "limited by"
+    beside = alt.Axis(ticks=False, domain=False, labelLimit=220)
+    below, whole = alt.Axis(labelExpr=PERCENT, tickCount=5), alt.Scale(domain=[0, 1])
     chart: alt.Chart = (
         alt.Chart(long)
         .mark_bar(height={"band": 0.72})
         .encode(
-            y=alt.Y(
-                label,
-                type="nominal",
-                sort=frame[label].to_list(),
-                title=None,
-                axis=alt.Axis(ticks=False, domain=False, labelLimit=220),
-            ),
-            x=alt.X(
-                "share",
-                type="quantitative",
-                stack="zero",
-                title=x_title,
-                axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
-                scale=alt.Scale(domain=[0, 1]),
-            ),
-            color=alt.Color("part", type="nominal", scale=names, legend=alt.Legend(title=None, columns=beside)),
+            y=alt.Y(label, type="nominal", sort=frame[label].to_list(), title=None, axis=beside),
+            x=alt.X("share", type="quantitative", stack="zero", title=x_title, axis=below, scale=whole),
+            color=painted("part", shades, legend),
             order=alt.Order("order", type="quantitative"),
             tooltip=[tip(label, title=labels.words(label)), tip("part", title=what), tip("share", ".1%")],
         )

@@ -92,12 +92,11 @@ def shaded(  # noqa: PLR0913
     }
     names = {x: axes[x].title, y: axes[y].title}
     kinds = alt.ColorValue(palette.SERIES[0]) if by is None else color(shown, by)
+    dots = alt.Chart(shown).mark_point(filled=True, size=34, clip=True)
     layers = [layer for place, shade in enumerate(shades) for layer in _ground(shade, place, axes[x], ends, x_scale)]
     layers += [
         alt.Chart(shown).mark_line(**_LINE, clip=True).encode(**encoding, color=kinds),
-        alt.Chart(shown)
-        .mark_point(filled=True, size=34, clip=True)
-        .encode(**encoding, color=kinds, tooltip=tooltip(shown, names)),
+        dots.encode(**encoding, color=kinds, tooltip=tooltip(shown, names)),
     ]
     if marks is not None:
         layers += _printed(scaled(marks, axes), y, mark, encoding)
@@ -112,11 +111,11 @@ def _ground(shade: Shade, row: int, axis: Axis, ends: Domain, kind: Kind) -> lis
     place = pl.DataFrame({"low": [low * axis.factor], "high": [high * axis.factor], "name": [shade.name]})
     begin = channel(alt.X, place, "low", axis, kind=kind, domain=ends)
     base = alt.Chart(place)
+    ground = base.mark_rect(color=shade.color, opacity=0.13)
+    name = base.mark_text(**_TEXT, baseline="top", dx=4)
     return [
-        base.mark_rect(color=shade.color, opacity=0.13).encode(
-            x=begin, x2=alt.X2("high"), tooltip=alt.TooltipValue(None)
-        ),
-        written(base.mark_text(**_TEXT, baseline="top", dx=4), "name", x=begin, **fixed(y=_TOP + row * _ROW)),
+        ground.encode(x=begin, x2=alt.X2("high"), tooltip=alt.TooltipValue(None)),
+        written(name, "name", x=begin, **fixed(y=_TOP + row * _ROW)),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
 from tightlink.report.charts.linked import across, strip_of
-from tightlink.report.encoding import thinned, tip
+from tightlink.report.encoding import painted, thinned, tip
 from tightlink.report.thin import thin
 
 #: How each kind of point is drawn: its colour, its symbol and its size.
@@ -33,14 +33,11 @@ def sequence(frame: pl.DataFrame) -> alt.VConcatChart:
     """
     shown = [kind for kind in _KINDS if (frame["kind"] == kind).any()]
     kept = thin(frame, "time_s", "sequence", by="kind", most=MOST_IN_SEQUENCE)
-    color = alt.Color(
-        "kind", type="nominal", scale=alt.Scale(domain=shown, range=[_KINDS[kind][0] for kind in shown]),
-        legend=alt.Legend(title=None, orient="top", symbolType="circle"),
-    )  # fmt: skip
+    legend = alt.Legend(title=None, orient="top", symbolType="circle")
     encoding: dict[str, Any] = {
         "x": across("time_s", "time (s)"),
         "y": alt.Y("sequence", type="quantitative", title="sequence number", scale=alt.Scale(zero=False)),
-        "color": color,
+        "color": painted("kind", {kind: _KINDS[kind][0] for kind in shown}, legend),
     }
     points = [kind for kind in shown if kind != "acknowledged"]
     told = [tip("kind"), tip("time_s", ".7~g", "time (s)"), tip("sequence", ",", "sequence number")]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tightlink.lazy import alt, pl
 from tightlink.plots import palette
-from tightlink.report.encoding import finished, letters_in_cells, tooltip
+from tightlink.report.encoding import finished, letters_in_cells, painted, tooltip
 
 _CELL: Final = 26
 _COLUMN: Final = 34
@@ -44,12 +44,10 @@ def verdict_map(marks: pl.DataFrame, columns: Sequence[str]) -> alt.LayerChart:
     }  # fmt: skip
     tips = tooltip(marks, {name: name for name in marks.columns})
     legend = alt.Legend(title=None, values=list(_COLORS)[:-1])
-    color = alt.Color("verdict", type="nominal", legend=legend,
-                      scale=alt.Scale(domain=list(_COLORS), range=list(_COLORS.values())))  # fmt: skip
     opacity = alt.condition(alt.datum.verdict == "open", alt.value(_PALE), alt.value(1))
     cells = alt.Chart(marks)
     squares = cells.mark_rect(stroke=palette.NEUTRAL, strokeOpacity=0.25).encode(
-        **place, color=color, opacity=opacity, tooltip=tips
+        **place, color=painted("verdict", _COLORS, legend), opacity=opacity, tooltip=tips
     )
     filled = (alt.datum.verdict == "holds") | (alt.datum.verdict == "document contradicted")
     ink = alt.condition(filled, alt.value("#ffffff"), alt.value("currentColor"))
