@@ -29,6 +29,7 @@ import polars as pl
 from tightlink.errors import TightlinkError
 from tightlink.experiment.campaign import Failed, Work, attempt
 from tightlink.experiment.engines import Threads
+from tightlink.experiment.execute import Task
 from tightlink.experiment.precision import median_has_converged
 from tightlink.run import Framed, Run, open_run
 from tightlink.scenario import Scenario
@@ -115,6 +116,16 @@ class Point:
     def task(self) -> str:
         """Name of its simulation."""
         return f"{self.beside}/{self.name}"
+
+
+def tasks_of(points: Sequence[Point]) -> list[Task]:
+    """The simulations beside a grid."""
+    return [Task(point.task, point.scenario) for point in points]
+
+
+def measurements_of(points: Sequence[Point], repetition: Repetition, **how: Any) -> list[Measurement]:
+    """The measurements of a grid, one after the other."""
+    return [Measurement(each.name, each.scenario, alone=True, repetition=repetition, **how) for each in points]
 
 
 def medians(points: Sequence[Point], runs: Mapping[str, Run]) -> pl.DataFrame:

@@ -25,23 +25,19 @@ from tightlink.report import Table, charts
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Node, Scenario, Udp
 from tightlink.studies.link_saturation.observe.saturation import FRAME, measure, named
-from tightlink.studies.link_saturation.setup.interface import (
-    BANDWIDTH_BPS,
-    DURATION_S,
-    FAST_ETHERNET,
-    GAP_BYTES,
-    HEADER_BYTES,
-    NIC,
-    PER_BYTE_S,
-    PER_PACKET_S,
-    PROBE,
-    RECEIVER,
-    RING,
-    SENDER,
-    SMALLEST_BYTES,
-    UDP_IP_BYTES,
+from tightlink.studies.link_saturation.setup import interface
+from tightlink.studies.link_saturation.setup.interface import PROBE, RECEIVER, SENDER
+from tightlink.studies.live import (
+    Grid,
+    Measurement,
+    Point,
+    Repetition,
+    measured,
+    measurements_of,
+    medians,
+    tasks_of,
+    told_apart,
 )
-from tightlink.studies.live import Grid, Measurement, Point, Repetition, measured, medians, told_apart
 from tightlink.studies.words import capitalized
 
 #: Of the document's sizes every other one below its critical size, each about it, and some above.
@@ -60,17 +56,17 @@ _KNOWN: Final = (
 
 def _scenario(payload: int) -> Scenario:
     """Sender, interface, line, receiver; a tenth more is offered than the slower of the two takes."""
-    interface = PER_PACKET_S + PER_BYTE_S * (payload + UDP_IP_BYTES)
-    line = 8 * (payload + HEADER_BYTES + GAP_BYTES) / BANDWIDTH_BPS
-    interval = units.format_time(round(max(interface, line) / _MORE, 9))
+    busy_s = interface.PER_PACKET_S + interface.PER_BYTE_S * (payload + interface.UDP_IP_BYTES)
+    line = 8 * (payload + interface.HEADER_BYTES + interface.GAP_BYTES) / interface.BANDWIDTH_BPS
+    interval = units.format_time(round(max(busy_s, line) / _MORE, 9))
     return Scenario(
         profile="rfc",
-        duration=units.format_time(DURATION_S),
+        duration=units.format_time(interface.DURATION_S),
         link={
             "own": Link(ends=(SENDER, _INTERFACE), rate="10 Gbit/s", delay="1 us"),
-            "wire": FAST_ETHERNET.link((_INTERFACE, RECEIVER)),
+            "wire": interface.FAST_ETHERNET.link((_INTERFACE, RECEIVER)),
         },
-        node={_INTERFACE: Node(processor=NIC)},
+        node={_INTERFACE: Node(processor=interface.NIC)},
         traffic={PROBE: Cbr(from_=SENDER, to=RECEIVER, interval=interval, udp=Udp(payload=f"{payload} B"))},
     )
 
@@ -92,18 +88,13 @@ def rate(run: Run) -> float:
 
 def tasks() -> list[Task]:
     """The sweep as it is simulated."""
-    return [Task(point.task, point.scenario) for point in POINTS]
+    return tasks_of(POINTS)
 
 
 def measurements() -> list[Measurement]:
     """The sweep, measured, one size after the other: 30,000 packets/s take whole processors."""
-    repetition = Repetition(rate, share=0.005, fewest=2, most=4)
-    return [
-        Measurement(
-            point.name, point.scenario, pace_s=units.packets(RING) * PER_PACKET_S, alone=True, repetition=repetition
-        )
-        for point in POINTS
-    ]
+    pace_s = units.packets(interface.RING) * interface.PER_PACKET_S
+    return measurements_of(POINTS, Repetition(rate, share=0.005, fewest=2, most=4), pace_s=pace_s)
 
 
 def observe(runs: Mapping[str, Run]) -> Grid:
@@ -112,7 +103,7 @@ def observe(runs: Mapping[str, Run]) -> Grid:
     if both.is_empty():
         return Grid({"hosts.why_not": NOT_ENOUGH}, both, None, runs_measured)
     own, same = told_apart(both)
-    line = own.select(packet_bytes=pl.col("frame_bytes") + GAP_BYTES, packets_per_s="packets_per_s")
+    line = own.select(packet_bytes=pl.col("frame_bytes") + interface.GAP_BYTES, packets_per_s="packets_per_s")
     found = _in_frames(own)
     values: dict[str, object] = {
         "hosts.why_not": NOT_ENOUGH if found is None else f"{_NO_CHANGE} {found.sentence()}",
@@ -120,7 +111,7 @@ def observe(runs: Mapping[str, Run]) -> Grid:
         "hosts.simulated": named(_in_frames(same)),
         "hosts": named(regimes(line)),
     }
-    smallest = own.filter(pl.col("datagram_bytes") == SMALLEST_BYTES)["packets_per_s"].to_list()
+    smallest = own.filter(pl.col("datagram_bytes") == interface.SMALLEST_BYTES)["packets_per_s"].to_list()
     if smallest:
         values["hosts.smallest_per_s"] = smallest[0]
     # A row for each size measured, and one for its simulation.

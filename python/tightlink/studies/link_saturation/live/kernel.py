@@ -31,7 +31,7 @@ from tightlink.scenario import Framing, Link, Saturate, Scenario, Udp
 from tightlink.studies.link_saturation.live.hosts import NOT_ENOUGH, over_sizes, rate, regimes
 from tightlink.studies.link_saturation.observe.saturation import measure, named
 from tightlink.studies.link_saturation.setup.interface import DURATION_S, LARGEST_RATE, PROBE, RECEIVER, SENDER
-from tightlink.studies.live import Grid, Measurement, Point, Repetition, measured, medians
+from tightlink.studies.live import Grid, Measurement, Point, Repetition, measured, measurements_of, medians
 from tightlink.studies.words import capitalized, percent
 
 PAYLOADS: Final = (25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 800, 1000, 1200, 1450)
@@ -96,10 +96,7 @@ def measurements() -> list[Measurement]:
     """The sweep, one size after the other, where the machine's kernel can be a router."""
     if missing("forwarding"):
         return []
-    repetition = Repetition(rate, fewest=2, most=3)
-    return [
-        Measurement(point.name, point.scenario, over="kernel", alone=True, repetition=repetition) for point in POINTS
-    ]
+    return measurements_of(POINTS, Repetition(rate, fewest=2, most=3), over="kernel")
 
 
 def observe(runs: Mapping[str, Run]) -> Grid:

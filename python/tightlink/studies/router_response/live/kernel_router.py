@@ -10,6 +10,7 @@ Example:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -23,7 +24,7 @@ from tightlink.measure.machine import missing
 from tightlink.reduce import largest, smallest
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Link, Scenario, Udp
-from tightlink.studies.live import Measurement, Point, Repetition
+from tightlink.studies.live import Measurement, Point, Repetition, measurements_of
 from tightlink.studies.router_response.observe.probes import offered
 from tightlink.studies.router_response.observe.regions import BEYOND, seen
 from tightlink.studies.router_response.setup.document import datagram_bytes
@@ -88,17 +89,11 @@ def measurements() -> list[Measurement]:
     """The probes, one after the other, where the machine's kernel can be a router."""
     if missing("forwarding"):
         return []
-    repetition = Repetition(load, share=0.05, fewest=2, most=3)
-    return [
-        Measurement(probe.name, probe.scenario, over="kernel", pace_s=_pace_s(probe), alone=True, repetition=repetition)
-        for probe in PROBES
-    ]
-
-
-def _pace_s(probe: Point) -> float | None:
-    """How late its datagrams may be: what the router's ring bridges; of what comes in trains it is not known."""
-    rate = probe.levels["nominal_packets_per_s"]
-    return RING / rate if rate <= IN_TRAINS else None
+    probes = measurements_of(PROBES, Repetition(load, share=0.05, fewest=2, most=3), over="kernel")
+    rates = [probe.levels["nominal_packets_per_s"] for probe in PROBES]
+    # As late as the router's ring bridges; of what comes in trains it is not known.
+    paces = (RING / rate if rate <= IN_TRAINS else None for rate in rates)
+    return [replace(probe, pace_s=pace_s) for probe, pace_s in zip(probes, paces, strict=True)]
 
 
 regions = seen

@@ -12,7 +12,7 @@ Example:
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from tightlink.experiment.execute import Task
 from tightlink.reduce import mean_of, smallest
 from tightlink.run import Run
 from tightlink.scenario import Cbr, Framing, Link, Node, Processor, Scenario, Udp
-from tightlink.studies.live import Measurement, Point, Repetition, told_apart
+from tightlink.studies.live import Measurement, Point, Repetition, measurements_of, tasks_of, told_apart
 from tightlink.studies.router_response.observe.probes import middle, offered
 from tightlink.studies.router_response.observe.regions import BEYOND, seen
 from tightlink.studies.router_response.setup import costs
@@ -56,7 +56,7 @@ def scenario(length: int, rate_per_s: int) -> Scenario:
 
 def row(length: int, run: Run) -> dict[str, float]:
     """A probe in numbers, as `tightlink.analysis.limits.regimes` takes them."""
-    router = run.nodes.row(by_predicate=pl.col("node") == ROUTER_A, named=True)
+    router = _router(run)
     arrived = router["packets_in"]
     lost = {ring: router[ring] or 0 for ring in ("dropped_input_ring", "dropped_output_ring")}
     return {
@@ -70,10 +70,14 @@ def row(length: int, run: Run) -> dict[str, float]:
 
 def load(run: Run) -> float:
     """The share of the time in which the router's processor was busy; of a real one, by the kernel."""
-    router = run.nodes.row(by_predicate=pl.col("node") == ROUTER_A, named=True)
+    router = _router(run)
     reported = router["load_reported"]
     # A simulated one is asked for more than it has.
     return float(min(1.0, router["load_true"]) if reported is None else reported)
+
+
+def _router(run: Run) -> dict[str, Any]:
+    return run.nodes.row(by_predicate=pl.col("node") == ROUTER_A, named=True)
 
 
 PROBES: Final = tuple(
@@ -91,17 +95,12 @@ PROBES: Final = tuple(
 
 def tasks() -> list[Task]:
     """The simulations of the probes."""
-    return [Task(probe.task, probe.scenario) for probe in PROBES]
+    return tasks_of(PROBES)
 
 
 def measurements() -> list[Measurement]:
     """The probes, measured, one after the other: the router has its own processor."""
-    repetition = Repetition(load, fewest=2, most=4)
-    pace_s = INPUT_RING * PER_PACKET_S
-    return [
-        Measurement(probe.name, probe.scenario, burn=True, pace_s=pace_s, alone=True, repetition=repetition)
-        for probe in PROBES
-    ]
+    return measurements_of(PROBES, Repetition(load, fewest=2, most=4), burn=True, pace_s=INPUT_RING * PER_PACKET_S)
 
 
 def regions(found: pl.DataFrame) -> Regimes | None:
