@@ -19,8 +19,7 @@ from tightlink.studies.evaluation.setup.pack import Headline, Pack, Requirement,
 from tightlink.studies.evaluation.setup.subjects import Kind, Subject
 
 _MEASURES: Any = {
-    "test": pl.String, "setting": pl.String, "seed": pl.Int64, "measure": pl.String,
-    "value": pl.Float64,
+    "test": pl.String, "setting": pl.String, "seed": pl.Int64, "measure": pl.String, "value": pl.Float64
 }  # fmt: skip
 _VERDICTS: Any = {
     "pack": pl.String, "requirement": pl.String, "place": pl.String, "control": pl.String, "setting": pl.String,
@@ -126,17 +125,16 @@ class Evaluation:
         known = rows.filter(pl.col(self.kind) == label).select("setting", "value", "half_width").rows_by_key("setting")
         failed = {setting for *place, setting in self.failed if place == [label, asked.test]}
         # The same settings for all controls, whichever of them failed in one.
-        of_none = (setting for setting in sorted(failed) if self._all_failed(asked.test, setting))
-        listed = dict.fromkeys([*rows["setting"], *of_none])
+        every = [
+            {setting for *place, setting in self.failed if place == [each, asked.test]} for each, _ in self.subjects
+        ]
+        listed = dict.fromkeys([*rows["setting"], *sorted(set.intersection(*every))])
         found = []
         for setting in (each for each in listed if each in asked.settings or not asked.settings):
             value, half = known[setting][0] if setting in known else (None, None)
             verdict = "open" if setting in failed and setting not in known else asked.judged(value, half)
             found.append(Judged(setting, value, half, "open" if setting in failed and verdict == "met" else verdict))
         return found
-
-    def _all_failed(self, test: str, setting: str) -> bool:
-        return all((label, test, setting) in self.failed for label, _ in self.subjects)
 
     def _verdict(self, asked: Requirement, label: str) -> Judged:
         """What is furthest off of all settings."""
@@ -166,15 +164,11 @@ class Evaluation:
                 rows = self.summary.filter(pl.col("test") == test.name, pl.col("measure") == headline.measure)
                 if headline.setting is not None:
                     rows = rows.filter(pl.col("setting") == headline.setting)
-                own = {label: rows.filter(pl.col(self.kind) == label) for label, _ in self.subjects}
-                yield (
-                    test,
-                    headline,
-                    {
-                        label: Mean(None, failed=True) if self._lacks(label, headline, test, found) else _mean(found)
-                        for label, found in own.items()
-                    },
-                )
+                means = {}
+                for label, _ in self.subjects:
+                    own = rows.filter(pl.col(self.kind) == label)
+                    means[label] = Mean(None, failed=True) if self._lacks(label, headline, test, own) else _mean(own)
+                yield test, headline, means
 
     def _lacks(self, label: str, headline: Headline, test: Test, rows: pl.DataFrame) -> bool:
         """Whether runs failed without which a column of the table of all says nothing of a control."""
@@ -203,11 +197,10 @@ def observe(  # noqa: PLR0917
             continue
         # So that the tables of all runs do not fill the memory.
         own = [runs[name].unread() for name in names]
-        rows += [
-            (*place, trial.seed, name, value) for name, value in trial.test.made.measure(trial.value, *own).items()
-        ]
-        if trial.test.made.curve is not None and place not in curves:
-            curves[place] = trial.test.made.curve(trial.value, *own)
+        made = trial.test.made
+        rows += [(*place, trial.seed, name, value) for name, value in made.measure(trial.value, *own).items()]
+        if made.curve is not None and place not in curves:
+            curves[place] = made.curve(trial.value, *own)
     measures = pl.DataFrame(rows, schema={kind: pl.String} | _MEASURES, orient="row")
     return Evaluation(kind, subjects, tests, measures, curves, failed, pack)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from typing import Any, Final
 
 import polars as pl
@@ -51,11 +52,8 @@ def _curve(evaluation: Evaluation, control: str, test: str, setting: str) -> pl.
 
 def _utilization(evaluation: Evaluation, control: str) -> alt.Chart:
     found = _summary(evaluation, control, "utilization", "utilization")
-    rows = [
-        (f"{rate}", float(rtt), found.get(Path(rate, rtt, _BUFFER_BDP).label))
-        for rate in alone.RATES_MBIT
-        for rtt in alone.RTTS_MS
-    ]
+    places = product(alone.RATES_MBIT, alone.RTTS_MS)
+    rows = [(f"{rate}", float(rtt), found.get(Path(rate, rtt, _BUFFER_BDP).label)) for rate, rtt in places]
     frame = pl.DataFrame(rows, schema=["rate", "rtt", "utilization"], orient="row")
     return _line(
         frame, "rtt", "utilization", "utilization (%)", by="rate", x_title="round trip (ms)",
@@ -75,9 +73,8 @@ def _ramp_up(evaluation: Evaluation, control: str) -> alt.Chart:
 
 
 def _convergence(evaluation: Evaluation, control: str) -> alt.Chart:
-    frame = _curve(evaluation, control, "convergence", "2 flows")
-    names = {"flows[0]": "first", "flows[1]": "second"}
-    frame = frame.with_columns(pl.col("entity").replace(names))
+    names = pl.col("entity").replace({"flows[0]": "first", "flows[1]": "second"})
+    frame = _curve(evaluation, control, "convergence", "2 flows").with_columns(names)
     return _line(
         frame, "time_s", "goodput_bps", "two flows (Mbit/s)", by="entity", y_domain=(0, competing.SLOW.rate_bps)
     )
@@ -103,10 +100,8 @@ def _beside(evaluation: Evaluation, control: str) -> alt.LayerChart:
 
 def _changes(evaluation: Evaluation, control: str) -> alt.Chart:
     frame = _curve(evaluation, control, "changes", changing.FAST.label)
-    steps = zip(
-        (0, changing.COMES_S, changing.GOES_S, changing.ENDS_S), (1, 1 - changing.TAKEN, 1, 1), strict=True
-    )  # fmt: skip
-    left = {time_s: share * changing.FAST.rate_bps for time_s, share in steps}
+    shares = {0: 1, changing.COMES_S: 1 - changing.TAKEN, changing.GOES_S: 1, changing.ENDS_S: 1}
+    left = {time_s: share * changing.FAST.rate_bps for time_s, share in shares.items()}
     return _below(left, frame, "half goes (Mbit/s)", changing.COMES_S - 10)
 
 

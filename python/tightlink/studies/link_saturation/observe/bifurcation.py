@@ -54,8 +54,9 @@ def outcomes(found: Found, runs: Mapping[str, Run]) -> pl.DataFrame:
         disturbance, payload_bytes, branch, start (relative distance from it), returned, end, settled_s, and drained_s,
         the time in which a queue that was filled should be empty.
     """
-    goodput = dict(found.table.select("datagram_bytes", "goodput_bps").iter_rows())
-    rates = dict(found.table.select("datagram_bytes", "packets_per_s").iter_rows())
+    goodput, rates = (
+        dict(found.table.select("datagram_bytes", name).iter_rows()) for name in ("goodput_bps", "packets_per_s")
+    )
 
     def returned(run: Run, disturbance: str, payload_bytes: int) -> dict[str, Any]:
         saturated = payload_bytes < critical_payload(found)
@@ -65,10 +66,7 @@ def outcomes(found: Found, runs: Mapping[str, Run]) -> pl.DataFrame:
         filled = disturbance == QUEUE and saturated
         return {
             "branch": "saturated" if saturated else "free flow",
-            "start": after.start,
-            "returned": after.returned,
-            "end": after.end,
-            "settled_s": after.settled_s,
+            **{name: getattr(after, name) for name in ("start", "returned", "end", "settled_s")},
             "drained_s": FILLED_S + QUEUE_PACKETS / (line - rates[payload_bytes]) if filled else None,
         }
 
@@ -105,9 +103,9 @@ def _nearest(found: Found) -> pl.DataFrame:
     critical, top = found.critical_bytes, found.law(FRAME, "cost").throughput_max_bps.value
     size, bits = pl.col("frame_bytes"), pl.col("frame_throughput_bps")
     free = {"nearest": (bits - top).abs() < (bits - top * size / critical).abs(), "stable": size > critical}
+    kinds = (pl.lit("free flow"), pl.lit("saturated"))
     return found.table.select(
-        pl.when(is_free).then(pl.lit("free flow")).otherwise(pl.lit("saturated")).alias(name)
-        for name, is_free in free.items()
+        **{name: pl.when(there).then(kinds[0]).otherwise(kinds[1]) for name, there in free.items()}
     )
 
 

@@ -170,11 +170,9 @@ def measure(run: Run) -> dict[str, float]:
     Sizes are means over packets; ``payload_bytes`` × ``packets_per_s`` is the goodput, and so on.
     """
     flows = run.flows
-    time_s = float((flows["stop_s"] - flows["start_s"]).to_list()[0])
-    packets, sent = float(flows["packets_delivered"].sum()), float(flows["packets_sent"].sum())
-    dropped = float(flows["packets_dropped"].sum())
-    rate = packets / time_s
-    goodput, throughput = float(flows["goodput_bps"].sum()), float(flows["throughput_bps"].sum())
+    counts = ("packets_delivered", "packets_sent", "packets_dropped", "goodput_bps", "throughput_bps")
+    packets, sent, dropped, goodput, throughput = (float(flows[name].sum()) for name in counts)
+    rate = packets / float(flows["stop_s"][0] - flows["start_s"][0])
     payload, packet = (value / (8 * rate) if rate else math.nan for value in (goodput, throughput))
     jitters = flows["jitter_rfc3550_s"].drop_nulls().to_list()
     return {
@@ -244,12 +242,8 @@ def size_density_table(found: Found) -> pl.DataFrame:
     flow = found.table["packets_per_s"].to_numpy()[::-1]
     steepness = np.append(np.diff(np.log(flow)) / np.diff(np.log(density)), np.nan)
     critical = 1e3 / found.critical_bytes
-    return pl.DataFrame(
-        {
-            "packets_per_kb": density,
-            "packets_per_s": flow,
-            "speed_mbit": found.table["frame_throughput_bps"].to_numpy()[::-1] / 1e6,
-            "steepness": steepness,
-            "regime": np.where(density <= critical, "free flow", "saturated"),
-        }
-    )
+    return pl.DataFrame({
+        "packets_per_kb": density, "packets_per_s": flow,
+        "speed_mbit": found.table["frame_throughput_bps"].to_numpy()[::-1] / 1e6, "steepness": steepness,
+        "regime": np.where(density <= critical, "free flow", "saturated"),
+    })  # fmt: skip

@@ -48,11 +48,10 @@ def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
         | _of_connections(observed)
         | _of_density(observed)
     )
+    over_payloads, over_frames = blocks["readings"]
     figures = {
-        **{
-            f"throughput-over-size-{name}": chart
-            for name, chart in zip(("payload", "frame"), blocks["readings"], strict=True)
-        },
+        "throughput-over-size-payload": over_payloads,
+        "throughput-over-size-frame": over_frames,
         "rate-over-size": blocks["rate"],
         "throughput-over-rate": blocks["over-rate"],
         "bifurcation": blocks["branches"],
@@ -78,12 +77,9 @@ def _of_links(observed: Mapping[str, Any]) -> dict[str, Any]:
         "interface % at 25 B": ".0f", "found (frames)": "",
     }  # fmt: skip
     packets = {"main": "1500 B, whole", "fragments": "1500 B, in fragments", "jumbo": "9000 B"}
-    near = {
-        words: observed[name].filter(pl.col("datagram_bytes").is_between(1000, 3000)).select(
-            "datagram_bytes", "goodput_bps"
-        )
-        for name, words in packets.items()
-    }  # fmt: skip
+    sizes = pl.col("datagram_bytes").is_between(1000, 3000)
+    near = {words: observed[name].filter(sizes).select("datagram_bytes", "goodput_bps")
+            for name, words in packets.items()}  # fmt: skip
     links = {
         title: observed[name].select("payload_bytes", "packets_per_s", "goodput_bps") for title, name in titles.items()
     }
@@ -132,9 +128,7 @@ def _of_mixes(found: pl.DataFrame, uniform: pl.DataFrame) -> dict[str, Any]:
     rates = {
         "equal packets": uniform.select("payload_bytes", "packets_per_s"),
         "mixed, at their mean size": found.select("payload_bytes", "packets_per_s"),
-        "mixed, at the mean by bytes": found.select("packets_per_s", payload_bytes="by_bytes").select(
-            "payload_bytes", "packets_per_s"
-        ),
+        "mixed, at the mean by bytes": found.select(payload_bytes="by_bytes", packets_per_s="packets_per_s"),
     }
     heads = {
         "mix": "mix", "mean payload B": ("payload_bytes", ".1f"), "packets/s": ("packets_per_s", ",.0f"),
@@ -157,13 +151,10 @@ def _of_connections(observed: Mapping[str, Any]) -> dict[str, Any]:
         words: observed[name].select("payload_bytes", "packets_per_s", "goodput_bps") for name, words in named.items()
     }
     critical = 2200 / 100
-    vehicles = pl.DataFrame(
-        {
-            "vehicles": [0.0, critical, critical, 140.0],
-            "flow": [0.0, 2200.0, 2200.0, 0.0],
-            "regime": ["free flow", "free flow", "congested", "congested"],
-        }
-    )
+    vehicles = pl.DataFrame({
+        "vehicles": [0.0, critical, critical, 140.0], "flow": [0.0, 2200.0, 2200.0, 0.0],
+        "regime": ["free flow", "free flow", "congested", "congested"],
+    })  # fmt: skip
     density = observed["density"]
     return {
         "tcp": [

@@ -47,12 +47,9 @@ def of_sweep(found: Found, claims: Mapping[str, Claim]) -> dict[str, Any]:
         "what the line carries": law.line_rate_bps.value / 8 / (frames + law.overhead_bytes.value),
         "what the interface processes": 1 / (law.per_packet_s.value + law.per_byte_s.value * frames),
     }
-    drawn = {
-        words: pl.DataFrame({"payload_bytes": payloads, "packets_per_s": rates}).filter(
-            pl.col("packets_per_s") <= RATES[1]
-        )
-        for words, rates in limits.items()
-    }
+    inside = pl.col("packets_per_s") <= RATES[1]
+    drawn = {words: pl.DataFrame({"payload_bytes": payloads, "packets_per_s": rates}).filter(inside)
+             for words, rates in limits.items()}  # fmt: skip
     printed = {
         interface.SMALLEST_BYTES: "rate.smallest-packets", interface.CRITICAL_BYTES: "rate.free-flow-end",
         interface.LARGEST_BYTES: "rate.largest-packets",
@@ -160,10 +157,8 @@ def _branches(found: Found, along: str, title: str, domain: tuple[float, float])
         words: drawn.filter(pl.col("stable").is_null() | (pl.col("stable") == stable)).select(along, "throughput_bps")
         for words, stable in (("stable", True), ("unstable", False))
     }
-    swept = found.table.select(packet_bytes="frame_bytes", throughput_bps="frame_throughput_bps")
-    measured = swept.with_columns(reduced=1 - pl.col("packet_bytes") / found.critical_bytes).select(
-        along, "throughput_bps"
-    )
+    sizes = {"packet_bytes": pl.col("frame_bytes"), "reduced": 1 - pl.col("frame_bytes") / found.critical_bytes}
+    measured = found.table.select(**{along: sizes[along]}, throughput_bps="frame_throughput_bps")
     return charts.points(
         measured, along, "throughput_bps", curves=labelled(lines, "branch"), curve="branch",
         height=320, x_title=title, x_domain=domain, y_domain=(0, 150 * MBIT),

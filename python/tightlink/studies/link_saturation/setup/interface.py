@@ -73,15 +73,9 @@ class Wire:
     def link(self, ends: tuple[str, str] = (SENDER, RECEIVER), queue: str = RING) -> Link:
         """As a link of Ethernet: each frame is 38 B longer than its packet on the line, and 84 B at least."""
         framing = Framing(overhead=f"{ETHERNET_BYTES + GAP_BYTES} B", smallest=f"{SMALLEST_FRAME_BYTES + GAP_BYTES} B")
-        return Link(
-            ends=ends,
-            rate=self.rate,
-            delay="1 us",
-            queue=queue,
-            framing=framing,
-            mtu=self.mtu,
-            flow_control=True if self.flow_control else None,
-        )
+        pauses = True if self.flow_control else None
+        own: dict[str, Any] = {"rate": self.rate, "mtu": self.mtu, "flow_control": pauses}
+        return Link(ends=ends, delay="1 us", queue=queue, framing=framing, **own)
 
 
 def interface(packet_s: float = PER_PACKET_S, byte_s: float = PER_BYTE_S, *, receive: bool | None = None) -> Processor:

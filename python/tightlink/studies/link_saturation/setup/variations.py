@@ -14,18 +14,8 @@ from tightlink import units
 from tightlink.experiment.execute import Task
 from tightlink.scenario import Bulk, Cbr, Link, Node, Observe, Processor, Saturate, Scenario, Starts, Tcp, Udp
 from tightlink.studies.cases import Cases
-from tightlink.studies.link_saturation.setup import sweeps
-from tightlink.studies.link_saturation.setup.interface import (
-    FAST_ETHERNET,
-    NIC,
-    PROBE,
-    RECEIVER,
-    RING,
-    SENDER,
-    Wire,
-    nodes,
-    two_hosts,
-)
+from tightlink.studies.link_saturation.setup import interface, sweeps
+from tightlink.studies.link_saturation.setup.interface import FAST_ETHERNET, PROBE, RECEIVER, SENDER, Wire, nodes
 
 # Mixed sizes: several sources share the interface, and eq. 1 takes means: T = p̄ · f̄.
 
@@ -47,7 +37,7 @@ def _mixed(sizes: str) -> Scenario:
         f"size-{size}": Saturate(from_=SENDER, to=RECEIVER, flows=count, udp=Udp(payload=f"{size} B"))
         for size, count in BY_SIZES[sizes].items()
     }
-    return two_hosts(traffic)
+    return interface.two_hosts(traffic)
 
 
 MIXES: Final = Cases("mixed/{sizes}", _mixed, {"sizes": tuple(BY_SIZES)})
@@ -128,7 +118,7 @@ def perturbed(disturbance: str, payload_bytes: int) -> Scenario:
         }
         traffic["filler"] = Saturate(from_=_FILLER, to=RECEIVER, stop=units.format_time(FILLED_S), udp=datagrams)
     return Scenario(
-        duration="2 s", link=links, node=nodes(NIC), traffic=dict(traffic), observe=Observe(interval="10 ms")
+        duration="2 s", link=links, node=nodes(interface.NIC), traffic=dict(traffic), observe=Observe(interval="10 ms")
     )
 
 
@@ -182,9 +172,9 @@ class Density:
         if self.router:
             links["near"] = Wire("1 Gbit/s").link((SENDER, "router"))
         traffic = {"udp": self._udp(flows)} if self.streams else {"tcp": self._tcp(flows)}
-        own = {} if self.router else nodes(NIC)
+        own = {} if self.router else nodes(interface.NIC)
         if self.interrupts:
-            own = {"router": Node(processor=Processor(per_packet=_COST, interrupt=_COST, input_ring=RING))}
+            own = {"router": Node(processor=Processor(per_packet=_COST, interrupt=_COST, input_ring=interface.RING))}
         return Scenario(duration=units.format_time(CONNECTED_S), link=links, node=own, traffic=dict(traffic))
 
     def _tcp(self, flows: int) -> Bulk:

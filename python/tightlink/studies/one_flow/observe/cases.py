@@ -176,17 +176,9 @@ def measure(case: Case, run: Run) -> Measured:
     payload = trips.with_columns(pl.col("size_bytes") - _header_bytes(run))
     queue = trace.queue_length(packets, SENDER, RECEIVER)
     whole, carried = (trace.throughput(each, start_s=START_S, keep=KEEP) for each in (trips, payload))
-    return Measured(
-        case,
-        run,
-        trips,
-        whole,
-        carried,
-        trace.jitter(trips),
-        queue,
-        trace.occupancy(queue, start_s=STEADY_S, stop_s=STOP_S),
-        trace.accepted_bytes(packets, SENDER, RECEIVER),
-    )
+    held = trace.occupancy(queue, start_s=STEADY_S, stop_s=STOP_S)
+    accepted = trace.accepted_bytes(packets, SENDER, RECEIVER)
+    return Measured(case, run, trips, whole, carried, trace.jitter(trips), queue, held, accepted)
 
 
 def values(tcp: Mapping[str, Measured], udp: Mapping[str, Measured], runs: Mapping[str, Run]) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Final
@@ -14,7 +13,7 @@ from tightlink import units
 from tightlink.analysis.estimates import power_law
 from tightlink.analysis.path.response import C_DELAYED, C_EVERY, fitted_c, mathis, pftk
 from tightlink.analysis.traffic import trace
-from tightlink.lazy import stats
+from tightlink.experiment.precision import half_width
 from tightlink.reduce import jain, largest, mean_of
 from tightlink.run import Run
 from tightlink.studies.cases import Cases
@@ -51,11 +50,10 @@ def tables(runs: Mapping[str, Run]) -> dict[str, pl.DataFrame]:
 
 def _shared(run: Run, flows: pl.DataFrame) -> dict[str, float]:
     """How flows use a link, and how evenly; its greatest utilization in 100 ms over the mean."""
-    dropped, sent = (int(flows[column].sum()) for column in ("packets_dropped", "packets_sent"))
     used = run.series.filter(pl.col("metric") == "utilization", pl.col("entity") == _BOTTLENECK)["value"].to_list()
     return {
         "utilization": run.links.row(by_predicate=pl.col("link") == _BOTTLENECK, named=True)["utilization"],
-        "loss": dropped / sent,
+        "loss": int(flows["packets_dropped"].sum()) / int(flows["packets_sent"].sum()),
         "jain": jain(flows["goodput_bps"].to_list()),
         "link_peak_over_mean": max(used) / fmean(used),
     }
@@ -229,8 +227,7 @@ def response_values(found: pl.DataFrame, runs: Mapping[str, Run]) -> dict[str, o
 def _bound(found: pl.DataFrame) -> dict[str, object]:
     """The mean of Reno over Mathis' function at one loss, with its interval of 95 %."""
     ratio = found["packets_per_rtt"] / found["mathis"]
-    mean, error = mean_of(ratio), float(np.std(ratio.to_numpy(), ddof=1)) / math.sqrt(ratio.len())
-    reach = float(stats.t.ppf(0.975, ratio.len() - 1)) * error
+    mean, reach = mean_of(ratio), half_width(ratio.to_list())
     low, high = mean - reach, mean + reach
     why = f"The mean over seeds is {mean:.3f} of it, {low:.3f} to {high:.3f}: that may be above it or not."
     return {
@@ -251,9 +248,7 @@ def curves() -> pl.DataFrame:
         "PFTK": lambda loss: pftk(loss, rtt_s=0.1, rto_s=_RTO_S),
     }
     return pl.concat(
-        pl.DataFrame({"loss": losses, "packets_per_rtt": [*map(curve, losses.tolist())]}).with_columns(
-            curve=pl.lit(name)
-        )
+        pl.DataFrame({"loss": losses, "packets_per_rtt": [*map(curve, losses.tolist())], "curve": name})
         for name, curve in kinds.items()
     )
 

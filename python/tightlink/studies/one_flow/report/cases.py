@@ -139,7 +139,8 @@ def tables(
     }  # fmt: skip
     sent: dict[str, Format] = {"case": "", "sent": "", "dropped": "", "lost %": "", "KB": ".6f"}
     kinds = ("case", "over", "latency ms", "variation ms", "lost %", "real-time", "interactive", "bulk")
-    bars = pl.DataFrame([_limits(case.title, tcp[case.name].run) for case in CASES])
+    limits = pl.col("^limited_by_.*$")
+    bars = pl.concat(tcp[case.name].run.flows.select(pl.lit(case.title).alias("case"), limits) for case in CASES)
     return {
         "over-tcp": Table.of({"case": ""} | both | steady, over_tcp),
         "over-udp": Table.of(sent | steady, over_udp),
@@ -221,11 +222,6 @@ def _opened(measured: Mapping[str, Measured], runs: Mapping[str, Run]) -> pl.Dat
                 row[f"{words}: lost"] = run.flows["packets_dropped"][0]
         rows.append(row)
     return pl.DataFrame(rows)
-
-
-def _limits(title: str, run: Run) -> dict[str, Any]:
-    flow = run.flows.row(0, named=True)
-    return {"case": title} | {name: flow[name] for name in flow if name.startswith("limited_by_")}
 
 
 def _goodput(run: Run) -> float:
