@@ -32,12 +32,9 @@ def measurements() -> list[Measurement]:
         Measurement(each.name, each.scenario, echo_s=ECHO_S, repetition=Repetition(each.goodput_bps))
         for each in cells()
     ]
-    if missing(IPERF3) is not None:
-        return own
+    witnessed = [each for each in cells() if each.witnessed and missing(IPERF3) is None]
     return own + [
-        Measurement(f"{IPERF3}/{each.name}", each.scenario, sender=IPERF3, echo_s=ECHO_S)
-        for each in cells()
-        if each.witnessed
+        Measurement(f"{IPERF3}/{each.name}", each.scenario, sender=IPERF3, echo_s=ECHO_S) for each in witnessed
     ]
 
 

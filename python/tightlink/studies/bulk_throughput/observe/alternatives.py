@@ -202,9 +202,7 @@ def _daresbury(grid: pl.DataFrame, values: Mapping[str, Any]) -> dict[str, float
         ),
         "which needs 4 flows": values["daresbury.lossless_share_most_below_4"] - _SEVENTY,
         "over 90 % without loss": 0.9 - top,
-        "with 25 flows or more and 64 kB or less": (
-            top / largest(place["goodput_share"]) - 1 if place.height else 1.0
-        ),
+        "with 25 flows or more and 64 kB or less": top / largest(place["goodput_share"]) - 1 if place.height else 1.0,
         "beyond the maximum more loss": max(
             first["loss"] - smallest(rest["loss"]) for _, first, rest in grids.beyond_maxima(plotted)
         ),
@@ -265,8 +263,3 @@ def compared(each: paths.Comparison, runs: Mapping[str, Run], under: paths.Alter
         difference=pl.col("goodput_bps") / pl.col("goodput_bps_other") - 1,
         lossless=(pl.col("packets_dropped") == 0) & (pl.col("packets_dropped_other") == 0),
     )
-
-
-def lossless(recoveries: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """The cells of all comparisons in which nothing is lost."""
-    return pl.concat(table.filter("lossless").select("equal") for table in recoveries.values())

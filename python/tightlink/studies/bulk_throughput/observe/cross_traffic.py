@@ -10,35 +10,23 @@ from tightlink.analysis.path.cells import cell
 from tightlink.analysis.path.cross_traffic import MOMENTS, spread
 from tightlink.analysis.path.residuals import with_residuals
 from tightlink.run import Run
-from tightlink.studies.bulk_throughput.setup.cross_traffic import (
-    SEEDS,
-    SETTINGS,
-    SHARES,
-    Observation,
-    name,
-    observations,
-)
+from tightlink.studies.bulk_throughput.setup import cross_traffic as setup
 from tightlink.studies.bulk_throughput.setup.paths import CHOSEN, DARESBURY, Alternative, Place
 
 
 def goodputs(runs: Mapping[str, Run]) -> pl.DataFrame:
     """A row for each run: what is transferred, mean share, hour, weekend, its weight, goodput."""
     rows = []
-    for setting, (window, flows) in SETTINGS.items():
+    for setting, (window, flows) in setup.SETTINGS.items():
         calm = cell(runs[f"{DARESBURY.name}/{window}/{flows}"], DARESBURY.path)["goodput_bps"]
-        for share in SHARES:
+        for share in setup.SHARES:
             for place, moment in enumerate(MOMENTS):
                 then = moment.path(DARESBURY.path.changed(cross=share))
-                rows += [
-                    {
-                        "setting": setting, "share": share, "hour": moment.hour, "weekend": moment.weekend,
-                        "weight": moment.weight,
-                        "goodput_bps": cell(runs[name(share, window, flows, place, seed)], then)["goodput_bps"]
-                        if share else calm,
-                    }
-                    for seed in SEEDS
-                ]  # fmt: skip
-    return pl.DataFrame(rows)
+                for seed in setup.SEEDS:
+                    name = setup.name(share, window, flows, place, seed)
+                    goodput = cell(runs[name], then)["goodput_bps"] if share else calm
+                    rows.append((setting, share, moment.hour, moment.weekend, moment.weight, goodput))
+    return pl.DataFrame(rows, ["setting", "share", "hour", "weekend", "weight", "goodput_bps"], orient="row")
 
 
 def intervals(found: pl.DataFrame) -> pl.DataFrame:
@@ -54,7 +42,10 @@ def intervals(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def points(
-    place: Place, runs: Mapping[str, Run], observed: Sequence[Observation] | None = None, under: Alternative = CHOSEN
+    place: Place,
+    runs: Mapping[str, Run],
+    observed: Sequence[setup.Observation] | None = None,
+    under: Alternative = CHOSEN,
 ) -> pl.DataFrame:
     """A row for each measurement: what was observed, what the quiet path predicts, and the residuals.
 
@@ -67,5 +58,5 @@ def points(
             "observed_bps": cell(runs[each.name], each.path)["goodput_bps"],
             "predicted_bps": cell(runs[under.task(each.prediction)], place.path)["goodput_bps"],
         }
-        for each in (observations(place) if observed is None else observed)
+        for each in (setup.observations(place) if observed is None else observed)
     ]))  # fmt: skip

@@ -18,6 +18,8 @@ from tightlink.run import Run
 from tightlink.studies.bulk_throughput.setup import paths
 from tightlink.studies.words import percent
 
+_OF_PATH: Final = ("bandwidth_bps", "rtt_s", "queue_packets", "factor", "cross", "duration_s")
+
 
 def measure(run: Run) -> dict[str, float]:
     """What ``runs.parquet`` says of a run: the path, the cell and what it came to."""
@@ -25,12 +27,7 @@ def measure(run: Run) -> dict[str, float]:
     bulk = run.manifest["scenario"]["traffic"][GROUP]
     found = metrics(run) | cell(run, path)
     return {
-        "bandwidth_bps": path.bandwidth_bps,
-        "rtt_s": path.rtt_s,
-        "queue_packets": path.queue_packets,
-        "factor": path.factor,
-        "cross": path.cross,
-        "duration_s": path.duration_s,
+        **{name: getattr(path, name) for name in _OF_PATH},
         "window_packets": int(bulk["tcp"]["window"].split()[0]),
         "flows": int(bulk["flows"]),
         "packet_bytes": path.packet_bytes,
@@ -90,12 +87,8 @@ def loss(place: paths.Place, grid: pl.DataFrame) -> dict[str, object]:
     grid = plotted(grid) if place is paths.DARESBURY else grid
     over_windows, flows = mean_rank_correlation(grid, "window_packets", "loss", line="flows")
     over_flows, windows = mean_rank_correlation(grid, "flows", "loss", line="window_packets")
-    return {
-        f"{place.name}.loss_over_windows": over_windows,
-        f"{place.name}.loss_over_windows_lines": flows,
-        f"{place.name}.loss_over_flows": over_flows,
-        f"{place.name}.loss_over_flows_lines": windows,
-    }
+    found = {"windows": over_windows, "windows_lines": flows, "flows": over_flows, "flows_lines": windows}
+    return {f"{place.name}.loss_over_{name}": value for name, value in found.items()}
 
 
 def lbnl(grid: pl.DataFrame) -> dict[str, float]:
@@ -308,11 +301,10 @@ def daresbury_values(grid: pl.DataFrame) -> dict[str, object]:
 
 def without_losses(grid: pl.DataFrame) -> dict[str, object]:
     """The highest utilization without loss, for few flows and for more; and of few flows with loss."""
-    clean = {flows: _most(without_loss(part)) for flows, part in lines(grid)}
+    rows = {flows: without_loss(part)["goodput_share"] for flows, part in lines(grid)}
+    clean = {flows: 0.0 if shares.is_empty() else largest(shares) for flows, shares in rows.items()}
     enough = {flows: share for flows, share in clean.items() if flows >= FEW}
-    to_4, below_4 = (
-        largest(grid.filter(few)["goodput_share"]) for few in (pl.col("flows") <= FEW, pl.col("flows") < FEW)
-    )
+    to_4, below_4 = (largest(grid.filter(pl.col("flows") <= most)["goodput_share"]) for most in (FEW, FEW - 1))
     corner = grid.filter((pl.col("flows") == max(enough)) & (pl.col("window_packets") == 6)).row(0, named=True)
     return {
         "lossless_share_of_1": clean[1],
@@ -367,8 +359,8 @@ def windows(grid: pl.DataFrame) -> dict[str, object]:
     more = {flows: window for flows, window in found.items() if flows >= FEW}
     return {
         "few_lines": len(few),
-        **_places("best_at_bdp", "best_only_at_bdp", "best_tied", few, bdp),
-        **_places("best_at_shared_bdp", "best_only_at_shared_bdp", "best_shared_tied", few, shared),
+        **_places("", few, bdp),
+        **_places("shared_", few, shared),
         "short_at_bdp": max(short_of_best(part, bdp[flows]) for flows, part in few.items()),
         "best_windows_from_4_kb": " ".join(_kilobytes(more.values())),
         "best_windows_rise": _rise(grid),
@@ -388,9 +380,7 @@ def _rise(grid: pl.DataFrame) -> float:
     return worst
 
 
-def _places(
-    best_at: str, best_only_at: str, tied: str, few: Mapping[int, pl.DataFrame], windows: Mapping[int, int]
-) -> dict[str, object]:
+def _places(of: str, few: Mapping[int, pl.DataFrame], windows: Mapping[int, int]) -> dict[str, object]:
     """Of how many lines these windows are the best, and alone; and why neither is told where they are not alone."""
     own = {flows: is_best(part, windows[flows]) for flows, part in few.items()}
     alone = {flows: is_best(part, windows[flows], alone=True) for flows, part in few.items()}
@@ -398,23 +388,18 @@ def _places(
         f"{flows} flow{'' if flows == 1 else 's'}: {', '.join(_kilobytes(equal_to_best(part)))} kB"
         for flows, part in few.items()
     )
-    told = all(alone.values()) or not all(own.values())
-    why = (
-        ""
-        if told
-        else f"None alone is the best: windows that never limit carry the same. Equally good, within 1 %: {equal}."
-    )
-    return {best_at: sum(own.values()), best_only_at: sum(alone.values()), tied: why}
+    why = f"None alone is the best: windows that never limit carry the same. Equally good, within 1 %: {equal}."
+    return {
+        f"best_at_{of}bdp": sum(own.values()),
+        f"best_only_at_{of}bdp": sum(alone.values()),
+        f"best_{of}tied": "" if all(alone.values()) or not all(own.values()) else why,
+    }
 
 
 def run_time(grid: pl.DataFrame, long: pl.DataFrame) -> pl.DataFrame:
     """The cells of 10 s beside those of 50 s, and how far they are ``off``."""
     joined = grid.join(long, on=["window_packets", "flows"], suffix="_long")
     return joined.with_columns(off=(pl.col("goodput_bps") / pl.col("goodput_bps_long") - 1).abs())
-
-
-def _most(part: pl.DataFrame) -> float:
-    return 0.0 if part.is_empty() else largest(part["goodput_share"])
 
 
 def _kilobytes(found: Iterable[int]) -> list[str]:

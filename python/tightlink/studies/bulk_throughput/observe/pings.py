@@ -23,14 +23,9 @@ def _losses(queue: str, runs: Mapping[str, Run]) -> pl.DataFrame:
     for window, flows in CALTECH.cells:
         run = runs[f"{queue}/{window}/{flows}"]
         pings = run.flows.filter(pl.col("label").str.starts_with(PING))
-        rows.append({
-            "window_packets": window,
-            "flows": flows,
-            "tcp": cell(run, CALTECH.path)["loss"],
-            "ping": int(pings["packets_dropped"].sum()) / int(pings["packets_sent"].sum()),
-            "pings": int(pings["packets_sent"].sum()),
-        })  # fmt: skip
-    return pl.DataFrame(rows)
+        dropped, sent = (int(pings[name].sum()) for name in ("packets_dropped", "packets_sent"))
+        rows.append((window, flows, cell(run, CALTECH.path)["loss"], dropped / sent, sent))
+    return pl.DataFrame(rows, ["window_packets", "flows", "tcp", "ping", "pings"], orient="row")
 
 
 def values(found: Mapping[str, pl.DataFrame]) -> dict[str, object]:

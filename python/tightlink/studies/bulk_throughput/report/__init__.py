@@ -50,11 +50,9 @@ _AROUND_BYTES: Final = 8 + 8
 
 def report(observed: Mapping[str, Any], claims: Mapping[str, Claim]) -> Report:
     """The report's text, tables and charts."""
-    own = [claim for claim in claims.values() if claim.origin == "document"]
+    own = [claim.holds for claim in claims.values() if claim.origin == "document"]
     named: dict[str, Any] = {
-        "failed": sum(claim.holds is False for claim in own),
-        "held": sum(claim.holds is True for claim in own),
-        "undecided": sum(claim.holds is None for claim in own),
+        **{name: own.count(holds) for name, holds in (("failed", False), ("held", True), ("undecided", None))},
         "setup": vars(paths),
         "cross": CROSS,
         "size": SIZE,
@@ -131,12 +129,10 @@ def _of_alternatives(found: Mapping[str, Weighed], values: Mapping[str, Any]) ->
         for own in (each.alternative,)
     )
     misses = {each.alternative.title: [100 * miss for miss in each.misses.values()] for each in found.values()}
-    statements = {
-        each.alternative.title: [
-            f"{_VERDICTS[claim.holds]}: {claim.observed_text}" for claim in (each.verdicts[key] for key in common)
-        ]
-        for each in found.values()
-    }
+    statements = {}
+    for each in found.values():
+        decided = [each.verdicts[key] for key in common]
+        statements[each.alternative.title] = [f"{_VERDICTS[one.holds]}: {one.observed_text}" for one in decided]
     r2: list[dict[str, Any]] = [
         {"alternative": each.alternative.title, "observed": words}
         | {place.site: values[f"alternatives.{name}"][kind][place.name].origin.value for place in paths.SITES}
@@ -250,13 +246,8 @@ def _of_unknowns(found: Sequence[Explained]) -> Parts:
     """What the prediction for Caltech may not know of its path: traffic, bandwidth, or both."""
     first, nearest = found[0], min(found, key=lambda each: each.mean_miss)
     rows = [
-        {
-            "bandwidth_bps": each.unknown.bandwidth_bps,
-            "traffic %": 100 * each.unknown.cross,
-            **each.misses,
-            "mean miss": each.mean_miss,
-            "AIC": each.aic,
-        }
+        {"bandwidth_bps": each.unknown.bandwidth_bps, "traffic %": 100 * each.unknown.cross}
+        | {**each.misses, "mean miss": each.mean_miss, "AIC": each.aic}
         for each in found
     ]
     digits = dict.fromkeys([*first.misses, "mean miss"], ".3f") | {"AIC": ".1f", "traffic %": ".0f"}
@@ -268,10 +259,7 @@ def _of_unknowns(found: Sequence[Explained]) -> Parts:
         "beside": next(each for each in found if each.unknown.cross == CROSS),
     }
     return named, {
-        "unknown": [
-            residuals.scatter(paths.CALTECH, first.points),
-            residuals.over_windows(paths.CALTECH, first.points),
-        ],
+        "unknown": [draw(paths.CALTECH, first.points) for draw in (residuals.scatter, residuals.over_windows)],
         "pairs": Table(pl.DataFrame(rows), formats=digits),
     }
 
@@ -283,12 +271,8 @@ def _of_ns2(tables: Mapping[str, pl.DataFrame], values: Mapping[str, Any]) -> Pa
         for name, place in product(UNDER, WITH_NS2)
     ], infer_schema_length=None)  # fmt: skip
     plain = next(name for name, under in UNDER.items() if under is paths.DEFAULTS)
-    points = pl.concat(
-        tables[f"{plain}.{place.name}"].select(
-            "window_packets", "flows", "ns2_bps", "here_bps", path=pl.lit(place.title)
-        )
-        for place in WITH_NS2
-    )
+    columns = ("window_packets", "flows", "ns2_bps", "here_bps")
+    points = pl.concat(tables[f"{plain}.{place.name}"].select(*columns, path=pl.lit(place.title)) for place in WITH_NS2)
     top = largest(points["ns2_bps"])
     equality = pl.DataFrame({"ns2_bps": [0.0, top], "here_bps": [0.0, top], "line": ["equality"] * 2})
     counts = ("lossless_cells", "lossless_counted", "lossy_cells", "lossy_counted")

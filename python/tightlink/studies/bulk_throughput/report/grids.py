@@ -44,7 +44,7 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
             f"{percent(top['loss'], 1)}. Settings that lose no more than {percent(LITTLE, 1)} get "
             f"{percent(chosen[place.name].best['goodput_share'])} at most.",
         }
-    named = {
+    named: dict[str, Any] = {
         key: {
             "best": chosen[place.name].best,
             "cheapest": chosen[place.name].cheapest,
@@ -52,13 +52,10 @@ def of_grids(grids: Mapping[str, pl.DataFrame]) -> Parts:
         }
         for key, place in (("daresbury", paths.DARESBURY), ("caltech", paths.CALTECH), ("tenms", paths.CALTECH_10MS))
     }
-    return (
-        named | {"sites": sites, "single": single.row(0, named=True), "little": LITTLE, "nearly": NEARLY},
-        {
-            "choices": Table.of({"path": "", "BDP kB": ".0f", "rule": ""} | _CELL | {"rtt_loaded_s": ""}, rows),
-            **{f"grid.{place.name}": two(grids[place.name]) for place in paths.PATHS},
-        },
-    )
+    choices = Table.of({"path": "", "BDP kB": ".0f", "rule": ""} | _CELL | {"rtt_loaded_s": ""}, rows)
+    drawn = {f"grid.{place.name}": two(grids[place.name]) for place in paths.PATHS}
+    named |= {"sites": sites, "single": single.row(0, named=True), "little": LITTLE, "nearly": NEARLY}
+    return named, {"choices": choices, **drawn}
 
 
 def _cell(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -127,9 +124,8 @@ def of_properties(found: pl.DataFrame) -> Parts:
         for name, title in FACTORS.items()
     ]  # fmt: skip
     rows = [drawn[first : first + _ACROSS] for first in range(0, len(drawn), _ACROSS)]
-    return {"at_once": at[rtt_s], "at_twice": at[2 * rtt_s]}, {
-        f"property-{number}": row for number, row in enumerate(rows)
-    }
+    named = {f"property-{number}": row for number, row in enumerate(rows)}
+    return {"at_once": at[rtt_s], "at_twice": at[2 * rtt_s]}, named
 
 
 def _property(found: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -25,13 +25,8 @@ SIZE: Final = "120 KiB"
 
 def scenario(window: int, flows: int) -> Scenario:
     """A transfer to Caltech with pings beside it."""
-    ping = Cbr(
-        flows=_PINGS,
-        interval="1 s",
-        start=[f"{1000 * index // _PINGS} ms" for index in range(_PINGS)],
-        udp=Udp(datagram="100 B"),
-        **competing_ends(flows),
-    )
+    start = [f"{1000 * index // _PINGS} ms" for index in range(_PINGS)]
+    ping = Cbr(flows=_PINGS, interval="1 s", start=start, udp=Udp(datagram="100 B"), **competing_ends(flows))
     return CALTECH.path.scenario(window, flows, traffic={PING: ping}, tcp=CHOSEN.tcp)
 
 
