@@ -101,15 +101,10 @@ def _findings(leading: Sequence[tuple[str, Section]]) -> str:
     kinds = Counter(kind for kind, _ in leading)
     said = []
     for kind, section in leading:
-        first, rest = _main_clause(section.finding)
-        said.append(f"**{section.title}:** {section.finding}" if kinds[kind] > 1 else f"**{first}**{rest}")
+        # Up to the first colon or semicolon.
+        first, *rest = re.split("(?=[:;])", section.finding, maxsplit=1)
+        said.append(f"**{section.title}:** {section.finding}" if kinds[kind] > 1 else f"**{first}**{''.join(rest)}")
     return "\n\n".join(said)
-
-
-def _main_clause(finding: str) -> tuple[str, str]:
-    """A finding up to its first colon or semicolon, and the rest."""
-    end = min(place for place in (*map(finding.find, ":;"), len(finding)) if place >= 0)
-    return finding[:end], finding[end:]
 
 
 def _verdicts_in_words(claims: Mapping[str, Claim]) -> dict[str, object]:
@@ -227,7 +222,7 @@ def _verdicts(found: Sensitivity, claims: Mapping[str, Claim]) -> pl.DataFrame:
 def _influence(found: Sensitivity) -> pl.DataFrame:
     """Ψ of each parameter: the document's, and ours by two tests."""
     ours = {
-        "here, Lenth's test": found.influence.filter(pl.col("row") == "weighted"),
+        "here, Lenth's test": found.influence_weighted,
         "here, joint model, second period": found.influence_joint,
     }
     theirs = [found.influence_there[IDS[factor]] for factor in found.influence_joint["factor"]]
@@ -241,7 +236,7 @@ def _alone(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
     apart = Counter(tree.apart for tree in one.dendrograms if tree.apart is not None)
     heavy = one.table.filter(pl.col("condition").is_in(one.by_congestion[-third:]))
     blocks = {
-        "means": heavy.group_by("algorithm", maintain_order=True).agg(pl.col(_SHOWN).mean()),
+        "means": _means(heavy, _SHOWN),
         "dendrograms": charts.dendrograms(
             [replace(tree, condition=one.titled(tree)) for tree in one.dendrograms],
             names={name: name for name in one.found.experiment.algorithms},
@@ -267,8 +262,12 @@ def _alone(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
 def _delay(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
     """What is claimed of the controls that go by delay alone."""
     short = one.table.filter(pl.col("condition").is_in(one.heavy_and_short))
-    means = short.group_by("algorithm", maintain_order=True).agg(pl.col(PATHOLOGY).mean())
-    return {"short": len(one.heavy_and_short)}, {"means": means}, {}
+    return {"short": len(one.heavy_and_short)}, {"means": _means(short, PATHOLOGY)}, {}
+
+
+def _means(table: pl.DataFrame, responses: Sequence[str]) -> pl.DataFrame:
+    """By control."""
+    return table.group_by("algorithm", maintain_order=True).agg(pl.col(responses).mean())
 
 
 def _half(one: Mixed, _: Mapping[str, Claim]) -> Filling:
@@ -299,10 +298,6 @@ def _window(one: Windows, _: Mapping[str, Claim]) -> Filling:
     """Gains by window and control."""
     gains = one.gains.filter(pl.col("file") == LARGE).pivot("window", index="control", values="gain")
     return {}, {"gains": gains}, {}
-
-
-def _prices(one: Homogeneous, _: Mapping[str, Claim]) -> Filling:
-    return {}, {"means": one.table.group_by("algorithm", maintain_order=True).agg(pl.col(_PRICED).mean())}, {}
 
 
 def _thresholds(both: tuple[Mixed, Mixed], _: Mapping[str, Claim]) -> Filling:
@@ -395,7 +390,7 @@ _FILLINGS: Final[dict[str, Callable[[Any, Mapping[str, Claim]], Filling]]] = {
     "half": _half,
     "all": _all,
     "window": _window,
-    "prices": _prices,
+    "prices": lambda one, _: ({}, {"means": _means(one.table, _PRICED)}, {}),
     "choices": lambda one, _: ({}, {"verdicts": one.verdicts}, {}),
     "thresholds": _thresholds,
     "oscillation": _oscillation,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from tightlink.analysis.responses.outliers import outliers
 from tightlink.analysis.responses.pca import Components, components
 from tightlink.diagnosis.words import listed
 from tightlink.experiment.claims import Claim
-from tightlink.lazy import stats
+from tightlink.lazy import Array, stats
 from tightlink.numbers import percent
 from tightlink.studies.claims_table import ClaimsTable
 from tightlink.studies.congestion_control.observe.anchors import unlike
@@ -90,12 +90,9 @@ class Homogeneous:
         Of the document's seven controls, from the condition with the smallest loss of standard TCP to that with the
         largest.
         """
-        table = self.found.table
-        own = table.filter(
-            pl.col("period") == CONGESTION, ~pl.col("response").is_in(BESIDE), pl.col("algorithm") != _EIGHTH
-        )
-        found = clusters(own.select("condition", "algorithm", "response", "value"), condition="condition",
-                         algorithm="algorithm")  # fmt: skip
+        kept = (pl.col("period") == CONGESTION, ~pl.col("response").is_in(BESIDE), pl.col("algorithm") != _EIGHTH)
+        own = self.found.table.filter(*kept).select("condition", "algorithm", "response", "value")
+        found = clusters(own, condition="condition", algorithm="algorithm")
         return sorted(found, key=lambda tree: self.by_congestion.index(int(tree.condition)))
 
     def titled(self, tree: Dendrogram) -> str:
@@ -148,18 +145,14 @@ class Homogeneous:
         ]
         return replace(found, scores=found.scores.with_columns(group=pl.concat_str(levels, separator=", ")))
 
-    def ratios(
-        self, control: str, response: str, conditions: Sequence[int], period: str = CONGESTION
-    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def ratios(self, control: str, response: str, conditions: Sequence[int], period: str = CONGESTION) -> Array:
         """A control's response over standard TCP's, condition by condition."""
         table = self.table if period == CONGESTION else self.found.responses(period)
         wide = table.filter(pl.col("condition").is_in(list(conditions)))
         wide = wide.pivot("algorithm", index="condition", values=response).filter(pl.col(STANDARD) > 0)
         return (wide[control] / wide[STANDARD]).to_numpy()
 
-    def over_others(
-        self, control: str, response: str, conditions: Sequence[int]
-    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def over_others(self, control: str, response: str, conditions: Sequence[int]) -> Array:
         """A control's response over that of the farthest of those that do not go by delay alone.
 
         That is the largest of theirs, or the smallest where less is worse.
@@ -170,6 +163,10 @@ class Homogeneous:
         wide = wide.pivot("algorithm", index="condition", values=response).with_columns(farthest=farthest)
         wide = wide.filter(pl.col("farthest") > 0)
         return (wide[control] / wide["farthest"]).to_numpy()
+
+    def told(self, name: str, ratios: Array, response: str, controls: Collection[str]) -> dict[str, object]:
+        """What claims compare of ratios of a response, and why nothing is said of it at this size."""
+        return of_ratios(name, ratios) | {f"{name}.thin": unlike(self.found.size, response, controls)}
 
     @cached_property
     def heavy_and_short(self) -> list[int]:
@@ -207,22 +204,18 @@ def values(one: Homogeneous) -> dict[str, object]:
     }
     others = set(algorithms).difference(FAST, [STANDARD])
     if "bic" in others:
-        found |= of_ratios("bic.congested", one.ratios("bic", _CONGESTED, heavy))
-        found["bic.congested.thin"] = unlike(one.found.size, _CONGESTED, (STANDARD, "bic"))
+        found |= one.told("bic.congested", one.ratios("bic", _CONGESTED, heavy), _CONGESTED, (STANDARD, "bic"))
     for control in set(FAST).intersection(algorithms):
         for response in PATHOLOGY[:-1]:
-            found |= of_ratios(
-                f"exception.{control}.{response}", one.over_others(control, response, one.heavy_and_short)
-            )
-            found[f"exception.{control}.{response}.thin"] = unlike(one.found.size, response, (control, *others))
+            ratios = one.over_others(control, response, one.heavy_and_short)
+            found |= one.told(f"exception.{control}.{response}", ratios, response, (control, *others))
     for control in others:
         for response in CHANGES:
-            found |= of_ratios(f"{control}.{response}", one.ratios(control, response, one.by_congestion))
-            found[f"{control}.{response}.thin"] = unlike(one.found.size, response, (STANDARD, control))
+            ratios = one.ratios(control, response, one.by_congestion)
+            found |= one.told(f"{control}.{response}", ratios, response, (STANDARD, control))
         for period in (CONGESTION, "after"):
             ratios = one.ratios(control, "sources_transmitting", one.by_congestion, period)
-            found |= of_ratios(f"{control}.{period}", ratios)
-            found[f"{control}.{period}.thin"] = unlike(one.found.size, "sources_transmitting", (STANDARD, control))
+            found |= one.told(f"{control}.{period}", ratios, "sources_transmitting", (STANDARD, control))
     return {f"experiment-{one.found.name}.{name}": value for name, value in found.items()} | pathology_values(one)
 
 
@@ -239,8 +232,8 @@ def pathology_values(one: Homogeneous) -> dict[str, object]:
     for control in set(FAST).intersection(one.found.experiment.algorithms):
         for response in PATHOLOGY:
             name = f"experiment-{one.found.name}.{control}.{response}"
-            found |= of_ratios(name, one.ratios(control, response, one.heavy_and_short))
-            found[f"{name}.thin"] = unlike(one.found.size, response, (STANDARD, control))
+            ratios = one.ratios(control, response, one.heavy_and_short)
+            found |= one.told(name, ratios, response, (STANDARD, control))
     return found
 
 
@@ -285,15 +278,12 @@ class Choices:
         parts = pl.col("algorithm").str.split_exact(", ", 1).struct.rename_fields(["algorithm", "variant"])
         table = self.found.table.with_columns(parts.alias("parts")).drop("algorithm").unnest("parts")
         own = replace(self.found.experiment, name=_CHOICES_OF, variants={})
-        one = Homogeneous(
-            replace(self.found, experiment=own, table=table.filter(pl.col("variant") == variant).drop("variant"))
-        )
+        table = table.filter(pl.col("variant") == variant).drop("variant")
         compared = set(own.algorithms).difference([STANDARD])
         whole = ClaimsTable.read(Path(__file__).parents[1] / "claims.toml").of([_CHOICES_OF])
-        claims = replace(
-            whole, statements=tuple(each for each in whole.statements if each.id.split(".")[1] in compared)
-        )
-        return {claim.id: claim for claim in claims.judged(values(one))}
+        kept = tuple(each for each in whole.statements if each.id.split(".")[1] in compared)
+        observed = values(Homogeneous(replace(self.found, experiment=own, table=table)))
+        return {claim.id: claim for claim in replace(whole, statements=kept).judged(observed)}
 
 
 def _verdict(claim: Claim) -> str:

@@ -164,13 +164,12 @@ def values(one: Mixed) -> dict[str, object]:
         found[f"gain.{file}.few"] = few if many < _FEWEST else ""
         found |= of_ratios(f"gained.{file}", one.over_web(file))
     found |= of_ratios("web", one.gains(FILES[0])["gain"].to_numpy())
-    for name, half in zip(("calm", "congested"), one.halves, strict=True):
+    large = [one.gains(FILES[2]).filter(pl.col("condition").is_in(half))["gain"].to_numpy() for half in one.halves]
+    for name, half, gains in zip(("calm", "congested"), one.halves, large, strict=True):
         ranked = one.standard_ranks_of(half)
         order = ranked.summary["algorithm"].to_list()
         found |= {f"{control}.{name}.fair_place": place for place, control in enumerate(order, start=1)}
         found[f"{name}.open"] = _alike(ranked, "what standard TCP gets")
-    large = [one.gains(FILES[2]).filter(pl.col("condition").is_in(half))["gain"].to_numpy() for half in one.halves]
-    for name, gains in zip(("calm", "congested"), large, strict=True):
         found |= of_ratios(f"large.{name}", gains)
     found["large.halves_p"] = float(stats.mannwhitneyu(*large).pvalue) if all(each.size for each in large) else 1.0
     # As the document has them: biplots of large files over very fast paths, bars of movies where little is lost.

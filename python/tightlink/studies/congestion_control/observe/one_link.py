@@ -38,12 +38,12 @@ def read(name: str, runs: Mapping[str, Run]) -> pl.DataFrame:
     ``newcomers``: ``share``, the newcomer's goodput over an equal part of the link's rate. Of ``increase``:
     ``full_s``, ``goodput_bps``, ``loss``, and what is ``kept`` of a window after a loss.
     """
-    return one_link.CASES[name].table(runs, _MEASURES[name])
+    return one_link.CASES[name].table(runs, _KINDS[name][0])
 
 
 def values(name: str, table: pl.DataFrame) -> dict[str, object]:
     """What claims compare, by name."""
-    return {f"{name}.{key}": value for key, value in _VALUES[name](table).items()}
+    return {f"{name}.{key}": value for key, value in _KINDS[name][1](table).items()}
 
 
 def _swings(run: Run, control: tuple[str, int | None], flows: int, buffer_packets: int) -> dict[str, Any]:
@@ -73,10 +73,11 @@ def _of_oscillation(table: pl.DataFrame) -> dict[str, object]:
     inside = fast.filter(pl.col("room") != 1)
     short, long = inside.filter(pl.col("room") < 1), inside.filter(pl.col("room") > 1)
     least, alpha = table["buffer_packets"].min(), fast["alpha_packets"].max()
+    shortest = pl.col("buffer_packets") == least
     groups = {
         "fast-at": adapted,
-        "fast-at.shortest": adapted.filter(pl.col("buffer_packets") == least),
-        "fast.shortest": fast.filter(pl.col("buffer_packets") == least),
+        "fast-at.shortest": adapted.filter(shortest),
+        "fast.shortest": fast.filter(shortest),
         "fixed": fast.filter(pl.col("alpha_packets") == alpha),
     }
     found: dict[str, object] = {
@@ -210,9 +211,9 @@ def _of_threshold(table: pl.DataFrame, control: str) -> Array:
     return (wide["unlimited"] / wide["100 packets"]).to_numpy()
 
 
-_MEASURES: Final[dict[str, Callable[..., Mapping[str, Any]]]] = {
-    "oscillation": _swings,
-    "newcomers": _share,
-    "increase": _growth,
+#: What is measured of a run, and what claims compare of the table of all.
+_KINDS: Final[dict[str, tuple[Callable[..., Mapping[str, Any]], Callable[[pl.DataFrame], dict[str, object]]]]] = {
+    "oscillation": (_swings, _of_oscillation),
+    "newcomers": (_share, _of_newcomers),
+    "increase": (_growth, _of_increase),
 }
-_VALUES: Final = {"oscillation": _of_oscillation, "newcomers": _of_newcomers, "increase": _of_increase}

@@ -32,10 +32,7 @@ def of_ratios(name: str, ratios: Array) -> dict[str, object]:
     low, high = (ordered[outside - 1], ordered[-outside]) if outside else (0.0, math.inf)
     none = "" if ratios.size else "There is none to compare at this size."
     alike = low >= 1 - MARGIN and high <= 1 + MARGIN
-    decided = {
-        "side": low > 1 or high < 1,
-        "alike": alike or high < 1 - MARGIN or low > 1 + MARGIN,
-    }
+    decided = {"side": low > 1 or high < 1, "alike": alike or high < 1 - MARGIN or low > 1 + MARGIN}
     return {
         f"{name}.ratio": float(np.median(ratios)) if ratios.size else math.nan,
         f"{name}.low": float(low),

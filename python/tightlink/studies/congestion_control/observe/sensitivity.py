@@ -70,6 +70,11 @@ class Sensitivity:
         return pl.concat([rows, weighted.select(rows.columns)])
 
     @property
+    def influence_weighted(self) -> pl.DataFrame:
+        """Ψ as the document weights it."""
+        return self.influence.filter(pl.col("row") == "weighted")
+
+    @property
     def error_from(self) -> str:
         """What tells how far effects may be off, in words."""
         replicated = self.found.experiment.replications > 1
@@ -109,7 +114,7 @@ class Sensitivity:
 
     @property
     def _by_influence(self) -> list[str]:
-        own = self.influence.filter(pl.col("row") == "weighted").sort("psi", descending=True, maintain_order=True)
+        own = self.influence_weighted.sort("psi", descending=True, maintain_order=True)
         return [IDS[factor] for factor in own["factor"]]
 
     @property
@@ -197,14 +202,12 @@ def values(found: Sensitivity) -> dict[str, object]:
     """What claims compare, by name."""
     readings = Readings(found.effects.filter(pl.col("row") == CONGESTION))
     size = found.found.size
+    groups = [group for group in found.correlation.groups if len(group.responses) > 1]
     named = {
         **dict(_signs(readings, size)),
         **_six(readings, size),
         **_order(found),
         **_without_effect(found, readings),
-    }
-    groups = [group for group in found.correlation.groups if len(group.responses) > 1]
-    named |= {
         "dimensions": len(groups),
         "dimensions.alone": len(found.correlation.groups) - len(groups),
         "runs": found.found.experiment.conditions.height,
@@ -281,13 +284,10 @@ def _six(readings: Readings, size: Size) -> dict[str, object]:
     named: dict[str, object] = {}
     for parameter in document.SIX:
         own = readings.effect(parameter, "sources_transmitting")
-        named |= {
-            f"transmitting.{parameter}.p": math.nan if own is None else own["p_joint"],
-            f"transmitting.{parameter}.p_lenth": math.nan if own is None else own["p"],
-            f"transmitting.{parameter}.change": math.nan if own is None else own["relative_effect"],
-            f"transmitting.{parameter}.seen": own is not None and _seen(own),
-            f"transmitting.{parameter}.unseen": _unseen(own),
-        }
+        columns = {"p": "p_joint", "p_lenth": "p", "change": "relative_effect"}
+        each = {name: math.nan if own is None else own[column] for name, column in columns.items()}
+        each |= {"seen": own is not None and _seen(own), "unseen": _unseen(own)}
+        named |= {f"transmitting.{parameter}.{name}": value for name, value in each.items()}
     there = [own for own in (readings.effect(name, "sources_transmitting") for name in document.NAME_OF) if own]
     marked = [IDS[own["factor"]] for own in there if own["p"] < document.STRONG]
     named["transmitting.marked"] = len(marked)
@@ -311,12 +311,9 @@ def _of_our_levels(found: Sensitivity) -> str:
 def _order(found: Sensitivity) -> dict[str, object]:
     """The order of influence, by Lenth's test; beside it by the joint model's."""
     theirs = found.influence_there
-    table = found.influence.filter(pl.col("row") == "weighted")
-    own = {IDS[factor]: psi for factor, psi in table.select("factor", "psi").rows()}
-    joint = {IDS[factor]: psi for factor, psi in found.influence_joint.select("factor", "psi").rows()}
     by_lenth, by_joint = (
-        float(stats.spearmanr(list(theirs.values()), [each.get(name, 0.0) for name in theirs]).statistic)
-        for each in (own, joint)
+        float(stats.spearmanr(list(theirs.values()), [psi.get(name, 0.0) for name in theirs]).statistic)
+        for psi in map(_psi, (found.influence_weighted, found.influence_joint))
     )
     return {
         "order": by_lenth,
@@ -327,11 +324,15 @@ def _order(found: Sensitivity) -> dict[str, object]:
     }
 
 
+def _psi(influence: pl.DataFrame) -> dict[str, float]:
+    """Ψ by the document's names of parameters."""
+    return {IDS[factor]: psi for factor, psi in influence.select("factor", "psi").rows()}
+
+
 def _without_effect(one: Sensitivity, readings: Readings) -> dict[str, object]:
     """Ψ of parameters that the document finds without effect, and how far they can move its responses, as read here."""
     responses = sorted({readings.response(number)[0] for number in document.effects()})
-    influence = one.influence.filter(pl.col("row") == "weighted")
-    psi = {IDS[factor]: own for factor, own in influence.select("factor", "psi").rows()}
+    psi = _psi(one.influence_weighted)
     named: dict[str, object] = {}
     for parameter in document.WITHOUT_EFFECT:
         largest, surest = (0.0, ""), (0.0, "")
