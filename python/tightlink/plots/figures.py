@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tightlink import arguments
@@ -120,8 +121,7 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
     ax.grid(visible=False)
     ax.set_yticks(places if len(places) <= _FLOW_LABELS else [], names if len(places) <= _FLOW_LABELS else [])
     ax.tick_params(axis="y", length=0)
-    named = len(ax.get_legend_handles_labels()[1])
-    if named:
+    if named := len(ax.get_legend_handles_labels()[1]):
         columns = named if named <= _ONE_LINE else 2
         ax.legend(**LEGEND, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, handlelength=1, borderaxespad=0.2)
     return ax
@@ -230,16 +230,14 @@ def scatter_with_curves(  # noqa: PLR0913
         ax.set(xscale="log", yscale="log")
         for axis in (ax.xaxis, ax.yaxis):
             plain_powers(axis)
-    dashes = ("-", "--", ":", "-.")
     span = [value for value in frame[x].drop_nulls().to_list() if value > 0 or not log]
-    for place, (name, curve) in enumerate((curves or {}).items()):
+    for (name, curve), dash in zip((curves or {}).items(), cycle(("-", "--", ":", "-.")), strict=False):
         if callable(curve):
             ends = (min(span, default=1.0), max(span, default=2.0))
             at = np.geomspace(*ends, _DENSE) if log else np.linspace(*ends, _DENSE)
             heights = np.broadcast_to(np.asarray(curve(at), dtype=float), at.shape)
         else:
             at, heights = (np.asarray(list(values), dtype=float) for values in curve)
-        dash = dashes[place % len(dashes)]
         ax.plot(at * across.factor, heights * up.factor, dash, color=palette.NEUTRAL, label=name, zorder=1)
     for name, color, part in _lines(frame, by):
         ax.scatter(_values(part, x, across), _values(part, y, up), s=18, label=name, zorder=2, linewidths=0, **color)
@@ -274,9 +272,7 @@ def _lines(
 def _axis(frame: pl.DataFrame, column: str, drawn: str) -> labels.Axis:
     """The axis of a column of numbers; as it is drawn already, where something of this column is."""
     numbers(frame, [column])
-    if there := labels.axis_drawn(column, drawn):
-        return there
-    return labels.axis_of(frame, column)
+    return labels.axis_drawn(column, drawn) or labels.axis_of(frame, column)
 
 
 def _values(frame: pl.DataFrame, column: str, axis: labels.Axis) -> list[float]:

@@ -43,11 +43,10 @@ def chain_evolution(chains: PiecewiseChain, *, ax: Axes | None = None) -> Axes:
     shown = [state for state in chains.states if (table.filter(table["state"] == state)["observed"] > _SEEN).any()]
     for place, state in enumerate(shown):
         part = table.filter(table["state"] == state).gather_every(_every(chains))
-        times, color = part["time_s"].to_list(), palette.SERIES[place % len(palette.SERIES)]
-        ax.plot(times, (100 * part["observed"]).to_list(), color=color, linewidth=0.6, alpha=0.5)
-        ax.plot(times, (100 * part["share"]).to_list(), color=color, label=state)
-        ax.fill_between(times, (100 * part["low"]).to_list(), (100 * part["high"]).to_list(), color=color, alpha=_BAND,
-                        linewidth=0)  # fmt: skip
+        times, color = part["time_s"], palette.SERIES[place % len(palette.SERIES)]
+        ax.plot(times, 100 * part["observed"], color=color, linewidth=0.6, alpha=0.5)
+        ax.plot(times, 100 * part["share"], color=color, label=state)
+        ax.fill_between(times, 100 * part["low"], 100 * part["high"], color=color, alpha=_BAND, linewidth=0)
     return _over_time(ax, chains, "share of all (%); thin: seen")
 
 
@@ -68,12 +67,11 @@ def chain_arrivals(chains: PiecewiseChain, goal: str, *, ax: Axes | None = None)
     """
     ax = axes(ax)
     table = chains.arrivals_over_time(goal).gather_every(_every(chains))
-    times = table["time_s"].to_list()
     interval = chains.observed["time_s"][1] - chains.observed["time_s"][0]
-    rates = {name: (table[name] / interval).to_list() for name in ("arrivals", "low", "high", "observed")}
-    ax.plot(times, rates["observed"], color=palette.PALE, linewidth=0.8, label="seen")
-    ax.plot(times, rates["arrivals"], color=palette.SERIES[1], label="chain")
-    ax.fill_between(times, rates["low"], rates["high"], color=palette.SERIES[1], alpha=_BAND, linewidth=0)
+    seen, rate, low, high = (table[name] / interval for name in ("observed", "arrivals", "low", "high"))
+    ax.plot(table["time_s"], seen, color=palette.PALE, linewidth=0.8, label="seen")
+    ax.plot(table["time_s"], rate, color=palette.SERIES[1], label="chain")
+    ax.fill_between(table["time_s"], low, high, color=palette.SERIES[1], alpha=_BAND, linewidth=0)
     return _over_time(ax, chains, f"{goal} per second")
 
 
@@ -93,13 +91,11 @@ def chain_perturbation(curves: pl.DataFrame, *, ax: Axes | None = None) -> Axes:
         ("taken from the transition's probability (%)", 'arrivals left (%)')
     """
     ax = axes(ax)
-    parts = {
-        name: curves.filter(curves["transition"] == name) for name in curves["transition"].unique(maintain_order=True)
-    }
-    steepest = sorted(parts, key=lambda name: float(parts[name]["remaining"].sum()))[:_MOST_CURVES]
-    for place, name in enumerate(steepest):
-        ax.plot((100 * parts[name]["share"]).to_list(), (100 * parts[name]["remaining"]).to_list(), label=name,
-                color=palette.SERIES[place], linestyle=_LINES[place % len(_LINES)])  # fmt: skip
+    parts = curves.partition_by("transition", maintain_order=True)
+    steepest = sorted(parts, key=lambda part: float(part["remaining"].sum()))[:_MOST_CURVES]
+    for place, part in enumerate(steepest):
+        color, dash = palette.SERIES[place], _LINES[place % len(_LINES)]
+        ax.plot(100 * part["share"], 100 * part["remaining"], dash, color=color, label=part["transition"][0])
     ax.set(xlabel="taken from the transition's probability (%)", ylabel="arrivals left (%)", xlim=(0, 100))
     ax.set_ylim(bottom=0)
     return legend(ax)

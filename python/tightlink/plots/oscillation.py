@@ -12,6 +12,7 @@ from tightlink.lazy import Axes
 from tightlink.plots import labels, palette
 from tightlink.plots.figures import plain_powers
 from tightlink.plots.style import axes, legend
+from tightlink.reduce import largest, smallest
 
 #: More of them in one figure are a grey band.
 _PERIODS: Final = 20
@@ -42,13 +43,11 @@ def oscillation_series(found: Oscillation, *, column: str = "value", ax: Axes | 
         middle = (series["time_s"][0] + series["time_s"][-1]) / 2
         half = _PERIODS / 2 * found.period_s
         series = series.filter((series["time_s"] - middle).abs() <= half)
-    values = series["value"].to_list()
     up = labels.axis(column, labels.largest(series, "value"))
-    drawn = [value * up.factor for value in values]
-    ax.plot(series["time_s"].to_list(), drawn, color=palette.SERIES[0], linewidth=1)
+    ax.plot(series["time_s"], series["value"] * up.factor, color=palette.SERIES[0], linewidth=1)
     ax.axhline(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1, label="mean")
     ax.set(xlabel="time (s)", ylabel=up.title)
-    if min(values) >= 0:
+    if smallest(series["value"]) >= 0:
         ax.set_ylim(bottom=0)
     ax.margins(x=0)
     return legend(ax)
@@ -74,20 +73,17 @@ def oscillation_spectrum(found: Oscillation, *, ax: Axes | None = None) -> Axes:
     if spectrum.is_empty():
         ax.text(0.5, 0.5, "nothing varies", transform=ax.transAxes, ha="center", color=palette.NEUTRAL)
         return ax
-    frequency = spectrum["frequency_hz"].to_list()
-    chance = f"{100 * found.level:g} %"
-    ax.plot(frequency, spectrum["power"].to_list(), color=palette.SERIES[0], linewidth=0.7, label="spectrum")
-    ax.plot(frequency, spectrum["background"].to_list(), color=palette.SERIES[1], label="noise without a period")
-    ax.plot(frequency, spectrum["threshold"].to_list(), color=palette.SERIES[1], linestyle="--",
-            label=f"its peaks exceed this in {chance}")  # fmt: skip
+    frequency, power, threshold = (spectrum[name] for name in ("frequency_hz", "power", "threshold"))
+    chance = f"its peaks exceed this in {100 * found.level:g} %"
+    ax.plot(frequency, power, color=palette.SERIES[0], linewidth=0.7, label="spectrum")
+    ax.plot(frequency, spectrum["background"], color=palette.SERIES[1], label="noise without a period")
+    ax.plot(frequency, threshold, color=palette.SERIES[1], linestyle="--", label=chance)
     if found.significant:
         ax.axvline(1 / found.period_s, color=palette.NEUTRAL, linestyle=":", linewidth=1,
                    label=f"period {found.period_s:.3g} s")  # fmt: skip
     ax.set(xscale="log", yscale="log")
     # Single frequencies have next to nothing: they would squeeze what matters into the upper half.
-    power: list[float] = spectrum["power"].to_list()
-    top = max(*power, *spectrum["threshold"].to_list())
-    ax.set_ylim(sorted(power)[len(power) // _SQUEEZED], _ROOM * top)
+    ax.set_ylim(power.sort()[power.len() // _SQUEEZED], _ROOM * max(largest(power), largest(threshold)))
     plain_powers(ax.xaxis)
     ax.margins(x=0)
     return legend(ax)

@@ -104,7 +104,8 @@ def _drawn(run: Run) -> list[tuple[str, list[str]]]:
             names = spread(run.flows.filter(pl.col("label").is_in(names)), _MOST_FLOWS)["label"].to_list()
         if metric == "queue_packets":
             # The busiest is drawn even where nothing ever waits: that is an answer, too.
-            names = [name for name in names if name == names[0] or _waits(table, name)][:_MOST_LINKS]
+            waiting = table.filter(pl.col("metric") == "queue_packets", pl.col("value") > 0)["entity"]
+            names = [name for name in names if name in {names[0], *waiting}][:_MOST_LINKS]
         found += [(metric, names)] if names else []
     return found
 
@@ -121,10 +122,6 @@ def spread(flows: pl.DataFrame, most: int) -> pl.DataFrame:
         return flows
     ranked = flows.sort("goodput_bps", maintain_order=True)
     return ranked[[round(place * (ranked.height - 1) / (most - 1)) for place in range(most)]]
-
-
-def _waits(table: pl.DataFrame, name: str) -> bool:
-    return bool((table.filter((pl.col("metric") == "queue_packets") & (pl.col("entity") == name))["value"] > 0).any())
 
 
 def _busiest(run: Run, ax: Axes) -> None:

@@ -86,11 +86,10 @@ def _over(found: Regimes, x: str, y: str, *, log: bool, ax: Axes | None) -> Axes
 
 
 def _draw(ax: Axes, length: Length, x: tuple[str, labels.Axis], y: tuple[str, labels.Axis], color: str) -> None:
-    (across, along), (column, up) = x, y
-    values = [(length.points[name] * axis.factor).to_list() for name, axis in ((across, along), (column, up))]
+    values = [length.points[name] * axis.factor for name, axis in (x, y)]
     ax.plot(*values, color=color, linewidth=1.0, label=f"{length.packet_bytes:g} B", zorder=2)
     for (region,), part in length.points.group_by("region", maintain_order=True):
-        dots = [(part[name] * axis.factor).to_list() for name, axis in ((across, along), (column, up))]
+        dots = [part[name] * axis.factor for name, axis in (x, y)]
         ax.plot(*dots, color=color, linestyle="none", zorder=3, **_MARKERS[str(region)])
 
 
@@ -98,11 +97,8 @@ def _shade(ax: Axes, found: Regimes, x: str, factor: float) -> None:
     """The ground of the regions, from the last probe before each begins; to the end of the axis."""
     bits = [8 * length.packet_bytes if x == "throughput_bps" else 1.0 for length in found.lengths]
     onset = found.onset.low if found.onset is not None else None
-    declines = [
-        (length.decline.low or 0.0) * bit
-        for length, bit in zip(found.lengths, bits, strict=True)
-        if length.decline is not None
-    ]
+    lengths = zip(found.lengths, bits, strict=True)
+    declines = [(each.decline.low or 0.0) * bit for each, bit in lengths if each.decline is not None]
     end = ax.get_xlim()[1]
     starts = [("unstable", onset), ("highly unstable", min(declines, default=None))]
     edges = [(name, start * factor) for name, start in starts if start is not None and start * factor < end]

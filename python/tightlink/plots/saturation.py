@@ -69,8 +69,8 @@ def throughput_over_rate(found: Saturation, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes(ax)
     across, up = (labels.axis_of(found.points, column) for column in ("packets_per_s", "throughput_bps"))
+    sizes = _sizes(found)
     for law in found.laws:
-        sizes = _sizes(found)
         ax.plot(law.packets_per_s(sizes) * across.factor, law.throughput_bps(sizes) * up.factor, **_style(law))
     _scatter(ax, found, ("packets_per_s", across), ("throughput_bps", up))
     return _finished(ax, across, up)
@@ -100,23 +100,22 @@ def bifurcation(
     for place, name in enumerate(("free flow", "saturated")):
         for stable, dash in ((True, "-"), (False, "--")):
             # The point where branches meet belongs to both of their halves.
-            part = branches.filter(
-                (pl.col("branch") == name) & (pl.col("stable").is_null() | (pl.col("stable") == stable))
-            )
+            half = pl.col("stable").is_null() | (pl.col("stable") == stable)
+            part = branches.filter(pl.col("branch") == name, half)
             label = f"{name}, {'stable' if stable else 'unstable'}"
-            heights = (part["throughput_bps"] * up.factor).to_list()
-            ax.plot((part[column] * own.factor).to_list(), heights, dash, color=palette.SERIES[place], label=label)
+            heights = part["throughput_bps"] * up.factor
+            ax.plot(part[column] * own.factor, heights, dash, color=palette.SERIES[place], label=label)
     if measured is not None:
         at = measured["packet_bytes"]
         if reduced:
             ratios = branches.filter(pl.col("reduced") != 1).select(pl.col("packet_bytes") / (1 - pl.col("reduced")))
             at = 1 - at / float(ratios.item(0, 0))
-        ax.scatter(at.to_list(), (measured["throughput_bps"] * up.factor).to_list(), color=palette.NEUTRAL,
-                   label="measured", **_POINTS)  # fmt: skip
+        heights = measured["throughput_bps"] * up.factor
+        ax.scatter(at, heights, color=palette.NEUTRAL, label="measured", **_POINTS)
     if not reduced:
         ax.invert_xaxis()
     # The unstable end of the saturated branch would press all else together.
-    highest = float(branches.filter(pl.col("branch") == "free flow")["throughput_bps"].to_list()[0])
+    highest = float(branches.filter(pl.col("branch") == "free flow")["throughput_bps"][0])
     ax.set_ylim(top=_HEADROOM * highest * up.factor)
     return _finished(ax, own, up)
 
@@ -124,8 +123,8 @@ def bifurcation(
 def _over_size(found: Saturation, column: str, ax: Axes | None) -> Axes:
     ax = axes(ax)
     across, up = labels.axis_of(found.points, "packet_bytes"), labels.axis_of(found.points, column)
+    sizes = _sizes(found)
     for law in found.laws:
-        sizes = _sizes(found)
         ax.plot(sizes, getattr(law, column)(sizes) * up.factor, **_style(law))
     if found.laws:
         critical = found.better.critical_bytes
@@ -138,7 +137,7 @@ def _over_size(found: Saturation, column: str, ax: Axes | None) -> Axes:
 
 def _scatter(ax: Axes, found: Saturation, x: tuple[str, labels.Axis], y: tuple[str, labels.Axis]) -> None:
     for (regime,), part in found.points.group_by("regime", maintain_order=True):
-        values = [(part[name] * axis.factor).to_list() for name, axis in (x, y)]
+        values = [part[name] * axis.factor for name, axis in (x, y)]
         ax.scatter(*values, color=_REGIMES[str(regime)], label=f"measured, {regime}", **_POINTS)
 
 

@@ -32,11 +32,10 @@ def variance_time(found: Burstiness, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes(ax)
     scales = found.scales
-    time = scales["scale_s"].to_list()
-    ax.plot(time, scales["variance"].to_list(), "o", markersize=3, color=palette.SERIES[0], label="variance")
-    ax.plot(time, scales["fit"].to_list(), color=palette.SERIES[0], linewidth=1,
-            label=f"slope of H = {found.hurst_variance:.2f}")  # fmt: skip
-    ax.plot(time, scales["without_memory"].to_list(), "--", color=palette.NEUTRAL, linewidth=1, label="without memory")
+    time, slope = scales["scale_s"], f"slope of H = {found.hurst_variance:.2f}"
+    ax.plot(time, scales["variance"], "o", markersize=3, color=palette.SERIES[0], label="variance")
+    ax.plot(time, scales["fit"], color=palette.SERIES[0], linewidth=1, label=slope)
+    ax.plot(time, scales["without_memory"], "--", color=palette.NEUTRAL, linewidth=1, label="without memory")
     ax.set(xscale="log", yscale="log", xlabel="time scale (s)", ylabel="variance / mean²")
     return legend(ax)
 
@@ -57,9 +56,9 @@ def interarrival_times(found: Arrivals, *, ax: Axes | None = None) -> Axes:
     ax = axes(ax)
     rows = found.distribution
     up = labels.axis("time_between_arrivals_s", rows["time_s"][-1])
-    time = [value * up.factor for value in rows["time_s"].to_list()]
-    ax.plot(time, rows["longer"].to_list(), color=palette.SERIES[0], label="observed")
-    ax.plot(time, rows["exponential"].to_list(), "--", color=palette.NEUTRAL, label="exponential")
+    time = rows["time_s"] * up.factor
+    ax.plot(time, rows["longer"], color=palette.SERIES[0], label="observed")
+    ax.plot(time, rows["exponential"], "--", color=palette.NEUTRAL, label="exponential")
     least = 0.5 / found.arrivals
     ax.set(yscale="log", ylim=(least, 1.2), xlabel=up.title, ylabel="share that is longer")
     return legend(ax)
@@ -81,10 +80,9 @@ def size_tail(found: Tail, *, column: str = "size", ax: Axes | None = None) -> A
     """
     ax = axes(ax)
     rows = found.distribution
-    ax.plot(rows["size"].to_list(), rows["larger"].to_list(), ".", markersize=3, color=palette.SERIES[0], label="flows")
-    fitted = rows.drop_nulls("fit")
-    ax.plot(fitted["size"].to_list(), fitted["fit"].to_list(), color=palette.SERIES[1], linewidth=1.2,
-            label=f"α = {found.alpha.value:.2f}")  # fmt: skip
+    ax.plot(rows["size"], rows["larger"], ".", markersize=3, color=palette.SERIES[0], label="flows")
+    fitted, alpha = rows.drop_nulls("fit"), f"α = {found.alpha.value:.2f}"
+    ax.plot(fitted["size"], fitted["fit"], color=palette.SERIES[1], linewidth=1.2, label=alpha)
     ax.set(xscale="log", yscale="log", xlabel=labels.words(column), ylabel="share that is larger")
     return legend(ax)
 
@@ -106,20 +104,16 @@ def spikes_over_time(found: Spikes, *, column: str = "value", ax: Axes | None = 
     ax = axes(ax)
     rows = found.series
     up = labels.axis(column, labels.largest(rows, "value"))
-    time = rows["time_s"].to_list()
     lines: tuple[tuple[str, dict[str, Any]], ...] = (
         ("value", {"color": palette.SERIES[0], "linewidth": 0.8}),
         ("usual", {"color": palette.NEUTRAL, "linewidth": 1}),
         ("threshold", {"color": palette.NEUTRAL, "linewidth": 0.8, "linestyle": "--"}),
     )
     for name, style in lines:
-        ax.plot(time, [value * up.factor for value in rows[name].to_list()], label=name, **style)
+        ax.plot(rows["time_s"], rows[name] * up.factor, label=name, **style)
     if found.spikes.height:
-        ax.scatter(
-            found.spikes["begin_s"].to_list(),
-            [value * up.factor for value in found.spikes["peak"].to_list()],
-            s=14, color=palette.SERIES[1], zorder=3, label="spikes",
-        )  # fmt: skip
+        begins, peaks = found.spikes["begin_s"], found.spikes["peak"] * up.factor
+        ax.scatter(begins, peaks, s=14, color=palette.SERIES[1], zorder=3, label="spikes")
     ax.set(xlabel="time (s)", ylabel=up.title)
     ax.margins(x=0)
     return legend(ax)
@@ -141,7 +135,7 @@ def correlation_over_lag(found: Lag, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes(ax)
     rows = found.correlations
-    ax.plot(rows["lag_s"].to_list(), rows["correlation"].to_list(), color=palette.SERIES[0], linewidth=1)
+    ax.plot(rows["lag_s"], rows["correlation"], color=palette.SERIES[0], linewidth=1)
     for side in (found.limit, -found.limit):
         ax.axhline(side, color=palette.NEUTRAL, linestyle="--", linewidth=0.8)
     if found.together:

@@ -69,10 +69,8 @@ def effects(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
         ax.annotate(f"{text}  or {others}" if others else text, (size, place), (3, 0), textcoords="offset points",
                     va="center", fontsize=_SMALL, bbox=_WHITE if text else None)  # fmt: skip
     ax.set_yticks(range(rows.height), [named.term(term, shown) for term in rows["term"]], fontsize=_SMALL)
-    ax.set(
-        ylim=(rows.height - 0.4, -0.6),
-        xlabel=f"|{up.title}|" + named.left_out(rows.height, found.effects.height, "effects"),
-    )
+    rest = named.left_out(rows.height, found.effects.height, "effects")
+    ax.set(ylim=(rows.height - 0.4, -0.6), xlabel=f"|{up.title}|{rest}")
     ax.grid(visible=False, axis="y")
     ax.margins(x=0.25)
     _margins(ax.axvline, found, up)
@@ -170,9 +168,8 @@ def _together(found: Steps, shown: Mapping[str, str]) -> list[tuple[str, tuple[f
     """Names of the effects that stand out, in one text where their points are too close for texts of their own."""
     groups: list[list[tuple[str, float, float]]] = []
     near = _NEAR * float(found.half_normal.points["size"][-1])
-    for row in (
-        found.effects.filter(found.effects["term"].is_in(found.half_normal.standing_out[:_NAMED])).sort("effect").rows()
-    ):
+    largest = found.effects["term"].is_in(found.half_normal.standing_out[:_NAMED])
+    for row in found.effects.filter(largest).sort("effect").rows():
         each = (named.term(row[0], shown), *row[2:4])
         if groups and abs(each[2] - groups[-1][-1][2]) < near:
             groups[-1].append(each)

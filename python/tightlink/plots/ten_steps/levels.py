@@ -46,8 +46,8 @@ def ordered(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
     """
     ax, shown, up = axes(ax), named.chosen(found, names), named.axis(found)
     factors = found.design.factors
-    places = found.ordered["place"].to_list()
-    ax.plot(places, (found.ordered["value"] * up.factor).to_list(), marker="o", markersize=3.5, linewidth=0.8)
+    places = found.ordered["place"]
+    ax.plot(places, found.ordered["value"] * up.factor, marker="o", markersize=3.5, linewidth=0.8)
     ax.axhline(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1)
     ax.set_ylabel(up.title)
     ax.set(xticks=[], xlim=(0.5, len(places) + 0.5))
@@ -56,7 +56,7 @@ def ordered(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
     size = min(_LARGEST, _ALL / len(places), _STRIP * height / len(factors) * 2)
     for row, factor in enumerate(factors):
         for sign, face in (("−", "none"), ("+", palette.SERIES[0])):
-            here = found.ordered.filter(found.ordered[factor] == sign)["place"].to_list()
+            here = places.filter(found.ordered[factor] == sign)
             strip.scatter(here, [row] * len(here), s=size, marker="s", facecolor=face, edgecolor=palette.SERIES[0],
                           linewidth=0.6)  # fmt: skip
     font = min(_FONT, _STRIP * height / len(factors))
@@ -75,10 +75,8 @@ def scatter(found: Steps, *, names: Mapping[str, str] | None = None, ax: Axes | 
     factors = found.design.factors
     for place, factor in enumerate(factors):
         rows = found.scatter.filter(found.scatter["factor"] == factor)
-        ax.scatter(
-            (place + _ASIDE * rows["level"]).to_list(), (rows["value"] * up.factor).to_list(), s=14,
-            color=palette.SERIES[0], alpha=0.5, linewidth=0,
-        )  # fmt: skip
+        values = rows["value"] * up.factor
+        ax.scatter(place + _ASIDE * rows["level"], values, s=14, color=palette.SERIES[0], alpha=0.5, linewidth=0)
     ax.axhline(found.mean * up.factor, color=palette.NEUTRAL, linestyle="--", linewidth=1)
     _along(ax, [shown[factor] for factor in factors])
     ax.set(xlabel="each factor low, high", ylabel=up.title)
@@ -135,14 +133,10 @@ def interaction_matrix(found: Steps, *, names: Mapping[str, str] | None = None, 
             ax.plot([column + _LEFT, column + _RIGHT], ends, color=color, marker="o", markersize=2.5, linewidth=1.2)
             text = grouped(f"{cell['effect'] * up.factor:+.3g}")
             ax.text(column + 0.5, row + 0.05, text, ha="center", va="top", fontsize=7)
-    count = len(factors)
-    ax.set_xticks([place + 0.5 for place in range(count)], [shown[factor] for factor in factors])
-    ax.set_yticks([place + 0.5 for place in range(count)], [shown[factor] for factor in factors])
-    ax.set(
-        xlim=(-0.01, count + 0.01),
-        ylim=(count + 0.01, -0.01),
-        xlabel=up.title + named.left_out(count, len(found.design.factors), "factors"),
-    )
+    count, rest = len(factors), named.left_out(len(factors), len(found.design.factors), "factors")
+    for set_ticks in (ax.set_xticks, ax.set_yticks):
+        set_ticks([place + 0.5 for place in range(count)], [shown[factor] for factor in factors])
+    ax.set(xlim=(-0.01, count + 0.01), ylim=(count + 0.01, -0.01), xlabel=up.title + rest)
     ax.grid(visible=False)
     ax.tick_params(length=0)
     ax.xaxis.tick_top()
