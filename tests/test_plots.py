@@ -15,6 +15,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+import captures
 import tightlink as tl
 from drawn import Drawn
 from tightlink import _core, plots
@@ -332,6 +333,19 @@ def test_an_overview_draws_fast_and_slow_flows_in_one_scale() -> None:
     sampled = run.series.filter(pl.col("metric") == "throughput_bps").group_by("entity").agg(pl.col("value").max())
     assert drawn == pytest.approx({name: most / 1e6 for name, most in sampled.rows() if name in drawn})
     assert set(drawn) == {"download", "call"}
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_capture_without_flows_is_drawn_by_what_its_interfaces_carried(tmp_path: Path) -> None:
+    who_has = bytes(6 * [255] + 6 * [17]) + b"\x08\x06" + bytes(28)
+    file = tmp_path / "arp.pcap"
+    file.write_bytes(captures.pcap([(second * 10**9, who_has) for second in range(3)]))
+    run = tl.capture(file)
+    assert run.flows.is_empty()
+    (ax,) = plots.overview(run).axes
+    assert ax.get_xlabel() == "bytes transmitted"
+    assert [bar.get_width() for bar in ax.patches] == [run.links["bytes_out"].sum()]  # type: ignore[attr-defined]
+    assert not plots.limited_by(run).patches
 
 
 def test_what_is_drawn_later_keeps_the_scale_of_the_axes() -> None:

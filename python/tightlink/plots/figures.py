@@ -117,7 +117,7 @@ def limited_by(run: Run, *, ax: Axes | None = None) -> Axes:
             continue
         ax.barh(places, shares, left=left, height=0.7, color=limit.color, label=limit.name)
         left = [start + share for start, share in zip(left, shares, strict=True)]
-    ax.set(xlim=(0, 100), ylim=(len(names) - 0.5, -0.5), xlabel="share of the time (%)")
+    ax.set(xlim=(0, 100), ylim=(max(len(names), 1) - 0.5, -0.5), xlabel="share of the time (%)")
     ax.grid(visible=False)
     ax.set_yticks(places if len(places) <= _FLOW_LABELS else [], names if len(places) <= _FLOW_LABELS else [])
     ax.tick_params(axis="y", length=0)

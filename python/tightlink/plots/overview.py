@@ -59,7 +59,7 @@ def overview(run: Run) -> Figure:
     wanted = _drawn(run) if "series" in run.tables else []
     if not wanted:
         drawn, (ax,) = figure((_WIDTH, SIZE[1]))
-        if "flows" in run.tables:
+        if "flows" in run.tables and run.flows.height:
             limited_by(run, ax=ax)
         elif "links" in run.tables:
             _busiest(run, ax)
@@ -125,11 +125,13 @@ def spread(flows: pl.DataFrame, most: int) -> pl.DataFrame:
 
 
 def _busiest(run: Run, ax: Axes) -> None:
-    rows = run.links.sort("utilization", descending=True, nulls_last=True, maintain_order=True).head(10)
-    across = labels.axis("utilization")
+    _, by = busiest_links(run)
+    rows = run.links.sort(by, descending=True, nulls_last=True, maintain_order=True).head(10)
+    across = labels.axis_of(rows, by)
     places = list(range(rows.height))
-    shares = rows["utilization"].fill_null(0.0) * across.factor
-    ax.barh(places, shares.to_list(), height=0.7, color=palette.SERIES[0])
+    ax.barh(places, rows[by].fill_null(0) * across.factor, height=0.7, color=palette.SERIES[0])
     ax.set_yticks(places, rows["link"].to_list())
-    ax.set(xlim=(0, 100), ylim=(rows.height - 0.5, -0.5), xlabel=across.title)
+    ax.set(ylim=(rows.height - 0.5, -0.5), xlabel=across.title)
+    if by == "utilization":
+        ax.set_xlim(0, 100)
     ax.grid(visible=False)
