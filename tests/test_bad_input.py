@@ -26,6 +26,11 @@ TEXTS = [
         'duration = "10 s"\nlink.w = { ends = ["a", "b"], rate = "1 Mbit/s", delay = 20 }',
         'link.w.delay = 20: expected a unit, too: a time such as "10 ms"; did you mean "20 ms"?',
     ),
+    # A fraction may be one of seconds, as ns-2 has them, or of milliseconds.
+    (
+        'duration = "10 s"\nlink.w = { ends = ["a", "b"], rate = "1 Mbit/s", delay = 0.01 }',
+        'link.w.delay = 0.01: expected a unit, too: a time such as "10 ms"; did you mean "0.01 s" or "0.01 ms"?',
+    ),
     (
         'duration = "10 s"\nlink.w = { ends = ["a", "b"], rate = 10 }',
         'link.w.rate = 10: expected a unit, too: a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"; '
@@ -85,6 +90,14 @@ CHANGES = [
         "2 mbps",
         'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"; did you mean "2 Mbit/s"?',
     ),
+    # As ns-2 and others write them.
+    ("link.a.rate", "1.5Mb", 'did you mean "1.5 Mbit/s"?'),
+    ("link.a.rate", "2mb", 'did you mean "2 Mbit/s"?'),
+    ("link.a.rate", "10M", 'did you mean "10 Mbit/s"?'),
+    ("traffic.u.rate", "448Kb", 'did you mean "448 kbit/s"?'),
+    ("link.a.delay", "50msec", 'did you mean "50 ms"?'),
+    ("link.a.delay", "50 milliseconds", 'did you mean "50 ms"?'),
+    ("link.a.queue", "50 pkts", 'did you mean "50 packets"?'),
     ("link.a.rate", "20 packets", 'expected a rate such as "2 Mbit/s" or a packet rate such as "20 packets/ms"'),
     ("link.a.rate", "20 packets/m", 'did you mean "20 packets/ms"?'),
     ("link.a.rate", "-20 packets/ms", 'expected a packet rate above zero, such as "20 packets/ms"'),
@@ -116,6 +129,19 @@ CHANGES = [
     ("traffic.t.congestion", "cubic", 'did you mean "tcp.congestion"?'),
     ("traffic.t.mss", "1460 B", 'did you mean "tcp.payload"?'),
     ("traffic.t.kind", "ftp", 'did you mean "bulk"?'),
+    ("traffic.t.kind", "telnet", 'did you mean "cbr"?'),
+    ("traffic.u.kind", "pareto", 'did you mean "on-off"?'),
+    ("traffic.t.maxpkts", 100, 'did you mean "bytes"?'),
+    # A payload is that of the transport that carries the traffic.
+    ("traffic.u.payload", "500 B", 'did you mean "udp.payload"?'),
+    ("traffic.u.packetSize_", 500, 'did you mean "udp.datagram"?'),
+    (
+        "traffic.u",
+        {"kind": "cbr", "from": "x", "to": "y", "rate": "1 Mbit/s", "tcp": {}, "mss": "500 B"},
+        'did you mean "tcp.payload"?',
+    ),
+    ("link.a.queue", {"kind": "sfq"}, 'did you mean "fq-codel"?'),
+    ("link.a.queue", {"kind": "wfq"}, 'did you mean "drr"?'),
     ("link.a.queue", {"kind": "fifo", "limit": "5 packets"}, 'did you mean "drop-tail"?'),
     # A path without what it begins with.
     ("a.rate", "1 Mbit/s", "unknown key; did you mean link.a.rate?"),
@@ -158,6 +184,7 @@ CHANGES = [
     ("traffic.t.tcp.congestion", {"kind": "bbr3", "beta": 0.5}, "bbr3 has no options"),
     ("traffic.t.tcp.congestion", {"kind": "cubic", "fast_convergence": 1}, "expected true or false"),
     ("traffic.t.tcp.congestion", {"kind": "cubic", "beta": 2}, "expected a value from 0.1 to 0.99, such as 0.7"),
+    ("traffic.t.tcp.recovery", "vegas", 'did you mean congestion = "vegas" beside it?'),
     ("traffic.t.tcp.recovery", "sak", 'expected one of tahoe, reno, newreno, sack, rack; did you mean "sack"?'),
     ("traffic.t.tcp.slow_start", "hystart+", 'did you mean "hystart++"?'),
     (

@@ -152,6 +152,16 @@ BDP: Final = Kind(
 )
 
 
+#: Units as ns-2 and others write them, in any case or in full: for "did you mean" alone.
+_MEANT: Final = {
+    **dict.fromkeys(("sec", "secs"), "s"),
+    **dict.fromkeys(("msec", "msecs", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("usec", "usecs", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("nsec", "nsecs", "nanosecond", "nanoseconds"), "ns"),
+    **dict.fromkeys(("p", "pkt", "pkts"), "packets"),
+    **{f"{prefix}{bits}": f"{prefix}bit/s" for prefix in "kMGT" for bits in ("", "b")},
+    **{f"{prefix.swapcase()}{bits}": f"{prefix}bit/s" for prefix in "kMGT" for bits in ("", "b")},
+}
 #: A number as some languages write it, with what follows.
 _COMMA: Final = re.compile(r"\d+,\d+(?:\s*\D.*)?")
 #: One that may be a thousand times as much elsewhere: nothing is proposed.
@@ -374,8 +384,8 @@ def _suggest(number: str | None, unit: str | None, kinds: tuple[Kind, ...]) -> s
     for kind in kinds:
         if kind is RATE and (byte_unit := re.fullmatch(r"([kMGT]?)(?:B/s|Bps)", unit)):
             return f'"{format_rate(float(_exact(number)) * 8 * 10 ** _DECIMAL[byte_unit[1]])}"'
-        meant = closest(unit, kind.spellings, likeness=_LIKENESS)
-        if meant is not None:
+        meant = closest(unit, kind.spellings, likeness=_LIKENESS) or _MEANT.get(unit)
+        if meant in kind.spellings:
             return f'"{number} {kind.spellings[meant]}"'
     return None
 
@@ -390,6 +400,8 @@ def _bare(number: str, kind: Kind) -> str | None:
         return None
     if kind is RATE:
         return f'"{format_rate(value if value >= _SLOWEST_BARE else value * 10**6)}"'
+    if kind is DELAY and 0 < value < 1:
+        return f'"{number} s" or "{number} ms"'
     if kind is PACKETS:
         return f'"{format_packets(int(value))}"' if value.is_integer() else f'"{kind.example}"'
     return f'"{number} {kind.bare}"' if kind.bare else f'"{kind.example}"'

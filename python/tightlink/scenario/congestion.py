@@ -194,8 +194,22 @@ def congestion_spec(
     return {"kind": kind, **filled}
 
 
+def control_beside(recovery: object) -> str | None:
+    """The congestion control that somebody has in mind who names it as a loss recovery, as a key with its value.
+
+    Example:
+        >>> control_beside("vegas"), control_beside("sak")
+        ('congestion = "vegas" beside it', None)
+    """
+    return f'congestion = "{recovery}" beside it' if recovery in _names() else None
+
+
+def _names() -> list[str]:
+    return [*(known for known, _ in _core.congestion()), *control.names()]
+
+
 def _check(key: str, name: str) -> None:
-    names = [*(known for known, _ in _core.congestion()), *control.names()]
+    names = _names()
     if name not in names:
         plain = name.casefold().replace("-", "").replace("_", "")
         # Textbooks call the whole of both by the name of the recovery.

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import StrictBool
 
-from tightlink.scenario.congestion import RECOVERIES
+from tightlink.scenario.congestion import RECOVERIES, control_beside
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Congestion, Delay, Ecn, Period, Size, Threshold, Window, choice
 
@@ -38,7 +38,7 @@ class Tcp(Table):
 
     congestion: Congestion | None = None
     """Congestion control, by name (``tightlink list congestion``), or a table of its name as ``kind`` and options."""
-    recovery: Annotated[str, choice(*RECOVERIES)] | None = None
+    recovery: Annotated[str, choice(*RECOVERIES, meant=control_beside)] | None = None
     """Loss recovery: tahoe, reno, newreno, sack or rack."""
     payload: Size | None = None
     """Application bytes in a full segment; the profile adds its headers."""

@@ -2,8 +2,11 @@
 
 Example:
     >>> from tightlink.scenario import Bulk, Link
+    >>> from tightlink.scenario.traffic import Cbr
     >>> meant_key("bandwidth", Link), meant_key("mss", Bulk), meant_key("flow", Bulk)
     ('rate', 'tcp.payload', 'flows')
+    >>> meant_key("payload", Cbr), meant_key("payload", Cbr, beside=["tcp"])
+    ('udp.payload', 'tcp.payload')
     >>> meant_kind("droptail", ["drop-tail", "red"]), meant_kind("ftp", ["bulk", "cbr"])
     ('drop-tail', 'bulk')
 """
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 #: By the key, its names in ns-2, ns-3, mahimahi, Mininet, tc and iperf3, and in textbooks.
 _KEYS: Final = {
-    "bytes": "size volume amount filesize",
+    "bytes": "size volume amount filesize file_size packets maxpkts",
     "congestion": "cc cca control algorithm congestion_control congestion_algorithm",
     "datagram": "packet_size packetsize",
     "delay": "latency propagation propagation_delay prop_delay rtt",
@@ -49,9 +52,11 @@ _KEYS: Final = {
 }
 _KINDS: Final = {
     "bulk": "ftp tcp file iperf iperf3 transfer download upload greedy",
-    "cbr": "udp constant voip ping",
+    "cbr": "udp constant voip ping telnet",
     "drop-tail": "fifo pfifo bfifo tail taildrop",
-    "drr": "wfq wrr sfq",
+    "drr": "wfq wrr cbq",
+    "fq-codel": "sfq fq",
+    "on-off": "pareto exponential",
     "strict": "priority prio",
     "transfers": "poisson short",
     "users": "web http",
@@ -62,11 +67,11 @@ _DEEPEST: Final = 1
 _LEAST: Final = 3
 
 
-def meant_key(word: str, table: type[Table]) -> str | None:
-    """The key of a table, or of one below it, that somebody has in mind who writes an unknown one."""
+def meant_key(word: str, table: type[Table], beside: Collection[str] = ()) -> str | None:
+    """The key of a table, or of one below it, that somebody has in mind who writes an unknown one ``beside`` others."""
     keys = table.keys()
     begun = [key for key in keys if len(word) >= _LEAST and key.startswith(word.casefold())]
-    return _exactly(word, table) or (begun[0] if len(begun) == 1 else closest(word, keys))
+    return _exactly(word, table, beside) or (begun[0] if len(begun) == 1 else closest(word, keys))
 
 
 def meant_kind(word: str, kinds: Collection[str]) -> str | None:
@@ -74,17 +79,19 @@ def meant_kind(word: str, kinds: Collection[str]) -> str | None:
     return next((kind for kind in _named(word, _KINDS) if kind in kinds), None) or closest(word, kinds)
 
 
-def _exactly(word: str, table: type[Table], depth: int = 0) -> str | None:
+def _exactly(word: str, table: type[Table], beside: Collection[str], depth: int = 0) -> str | None:
     known = table.keys()
     for key in (*([word] if depth else []), *_named(word, _KEYS)):
         if key in known:
             return key
     if depth == _DEEPEST:
         return None
-    for name, field in table.model_fields.items():
-        below = list(tables_in(field.annotation, named=False))
+    # A table that stands there comes first: a payload is that of the transport that carries the traffic.
+    first = (*beside, getattr(table, "carrier", None))
+    for name in sorted(table.model_fields, key=lambda name: first.index(name) if name in first else len(first)):
+        below = list(tables_in(table.model_fields[name].annotation, named=False))
         # Of several kinds none is meant by a key that one of them happens to have.
-        if len(below) == 1 and (found := _exactly(word, below[0], depth + 1)):
+        if len(below) == 1 and (found := _exactly(word, below[0], (), depth + 1)):
             return f"{name.rstrip('_')}.{found}"
     return None
 

@@ -199,7 +199,7 @@ class Table(BaseModel, metaclass=_TableType):
         # Not at the top: no scenario that is right needs it.
         from tightlink.scenario.synonyms import meant_key
 
-        meant = {str(key): meant_key(str(key).rstrip("_"), cls) for key in data if key not in known}
+        meant = {str(key): meant_key(str(key).rstrip("_"), cls, known) for key in data if key not in known}
         problems = [_unknown(key, instead, cls._in_order()) for key, instead in meant.items()]
         # What else is wrong in the table is said, too; but not that a key is missing that stands there misspelt.
         try:

@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema
 
@@ -81,6 +81,8 @@ class Flow(Table):
     """Carried by TCP."""
     udp: Udp | None = None
     """Carried by UDP."""
+    carrier: ClassVar[Literal["tcp", "udp"]] = "udp"
+    """What carries it unless ``tcp`` is set."""
 
     def _check(self) -> None:
         if self.tcp is not None and self.udp is not None:
@@ -99,7 +101,7 @@ class Flow(Table):
     @property
     def transport(self) -> Literal["tcp", "udp"]:
         """The transport protocol that carries the traffic: UDP unless ``tcp`` is set, but for bulk traffic."""
-        return "tcp" if self.tcp is not None else "udp"
+        return "tcp" if self.tcp is not None else self.carrier
 
 
 class Bulk(Flow):
@@ -108,16 +110,12 @@ class Bulk(Flow):
     kind: Literal["bulk"] = "bulk"
     bytes: Amount | None = None
     """Application bytes to send (default: without end)."""
+    carrier: ClassVar[Literal["tcp", "udp"]] = "tcp"
 
     def _check(self) -> None:
         super()._check()
         if self.udp is not None:
             raise wrong("tcp: bulk traffic has no rate, which UDP needs; use cbr", key="udp", value=self.udp.written())
-
-    @property
-    def transport(self) -> Literal["tcp", "udp"]:
-        """The transport protocol that carries the traffic."""
-        return "tcp"
 
 
 class Mixed(Flow):

@@ -303,13 +303,13 @@ def two(expected: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def choice(*names: str) -> BeforeValidator:
-    """One of a few words, with "did you mean"."""
+def choice(*names: str, meant: Callable[[object], str | None] = lambda _: None) -> BeforeValidator:
+    """One of a few words, with "did you mean": what ``meant`` says, or else the word that is most like it."""
 
     def check(value: object) -> str:
         if isinstance(value, str) and value in names:
             return value
-        raise wrong(one_of(names), value=value, suggestion=in_quotes(value, names))
+        raise wrong(one_of(names), value=value, suggestion=meant(value) or in_quotes(value, names))
 
     return BeforeValidator(check)
 
