@@ -920,3 +920,30 @@ def test_a_steady_source_whose_bytes_all_arrive_needs_no_other_control() -> None
     found = tl.simulate(scenario).why()
     assert [each.name for each in found.causes] == ["application", "control"]
     assert not found.suggestions
+
+
+def test_marks_are_no_losses_where_they_are_more() -> None:
+    """Slow start overshoots what RED marks, and loses some packets; what cuts the window later are its marks."""
+    scenario = tl.loads("""
+profile = "ns2"
+duration = "10 s"
+[topology.net]
+kind = "dumbbell"
+pairs = 4
+access = { rate = "100 Mbit/s", queue = "1000 packets", delay = "1 ms" }
+access_left = { delay = { first = "1 ms", every = "3 ms" } }
+bottleneck = { rate = "10 Mbit/s", delay = "20 ms", queue = { kind = "red", limit = "40 packets", min = "5 packets", max = "15 packets", weight = 0.002, ecn = true } }
+[traffic.ftp]
+kind = "bulk"
+from = "net.left[*]"
+to = "net.right[*]"
+flows = 4
+start = { first = "0.1 s", every = "130 ms" }
+tcp = { recovery = "newreno", window = "60 packets", ecn = true }
+""")
+    run = tl.simulate(scenario)
+    dropped, marked = run.flows.filter(label="ftp[3]").select("packets_dropped", "packets_marked").row(0)
+    assert 0 < dropped < marked / 5
+    said = run.why("ftp[3]")
+    assert [cause.name for cause in said.causes] == ["saturated_link", "congestion_marks"]
+    assert "marks keep the window small" in said.sentence

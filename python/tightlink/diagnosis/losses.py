@@ -84,7 +84,7 @@ def _at_queue(row: Mapping[str, Any], path: Path, paths: Paths, queue: Link, sur
         who = f"the policer of {queue.name} ({rate(queue.shaped_bps)}{shared})"
         text = f"{who} drops {lost} of the packets{timeouts(row)}{used}"
         return Cause("policer", *sure, queue.name, text)
-    if _awaits_timeouts(row, path, sure[0]):
+    if awaits_timeouts(row, path, sure[0]):
         return _timeouts(row, path, queue, sure)
     # A marking threshold drops as a plain queue does, where that is full.
     drops = queue.discipline in DISCIPLINES and queue.discipline != "threshold"
@@ -127,7 +127,7 @@ def _least_timeout_s(path: Path) -> float:
     return float((path.tcp or {})["rto"]["min_s"])
 
 
-def _awaits_timeouts(row: Mapping[str, Any], path: Path, share: float) -> bool:
+def awaits_timeouts(row: Mapping[str, Any], path: Path, share: float) -> bool:
     """Whether timeouts take most of a flow's time, one that has not expired at its end included.
 
     Who sends has a packet in flight at least; who has hardly any waits for a timer.

@@ -44,7 +44,9 @@ def cause(row: Mapping[str, Any], path: Path, paths: Paths, share: float) -> Cau
     if found is not None:
         return found
     heeded = not _paces(row, path) or row["packets_dropped"] > _FEW * row["packets_sent"]
-    if row["packets_dropped"] and heeded and not _held_back(row, path):
+    # A mark cuts the window as a loss does, but for one that waits for a timer.
+    more_marks = (row["packets_marked"] or 0) > row["packets_dropped"] and not losses.awaits_timeouts(row, path, share)
+    if row["packets_dropped"] and heeded and not more_marks and not _held_back(row, path):
         return losses.losses(row, path, paths, share)
     if _marked(row, path):
         return _marks(row, path, share)
