@@ -145,6 +145,27 @@ def test_the_wait_for_the_end_of_an_outage_is_no_queues() -> None:
     assert "The queue of up (250 kB), which backup fills, adds" in _told(DOWN + upload, "call").sentence
 
 
+@pytest.mark.parametrize(("window", "said"), [
+    ("14 packets", "The outages of line add 16.1 ms (3 ms at p95, 2 s at most) to a base RTT of 55 ms."),
+    ("100 packets", "of it by outages, to a base RTT of 55 ms. Try a queue of one BDP (14 packets)"),
+])  # fmt: skip
+def test_a_window_that_waits_for_the_end_of_an_outage_is_no_queue(window: str, said: str) -> None:
+    """One that fits the path never waits in a queue, and no queue makes it wait less."""
+    diagnosis = _told(
+        """
+profile = "ns2"
+duration = "10 s"
+link.access = { ends = ["n0", "n1"], rate = "10 Mbit/s", delay = "5 ms" }
+link.line = { ends = ["n1", "n2"], rate = "2 Mbit/s", delay = "20 ms", outages = { schedule = [{ at = "3 s", for = "2 s" }] } }
+traffic.ftp = { kind = "bulk", from = "n0", to = "n2", start = "0.5 s", tcp.recovery = "newreno" }
+""",
+        "ftp",
+        ("traffic.ftp.tcp.window", window),
+    )
+    assert said in diagnosis.sentence
+    assert bool(diagnosis.suggestions) == ("Try" in said)
+
+
 def test_rates_of_a_group_are_all_said() -> None:
     slow = ("traffic.camera.rate", "1 Mbit/s")
     (both,) = _run(BEYOND, slow, ("link.up.rate", "100 Mbit/s")).why().diagnoses

@@ -81,10 +81,13 @@ def delay(
     # Where flows take turns, or a class goes first, nobody waits behind what others put there.
     first_class = first.discipline == STRICT and path.spec.get("dscp") in first.spec["queue"]["order"]
     others_fill = () if first.discipline in FAIR or first_class else fill(first.name)
-    if _is_of_outages(row, path, first, mean) and not others_fill:
+    down_s = of_outages_s(row, path, first)
+    if down_s > _MOST * mean and not (others_fill and path.tcp is None):
         return Delay(first.name, mean, p95, base, is_tcp, f"{_outages(row, first, mean, p95)} to {what}{also}")
     behind = f", which {named(others_fill)} {'fills' if len(others_fill) == 1 else 'fill'}," if others_fill else ""
     of_first = f"that of {first.name} ({_limit(first, path)}){behind}"
+    if path.tcp is not None and down_s > _LITTLE * mean:
+        upper += f", {ms(down_s)} of it by outages,"
     text = f"the queue{of_first.removeprefix('that')} adds {ms(mean)}{upper} to {what}{also}"
     if waits[first.name] < (1 - _LITTLE) * mean:
         text = f"queues, most {of_first}{'' if behind else ','} add {ms(mean)}{upper} to {what}{also}"
@@ -105,10 +108,19 @@ def _wire(changing: Sequence[Sequence[Link]], moves: Sequence[float], base_s: fl
     return f"the {what} of {named(link.name for link in links)} adds {ms(whole)}"
 
 
-def _is_of_outages(row: Mapping[str, Any], path: Path, link: Link, mean_s: float) -> bool:
-    """Whether datagrams wait at a link because it is down at times, rather than for what others put there."""
-    waits_s = link.outages_add_s(row["start_s"], row["stop_s"])
-    return path.tcp is None and link.utilization < _BUSY and waits_s > _MOST * mean_s
+def of_outages_s(row: Mapping[str, Any], path: Path, link: Link) -> float:
+    """What packets wait at a link because it is down at times, on average, rather than for what others put there.
+
+    Of datagrams, that of a link that is hardly busy. A window waits as a whole for each end, unless it is lost: as it
+    is what is sent in a round trip, the mean wait is a round trip for the share of the time in which the link is down.
+    """
+    times_s = row["start_s"], row["stop_s"]
+    if path.tcp is None:
+        return link.outages_add_s(*times_s) if link.utilization < _BUSY else 0.0
+    if link.spec.get("outages", {}).get("flush") or times_s[1] <= times_s[0]:
+        return 0.0
+    rtt_s = row.get("rtt_mean_s") or path.base_rtt_s
+    return float(rtt_s * link.down_s(*times_s) / (times_s[1] - times_s[0]))
 
 
 def _outages(row: Mapping[str, Any], link: Link, mean_s: float, p95_s: float | None) -> str:

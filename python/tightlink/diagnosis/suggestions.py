@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.diagnosis import bounds, filling
+from tightlink.diagnosis import bounds, filling, queueing
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
 from tightlink.diagnosis.beside import Others, Tried
 from tightlink.diagnosis.commands import Changed
@@ -321,7 +321,8 @@ def _for_delay(
     row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, others: Others
 ) -> Iterator[Tried]:
     link = next((each for each in (*path.forward, *path.reverse) if each.name == delay.where), None)
-    if link is None or not _stands(delay):
+    # Nothing but a link that is up helps against the wait for one that is down.
+    if link is None or not _stands(replace(delay, mean_s=delay.mean_s - queueing.of_outages_s(row, path, link))):
         return
     if path.tcp is None and not (any(others.controls) or others.fill) and link.utilization < bounds.SATURATED:
         # Where datagrams come at random some wait, whatever the queue.
