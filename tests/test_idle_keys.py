@@ -37,6 +37,11 @@ def _warnings(**changes: Any) -> list[str]:
             "dscp of call does nothing, as no queue tells classes apart; those of kind strict, drr and cake do",
             {QUEUE: {"kind": "strict", "limit": "40 packets", "order": ["EF"]}},
         ),
+        (
+            {QUEUE: {"kind": "drr", "limit": "40 packets"}},
+            "the queue of wire has one class, as no traffic has another dscp; fq-codel tells flows apart",
+            {DSCP: "EF"},
+        ),
         ({ECN: "ect1"}, "udp.ecn of call does nothing, as no queue makes congestion marks; ", {QUEUE: THRESHOLD}),
         ({BLEACH: "bleach"}, 'ecn = "bleach" of wire does nothing, as no traffic can be marked; ', {ECN: "ect1", QUEUE: THRESHOLD}),
         ({QUEUE: THRESHOLD}, "queues of wire make congestion marks, and no traffic can be marked; ", {ECN: "ect0"}),

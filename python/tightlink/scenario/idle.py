@@ -37,6 +37,7 @@ def idle(tables: Mapping[str, Any]) -> list[str]:
     queues = [link["queue"] for link in links]
     return [
         *_dscp(flows, queues),
+        *_one_class(flows, links),
         *_marked_datagrams(flows, queues),
         *([] if _asking(flows, tables["users"]) else _marking(links)),
         *_shapers(links),
@@ -48,6 +49,13 @@ def _dscp(flows: Iterable[Mapping[str, Any]], queues: Iterable[Mapping[str, Any]
     named = _names(each["group"] for each in flows if each.get("dscp"))
     if named and not any(map(_tells_classes, queues)):
         yield f"dscp of {named} does nothing, as no queue tells classes apart; those of kind strict, drr and cake do"
+
+
+def _one_class(flows: Iterable[Mapping[str, Any]], links: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Of queues for classes alone, where all packets are of one: strict and DRR, which is of flows elsewhere."""
+    named = _names(_whole(link) for link in links if link["queue"]["kind"] in {"strict", "drr"})
+    if named and len({each.get("dscp") for each in flows}) <= 1:
+        yield f"the queue of {named} has one class, as no traffic has another dscp; fq-codel tells flows apart"
 
 
 def _tells_classes(queue: Mapping[str, Any]) -> bool:
