@@ -947,3 +947,18 @@ tcp = { recovery = "newreno", window = "60 packets", ecn = true }
     said = run.why("ftp[3]")
     assert [cause.name for cause in said.causes] == ["saturated_link", "congestion_marks"]
     assert "marks keep the window small" in said.sentence
+
+
+def test_a_queue_that_takes_no_burst_is_to_be_longer() -> None:
+    """Also where a bandwidth-delay product is a packet."""
+    scenario = tl.loads("""
+duration = "20 s"
+link.w = { ends = ["a", "b"], rate = "1 Mbit/s", delay = "1 ms", queue = "1 packet" }
+traffic.t = { kind = "bulk", from = "a", to = "b" }
+""")
+    run = tl.simulate(scenario)
+    (diagnosis,) = run.why().diagnoses
+    assert diagnosis.causes[0].name == "recovery"
+    assert diagnosis.suggestions[0].text == "a queue of 10 packets"
+    after = tl.simulate(scenario.set_all(diagnosis.suggestions[0].changes))
+    assert after.flows["goodput_bps"][0] > 1.5 * run.flows["goodput_bps"][0]

@@ -29,6 +29,7 @@ _WORTH: Final = 0.1
 #: a longer queue, or of a plain one in place of a discipline, and the losses of a control that does not heed them.
 _FULL: Final = {
     "small_queue": 0.9,
+    "recovery": 0.9,
     "timeouts": 0.8,
     "policer": 0.98,
     "early_drops": 0.8,
@@ -225,6 +226,15 @@ def _longer_queue(path: Path, cause: Cause, _: Others) -> Tried | None:
     return f"a longer queue ({packets})", {f"{link.key}.queue": packets}
 
 
+def _take_bursts(path: Path, cause: Cause, _: Others) -> Tried | None:
+    """A queue that takes what comes at once, however short the path is."""
+    link, packets = path.link(cause.where), burst(path)
+    limit = link.limit_packets(path.packet_bytes) or math.inf
+    if link.discipline in MANAGED or limit >= packets or link.lost_at_queue <= link.lost_on_wire:
+        return None
+    return f"a queue of {packets} packets", {f"{link.key}.queue": f"{packets} packets"}
+
+
 def _repair_sooner(path: Path, _: Cause, __: Others) -> Tried | None:
     """Losses that are repaired without timeouts; or else a slow start that overshoots less."""
     tcp = path.tcp or {}
@@ -288,6 +298,7 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause, Others], Tried | None]]] = {
     "ack_path": _relieve_acks,
     "small_queue": lambda path, *found: (_longer_queue if path.tcp is None else _lengthen_queue)(path, *found),
     "timeouts": lambda *found: _shorter_timeout(*found) or _longer_queue(*found) or _repair_sooner(*found),
+    "recovery": _take_bursts,
     "early_drops": _lengthen_queue,
     "policer": _shape,
     "congestion_marks": _mark_later,
