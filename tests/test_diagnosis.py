@@ -962,3 +962,19 @@ traffic.t = { kind = "bulk", from = "a", to = "b" }
     assert diagnosis.suggestions[0].text == "a queue of 10 packets"
     after = tl.simulate(scenario.set_all(diagnosis.suggestions[0].changes))
     assert after.flows["goodput_bps"][0] > 1.5 * run.flows["goodput_bps"][0]
+
+
+@pytest.mark.parametrize(("window", "back", "said"), [
+    # As long as the path of which the unit speaks, and shorter than the one that packets take.
+    ("1 BDP", False, "the path's BDP is 6 packets (2 Mbit/s × 24.3 ms, transmission included, which 1 BDP leaves out)."),
+    # No shorter than the path: what holds the rate is the queue in which ACKs wait, behind data that come the other way.
+    ("8 packets", True, "and round trips take 37.1 ms with the queues."),
+])  # fmt: skip
+def test_a_window_that_should_fill_the_path_is_told_why_it_does_not(window: str, back: bool, said: str) -> None:  # noqa: FBT001
+    scenario = tl.load("examples/one-flow.toml", set={"traffic.ftp.tcp.window": window})
+    if back:
+        other = {"kind": "bulk", "from": "receiver", "to": "sender", "tcp": {"window": "5 packets"}}
+        scenario = scenario.set("traffic.other", other)
+    diagnosis = tl.simulate(scenario).why("ftp").diagnoses[0]
+    assert diagnosis.causes[0].name == "receiver_window", diagnosis.sentence
+    assert said in diagnosis.sentence

@@ -112,12 +112,19 @@ def router(row: Mapping[str, Any], path: Path, full: Processor, share: float) ->
 def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:
     """The receiver's window is smaller than what the path holds."""
     longer = f", {path.longer}" if path.longer else ""
-    taken = f", and round trips take {ms(path.mean_rtt_s or 0.0)}, as ACKs wait at {path.acks_wait_at}"
+    written = path.written_window or ""
+    if written.endswith(tuple(units.BDP.spellings)):
+        longer += f", transmission included, which {written} leaves out"
+    taken, rtt = "", ms(path.mean_rtt_s or 0.0)
+    if path.acks_wait:
+        taken = f", and round trips take {rtt}, as ACKs wait at {path.acks_wait_at}"
+    elif path.mean_rtt_s and (path.window_packets or 0) >= path.full_packets:
+        taken = f", and round trips take {rtt} with the queues"
     waits = ", and ACKs of single packets are delayed" if path.window_packets == 1 and _acks_late(path) else ""
     text = (
         f"the receiver's window of {window(path)} holds the rate at window / RTT: the path's BDP is "
         f"{amount(path.full_packets)} packets ({rate(path.slowest.carries_bps(path.packet_bytes))} × "
-        f"{ms(path.unfilled_rtt_s)}{longer}){taken if path.acks_wait else ''}{waits}"
+        f"{ms(path.unfilled_rtt_s)}{longer}){taken}{waits}"
     )
     return Cause("receiver_window", share, "certain", "", text)
 
