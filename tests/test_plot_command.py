@@ -52,6 +52,17 @@ def test_each_format(run: Path, said: Said, tmp_path: Path, name: str, ending: s
     assert said("plot", str(run), name, "-o", str(file))[0] == 2
 
 
+def test_what_is_written_has_no_strip_to_drag_over(run: Path, said: Said, tmp_path: Path) -> None:
+    """All of it is shown, over the whole time."""
+    file = tmp_path / "over-time.svg"
+    assert said("plot", str(run), "over-time", "-o", str(file))[0] == 0
+    text = file.read_text(encoding="utf-8")
+    assert "drag over" not in text
+    assert "legend to pick" not in text
+    assert "time (s)" in text or "time (ms)" in text
+    assert ">0.8<" in text or ">800<" in text
+
+
 def test_a_study_has_those_that_it_drew(said: Said, tmp_path: Path) -> None:
     table = pl.DataFrame({"time_s": [0.0, 1.0], "queue_packets": [0, 19]})
     tl.plots.save(tl.plots.line(table, x="time_s", y="queue_packets"), tmp_path / "figures", "queue")

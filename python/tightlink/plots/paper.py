@@ -23,6 +23,8 @@ from tightlink.lazy import alt
 LOOK: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("look.json").read_text(encoding="utf-8"))
 #: Of what charts are drawn in, in pixels, of which an inch has 96: with labels, about a column of a paper.
 WIDTH: Final = 380
+#: Name of the part of a chart that says which part of it the others show.
+STRIP: Final = "strip"
 _PER_INCH: Final = 96
 _POINTS_PER_INCH: Final = 72
 _INK: Final = "#1b1f24"
@@ -109,6 +111,7 @@ def _drawn(spec: dict[str, Any], *, alone: bool) -> tuple[str, int, int]:
 
     _fonts()
     meta = spec.pop("usermeta", None) or {}
+    spec = _whole(spec)
     _wide(spec, meta.get("paper", WIDTH))
     config = LOOK["config"] | {"font": _FONT, "aria": False}
     for more in ([] if alone else [LOOK["among_others"]]) + ([LOOK["lines"]] if "hover" in meta else []):
@@ -121,6 +124,25 @@ def _drawn(spec: dict[str, Any], *, alone: bool) -> tuple[str, int, int]:
     head, _, body = svg.partition(">")
     width, height = (round(float(size)) for size in re.findall(r' (?:width|height)="([\d.]+)"', head))
     return body.rpartition("</svg>")[0], width, height
+
+
+def _whole(spec: dict[str, Any]) -> dict[str, Any]:
+    """A chart without the strip over which one drags to zoom in: on paper all of it is shown."""
+    *above, last = spec.get("vconcat", [{}])
+    if last.get("name") != STRIP:
+        return spec
+    params = [each for each in spec["params"] if STRIP not in each["views"]]
+    return {**spec, "vconcat": _unzoomed(above), "params": params}
+
+
+def _unzoomed(part: Any) -> Any:
+    """The same without scales that show what a strip selects."""
+    if isinstance(part, list):
+        return [_unzoomed(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    selects = isinstance(part.get("domain"), dict) and "param" in part["domain"]
+    return {key: _unzoomed(value) for key, value in part.items() if key != "domain" or not selects}
 
 
 def _wide(spec: dict[str, Any], width: int) -> None:

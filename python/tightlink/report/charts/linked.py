@@ -15,6 +15,7 @@ from typing import Any, Final
 from tightlink.lazy import alt, pl
 from tightlink.plots import labels, palette
 from tightlink.plots.gaps import gaps
+from tightlink.plots.paper import STRIP
 from tightlink.report.encoding import axis_of, from_zero, legend_columns, painted, scaled, steps, thinned
 from tightlink.report.thin import thin
 
@@ -103,7 +104,7 @@ def strip_of(first: Any, title: Sequence[str] = _HOW) -> Any:
     """All lines of a chart in small, over which one drags."""
     axis = alt.Axis(labels=False, ticks=False, grid=False, minExtent=_EXTENT, maxExtent=_EXTENT)
     encoding = first.encoding
-    lines = alt.Chart(first.data, name="strip").mark_line(strokeWidth=0.7, opacity=0.7).encode(
+    lines = alt.Chart(first.data, name=STRIP).mark_line(strokeWidth=0.7, opacity=0.7).encode(
         x=alt.X(encoding.x.shorthand, type="quantitative", title=list(title), scale=alt.Scale(nice=False, zero=False),
                 axis=alt.Axis(labels=False, ticks=False, titleOpacity=0.6)),
         y=alt.Y(encoding.y.shorthand, type="quantitative", title=None, axis=axis),
