@@ -30,7 +30,8 @@ def test_a_run_has_the_figures_of_its_report(run: Path, said: Said) -> None:
     assert code == 0
     names = [line.split("  ")[0].strip() for line in out.splitlines()[1:]]
     assert names == [each.name for each in figures(run)]
-    assert {"overview", "over-time", "delay", "delay-2"} <= set(names)
+    assert {"overview", "over-time", "delay", "delay-2", "cwnd_packets", "queue_packets"} <= set(names)
+    assert len(set(names)) == len(names)
 
 
 def test_figures_of_a_sweep_say_what_is_in_them(tmp_path: Path, one_flow: str) -> None:
@@ -43,7 +44,7 @@ def test_figures_of_a_sweep_say_what_is_in_them(tmp_path: Path, one_flow: str) -
 
 
 @pytest.mark.parametrize("ending", _BEGINS)
-@pytest.mark.parametrize("name", ["overview", "delay"])
+@pytest.mark.parametrize("name", ["overview", "delay", "cwnd_packets"])
 def test_each_format(run: Path, said: Said, tmp_path: Path, name: str, ending: str) -> None:
     file = tmp_path / f"figure.{ending}"
     assert said("plot", str(run), name, "-o", str(file))[:2] == (0, f"{file}\n")

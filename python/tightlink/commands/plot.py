@@ -22,6 +22,8 @@ def plot(
 ) -> None:
     """Write one figure of a run, a sweep or a study, as its report draws it; without a name, print what there is.
 
+    Of a run each of its series is a figure, too, such as cwnd_packets.
+
     Args:
         folder: Folder of the run, the sweep or the study.
         name: Name of the figure.

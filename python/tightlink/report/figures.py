@@ -1,4 +1,7 @@
-"""The figures of a run, a sweep or a study by name, for a paper or a slide: those that its report draws."""
+"""The figures of a run, a sweep or a study by name, for a paper or a slide: those that its report draws.
+
+Of a run each of its series is one, too.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from tightlink import plots
+from tightlink.diagnosis.words import sentence
 from tightlink.errors import TightlinkError, did_you_mean, one_of
 from tightlink.experiment import open as open_folder
 from tightlink.experiment.folder import MARKER
 from tightlink.files import write_bytes
-from tightlink.plots.observed import not_here
+from tightlink.lazy import _core
+from tightlink.plots.observed import not_here, observed
 from tightlink.plots.style import check_format
 from tightlink.report import runs, sweep
 from tightlink.report.blocks import Chart, Row, Section
@@ -89,6 +94,11 @@ def figure(folder: str | os.PathLike[str], name: str) -> Figure:
 def _of_run(run: Run) -> Iterator[Figure]:
     yield Figure("overview", "Rates, congestion windows and queues over time, or what limited each flow", run.plot)
     yield from _of_sections(runs.sections(run))
+    sampled = observed(run, "series")
+    if "series" in sampled.tables:
+        said = dict(_core.metrics())
+        for metric in sampled.series["metric"].unique().sort():
+            yield Figure(metric, sentence(said.get(metric, "")), partial(sampled.plot, metric))
 
 
 def _of_sections(sections: Iterable[Section]) -> Iterator[Figure]:
