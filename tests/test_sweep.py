@@ -434,6 +434,9 @@ def test_delays_and_goodputs_of_groups_are_told_apart(tmp_path: Path, capsys: py
     shown = capsys.readouterr().out.splitlines()
     assert re.split(r"\s\s+", shown[0]) == ["run", "call loss", "flows' mean p95 one-way delay"]
     assert " %" in shown[1]
+    # Of all flows and links, too, there is more than what is printed without.
+    assert cli.main([*sweep, "--columns", "mean queueing delay,timeouts"]) == 0
+    assert re.split(r"\s\s+", capsys.readouterr().out.splitlines()[0]) == ["run", "mean queueing delay", "timeouts"]
 
 
 def test_flows_of_one_group_are_not_grouped(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -201,7 +201,7 @@ def _columns(frame: pl.DataFrame, keys: list[str]) -> tuple[dict[str, str], dict
         by_group = groups.get(metric, {}) if metric in _BY_GROUP else {}
         own = {metric: response_name(metric)} if metric in known else {}
         printed |= _of_groups(metric, by_group) if 0 < len(by_group) <= _MOST_GROUPS else own
-    every = {metric: response_name(metric) for metric in main_metrics(known)}
+    every = {metric: response_name(metric) for metric in measured if metric in known and "." not in metric}
     for metric, by_group in groups.items():
         every |= _of_groups(metric, by_group)
     return printed, {name: header for name, header in every.items() if name not in printed}
