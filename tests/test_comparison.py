@@ -433,6 +433,20 @@ def test_a_captured_flow_that_lasts_longer_is_said(base: Run) -> None:
     assert compare(same, base).warnings == ()
 
 
+@pytest.mark.parametrize(("more", "verdict"), [(1, "same"), (30, "worse")])
+def test_a_loss_more_is_no_news(base: Run, more: int, verdict: str) -> None:
+    """Of some losses one more is beyond a per cent, and within what chance does."""
+    dropped = pl.when(flow=0).then(50 + pl.lit(more) * pl.col("after")).otherwise(0)
+
+    def run(after: int) -> Run:
+        flows = base.flows.with_columns(after=pl.lit(after)).with_columns(packets_dropped=dropped).drop("after")
+        return Run(base.scenario, base.manifest, Framed({"flows": flows, "links": base.links}))
+
+    rows = {row["metric"]: row for row in compare(run(0), run(1)).summary.to_dicts()}
+    assert rows["loss"]["change"] > 0.01
+    assert rows["loss"]["verdict"] == verdict
+
+
 def test_the_summary_says_what_got_better_and_what_worse(base: Run) -> None:
     after = tl.simulate(tl.loads(BASE).set("link.wire.queue", "100 packets"))
     found = compare(base, after)

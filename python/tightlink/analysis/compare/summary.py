@@ -61,7 +61,8 @@ def summary(first: Run, second: Run, *, judged: bool = True) -> pl.DataFrame:
     for metric, of, before, after in found:
         if before is not None and after is not None:
             change = 0.0 if before == after else (after - before) / abs(before) if before else None
-            rows.append((metric, of, before, after, change, _verdict(metric, before, after, words)))
+            chance = _chance(first.flows, second.flows) if metric == "loss" else 0.0
+            rows.append((metric, of, before, after, change, _verdict(metric, before, after, words, chance)))
     return pl.DataFrame(rows, schema=nothing().schema, orient="row")
 
 
@@ -72,8 +73,8 @@ def nothing() -> pl.DataFrame:
     return pl.DataFrame(schema=dict(zip(names, (*texts, *numbers, pl.String), strict=True)))
 
 
-def _verdict(metric: str, before: float, after: float, words: tuple[str, str]) -> str:
-    if abs(after - before) <= _SAME * max(abs(before), abs(after)):
+def _verdict(metric: str, before: float, after: float, words: tuple[str, str], chance: float) -> str:
+    if abs(after - before) <= max(_SAME * max(abs(before), abs(after)), chance):
         return "same"
     first = after > before if words[0] == "more" else (after > before) == (metric in _MORE_IS_BETTER)
     return words[0] if first else words[1]
@@ -142,6 +143,11 @@ def _delay(frame: pl.DataFrame, column: str) -> float | None:
 def _loss(frame: pl.DataFrame) -> float | None:
     sent, dropped = (_sum(frame, name) for name in ("packets_sent", "packets_dropped"))
     return dropped / sent if sent and dropped is not None else None
+
+
+def _chance(*sides: pl.DataFrame) -> float:
+    """The standard error of a difference of losses, if each packet was lost by itself."""
+    return math.hypot(*(math.sqrt((_loss(frame) or 0.0) / (_sum(frame, "packets_sent") or 1.0)) for frame in sides))
 
 
 def _fairness(run: Run) -> float | None:
