@@ -98,3 +98,17 @@ def test_round_trips_wait_no_longer_than_they_are() -> None:
     assert delay.mean_s <= row["rtt_mean_s"] - delay.base_s + 1e-9
     assert delay.mean_s >= row["queueing_delay_mean_s"]
     assert delay.p95_s == pytest.approx(row["rtt_p95_s"] - delay.base_s)
+
+
+def test_a_queue_is_as_long_to_who_sends_small_packets() -> None:
+    """Its packets are those of all, and so are the bandwidth-delay products that they are."""
+    run = tl.simulate(
+        tl.loads("""
+duration = "10 s"
+link.w = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "24 ms", queue = "1 BDP" }
+traffic.ftp = { kind = "bulk", from = "a", to = "b" }
+traffic.telnet = { kind = "cbr", from = "a", to = "b", interval = "200 ms", random = "exponential", tcp.payload = "100 B" }
+""")
+    )
+    for flow in ("ftp", "telnet"):
+        assert "(40 packets, 1 BDP" in run.why(flow).sentence

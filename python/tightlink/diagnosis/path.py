@@ -51,6 +51,8 @@ class Path:
 
     Nobody's where all are about as long.
     """
+    largest: Mapping[str, int] = field(default_factory=dict)
+    """Links with the largest packets of connections whose data take them, in bytes."""
     mean_rtt_s: float | None = None
     """Of the flow in the run; nothing where nobody measured it."""
     waits_s: float | None = None

@@ -112,7 +112,7 @@ class Paths:
         path = self._path(self._flows[label])
         row = self._rows.get(label, {})
         mean_rtt_s, waits_s = self._mean_rtt_s(label, row, path), row.get("queueing_delay_mean_s")
-        return replace(path, longest=self._longest, mean_rtt_s=mean_rtt_s, waits_s=waits_s)
+        return replace(path, longest=self._longest, largest=self._largest, mean_rtt_s=mean_rtt_s, waits_s=waits_s)
 
     def _mean_rtt_s(self, label: str, row: Mapping[str, Any], path: Path) -> float | None:
         """The mean round trip, with what hosts take before a packet is stamped: a window's rate alone tells of that."""
@@ -140,13 +140,26 @@ class Paths:
         return len(self._network.hops) + len(self._resolved["flows"]) < _SMALL
 
     @cached_property
+    def _connections(self) -> Sequence[Path]:
+        """The paths of all connections, where these are not too many."""
+        flows = (flow for flow in self._resolved["flows"] if "tcp" in flow["transport"])
+        return [self._path(flow) for flow in flows] if self.small else ()
+
+    @cached_property
+    def _largest(self) -> Mapping[str, int]:
+        """The largest packets of connections whose data take each link, in bytes."""
+        largest: dict[str, int] = {}
+        for path in self._connections:
+            largest |= {link.name: max(path.packet_bytes, largest.get(link.name, 0)) for link in path.forward}
+        return largest
+
+    @cached_property
     def _longest(self) -> Mapping[str, tuple[float, str]]:
         """The longest base round trip at each link, and whose it is where those of other flows are unlike."""
         found: dict[str, list[tuple[float, str]]] = {}
-        for flow in self._resolved["flows"] if self.small else ():
-            path = self._path(flow)
-            for name in {link.name for link in (*path.forward, *path.reverse)} if path.tcp is not None else ():
-                found.setdefault(name, []).append((path.base_rtt_s, flow["label"]))
+        for path in self._connections:
+            for name in {link.name for link in (*path.forward, *path.reverse)}:
+                found.setdefault(name, []).append((path.base_rtt_s, path.spec["label"]))
         longest = {}
         for link, each in found.items():
             base_s, label = max(each, key=lambda one: one[0])

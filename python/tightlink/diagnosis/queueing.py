@@ -213,7 +213,7 @@ def bdp_of(link: Link, path: Path) -> str:
 
 
 def bdp_packets(link: Link, path: Path) -> float:
-    """Bandwidth-delay product at a link, in the flow's full packets, as that of a queue of "1 BDP".
+    """Bandwidth-delay product at a link, in the largest packets of its flows, as that of a queue of "1 BDP".
 
     Of its rate, or the mean of one that changes, and the longest base round trip of its flows: one for all of them.
     """
@@ -233,5 +233,7 @@ def carries_acks_alone(link: Link, path: Path) -> bool:
 
 
 def _size(link: Link, path: Path) -> int:
-    """Bytes of the packets that wait at a link: on the way back of ACKs, unless others' data come that way."""
-    return int((path.tcp or {})["ack_bytes"]) if carries_acks_alone(link, path) else path.packet_bytes
+    """Bytes of the largest packets that wait at a link: on the way back of ACKs theirs, unless data come that way."""
+    if carries_acks_alone(link, path):
+        return int((path.tcp or {})["ack_bytes"])
+    return path.largest.get(link.name, path.packet_bytes)
