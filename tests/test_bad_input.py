@@ -143,6 +143,14 @@ CHANGES = [
     ("link.a.queue", {"kind": "sfq"}, 'did you mean "fq-codel"?'),
     ("link.a.queue", {"kind": "wfq"}, 'did you mean "drr"?'),
     ("link.a.queue", {"kind": "fifo", "limit": "5 packets"}, 'did you mean "drop-tail"?'),
+    # As ns-3 writes them.
+    ("link.a.queue", {"kind": "FqCoDelQueueDisc"}, 'did you mean "fq-codel"?'),
+    ("link.a.DataRate", "5Mbps", 'did you mean "rate"?'),
+    ("link.a.ErrorRate", 0.01, 'did you mean "loss"?'),
+    ("traffic.t.tcp.SegmentSize", 1000, 'did you mean "payload"?'),
+    ("traffic.t.SndBufSize", 131072, 'did you mean "tcp.window"?'),
+    ("traffic.t.tcp.MinRto", "200 ms", 'did you mean "rto.min"?'),
+    ("traffic.u.kind", "OnOffApplication", 'did you mean "on-off"?'),
     # A path without what it begins with.
     ("a.rate", "1 Mbit/s", "unknown key; did you mean link.a.rate?"),
     ("queue", "1 packets", "unknown key; did you mean link.a.queue?"),

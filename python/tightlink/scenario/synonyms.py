@@ -24,31 +24,32 @@ if TYPE_CHECKING:
 
 #: By the key, its names in ns-2, ns-3, mahimahi, Mininet, tc and iperf3, and in textbooks.
 _KEYS: Final = {
-    "bytes": "size volume amount filesize file_size packets maxpkts",
+    "bytes": "size volume amount file_size packets maxpkts",
     "congestion": "cc cca control algorithm congestion_control congestion_algorithm",
-    "datagram": "packet_size packetsize",
+    "datagram": "packet_size",
     "delay": "latency propagation propagation_delay prop_delay rtt",
     "delayed_acks": "delack delayed_ack",
-    "duration": "time length simtime simulation_time",
+    "duration": "time length sim_time simulation_time",
     "ends": "nodes between endpoints from to src dst source destination",
     "flows": "streams parallel count connections number",
-    "frames_per_second": "fps frame_rate framerate",
+    "frames_per_second": "fps frame_rate",
     "from": "src source sender client",
     "group_of_pictures": "gop gop_size keyframe_interval",
     "initial_ssthresh": "ssthresh",
-    "initial_window": "iw initcwnd init_cwnd initial_cwnd",
+    "initial_window": "iw init_cwnd initial_cwnd",
     "kind": "type model",
     "link": "edge edges connection",
-    "loss": "plr lossrate loss_rate error_rate packet_loss",
+    "loss": "plr loss_rate error_rate error_model packet_loss",
+    "min": "min_rto",
     "node": "host hosts router routers",
-    "payload": "mss segment segment_size packet_size packetsize",
-    "queue": "buffer buffer_size buffers queue_size queuesize qlen qdisc aqm discipline limit",
-    "rate": "bandwidth capacity speed bw throughput bitrate datarate data_rate",
+    "payload": "mss segment segment_size packet_size",
+    "queue": "buffer buffer_size buffers queue_size qlen qdisc aqm discipline limit",
+    "rate": "bandwidth capacity speed bw throughput bitrate data_rate",
     "start": "start_time begin",
     "stop": "end stop_time",
     "to": "dst destination dest receiver sink server",
     "traffic": "flow flows application applications workload",
-    "window": "rwnd receive_window receiver_window max_window maxwnd wmem",
+    "window": "rwnd receive_window receiver_window max_window maxwnd wmem snd_buf_size rcv_buf_size",
 }
 _KINDS: Final = {
     "bulk": "ftp tcp file iperf iperf3 transfer download upload greedy",
@@ -76,7 +77,10 @@ def meant_key(word: str, table: type[Table], beside: Collection[str] = ()) -> st
 
 def meant_kind(word: str, kinds: Collection[str]) -> str | None:
     """The kind that somebody has in mind who writes an unknown one."""
-    return next((kind for kind in _named(word, _KINDS) if kind in kinds), None) or closest(word, kinds)
+    named = next((kind for kind in _named(word, _KINDS) if kind in kinds), None)
+    # FqCoDelQueueDisc, OnOffApplication.
+    begins = (kind for kind in sorted(kinds, key=len, reverse=True) if _plain(word).startswith(_plain(kind)))
+    return named or closest(word, kinds) or next(begins, None)
 
 
 def _exactly(word: str, table: type[Table], beside: Collection[str], depth: int = 0) -> str | None:
@@ -97,5 +101,10 @@ def _exactly(word: str, table: type[Table], beside: Collection[str], depth: int 
 
 
 def _named(word: str, names: dict[str, str]) -> Iterator[str]:
-    plain = word.casefold().replace("-", "_")
-    return (key for key, others in names.items() if plain in others.split())
+    plain = _plain(word)
+    return (key for key, others in names.items() if plain in map(_plain, others.split()))
+
+
+def _plain(word: str) -> str:
+    """A word as it is however its parts are joined: ``SegmentSize`` as ``segment_size``."""
+    return word.casefold().replace("-", "").replace("_", "")
