@@ -112,3 +112,21 @@ traffic.telnet = { kind = "cbr", from = "a", to = "b", interval = "200 ms", rand
     )
     for flow in ("ftp", "telnet"):
         assert "(40 packets, 1 BDP" in run.why(flow).sentence
+
+
+@pytest.mark.parametrize(("on", "tried"), [("500 ms", "CoDel"), ("5 ms", "FQ-CoDel (a queue for each flow)")])
+def test_bursts_that_wait_longer_by_turns_are_to_have_none(on: str, tried: str) -> None:
+    """Half a second at 5 Mbit/s waits longer in a queue of 3.3 Mbit/s for itself than behind two connections."""
+    scenario = tl.loads("""
+duration = "60 s"
+link.w = { ends = ["a", "b"], rate = "10 Mbit/s", delay = "24 ms", queue = "1 BDP" }
+traffic.ftp = { kind = "bulk", flows = 2, from = "a", to = "b" }
+traffic.bursty = { kind = "on-off", from = "a", to = "b", rate = "5 Mbit/s", on = "500 ms", off = "500 ms" }
+""").set_all({"traffic.bursty.on": on, "traffic.bursty.off": on})
+    (bursty,) = tl.simulate(scenario).why("bursty").diagnoses
+    first = bursty.suggestions[0]
+    assert first.text == tried
+    (after,) = tl.simulate(scenario.set_all(first.changes)).why("bursty").diagnoses
+    assert after.delay is not None
+    assert bursty.delay is not None
+    assert after.delay.mean_s < 0.6 * bursty.delay.mean_s

@@ -164,6 +164,12 @@ def _peak_bps(row: Mapping[str, Any], path: Path) -> float:
     return float(max(pace.get("rate_bps", 0.0), offered_bps(row)))
 
 
+def burst_waits_s(row: Mapping[str, Any], path: Path, part_bps: float) -> float:
+    """How long the end of a mean on-time waits behind its beginning, where a source has a rate to itself."""
+    lasts_s = path.spec["traffic"].get("on", {}).get("mean_s", 0.0)
+    return float(lasts_s * max(0.0, _peak_bps(row, path) / part_bps - 1))
+
+
 def _part(carries_bps: float, sent_bps: Sequence[float]) -> float:
     """What each of those gets that send more, where a link is shared fairly (max-min)."""
     left, more = carries_bps, len(sent_bps)

@@ -70,7 +70,8 @@ def _shorter(link: Link, path: Path, others: Others, *, fills: bool, fair: bool)
     elif not fills and fair:
         yield fair_queues(link, others)
     elif (link.limit_packets(path.packet_bytes) or math.inf) <= LONG * many(link) * bdp(link, path):
-        return
+        if path.tcp is not None:
+            return
     # What collects while a link waits for its medium is more; and who sends at a rate that it has measured loses what
     # exceeds a short queue whenever the link gets slower.
     elif not link.sends_bursts and not (rate_changes(link) and BY_RATE.intersection(_controls(path, others))):

@@ -313,9 +313,12 @@ _CHANGES: Final[dict[str, Callable[[Path, Cause, Others], Tried | None]]] = {
 
 
 def _is_greedy(row: Mapping[str, Any], path: Path, link: Link, others: Others) -> bool:
-    """Whether datagrams are more than a fair queue would let through beside other flows."""
+    """Whether datagrams are more than a fair queue would let through beside other flows, always or in long bursts."""
+    if path.tcp is not None:
+        return False
     part_bps = link.carries_bps(path.packet_bytes) / (len(others.controls) + 1)
-    return path.tcp is None and filling.offered_bps(row) > filling.MORE * part_bps * row.get(MEMBERS, 1)
+    always = filling.offered_bps(row) > filling.MORE * part_bps * row.get(MEMBERS, 1)
+    return always or filling.burst_waits_s(row, path, part_bps) > link.queueing_s
 
 
 def _stands(delay: Delay) -> bool:
