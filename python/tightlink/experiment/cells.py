@@ -19,15 +19,14 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from tightlink.errors import Argument, ScenarioError, located
 from tightlink.experiment.designs import CSV, ONE_AT_A_TIME, Design
 from tightlink.experiment.factors import Factor, same, value_at
 from tightlink.scenario import Scenario
 from tightlink.scenario.congestion import congestion_spec
-
-_LARGEST_SEED: Final = 2**63 - 1
+from tightlink.scenario.values import LARGEST_SEED
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Cell:
         """
         if number == 0:
             return self.scenario
-        return self.scenario.set("seed", (self.scenario.seed + number) % (_LARGEST_SEED + 1))
+        return self.scenario.set("seed", (self.scenario.seed + number) % (LARGEST_SEED + 1))
 
 
 def cells(base: Scenario, design: Design) -> list[Cell]:

@@ -7,14 +7,12 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.values import Period, whole
-
-_MOST: Final = 1000
 
 
 class Arq(Changing):
@@ -25,7 +23,7 @@ class Arq(Changing):
 
     after: Period
     """What each retransmission adds to the delay of its frame: the time until the sender knows of the loss."""
-    retransmissions: Annotated[int, whole(1, _MOST, f"a whole number from 1 to {_MOST}")] = 7
+    retransmissions: Annotated[int, whole(1, 1000)] = 7
     """Most retransmissions of a frame, after which it is lost."""
 
     def spec(self) -> dict[str, Any]:

@@ -16,17 +16,10 @@ from pydantic import BeforeValidator, Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Period, in_si
-
-
-def _check_nothing(value: object) -> object:
-    if value != "none":
-        raise wrong('a table, or "none"', value=value)
-    return value
-
+from tightlink.scenario.values import Delay, Period, ensured, in_si
 
 #: Takes a table away that is written elsewhere, such as in the forward direction.
-Nothing = Annotated[Literal["none"], BeforeValidator(_check_nothing)]
+Nothing = Annotated[Literal["none"], BeforeValidator(ensured(lambda word: word == "none", 'a table, or "none"'))]
 
 
 class Changing(Table):

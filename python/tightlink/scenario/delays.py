@@ -14,9 +14,8 @@ from tightlink.scenario.course_files import RampedTable
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Delay, Period, PropagationDelay, Update, in_si, number
+from tightlink.scenario.values import Delay, Period, PropagationDelay, Update, between, in_si, number
 
-_GAMMA_SHAPE: Final = number(lambda value: 0.1 <= value <= 1000, "a number from 0.1 to 1000, such as 2")  # noqa: PLR2004
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
 
 
@@ -214,7 +213,7 @@ class GammaJitter(Jitter):
     kind: Literal["gamma"] = "gamma"
     mean: Period
     """The mean."""
-    shape: Annotated[float, _GAMMA_SHAPE] = 2.0
+    shape: Annotated[float, between(0.1, 1000, 2)] = 2.0
     """Its deviation is the mean divided by the square root of this; 1 is an exponential distribution."""
 
 

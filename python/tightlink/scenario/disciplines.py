@@ -25,23 +25,16 @@ from tightlink.scenario.values import (
     RingLimit,
     Size,
     Update,
+    above,
+    between,
     in_si,
-    number,
 )
 
 #: RED: upper bound of the largest probability where it adapts itself (Adaptive RED, §4.1).
 _RED_MOST_PROBABILITY: Final = 0.5
-
-#: REM: steps of the price, and the base of its probability, where numbers still tell packets apart.
-_LARGEST_STEP: Final = 1000
-_STEP: Final = number(
-    lambda value: 0 < value <= _LARGEST_STEP, f"a number above 0 and up to {_LARGEST_STEP}, such as 0.1"
-)
-_LEAST_PHI: Final = 1.000_001
-_MOST_PHI: Final = 10.0
-_PHI: Final = "a number from 1.000001 to 10, such as 1.001"
-
-
+#: REM: weights in a step of the price, and the base of its probability, where numbers still tell packets apart.
+PriceStep = Annotated[float, above(0, 1000, 0.1)]
+PriceBase = Annotated[float, between(1.000_001, 10, 1.001)]
 #: Of Linux' CoDel and PIE, which keep delays short by themselves.
 SELDOM_REACHED: Final = "1000 packets"
 
@@ -180,11 +173,11 @@ class Rem(Discipline):
 
     kind: Literal["rem"] = "rem"
     """Queue discipline."""
-    gamma: Annotated[float, _STEP] = 0.001
+    gamma: PriceStep = 0.001
     """By how much each packet too many raises the price, in each update (γ)."""
-    alpha: Annotated[float, _STEP] = 0.1
+    alpha: PriceStep = 0.1
     """Weight of a packet above target over that of one above what the link carries (α)."""
-    phi: Annotated[float, number(lambda value: _LEAST_PHI <= value <= _MOST_PHI, _PHI)] = 1.001
+    phi: PriceBase = 1.001
     """An arrival is chosen with the probability 1 − phi^−price (φ)."""
     target: Backlog = "20 packets"
     """Packets waiting or in service that it aims at (b*)."""

@@ -16,22 +16,23 @@ from tightlink.scenario.disciplines import SELDOM_REACHED, Discipline
 from tightlink.scenario.dscp import CODE_POINTS, Dscp
 from tightlink.scenario.forms import by_kind
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Fraction, Overhead, Period, QueueLimit, Rate, Size, Update, in_si, number, whole
+from tightlink.scenario.values import (
+    Fraction,
+    Overhead,
+    Period,
+    QueueLimit,
+    Rate,
+    Size,
+    Update,
+    above,
+    between,
+    in_si,
+    whole,
+)
 
-_MOST_GAIN: Final = 1000.0
-_GAIN: Final = number(lambda value: 0 < value <= _MOST_GAIN, f"a number above 0 and up to {_MOST_GAIN:g}, such as 0.16")
-_MOST_COUPLING: Final = 100.0
-_COUPLING: Final = number(
-    lambda value: 1 <= value <= _MOST_COUPLING, f"a number from 1 to {_MOST_COUPLING:g}, such as 2"
-)
-_LEAST_WEIGHT: Final = 0.001
-_MOST_WEIGHT: Final = 1000.0
-_WEIGHT: Final = number(
-    lambda value: _LEAST_WEIGHT <= value <= _MOST_WEIGHT,
-    f"a weight from {_LEAST_WEIGHT} to {_MOST_WEIGHT:g}, such as 3",
-)
 _SHARED_LIMIT: Final = "10240 packets"
-Queues = Annotated[int, whole(1, 2**16, "a whole number of queues from 1 to 65536")]
+Gain = Annotated[float, above(0, 1000, 0.16)]
+Queues = Annotated[int, whole(1, 2**16, "queues")]
 
 
 class _Controlled(Discipline):
@@ -161,17 +162,17 @@ class DualPi2(Discipline):
     """Delay of the Classic queue that it aims at (target)."""
     update: Update = "16 ms"
     """Time from one update of the probability to the next (Tupdate)."""
-    alpha: Annotated[float, _GAIN] = 0.16
+    alpha: Gain = 0.16
     """Weight of the delay's distance from its target in an update, per second (alpha)."""
-    beta: Annotated[float, _GAIN] = 3.2
+    beta: Gain = 3.2
     """Weight of the delay's change in an update, per second (beta)."""
-    coupling: Annotated[float, _COUPLING] = 2.0
+    coupling: Annotated[float, between(1, 100, 2)] = 2.0
     """How much larger the base probability is for L4S (k)."""
     min_threshold: Period = "0.8 ms"
     """Delay of the L4S queue above which it begins to mark by itself, beside the coupled marks (minTh)."""
     max_threshold: Period = "1.2 ms"
     """Delay of the L4S queue from which it marks all; the same as min_threshold makes a step (maxTh)."""
-    threshold_packets: Annotated[int, whole(0, 1000, "a whole number of packets from 0 to 1000")] = 1
+    threshold_packets: Annotated[int, whole(0, 1000, "packets")] = 1
     """Packets in the L4S queue up to which all its marks are coupled ones, whatever their delay (Th_len)."""
     scheduler: Literal["wrr", "time-shifted"] = "wrr"
     """Which queue is served: weighted round robin, or whichever has waited longer, L4S with an advance."""
@@ -219,7 +220,7 @@ class Drr(Discipline):
 
     kind: Literal["drr"] = "drr"
     """Queue discipline."""
-    weights: dict[Dscp, Annotated[float, _WEIGHT]] = Field(default_factory=dict)
+    weights: dict[Dscp, Annotated[float, between(0.001, 1000, 3, what="a weight")]] = Field(default_factory=dict)
     """Weights of classes by dscp, such as { EF = 3, CS1 = 0.5 }; those that are not there have 1 (default none)."""
     quantum: Size = "1514 B"
     """What a class of weight 1 may send in its turn."""

@@ -34,7 +34,7 @@ from tightlink.scenario.reorder import AnyReorder
 from tightlink.scenario.shaper import AnyShaper
 from tightlink.scenario.table import NAME, Table, as_written, merged, wrong
 from tightlink.scenario.toml import literal
-from tightlink.scenario.values import Fraction, Mtu, Overhead, two
+from tightlink.scenario.values import Fraction, Mtu, Overhead, ensured, matching, two
 
 #: A node: a plain name, or a node of a topology such as ``net.left[3]``.
 NODE: Final = re.compile(rf"{NAME.pattern}(\.{NAME.pattern}(\[\d+\])?)?", re.ASCII)
@@ -206,19 +206,7 @@ class Span(NamedTuple):
     reverse: Wire | None
 
 
-def _check_node(name: object) -> str:
-    if not isinstance(name, str) or NODE.fullmatch(name) is None:
-        raise wrong('the name of a node, such as "sender" or "net.left[3]"', value=name)
-    return name
-
-
-def _differ(ends: tuple[str, str]) -> tuple[str, str]:
-    if ends[0] == ends[1]:
-        raise wrong("two different nodes", value=list(ends))
-    return ends
-
-
-NodeName = Annotated[str, BeforeValidator(_check_node)]
+NodeName = Annotated[str, BeforeValidator(matching('the name of a node, such as "sender" or "net.left[3]"', NODE))]
 
 
 class Link(Duplex):
@@ -232,7 +220,9 @@ class Link(Duplex):
     """
 
     ends: Annotated[
-        tuple[NodeName, NodeName], two('two nodes, such as ["sender", "receiver"]'), AfterValidator(_differ)
+        tuple[NodeName, NodeName],
+        two('two nodes, such as ["sender", "receiver"]'),
+        AfterValidator(ensured(lambda ends: ends[0] != ends[1], "two different nodes")),
     ]
     """The two nodes that it connects."""
     one_way: StrictBool = False

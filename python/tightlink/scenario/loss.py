@@ -19,11 +19,13 @@ from tightlink.scenario.changes import Changing, Schedule, Step
 from tightlink.scenario.course_files import CourseTable
 from tightlink.scenario.forms import Forms, by_kind
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Delay, Fraction, Period, whole
+from tightlink.scenario.values import Delay, Fraction, Period, ensured
 
 #: Packets are counted in as many bits.
 _MOST: Final = 2**53
-_NUMBER: Final = whole(1, _MOST, "the number of a packet, from 1")
+_NUMBER: Final = BeforeValidator(
+    ensured(lambda number: type(number) is int and 0 < number <= _MOST, "the number of a packet, from 1")
+)
 
 
 class LossModel(Changing):
@@ -68,10 +70,12 @@ class BitErrors(LossModel):
             raise wrong("a probability above 0 and below 1, such as 1e-6", key="rate", value=self.rate)
 
 
-def _rising(numbers: list[int]) -> list[int]:
-    if any(after <= before for before, after in itertools.pairwise(numbers)):
-        raise wrong("numbers that rise, such as [3, 7, 8]", value=numbers)
-    return numbers
+_RISING: Final = AfterValidator(
+    ensured(
+        lambda numbers: all(before < after for before, after in itertools.pairwise(numbers)),
+        "numbers that rise, such as [3, 7, 8]",
+    )
+)
 
 
 class LossPattern(LossModel):
@@ -82,7 +86,7 @@ class LossPattern(LossModel):
 
     kind: Literal["pattern"] = "pattern"
     """Model of the losses."""
-    packets: Annotated[list[Annotated[int, _NUMBER]], Field(min_length=1), AfterValidator(_rising)] | None = None
+    packets: Annotated[list[Annotated[int, _NUMBER]], Field(min_length=1), _RISING] | None = None
     """Numbers of the packets that are lost, rising, from 1 for the first in the span."""
     every: Annotated[int, _NUMBER] | None = None
     """Every so manieth packet is lost."""

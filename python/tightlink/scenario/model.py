@@ -24,13 +24,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from tightlink import arguments, units
 from tightlink.errors import ScenarioError
 from tightlink.scenario import toml
 from tightlink.scenario.links import Link
-from tightlink.scenario.nodes import Node, check_node_name
+from tightlink.scenario.nodes import Node, NodeNames
 from tightlink.scenario.observe import Observe
 from tightlink.scenario.overrides import in_unit_of_before, override
 from tightlink.scenario.problems import below, placed, scenario_error
@@ -40,12 +40,7 @@ from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.topologies import AnyTopology
 from tightlink.scenario.traffic import Traffic
 from tightlink.scenario.transfers import Transfers
-from tightlink.scenario.values import Name, Period, choice, whole
-
-_LARGEST_SEED = 2**63 - 1
-
-
-NodeNames = Annotated[str, AfterValidator(check_node_name)]
+from tightlink.scenario.values import LARGEST_SEED, Name, Period, choice, whole
 
 
 class Scenario(Table):
@@ -59,7 +54,7 @@ class Scenario(Table):
     """Transport defaults: ns2, rfc or linux (``tightlink list profiles``)."""
     duration: Period
     """The simulated interval is from 0 to here."""
-    seed: Annotated[int, whole(0, _LARGEST_SEED, f"a whole number from 0 to {_LARGEST_SEED}")] = 1
+    seed: Annotated[int, whole(0, LARGEST_SEED)] = 1
     """Seed of every random stream."""
     topology: dict[Name, AnyTopology] = Field(default_factory=dict)
     """Networks made from a few keys, by name."""

@@ -17,8 +17,18 @@ from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.endpoints import GROUP
 from tightlink.scenario.links import NODE
-from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import LARGEST_PACKET, Delay, Fraction, Period, RingLimit, choice, in_si
+from tightlink.scenario.table import Table
+from tightlink.scenario.values import (
+    LARGEST_PACKET,
+    Delay,
+    Fraction,
+    Period,
+    RingLimit,
+    choice,
+    ensured,
+    in_si,
+    matching,
+)
 
 if TYPE_CHECKING:
     from tightlink.scenario.links import Span
@@ -26,12 +36,13 @@ if TYPE_CHECKING:
 
 _MOST_JOBS: Final = 10_000_000
 _MOST_JOBS_BESIDE: Final = 10_000
-
-
-def _check_guaranteed(value: float) -> float:
-    if value >= 1:
-        raise wrong('a fraction below 1, such as "5 %": packets need the rest', value=value)
-    return value
+_LEAVES_SOME: Final = AfterValidator(
+    ensured(lambda share: share < 1, 'a fraction below 1, such as "5 %": packets need the rest')
+)
+#: A node or a group of nodes.
+NodeNames = Annotated[
+    str, AfterValidator(matching('the name of a node or of a group, such as "router" or "net.left[*]"', NODE, GROUP))
+]
 
 
 class Background(Table):
@@ -41,7 +52,7 @@ class Background(Table):
     """Processor time that each job needs."""
     every: Period
     """From the release of a job to the release of the next."""
-    guaranteed: Annotated[Fraction, AfterValidator(_check_guaranteed)] | None = None
+    guaranteed: Annotated[Fraction, _LEAVES_SOME] | None = None
     """Share of the time left by interrupts that low-priority work gets while it has work (default 0)."""
 
 
@@ -91,13 +102,6 @@ class Node(Table):
 
     processor: Processor | None = None
     """What each packet costs it."""
-
-
-def check_node_name(name: object) -> str:
-    """The name of a node or of a group of nodes."""
-    if not isinstance(name, str) or not (NODE.fullmatch(name) or GROUP.fullmatch(name)):
-        raise wrong('the name of a node or of a group, such as "router" or "net.left[*]"', value=name)
-    return name
 
 
 def processor_spec(key: str, processor: Processor, duration: float) -> dict[str, Any]:

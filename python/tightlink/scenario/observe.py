@@ -13,15 +13,9 @@ from pydantic import AfterValidator, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Name, Period, two
+from tightlink.scenario.values import Delay, Name, Period, ensured, two
 
 _MOST_PERIODS: Final = 250
-
-
-def _check_order(times: tuple[str, str]) -> tuple[str, str]:
-    if units.time(times[0]) >= units.time(times[1]):
-        raise wrong("two times of which the second is later", value=list(times))
-    return times
 
 
 def _check_few(periods: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
@@ -30,7 +24,13 @@ def _check_few(periods: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]
     return periods
 
 
-Interval = Annotated[tuple[Delay, Period], two('two times, such as ["10 min", "15 min"]'), AfterValidator(_check_order)]
+Interval = Annotated[
+    tuple[Delay, Period],
+    two('two times, such as ["10 min", "15 min"]'),
+    AfterValidator(
+        ensured(lambda times: units.time(times[0]) < units.time(times[1]), "two times of which the second is later")
+    ),
+]
 
 
 class Observe(Table):

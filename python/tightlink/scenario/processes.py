@@ -8,16 +8,14 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from tightlink import units
 from tightlink.scenario.changes import Changing
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Period, Update, number
-
-_DEVIATION: Final = number(lambda value: 0 < value <= 10, "a number above 0 and up to 10, such as 0.2")  # noqa: PLR2004
+from tightlink.scenario.values import Period, Update, above
 
 
 class Process(Changing):
@@ -42,7 +40,7 @@ class Walk(Process):
     """The largest value."""
     every: Update = "100 ms"
     """Length of a step."""
-    deviation: Annotated[float, _DEVIATION] = 0.1
+    deviation: Annotated[float, above(0, 10, 0.2)] = 0.1
     """Standard deviation of the logarithm of a step's factor."""
 
     def _check(self) -> None:

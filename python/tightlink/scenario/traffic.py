@@ -20,13 +20,7 @@ from tightlink.scenario.sizes import DatagramSize, check_sizes
 from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.users import Shape, Users, check_shape
-from tightlink.scenario.values import Amount, Delay, Name, Period, Rate, choice, number, whole
-
-_MOST_FLOWS: Final = 1_000_000
-_LARGEST_RATIO: Final = 1000.0
-_LARGEST_VARIATION: Final = 10.0
-_LARGEST_GROUP: Final = 10_000
-_MOST_FRAMES: Final = 10_000.0
+from tightlink.scenario.values import Amount, Delay, Name, Period, Rate, above, between, choice, whole
 
 
 class Starts(Table):
@@ -50,7 +44,7 @@ Start = Annotated[Delay | list[Delay] | Starts, Forms()]
 
 
 PathLinks = Annotated[list[LinkName], Field(min_length=1)]
-Flows = Annotated[int, whole(1, _MOST_FLOWS, f"a whole number of flows from 1 to {_MOST_FLOWS}")]
+Flows = Annotated[int, whole(1, 1_000_000, "flows")]
 
 
 class Flow(Table):
@@ -209,19 +203,13 @@ class Video(Flow):
     kind: Literal["video"] = "video"
     rate: Rate
     """Mean bit rate of the coded stream, without headers."""
-    frames_per_second: Annotated[
-        float, number(lambda value: 0 < value <= _MOST_FRAMES, "a number above 0 and up to 10000, such as 25")
-    ] = 25.0
+    frames_per_second: Annotated[float, above(0, 10_000, 25)] = 25.0
     """Frames per second."""
-    group_of_pictures: Annotated[int, whole(1, _LARGEST_GROUP, "a whole number of frames from 1 to 10000")] = 12
+    group_of_pictures: Annotated[int, whole(1, 10_000, "frames")] = 12
     """Frames from one key frame to the next."""
-    key_frame_ratio: Annotated[
-        float, number(lambda value: 1 <= value <= _LARGEST_RATIO, "a number from 1 to 1000, such as 5")
-    ] = 5.0
+    key_frame_ratio: Annotated[float, between(1, 1000, 5)] = 5.0
     """Mean size of a key frame over that of the other frames."""
-    variation: Annotated[
-        float, number(lambda value: 0 <= value <= _LARGEST_VARIATION, "a number from 0 to 10, such as 0.2")
-    ] = 0.2
+    variation: Annotated[float, between(0, 10, 0.2)] = 0.2
     """Coefficient of variation of the sizes, which are log-normal."""
     spread: StrictBool = False
     """Whether the packets of a frame are spread over its interval; otherwise they leave at once."""

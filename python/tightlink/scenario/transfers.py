@@ -29,15 +29,11 @@ PAIRS: Final = ("random", "permutation", "matched", "incast")
 LASTING: Final = ("permutation", "matched")
 
 
-def _check_rising(times: list[str], what: str) -> list[str]:
-    for place, (before, after) in enumerate(pairwise(times), 1):
+def _check_rising(times: list[str], what: str = "times that do not fall") -> list[str]:
+    for before, after in pairwise(times):
         if units.parse(before, units.TIME, units.SIZE)[1].exact > units.parse(after, units.TIME, units.SIZE)[1].exact:
-            raise wrong(f"{what}: {after} comes after {before}", key=None, value=times[place])
+            raise wrong(f"{what}: {after} comes after {before}", value=after)
     return times
-
-
-def _check_times(times: list[str]) -> list[str]:
-    return _check_rising(times, "times that do not fall")
 
 
 def _check_classes(sizes: list[str]) -> list[str]:
@@ -72,7 +68,7 @@ class Transfers(Table):
     together: StrictBool | None = None
     """Whether at each arrival all pairs of a permutation, or all that are matched, start a transfer (default: one of
     them does, by chance)."""
-    senders: Annotated[int, whole(1, MOST_TRANSFERS, f"a whole number from 1 to {MOST_TRANSFERS}")] | None = None
+    senders: Annotated[int, whole(1, MOST_TRANSFERS)] | None = None
     """Senders of an incast, drawn for each (default: all)."""
     load: Load | None = None
     """Application bytes that arrive, as a share of the rate of the links ``of``, above 2 in per cent; headers come on
@@ -81,7 +77,14 @@ class Transfers(Table):
     """The link, or the links of a group such as "net.host_link[*]", by whose rate ``load`` is a share."""
     arrivals: ArrivalRate | None = None
     """Arrivals per second; instead of ``load``."""
-    times: Annotated[list[Delay], Field(min_length=1), AfterValidator(_check_times)] | None = None
+    times: (
+        Annotated[
+            list[Delay],
+            Field(min_length=1),
+            AfterValidator(_check_rising),
+        ]
+        | None
+    ) = None
     """When transfers arrive; instead of ``load`` and ``arrivals``."""
     spacing: Annotated[str, choice("poisson", "fixed")] | None = None
     """Arrivals at random (poisson), or evenly spaced (fixed) (default poisson)."""

@@ -40,10 +40,8 @@ from tightlink.scenario.values import (
 
 #: Under what name the files of a crowd are counted.
 CROWD: Final = "crowd"
-_MOST_HOSTS: Final = 10_000_000
 #: Pairs of classes, and whatever else transfers are told apart by, are numbered in a byte.
 _MOST: Final = {"places": 22, "interfaces": 250, "files": 250, "controls": 250}
-_MOST_TRIES: Final = 20
 _STEEPEST: Final = 1e6
 
 Shape = Annotated[float, number(lambda value: 1 < value < _STEEPEST, "a number above 1, such as 1.5")]
@@ -55,7 +53,7 @@ def check_shape(distribution: str | None, shape: float | None) -> None:
         raise wrong('nothing here: shape has an effect with distribution = "pareto" only', key="shape", value=shape)
 
 
-Hosts = Annotated[int, whole(0, _MOST_HOSTS, f"a whole number from 0 to {_MOST_HOSTS}")]
+Hosts = Annotated[int, whole(0, 10_000_000)]
 
 
 class Place(Table):
@@ -178,7 +176,7 @@ class Users(Table):
     """Congestion controls, drawn for each source; instead of ``tcp.congestion``."""
     tcp: Tcp | None = None
     """What carries it; windows are in packets or bytes."""
-    connect_tries: Annotated[int, whole(1, _MOST_TRIES, f"a whole number of SYNs from 1 to {_MOST_TRIES}")] = 3
+    connect_tries: Annotated[int, whole(1, 20, "SYNs")] = 3
     """SYNs that are sent before a source gives up; it waits ``tcp.rto.initial`` for the first, then twice as long."""
     patience: Patience | None = None
     """How long users wait for a transfer (default: without end)."""

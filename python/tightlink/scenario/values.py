@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Final, TypeGuard, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard, TypeVar, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
 
@@ -18,9 +18,15 @@ from tightlink.control import CongestionControl, Given, given
 from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.scenario.table import NAME, Table, key_of, wrong
 
+if TYPE_CHECKING:
+    import re
+
+T = TypeVar("T")
+
 UNLIMITED: Final = "unlimited"
 #: The packet by which a rate in packets is one in bits, where only bits are understood.
 PACKET_BYTES: Final = 1500
+LARGEST_SEED: Final = 2**63 - 1
 #: The largest IP packet, in bytes (RFC 791).
 LARGEST_PACKET: Final = 2**16 - 1
 
@@ -104,12 +110,6 @@ _SLOWEST_PACKETS = "0.000001 packets/s"
 _SMALLEST_RATES = (f"{SLOWEST} bit/s", f"{SLOWEST} packet/s")
 
 
-def _check_update(text: str) -> str:
-    if units.time(text) < units.time(_SHORTEST_UPDATE):
-        raise wrong(f'a time of at least "{_SHORTEST_UPDATE}"', value=text)
-    return text
-
-
 Rate = Annotated[
     str, _quantity(units.RATE, smallest=_SMALLEST_RATES[:1], largest=FASTEST), _schema("2 Mbit/s", "1 Gbit/s")
 ]
@@ -135,7 +135,9 @@ Period = Annotated[
     str, _quantity(units.TIME, smallest=(_SHORTEST_PERIOD,), largest=LONGEST_TIME), _schema("10 s", "500 ms")
 ]
 #: From a step or an update of something to the next.
-Update = Annotated[Period, AfterValidator(_check_update)]
+Update = Annotated[
+    str, _quantity(units.TIME, smallest=(_SHORTEST_UPDATE,), largest=LONGEST_TIME), _schema("10 s", "500 ms")
+]
 Size = Annotated[str, _quantity(units.SIZE, largest=_MOST_BYTES), _schema("1000 B", "1460 B")]
 Overhead = Annotated[str, _quantity(units.SIZE, zero=True, largest=_MOST_BYTES), _schema("38 B")]
 Amount = Annotated[str, _quantity(units.SIZE, largest=2**63 - 1), _schema("10 MB", "64 KiB")]
@@ -270,37 +272,56 @@ Load = Annotated[
 ]
 
 
-def number(holds: Callable[[float], bool], expected: str) -> BeforeValidator:
-    """A plain number of which ``holds`` is true; true and false are none."""
+def ensured(holds: Callable[[Any], object], expected: str) -> Callable[[T], T]:
+    """A check for pydantic that leaves a value as it is, and refuses those of which ``holds`` is not true."""
 
-    def check(value: object) -> float:
-        if not isinstance(value, int | float) or isinstance(value, bool) or not holds(value):
-            raise wrong(expected, value=value)
-        return float(value)
-
-    return BeforeValidator(check)
-
-
-def whole(smallest: int, largest: int, expected: str) -> BeforeValidator:
-    """A whole number within bounds; true and false are none."""
-
-    def check(value: object) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or not smallest <= value <= largest:
-            raise wrong(expected, value=value)
+    def check(value: T) -> T:
+        if not holds(value):
+            raise wrong(expected, value=list(value) if isinstance(value, tuple) else value)
         return value
 
-    return BeforeValidator(check)
+    return check
+
+
+def matching(expected: str, *patterns: re.Pattern[str]) -> Callable[[T], T]:
+    """A check for pydantic that a value is a text of one of these forms."""
+    return ensured(lambda text: isinstance(text, str) and any(form.fullmatch(text) for form in patterns), expected)
+
+
+def number(holds: Callable[[float], bool], expected: str) -> BeforeValidator:
+    """A plain number of which ``holds`` is true; true and false are none."""
+    check = ensured(
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and holds(value), expected
+    )
+    return BeforeValidator(lambda value: float(check(value)))
+
+
+def between(smallest: float, largest: float, example: float, *, what: str = "a number") -> BeforeValidator:
+    """A plain number within bounds."""
+    expected = f"{what} from {smallest:.10g} to {largest:.10g}, such as {example:g}"
+    return number(lambda value: smallest <= value <= largest, expected)
+
+
+def above(bound: float, largest: float, example: float) -> BeforeValidator:
+    """A plain number above a bound, up to a largest one."""
+    expected = f"a number above {bound:g} and up to {largest:g}, such as {example:g}"
+    return number(lambda value: bound < value <= largest, expected)
+
+
+def whole(smallest: int, largest: int, of: str = "") -> BeforeValidator:
+    """A whole number within bounds, of packets or other things; true and false are none."""
+    numbers = range(smallest, largest + 1)
+    return BeforeValidator(
+        ensured(
+            lambda value: isinstance(value, int) and not isinstance(value, bool) and value in numbers,
+            f"a whole number{of and f' of {of}'} from {smallest} to {largest}",
+        )
+    )
 
 
 def two(expected: str) -> BeforeValidator:
     """A list of two values."""
-
-    def check(value: object) -> object:
-        if not isinstance(value, list | tuple) or len(value) != 2:  # noqa: PLR2004
-            raise wrong(expected, value=value)
-        return value
-
-    return BeforeValidator(check)
+    return BeforeValidator(ensured(lambda value: isinstance(value, list | tuple) and len(value) == 2, expected))  # noqa: PLR2004
 
 
 def choice(*names: str, meant: Callable[[object], str | None] = lambda _: None) -> BeforeValidator:

@@ -20,6 +20,7 @@ from tightlink.scenario.values import (
     Period,
     Threshold,
     Window,
+    above,
     choice,
     number,
     whole,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 
 _LEVELS: Final = ("low", "high")
-_MOST_SOURCES: Final = 1_000_000
 _LARGEST: Final = 1e6
 
 
@@ -50,7 +50,7 @@ Level = Annotated[Literal["low", "high"], Tag("<level>")]
 Either = Annotated[Level | Annotated[V, Tag("<value>")], Discriminator(_level_or_value)]
 Positive = Annotated[float, number(lambda value: 0 < value <= _LARGEST, "a number above 0, such as 2")]
 Weight = Annotated[float, number(lambda value: 0 <= value <= _LARGEST, "a number of at least 0, such as 2")]
-Sources = Annotated[int, whole(1, _MOST_SOURCES, f"a whole number from 1 to {_MOST_SOURCES}")]
+Sources = Annotated[int, whole(1, 1_000_000)]
 Buffers = Annotated[Literal["rtt*c", "rtt*c/sqrt(n)"], choice("rtt*c", "rtt*c/sqrt(n)")]
 Variant = Literal["abilene", "isp"]
 Controls = Annotated[
@@ -134,9 +134,9 @@ class FourTier(Table):
     """X19: simulated time."""
     start_up: Either[Fraction] = "low"
     """X20: share of the sources that begin with a transfer."""
-    scale: Annotated[float, number(lambda value: 0 < value <= 1, "a number above 0 and up to 1, such as 0.1")] = 1.0
+    scale: Annotated[float, above(0, 1, 0.1)] = 1.0
     """Sources and speeds, of those of the whole network: 1, or a part such as 0.1."""
-    routers: Annotated[float, number(lambda value: 0 < value <= 1, "a number above 0 and up to 1, such as 0.5")] = 1.0
+    routers: Annotated[float, above(0, 1, 0.5)] = 1.0
     """Part of the access routers of each class that have users, each with its own speed, users and queue."""
     nist: StrictBool = False
     """Whether congestion controls and timeouts are as NIST has them, where that is known and differs from ours."""

@@ -11,8 +11,6 @@ from tightlink.scenario.topologies.base import MOST_NODES, table_of
 from tightlink.scenario.topologies.row import Row
 from tightlink.scenario.values import whole
 
-_PAIRS = whole(0, MOST_NODES, f"a whole number of pairs from 0 to {MOST_NODES}")
-
 
 class Chain(Row):
     """Routers in a row, joined by ``hops`` links, with pairs of hosts at the two ends.
@@ -29,7 +27,7 @@ class Chain(Row):
     """
 
     kind: Literal["chain"] = "chain"
-    pairs: Annotated[int, _PAIRS] = 0
+    pairs: Annotated[int, whole(0, MOST_NODES, "pairs")] = 0
     """Hosts at each end."""
 
     def _check(self) -> None:

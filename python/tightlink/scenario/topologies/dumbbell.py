@@ -11,8 +11,6 @@ from tightlink.scenario.topologies.base import MOST_NODES
 from tightlink.scenario.topologies.hosts import Hosts
 from tightlink.scenario.values import whole
 
-_PAIRS = whole(1, MOST_NODES, f"a whole number of pairs from 1 to {MOST_NODES}")
-
 
 class Dumbbell(Hosts):
     """Pairs of hosts on both sides of one bottleneck between two routers.
@@ -27,7 +25,7 @@ class Dumbbell(Hosts):
     """
 
     kind: Literal["dumbbell"] = "dumbbell"
-    pairs: Annotated[int, _PAIRS]
+    pairs: Annotated[int, whole(1, MOST_NODES, "pairs")]
     """Hosts on each side."""
     bottleneck: Duplex
     """The link between the routers."""

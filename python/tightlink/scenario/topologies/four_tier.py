@@ -25,8 +25,6 @@ from tightlink.scenario.values import (
     whole,
 )
 
-_MOST_FLOWS: Final = 10**9
-_FLOWS = whole(1, _MOST_FLOWS, f"a whole number of flows from 1 to {_MOST_FLOWS}")
 _LARGEST_FACTOR: Final = 1e6
 _FACTOR = number(lambda value: 1 / _LARGEST_FACTOR <= value <= _LARGEST_FACTOR, "a number from 0.000001 to 1000000")
 #: Of routers, and of the links that they are the outer ends of.
@@ -101,7 +99,7 @@ class AbileneFourTier(Topology):
     """Queues: what a link sends in rtt, or that over the square root of its flows (default "rtt*c")."""
     rtt: Period | None = None
     """Round trip in buffers (default: the mean between two access routers without queues)."""
-    flows: Annotated[int, _FLOWS] | None = None
+    flows: Annotated[int, whole(1, 10**9, "flows")] | None = None
     """Flows through a normal access router, others having them in proportion to speed; in buffers (default 100)."""
     link: TierLink | None = None
     """What all links have beside rate and delay; a limit of their queue replaces buffers."""

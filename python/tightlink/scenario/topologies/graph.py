@@ -13,7 +13,7 @@ from tightlink.scenario.links import Medium, Span, Wire
 from tightlink.scenario.table import NAME, Table, merged, wrong
 from tightlink.scenario.topologies.base import Topology, table_of
 from tightlink.scenario.topologies.graph_file import Reading, joints, names, read
-from tightlink.scenario.values import LineRate, Period, PropagationDelay
+from tightlink.scenario.values import LineRate, Period, PropagationDelay, ensured
 
 _ENDS: Final = 2
 _GROUP: Final = "router"
@@ -25,37 +25,30 @@ _NO_DELAY: Final = "0 s"
 _OF_FILES: Final = ("rate_from", "delay_from", "rate_unit", "delay_unit")
 
 
-def _check_node(name: object) -> str:
-    if not isinstance(name, str) or not (NAME.fullmatch(name) or _number(name) is not None):
-        raise wrong('a name of letters, digits, _ and -, beginning with a letter, or such as "router[3]"', value=name)
-    return name
-
-
 def _number(name: str) -> int | None:
     """The number of a node that has no other name: 3 of ``router[3]``."""
     digits = name.removeprefix(f"{_GROUP}[").removesuffix("]")
     return int(digits) if digits.isdecimal() and name == f"{_GROUP}[{int(digits)}]" else None
 
 
-def _check_ends(value: object) -> object:
-    if not isinstance(value, list | tuple) or len(value) != _ENDS or value[0] == value[1]:
-        raise wrong('two different nodes, such as ["Chicago", "Denver"]', value=value)
-    return value
-
-
-def _check_file(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise wrong('the name of a file, such as "abilene.graphml"', value=value)
-    return value
-
-
-NodeName = Annotated[str, BeforeValidator(_check_node)]
+_TWO_NODES: Final = ensured(
+    lambda ends: isinstance(ends, list | tuple) and len(ends) == _ENDS and ends[0] != ends[1],
+    'two different nodes, such as ["Chicago", "Denver"]',
+)
+_FILE_NAME: Final = ensured(
+    lambda name: isinstance(name, str) and name, 'the name of a file, such as "abilene.graphml"'
+)
+_NODE_NAME: Final = ensured(
+    lambda name: isinstance(name, str) and (NAME.fullmatch(name) or _number(name) is not None),
+    'a name of letters, digits, _ and -, beginning with a letter, or such as "router[3]"',
+)
+NodeName = Annotated[str, BeforeValidator(_NODE_NAME)]
 
 
 class Edge(Table):
     """A link of a graph."""
 
-    ends: Annotated[tuple[NodeName, NodeName], BeforeValidator(_check_ends)]
+    ends: Annotated[tuple[NodeName, NodeName], BeforeValidator(_TWO_NODES)]
     """The two nodes that it connects."""
     rate: LineRate
     """Transmission rate, in bits or in packets."""
@@ -103,7 +96,7 @@ class Graph(Topology):
     """
 
     kind: Literal["graph"] = "graph"
-    file: Annotated[str, BeforeValidator(_check_file)] | None = None
+    file: Annotated[str, BeforeValidator(_FILE_NAME)] | None = None
     """GraphML or GML file, relative to the scenario's."""
     rate_from: str | None = None
     """Attribute of edges with their rate (default: LinkSpeedRaw, capacity or rate)."""

@@ -8,8 +8,7 @@ from tightlink.scenario.topologies.base import GroupLink
 from tightlink.scenario.topologies.tiers import Tiers
 from tightlink.scenario.values import whole
 
-_MOST: Final = 1024
-_COUNT: Final = whole(1, _MOST, f"a whole number from 1 to {_MOST}")
+_COUNT: Final = whole(1, 1024)
 
 
 class LeafSpine(Tiers):

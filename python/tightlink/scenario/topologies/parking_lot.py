@@ -18,9 +18,6 @@ from tightlink.scenario.topologies.base import (
 from tightlink.scenario.topologies.row import Row
 from tightlink.scenario.values import whole
 
-_PAIRS = whole(1, MOST_NODES, f"a whole number of pairs from 1 to {MOST_NODES}")
-_CROSS = whole(1, MOST_NODES, f"a whole number of pairs for each hop from 1 to {MOST_NODES}")
-
 
 class ParkingLot(Row):
     """Routers in a row, pairs of hosts at the two ends, and pairs of hosts that cross one hop each.
@@ -37,9 +34,9 @@ class ParkingLot(Row):
     """
 
     kind: Literal["parking-lot"] = "parking-lot"
-    pairs: Annotated[int, _PAIRS] = 1
+    pairs: Annotated[int, whole(1, MOST_NODES, "pairs")] = 1
     """Hosts at each end."""
-    cross: Annotated[int, _CROSS] = 1
+    cross: Annotated[int, whole(1, MOST_NODES, "pairs for each hop")] = 1
     """Pairs of hosts that cross each hop."""
     access_cross: GroupLink | None = None
     """What differs for the links of the hosts that cross a hop."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Annotated
 
 from tightlink.scenario.links import Span
 from tightlink.scenario.topologies.base import GroupLink, check_lists, check_rate, group_spans
 from tightlink.scenario.topologies.hosts import Hosts
 from tightlink.scenario.values import whole
 
-_MOST_HOPS: Final = 250
-_HOPS = whole(1, _MOST_HOPS, f"a whole number of hops from 1 to {_MOST_HOPS}")
-
 
 class Row(Hosts):
     """Routers in a row, joined by ``hops`` links."""
 
-    hops: Annotated[int, _HOPS]
+    hops: Annotated[int, whole(1, 250, "hops")]
     """Links between the routers, which are one more."""
     hop: GroupLink
     """The links between the routers."""
