@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, StrictBool
 
 from tightlink import units
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Period, ensured, in_si
+from tightlink.scenario.values import Delay, Period, ensured, in_si, seconds
+
+#: Times in seconds, and the values from then on in SI units.
+Course: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 
 #: Takes a table away that is written elsewhere, such as in the forward direction.
 Nothing = Annotated[Literal["none"], BeforeValidator(ensured(lambda word: word == "none", 'a table, or "none"'))]
@@ -42,14 +45,48 @@ class Changing(Table):
         raise NotImplementedError
 
 
+class Timed(Changing):
+    """A quantity with values from given times on."""
+
+    if TYPE_CHECKING:
+        period: Period | None
+
+    def course(self) -> Course:
+        """Times in seconds and values in SI units."""
+        raise NotImplementedError
+
+    def times(self) -> dict[str, Any]:
+        """The kind and the times as the engine reads them."""
+        return {"kind": "schedule", "at_s": list(self.course()[0]), "period_s": seconds(self.period)}
+
+
+class Ramped(Timed):
+    """A quantity that changes in steps or ramps."""
+
+    linear: StrictBool = False
+    """Whether it goes straight from each value to the next."""
+
+    def spec(self) -> dict[str, Any]:
+        """The options as the engine reads them."""
+        return self.times() | {"values": list(self.course()[1]), "linear": self.linear}
+
+    def least_value(self) -> float:
+        """The smallest value in SI units."""
+        return min(self.course()[1])
+
+
 class Step(Table):
     """What steps of a schedule have in common."""
 
     at: Delay
     """When it begins to hold."""
 
+    def value(self) -> float:
+        """The value that holds, in SI units."""
+        raise NotImplementedError
 
-class Schedule(Changing):
+
+class Schedule(Timed):
     """A quantity that changes in steps."""
 
     kind: Literal["schedule"] = "schedule"
@@ -59,16 +96,15 @@ class Schedule(Changing):
     period: Period | None = None
     """After how long the schedule begins anew (default never)."""
 
-    def times(self) -> dict[str, Any]:
-        """The kind and the times as the engine reads them."""
-        period_s = None if self.period is None else units.time(self.period)
-        return {"kind": self.kind, "at_s": [units.time(step.at) for step in self.schedule], "period_s": period_s}
+    def course(self) -> Course:
+        """Times in seconds and values in SI units."""
+        return tuple(units.time(step.at) for step in self.schedule), tuple(step.value() for step in self.schedule)
 
     def _check(self) -> None:
-        first, times = self.schedule[0], [units.time(step.at) for step in self.schedule]
+        times, _ = self.course()
         if times[0] > 0:
             expected = '"0 s": the schedule says what holds from the start'
-            raise wrong(expected, key="schedule[0].at", value=first.at)
+            raise wrong(expected, key="schedule[0].at", value=self.schedule[0].at)
         for place, (before, after) in enumerate(itertools.pairwise(times), 1):
             if after <= before:
                 expected = f"a time after that of the step before it, which is {self.schedule[place - 1].at}"
@@ -76,21 +112,6 @@ class Schedule(Changing):
         if self.period is not None and units.time(self.period) <= times[-1]:
             expected = f"a time after the last step, which is at {self.schedule[-1].at}"
             raise wrong(expected, key="period", value=self.period)
-
-
-class RampedSchedule(Schedule):
-    """A quantity that changes in steps or ramps."""
-
-    linear: StrictBool = False
-    """Whether it goes straight from each value to the next."""
-
-    def values(self) -> list[float]:
-        """The values of the steps in SI units."""
-        raise NotImplementedError
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return self.times() | {"values": self.values(), "linear": self.linear}
 
 
 def mean_of(times: Sequence[float], values: Sequence[float], end: float, *, linear: bool) -> float:

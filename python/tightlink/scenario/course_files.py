@@ -14,22 +14,18 @@ import itertools
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, TypeAlias
-
-from pydantic import StrictBool
+from typing import ClassVar, Final, Literal
 
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.lazy import pl
-from tightlink.scenario.changes import Changing
+from tightlink.scenario.changes import Course, Timed
 from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.values import Period
 
 _LARGEST: Final = 512 * 2**20
 #: Columns of times, and how many seconds their unit is.
 _TIMES: Final = {"time_s": 1.0, "time_ms": 1e-3}
-
-Course: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def read_course(name: str, key: str, columns: Mapping[str, float]) -> Course:
@@ -50,7 +46,7 @@ def read_course(name: str, key: str, columns: Mapping[str, float]) -> Course:
         raise _unreadable(name, key, f"a file that can be read: {why_unreadable(error)}") from None
 
 
-class CourseTable(Changing):
+class CourseTable(Timed):
     """A quantity by a table in a file."""
 
     #: The key of the quantity, for errors; names of its column, and how much their unit is in SI units.
@@ -71,22 +67,6 @@ class CourseTable(Changing):
             expected = f"a time after the last row, which is at {times[-1]:g} s"
             raise ScenarioError(expected, key=f"{self.quantity}.period", value=self.period)
         return times, values
-
-    def times(self) -> dict[str, Any]:
-        """The kind and the times as the engine reads them."""
-        period_s = None if self.period is None else units.time(self.period)
-        return {"kind": "schedule", "at_s": list(self.course()[0]), "period_s": period_s}
-
-
-class RampedTable(CourseTable):
-    """A quantity by a table in a file, in steps or ramps."""
-
-    linear: StrictBool = False
-    """Whether it goes straight from each value to the next."""
-
-    def spec(self) -> dict[str, Any]:
-        """The options as the engine reads them."""
-        return self.times() | {"values": list(self.course()[1]), "linear": self.linear}
 
 
 def _unreadable(name: str, key: str, expected: str) -> ScenarioError:

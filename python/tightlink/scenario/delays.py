@@ -9,21 +9,29 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field, StrictBool
 
 from tightlink import units
-from tightlink.scenario.changes import Changing, Nothing, RampedSchedule, Step
-from tightlink.scenario.course_files import RampedTable
+from tightlink.scenario.changes import Changing, Nothing, Ramped, Schedule, Step
+from tightlink.scenario.course_files import CourseTable
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
-from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Delay, Period, PropagationDelay, Update, between, in_si, number
+from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.values import Delay, Period, PropagationDelay, Update, between, in_si, number, seconds
 
 _SHAPE: Final = number(lambda value: 1 < value <= 1000, "a number above 1, such as 2.5")  # noqa: PLR2004
 
 
-class DelayStep(Step):
-    """From when on a link has which delay."""
+class _HasDelay(Table):
+    """What a step and a state of a delay have in common."""
 
     delay: Delay
     """Propagation delay."""
+
+    def value(self) -> float:
+        """The delay in seconds."""
+        return units.time(self.delay)
+
+
+class DelayStep(_HasDelay, Step):
+    """From when on a link has which delay."""
 
 
 class _Delay(Changing):
@@ -33,30 +41,18 @@ class _Delay(Changing):
     """Whether packets overtake each other where it falls; else they stay in order."""
 
 
-class DelaySchedule(_Delay, RampedSchedule):
+class DelaySchedule(_Delay, Ramped, Schedule):
     """A delay that changes in steps or ramps."""
 
     schedule: Annotated[list[DelayStep], Field(min_length=1)]
     """The steps, from "0 s" on; the last one holds to the end, unless there is a period."""
 
-    def values(self) -> list[float]:
-        """The delays in seconds."""
-        return [units.time(step.delay) for step in self.schedule]
 
-    def least_value(self) -> float:
-        """The smallest delay, in seconds."""
-        return min(self.values())
-
-
-class DelayTable(_Delay, RampedTable):
+class DelayTable(_Delay, Ramped, CourseTable):
     """A delay by a table in a file, CSV or Parquet: ``time_s`` and ``delay_s`` (or ``delay_ms``)."""
 
     quantity: ClassVar[str] = "delay"
     columns: ClassVar[Mapping[str, float]] = {"delay_s": 1.0, "delay_ms": 1e-3}
-
-    def least_value(self) -> float:
-        """The smallest delay, in seconds."""
-        return min(self.course()[1])
 
 
 class DelayRandomWalk(_Delay, Walk):
@@ -70,15 +66,8 @@ class DelayRandomWalk(_Delay, Walk):
     """The largest delay."""
 
 
-class DelayState(State):
+class DelayState(_HasDelay, State):
     """A state of a delay that jumps."""
-
-    delay: Delay
-    """Propagation delay."""
-
-    def value(self) -> float:
-        """The delay in seconds."""
-        return units.time(self.delay)
 
 
 class DelayMarkov(_Delay, Jumps):
@@ -175,8 +164,7 @@ class Jitter(Changing):
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        correlation = None if self.correlation is None else units.time(self.correlation)
-        return {"distribution": self.distribution(), "correlation_s": correlation}
+        return {"distribution": self.distribution(), "correlation_s": seconds(self.correlation)}
 
 
 class UniformJitter(Jitter):

@@ -28,6 +28,7 @@ from tightlink.scenario.values import (
     above,
     between,
     in_si,
+    packets_or_bytes,
 )
 
 #: RED: upper bound of the largest probability where it adapts itself (Adaptive RED, §4.1).
@@ -44,6 +45,8 @@ class Discipline(Table):
 
     limit: QueueLimit
     """What fits in packets, bytes, bandwidth-delay products or time on the line; the packet in service counts."""
+    kind: str
+    """Queue discipline."""
 
     def written(self) -> dict[str, Any]:
         """The table with its defaults."""
@@ -62,21 +65,18 @@ class DropTail(Discipline):
     """First in, first out; what arrives at a full queue is dropped."""
 
     kind: Literal["drop-tail"] = "drop-tail"
-    """Queue discipline."""
 
 
 class Threshold(Discipline):
     """First in, first out; what arrives above a threshold is marked: the switch that DCTCP asks for (RFC 8257)."""
 
     kind: Literal["threshold"] = "threshold"
-    """Queue discipline."""
     mark: RingLimit
     """What would not fit if this were the limit is marked, if its transport understands marks."""
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        count, in_bytes = _amount(self.mark)
-        return {"mark": {"bytes" if in_bytes else "packets": int(count)}}
+        return {"mark": packets_or_bytes(self.mark)}
 
 
 class Policer(Discipline):
@@ -86,7 +86,6 @@ class Policer(Discipline):
     """
 
     kind: Literal["policer"] = "policer"
-    """Queue discipline."""
     rate: Rate
     """Rate at which tokens come, for the bytes of packets without framing."""
     burst: Size
@@ -97,7 +96,6 @@ class Red(Discipline):
     """Random early detection (Floyd and Jacobson 1993), gentle, and adaptive where asked for."""
 
     kind: Literal["red"] = "red"
-    """Queue discipline."""
     min: RingLimit | None = None
     """Average queue below which nothing is dropped (default half of what is sent in 5 ms, at least 5 packets)."""
     max: RingLimit | None = None
@@ -156,7 +154,6 @@ class Pie(Discipline):
     """Proportional-integral controller of the queueing delay (RFC 8033)."""
 
     kind: Literal["pie"] = "pie"
-    """Queue discipline."""
     limit: QueueLimit = SELDOM_REACHED
     target: Period = "15 ms"
     """Queueing delay that it aims at (QDELAY_REF)."""
@@ -172,7 +169,6 @@ class Rem(Discipline):
     """Random exponential marking (Athuraliya, Low, Li, Yin 2001): the link has a price, which marks tell to senders."""
 
     kind: Literal["rem"] = "rem"
-    """Queue discipline."""
     gamma: PriceStep = 0.001
     """By how much each packet too many raises the price, in each update (γ)."""
     alpha: PriceStep = 0.1

@@ -55,7 +55,6 @@ class Codel(_Controlled):
     """Controlled delay: drops packets that wait too long for too long, when they leave the queue (RFC 8289)."""
 
     kind: Literal["codel"] = "codel"
-    """Queue discipline."""
     limit: QueueLimit = SELDOM_REACHED
 
 
@@ -74,7 +73,6 @@ class FqCodel(_ControlledFlows):
     """Fair queueing: flows take turns, with CoDel over the queue of each (RFC 8290)."""
 
     kind: Literal["fq-codel"] = "fq-codel"
-    """Queue discipline."""
     ecn: StrictBool = True
     """Whether packets are marked instead of dropped, as Linux's does unless told otherwise (RFC 8290)."""
 
@@ -83,7 +81,6 @@ class FqPie(Discipline):
     """Fair queueing: flows take turns, with PIE over the queue of each (Linux's fq_pie)."""
 
     kind: Literal["fq-pie"] = "fq-pie"
-    """Queue discipline."""
     limit: QueueLimit = _SHARED_LIMIT
     """What fits in all queues together, the packet in service included."""
     target: Period = "15 ms"
@@ -104,21 +101,18 @@ class Cobalt(_Controlled):
     """CoDel, whose drops thin out as they came, and BLUE against flows that do not answer (CAKE's)."""
 
     kind: Literal["cobalt"] = "cobalt"
-    """Queue discipline."""
 
 
 class FqCobalt(_ControlledFlows):
     """Fair queueing: flows take turns, with COBALT over the queue of each."""
 
     kind: Literal["fq-cobalt"] = "fq-cobalt"
-    """Queue discipline."""
 
 
 class Cake(_Controlled):
     """Shaper, classes, fair queueing over hosts and their flows, COBALT over each flow, and a filter of ACKs (CAKE)."""
 
     kind: Literal["cake"] = "cake"
-    """Queue discipline."""
     limit: QueueLimit = _SHARED_LIMIT
     """What fits for all flows together: packets, bytes or bandwidth-delay products, the packet in service included."""
     ecn: StrictBool = True
@@ -155,7 +149,6 @@ class DualPi2(Discipline):
     """One queue for L4S and one for Classic traffic, coupled so that their flows share evenly (RFC 9332)."""
 
     kind: Literal["dualpi2"] = "dualpi2"
-    """Queue discipline."""
     limit: QueueLimit = "10000 packets"
     """What fits in both queues together, the packet in service included."""
     target: Period = "15 ms"
@@ -219,7 +212,6 @@ class Drr(Discipline):
     """Classes take turns in proportion to their weights: deficit round robin (Shreedhar and Varghese 1996)."""
 
     kind: Literal["drr"] = "drr"
-    """Queue discipline."""
     weights: dict[Dscp, Annotated[float, between(0.001, 1000, 3, what="a weight")]] = Field(default_factory=dict)
     """Weights of classes by dscp, such as { EF = 3, CS1 = 0.5 }; those that are not there have 1 (default none)."""
     quantum: Size = "1514 B"
@@ -239,7 +231,6 @@ class Strict(Discipline):
     """A packet goes when none of a higher class waits: strict priorities."""
 
     kind: Literal["strict"] = "strict"
-    """Queue discipline."""
     order: Annotated[list[Dscp], Field(min_length=1)]
     """Classes by dscp from the highest down, such as ["EF", "AF41"]; all others come after them, together."""
 
@@ -257,5 +248,6 @@ class Strict(Discipline):
         return {"order": tuple(self.order)}
 
 
+Held = Codel | FqCodel | FqPie | Cobalt | FqCobalt | Cake | DualPi2 | Drr | Strict
 #: Those of this module, by the names that scenarios have for them.
-HELD: Final = by_kind(Codel | FqCodel | FqPie | Cobalt | FqCobalt | Cake | DualPi2 | Drr | Strict)
+HELD: Final = by_kind(Held)

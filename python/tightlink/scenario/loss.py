@@ -19,7 +19,7 @@ from tightlink.scenario.changes import Changing, Schedule, Step
 from tightlink.scenario.course_files import CourseTable
 from tightlink.scenario.forms import Forms, by_kind
 from tightlink.scenario.table import wrong
-from tightlink.scenario.values import Delay, Fraction, Period, ensured
+from tightlink.scenario.values import Delay, Fraction, Period, ensured, seconds
 
 #: Packets are counted in as many bits.
 _MOST: Final = 2**53
@@ -31,6 +31,9 @@ _NUMBER: Final = BeforeValidator(
 class LossModel(Changing):
     """What the models of a wire's losses have in common."""
 
+    kind: str
+    """Model of the losses."""
+
 
 class GilbertElliott(LossModel):
     """Losses in bursts: two states, between which each packet may change (Gilbert 1960, Elliott 1963).
@@ -40,7 +43,6 @@ class GilbertElliott(LossModel):
     """
 
     kind: Literal["gilbert-elliott"] = "gilbert-elliott"
-    """Model of the losses."""
     to_bad: Fraction
     """Probability that the packet after one in the good state finds the bad one."""
     to_good: Fraction
@@ -61,7 +63,6 @@ class BitErrors(LossModel):
     """Losses by wrong bits, of which one on the line loses a packet: long packets are lost more often."""
 
     kind: Literal["bit-errors"] = "bit-errors"
-    """Model of the losses."""
     rate: Fraction
     """Probability that a bit is wrong."""
 
@@ -85,7 +86,6 @@ class LossPattern(LossModel):
     """
 
     kind: Literal["pattern"] = "pattern"
-    """Model of the losses."""
     packets: Annotated[list[Annotated[int, _NUMBER]], Field(min_length=1), _RISING] | None = None
     """Numbers of the packets that are lost, rising, from 1 for the first in the span."""
     every: Annotated[int, _NUMBER] | None = None
@@ -108,7 +108,7 @@ class LossPattern(LossModel):
             "packets": self.packets or [],
             "every": self.every,
             "from_s": units.time(self.from_ or "0 s"),
-            "until_s": None if self.to is None else units.time(self.to),
+            "until_s": seconds(self.to),
         }
 
 
@@ -117,6 +117,10 @@ class LossStep(Step):
 
     loss: Fraction
     """Probability that a packet is lost."""
+
+    def value(self) -> float:
+        """The probability."""
+        return units.fraction(self.loss)
 
 
 class LossSchedule(Schedule, LossModel):
@@ -127,7 +131,7 @@ class LossSchedule(Schedule, LossModel):
 
     def spec(self) -> dict[str, Any]:
         """The options as the engine reads them."""
-        return self.times() | {"loss": [units.fraction(step.loss) for step in self.schedule]}
+        return self.times() | {"loss": list(self.course()[1])}
 
 
 class LossTable(CourseTable, LossModel):

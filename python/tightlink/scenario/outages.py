@@ -16,7 +16,7 @@ from tightlink import units
 from tightlink.scenario.changes import Changing, Nothing
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.table import Table, wrong
-from tightlink.scenario.values import Delay, Period, in_si
+from tightlink.scenario.values import Delay, Period, in_si, seconds
 
 
 class Outage(Table):
@@ -33,6 +33,8 @@ class AnyOutage(Changing):
 
     flush: StrictBool = False
     """Whether what waits, is on the line or comes is lost when the link is down (default: it waits)."""
+    kind: str
+    """When the link is down."""
 
     def times(self) -> dict[str, Any]:
         """The times as the engine reads them."""
@@ -47,7 +49,6 @@ class Outages(AnyOutage):
     """Outages of a link at times that are written down."""
 
     kind: Literal["schedule"] = "schedule"
-    """When the link is down."""
     schedule: Annotated[list[Outage], Field(min_length=1)]
     """The outages, one after another."""
     period: Period | None = None
@@ -71,7 +72,7 @@ class Outages(AnyOutage):
         return {
             "at_s": [units.time(outage.at) for outage in self.schedule],
             "for_s": [units.time(outage.for_) for outage in self.schedule],
-            "period_s": None if self.period is None else units.time(self.period),
+            "period_s": seconds(self.period),
         }
 
 
@@ -79,7 +80,6 @@ class RandomOutages(AnyOutage):
     """Outages of a link that fails and is repaired at random, both directions at once; it is up at first."""
 
     kind: Literal["random"] = "random"
-    """When the link is down."""
     up: Period
     """How long it is up in the mean, with an exponential distribution."""
     down: Period

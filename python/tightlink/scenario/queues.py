@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, WrapValidator
 from tightlink.errors import closest
 from tightlink.scenario.disciplines import Discipline, DropTail, Pie, Policer, Red, Rem, Threshold
 from tightlink.scenario.forms import Forms, by_kind
-from tightlink.scenario.held_disciplines import Cake, Cobalt, Codel, Drr, DualPi2, FqCobalt, FqCodel, FqPie, Strict
+from tightlink.scenario.held_disciplines import Held
 from tightlink.scenario.table import wrong
 from tightlink.scenario.values import UNLIMITED, QueueLimit
 
@@ -24,24 +24,7 @@ if TYPE_CHECKING:
 
 #: How like the name of a discipline a word must be to be taken for one.
 _LIKE_A_KIND: Final = 0.8
-_Queue = (
-    QueueLimit
-    | DropTail
-    | Threshold
-    | Policer
-    | Red
-    | Pie
-    | Rem
-    | Codel
-    | FqCodel
-    | FqPie
-    | Cobalt
-    | FqCobalt
-    | Cake
-    | DualPi2
-    | Drr
-    | Strict
-)
+_Queue = QueueLimit | DropTail | Threshold | Policer | Red | Pie | Rem | Held
 _KINDS: Final = by_kind(_Queue)
 
 
@@ -76,11 +59,7 @@ def _limit_is_optional(schema: dict[str, Any]) -> None:
 
 
 #: A queue where a rule gives a limit to those that have none of their own.
-RuledQueue = Annotated[
-    Queue,
-    WrapValidator(_silent_about_limit),
-    Field(json_schema_extra=_limit_is_optional),
-]
+RuledQueue = Annotated[Queue, WrapValidator(_silent_about_limit), Field(json_schema_extra=_limit_is_optional)]
 
 
 def discipline(queue: object) -> Discipline:

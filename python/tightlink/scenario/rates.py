@@ -17,12 +17,12 @@ from pydantic import Field
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.changes import Changing, RampedSchedule, Step, mean_of
-from tightlink.scenario.course_files import Course, RampedTable
+from tightlink.scenario.changes import Changing, Course, Ramped, Schedule, Step, mean_of
+from tightlink.scenario.course_files import CourseTable
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.problems import why_unreadable
 from tightlink.scenario.processes import Jumps, Returning, State, Walk
-from tightlink.scenario.table import wrong
+from tightlink.scenario.table import Table, wrong
 from tightlink.scenario.values import Burst, LineRate, LineRateOrNone, Period, Rate, line_rate
 
 #: A trace of a day at 12 Mbit/s has a tenth of them.
@@ -33,14 +33,22 @@ _LARGEST_TRACE: Final = 512 * 2**20
 _OPPORTUNITY_BITS: Final = 8 * 1504
 
 
-class RateStep(Step):
-    """From when on a link has which rate."""
+class _HasRate(Table):
+    """What a step and a state of a rate have in common."""
 
     rate: LineRateOrNone
     """Transmission rate; "0 bit/s" is an outage."""
 
+    def value(self) -> float:
+        """The rate in bit/s."""
+        return units.rate(self.rate)
 
-class RateSchedule(RampedSchedule):
+
+class RateStep(_HasRate, Step):
+    """From when on a link has which rate."""
+
+
+class RateSchedule(Ramped, Schedule):
     """A rate that changes in steps or ramps; a packet in service continues at the new rate, as in a modem."""
 
     schedule: Annotated[list[RateStep], Field(min_length=1)]
@@ -48,7 +56,7 @@ class RateSchedule(RampedSchedule):
 
     def _check(self) -> None:
         super()._check()
-        rates = self.values()
+        _, rates = self.course()
         if not any(rates):
             raise wrong("a rate above zero: else no packet ever leaves", key="schedule[0].rate",
                         value=self.schedule[0].rate)  # fmt: skip
@@ -56,16 +64,12 @@ class RateSchedule(RampedSchedule):
             expected = "a rate above zero, as the last one holds for ever, or a period"
             raise wrong(expected, key=f"schedule[{len(rates) - 1}].rate", value=self.schedule[-1].rate)
 
-    def values(self) -> list[float]:
-        """The rates in bit/s."""
-        return [units.rate(step.rate) for step in self.schedule]
-
     def nominal(self) -> float:
         """The mean of a period, without one the first rate above zero."""
-        rates = self.values()
+        times, rates = self.course()
         if self.period is None:
             return next(rate for rate in rates if rate > 0)
-        return mean_of(self.times()["at_s"], rates, units.time(self.period), linear=self.linear)
+        return mean_of(times, rates, units.time(self.period), linear=self.linear)
 
 
 class RateTrace(Changing):
@@ -129,7 +133,7 @@ def _instants(name: str, _changed_ns: int, size: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-class RateTable(RampedTable):
+class RateTable(Ramped, CourseTable):
     """A rate by a table in a file, CSV or Parquet: ``time_s`` and ``rate_bps`` (or ``rate_kbps``, ``rate_mbps``)."""
 
     quantity: ClassVar[str] = "rate"
@@ -188,15 +192,8 @@ class RandomWalk(Walk):
     """The largest rate."""
 
 
-class RateState(State):
+class RateState(_HasRate, State):
     """A state of a rate that jumps."""
-
-    rate: LineRateOrNone
-    """Transmission rate; "0 bit/s" is an outage."""
-
-    def value(self) -> float:
-        """The rate in bit/s."""
-        return units.rate(self.rate)
 
 
 class Markov(Jumps):
@@ -206,7 +203,7 @@ class Markov(Jumps):
     """The states, of which it begins in each as often as that holds."""
 
     def _check(self) -> None:
-        if not any(units.rate(state.rate) for state in self.states):
+        if not any(state.value() for state in self.states):
             raise wrong("a rate above zero: else no packet ever leaves", key="states[0].rate",
                         value=self.states[0].rate)  # fmt: skip
 

@@ -29,7 +29,7 @@ from tightlink.scenario.transfers_spec import transfers_spec
 from tightlink.scenario.transport import first_in_bdp
 from tightlink.scenario.users import Users
 from tightlink.scenario.users_spec import users_spec
-from tightlink.scenario.values import UNLIMITED
+from tightlink.scenario.values import UNLIMITED, seconds
 
 if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
@@ -202,7 +202,7 @@ def _check_saturated(flows: list[dict[str, Any]], network: Network, paths: _Path
 
 def _observe(scenario: Scenario, duration: float) -> dict[str, Any]:
     observe = given(scenario.observe)
-    interval = None if observe.interval is None else units.time(observe.interval)
+    interval = seconds(observe.interval)
     if interval is not None and duration / interval > _MOST_SAMPLES:
         raise ScenarioError(f"at most {_MOST_SAMPLES} samples", key="observe.interval", value=observe.interval)
     periods = _periods(observe.periods or {}, interval, duration)

@@ -207,6 +207,21 @@ def _kinds(parts: Any) -> Iterator[tuple[units.Kind, ...]]:
             yield from _kinds(get_args(part))
 
 
+def seconds(text: str | None) -> float | None:
+    """A time in seconds, or nothing where there is none."""
+    return None if text is None else units.time(text)
+
+
+def packets_or_bytes(text: object) -> dict[str, int]:
+    """A limit as the engine reads it.
+
+    >>> packets_or_bytes("5 packets"), packets_or_bytes("64 kB")
+    ({'packets': 5}, {'bytes': 64000})
+    """
+    kind, quantity = units.parse(text, units.PACKETS, units.SIZE)
+    return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
+
+
 def line_rate(text: object) -> tuple[float, float | None]:
     """What a line transmits, in bit/s, and in packets/s where that limits it.
 
