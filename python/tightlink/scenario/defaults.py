@@ -117,10 +117,8 @@ def _traffic(name: str, flow: Flow | Transfers | Users | Scatter, profile: Profi
         data["start"] = {"first": "0 s"} | data["start"]
     if isinstance(flow, Video):
         data = {key: getattr(flow, key) for key in _VIDEO} | data
-    if data.get("distribution") == "pareto":
-        data = {"shape": _SHAPE} | data
-    elif data["kind"] == "on-off":
-        data = {"distribution": "exponential"} | data
+    if data["kind"] == "on-off":
+        data = _shaped({"distribution": "exponential"} | data)
     if flow.transport == "tcp":
         return data | {"tcp": _tcp(name, data.get("tcp", {}), profile)}
     udp = data.get("udp", {})
@@ -137,9 +135,14 @@ def _transfers(name: str, transfers: Transfers, profile: Profile, duration: str)
         data = {"together": False} | data
     if "times" not in data:
         data = {"spacing": "poisson", "start": "0 s", "stop": duration} | data
-    if isinstance(data["size"], dict) and data["size"].get("distribution") == "pareto":
-        data["size"] = {"shape": _SHAPE} | data["size"]
+    if isinstance(data["size"], dict):
+        data["size"] = _shaped(data["size"])
     return data | {"tcp": _tcp(name, data.get("tcp", {}), profile)}
+
+
+def _shaped(law: dict[str, Any]) -> dict[str, Any]:
+    """A law with the shape that it has unless one is given, if it has any."""
+    return {"shape": _SHAPE} | law if law.get("distribution") == "pareto" else law
 
 
 def _users(name: str, users: Users, profile: Profile) -> dict[str, Any]:
@@ -161,9 +164,7 @@ def _users(name: str, users: Users, profile: Profile) -> dict[str, Any]:
     data |= {"connect_tries": users.connect_tries, "sending_at_start": users.sending_at_start}
     data["places"] = {kind: {"sources": 0, "receivers": 0} | entry for kind, entry in data["places"].items()}
     if isinstance(users.think, Think):
-        data["think"] = {"distribution": users.think.distribution} | data["think"]
-        if users.think.distribution == "pareto":
-            data["think"] = {"shape": _SHAPE} | data["think"]
+        data["think"] = _shaped({"distribution": users.think.distribution} | data["think"])
     if users.long_lived is not None:
         data["long_lived"] = {kind: flow | entry for kind, entry in data["long_lived"].items()}
     return data

@@ -26,7 +26,7 @@ from tightlink import units
 from tightlink.scenario.arq import AnyArq
 from tightlink.scenario.delays import AnyJitter, ChangingDelay
 from tightlink.scenario.loss import Loss
-from tightlink.scenario.networks import like_network
+from tightlink.scenario.networks import ready_network
 from tightlink.scenario.outages import LinkOutages
 from tightlink.scenario.queues import Queue
 from tightlink.scenario.rates import ChangingRate
@@ -105,7 +105,7 @@ def like_its_network(data: object) -> object:
     """A link with what its ready network says, key by key; what the link says takes its place as a whole."""
     if not isinstance(data, dict) or data.get("network") is None:
         return data
-    like = dict(like_network(data["network"]))
+    like = dict(ready_network(data["network"], wrong).link)
     reverse, own = like.pop("reverse", {}), data.get("reverse", {})
     own = own.written() if isinstance(own, Table) else own
     _check_whole(data["network"], data, like)

@@ -21,7 +21,7 @@ from tightlink.scenario.problems import below
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.rates import RateTrace, nominal_rate
 from tightlink.scenario.table import kind_of
-from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED
+from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED, packets_or_bytes
 
 if TYPE_CHECKING:
     from tightlink.scenario.links import Span, Wire
@@ -365,11 +365,11 @@ def _limit(hop: Hop, text: str) -> str | dict[str, Any]:
     if text == UNLIMITED:
         return UNLIMITED
     kind, quantity = units.parse(text, units.PACKETS, units.SIZE, units.TIME, units.BDP)
-    if kind in {units.BDP, units.TIME}:
-        # The key is for errors: what a wire gives to its links is written once.
-        amount = {"bdp" if kind is units.BDP else "time_s": str(quantity.exact)}
-        return amount | {"key": f"{hop.key}.queue", "written": text}
-    return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
+    if kind not in {units.BDP, units.TIME}:
+        return packets_or_bytes(text)
+    # The key is for errors: what a wire gives to its links is written once.
+    amount = {"bdp" if kind is units.BDP else "time_s": str(quantity.exact)}
+    return amount | {"key": f"{hop.key}.queue", "written": text}
 
 
 def _reaches(mark: dict[str, int], limit: dict[str, int]) -> bool:

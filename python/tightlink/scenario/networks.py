@@ -10,14 +10,13 @@ Example:
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from tightlink.errors import in_quotes, one_of
-from tightlink.scenario.table import wrong
+from tightlink.errors import ScenarioError, in_quotes, one_of
 
 
 @dataclass(frozen=True)
@@ -58,18 +57,13 @@ def networks() -> dict[str, ReadyNetwork]:
     return {name: ReadyNetwork(**table) for name, table in tomllib.loads(text).items()}
 
 
-def like_network(name: object) -> Mapping[str, Any]:
-    """The keys of a link that is like a ready network.
+def ready_network(name: object, error: Callable[..., Exception] = ScenarioError) -> ReadyNetwork:
+    """A ready network by its name.
 
     Raises:
-        PydanticCustomError: There is no network of this name.
+        ScenarioError: There is none, or the error that is given instead.
     """
     known = networks()
     if not isinstance(name, str) or name not in known:
-        raise wrong(one_of(known), key="network", value=name, suggestion=meant(name))
-    return known[name].link
-
-
-def meant(name: object) -> str | None:
-    """The name of a ready network that is like this one, in quotes."""
-    return in_quotes(name, networks())
+        raise error(one_of(known), key="network", value=name, suggestion=in_quotes(name, known))
+    return known[name]

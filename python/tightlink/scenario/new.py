@@ -10,11 +10,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from tightlink.errors import ScenarioError, one_of
 from tightlink.scenario import toml
 from tightlink.scenario.links import Link
 from tightlink.scenario.model import Scenario
-from tightlink.scenario.networks import ReadyNetwork, meant, networks
+from tightlink.scenario.networks import ReadyNetwork, ready_network
 from tightlink.scenario.observe import Observe
 from tightlink.scenario.traffic import Bulk
 
@@ -33,7 +32,7 @@ def network(name: str) -> Scenario:
         >>> tl.network("lte").link["access"].network
         'lte'
     """
-    ends = _ready(name).ends
+    ends = ready_network(name).ends
     return Scenario(
         profile="linux",
         duration="30 s",
@@ -49,7 +48,7 @@ def network_toml(name: str) -> str:
     Raises:
         ScenarioError: There is no network of this name.
     """
-    ready = _ready(name)
+    ready = ready_network(name)
     head, _, after = network(name).to_toml().partition(f'network = "{name}"\n')
     lines = "\n".join(_link(ready))
     return f"# {ready.title}: {ready.about}.\n{head}{lines}\n{after}"
@@ -62,10 +61,3 @@ def _link(ready: ReadyNetwork) -> Iterator[str]:
             yield from toml.lines_of(value, f"{key}.")
         else:
             yield f"{key} = {toml.literal(value)}"
-
-
-def _ready(name: str) -> ReadyNetwork:
-    known = networks()
-    if name not in known:
-        raise ScenarioError(one_of(known), key="network", value=name, suggestion=meant(name))
-    return known[name]

@@ -28,6 +28,7 @@ from tightlink.scenario.values import (
     ensured,
     in_si,
     matching,
+    packets_or_bytes,
 )
 
 if TYPE_CHECKING:
@@ -130,19 +131,13 @@ def processor_spec(key: str, processor: Processor, duration: float) -> dict[str,
         "per_packet_s": units.time(processor.per_packet),
         "per_byte_s": units.time(processor.per_byte),
         "interrupt_s": units.time(processor.interrupt),
-        "input_ring": ring_spec(processor.input_ring),
+        "input_ring": packets_or_bytes(processor.input_ring),
         "output_ring": processor.output_ring is not None,
         "receive": processor.receive,
         "background": background and in_si(background, "guaranteed"),
         "guaranteed": units.fraction(background.guaranteed) if background else 0.0,
         "meter": meter and in_si(meter),
     }
-
-
-def ring_spec(limit: object) -> dict[str, int]:
-    """The limit of a ring as the engine reads it."""
-    kind, quantity = units.parse(limit, units.PACKETS, units.SIZE)
-    return {"packets" if kind is units.PACKETS else "bytes": int(quantity.exact)}
 
 
 def check_output_rings(scenario: Scenario, default: str) -> None:

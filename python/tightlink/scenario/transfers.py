@@ -77,14 +77,7 @@ class Transfers(Table):
     """The link, or the links of a group such as "net.host_link[*]", by whose rate ``load`` is a share."""
     arrivals: ArrivalRate | None = None
     """Arrivals per second; instead of ``load``."""
-    times: (
-        Annotated[
-            list[Delay],
-            Field(min_length=1),
-            AfterValidator(_check_rising),
-        ]
-        | None
-    ) = None
+    times: Annotated[list[Delay], Field(min_length=1), AfterValidator(_check_rising)] | None = None
     """When transfers arrive; instead of ``load`` and ``arrivals``."""
     spacing: Annotated[str, choice("poisson", "fixed")] | None = None
     """Arrivals at random (poisson), or evenly spaced (fixed) (default poisson)."""

@@ -12,7 +12,7 @@ from tightlink import units
 from tightlink.scenario.forms import Forms
 from tightlink.scenario.links import Medium, Span, Wire, both, like_its_network
 from tightlink.scenario.rates import ChangingRate
-from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.table import Table, merged, wrong
 from tightlink.scenario.values import LineRate, PropagationDelay
 
 MOST_NODES: Final = 1_000_000
@@ -69,9 +69,15 @@ class GroupLink(GroupWire):
 class Topology(Table):
     """A network made from a few keys: it names its nodes, its links and its groups."""
 
-    def nodes(self, name: str) -> Iterator[str]:
-        """The names of all nodes, in their order."""
+    def _sizes(self) -> dict[str, int]:
+        """How many nodes each group has, in the order of nodes."""
         raise NotImplementedError
+
+    def nodes(self, name: str) -> Iterator[str]:
+        """The names of all nodes, in their order: those of one group after those of another."""
+        for group, size in self._sizes().items():
+            for index in range(size):
+                yield f"{name}.{group}[{index}]"
 
     def spans(self, name: str) -> Iterator[Span]:
         """All links, in their order."""
@@ -92,6 +98,10 @@ class Topology(Table):
     def written_out(self) -> Self:
         """The same with what it reads from files written out."""
         return self
+
+    def _over(self, common: str, own: str) -> dict[str, Any]:
+        """What the table of all links says, with what that of some of them says instead."""
+        return merged(table_of(getattr(self, common)), table_of(getattr(self, own)))
 
     def aliases(self, name: str) -> dict[str, str]:
         """Elements of groups of nodes that have a name of their own, and that name."""

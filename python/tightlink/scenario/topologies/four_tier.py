@@ -181,12 +181,6 @@ class AbileneFourTier(Topology):
         outer = {"direct": len(net.direct), "fast": len(net.places(fast=True)), "normal": len(net.places(fast=False))}
         return {"backbone": len(net.cities), "pop": len(net.pops)} | outer
 
-    def nodes(self, name: str) -> Iterator[str]:
-        """Backbone, points of presence, then direct, fast and normal access routers."""
-        for group, size in self._sizes().items():
-            for index in range(size):
-                yield f"{name}.{group}[{index}]"
-
     def groups(self, name: str) -> dict[str, int]:
         """The routers of each class, and the links by their outer routers."""
         sizes = self._sizes()

@@ -24,22 +24,13 @@ class Hosts(Topology):
         #: Hosts on each side, as many as each topology takes.
         pairs: int
 
-    def side(self, side: str) -> dict[str, Any]:
-        """The table of the access links of one side, ``left`` or ``right``."""
-        own = self.access_left if side == "left" else self.access_right
-        return merged(table_of(self.access), table_of(own))
-
     def check_access(self) -> None:
         """An error where an access link has no rate, or a list not one value for each link."""
         for key in ("access", "access_left", "access_right"):
             check_lists(table_of(getattr(self, key)), self.pairs, key)
         for side in ("left", "right"):
             key = "access" if self.access_left is self.access_right is None else f"access_{side}"
-            check_rate(self.side(side), key)
-
-    def _table(self, side: str) -> str:
-        own = self.access_left if side == "left" else self.access_right
-        return "access" if own is None else f"access_{side}"
+            check_rate(self._over("access", f"access_{side}"), key)
 
     def host_nodes(self, name: str) -> Iterator[str]:
         """The hosts in pairs: left[0], right[0], left[1] and so on."""
@@ -53,10 +44,10 @@ class Hosts(Topology):
 
     def host_spans(self, name: str, left_router: str, right_router: str) -> Iterator[Span]:
         """Their links in pairs: access_left[0], access_right[0], access_left[1] and so on."""
-        left = directions(self.side("left"), self.pairs)
-        right = directions(self.side("right"), self.pairs)
+        sides = ("access_left", "access_right")
+        left, right = (directions(self._over("access", side), self.pairs) for side in sides)
         # Where a key of theirs is changed with effect.
-        begin, end = (f"topology.{name}.{self._table('left')}", f"topology.{name}.{self._table('right')}")
+        begin, end = (f"topology.{name}.{side if getattr(self, side) else 'access'}" for side in sides)
         for index, (one, other) in enumerate(zip(left, right, strict=True)):
             yield Span(f"{name}.access_left[{index}]", begin, (f"{name}.left[{index}]", left_router), *one)
             yield Span(f"{name}.access_right[{index}]", end, (right_router, f"{name}.right[{index}]"), *other)

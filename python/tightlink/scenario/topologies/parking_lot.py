@@ -44,11 +44,9 @@ class ParkingLot(Row):
     def _check(self) -> None:
         self.check_hops()
         self.check_access()
-        check_rate(self._across(), "access_cross")
-        check_lists(self._across(), self.hops * self.cross, "access_cross")
-
-    def _across(self) -> dict[str, Any]:
-        return merged(table_of(self.access), table_of(self.access_cross))
+        across = self._over("access", "access_cross")
+        check_rate(across, "access_cross")
+        check_lists(across, self.hops * self.cross, "access_cross")
 
     def nodes(self, name: str) -> Iterator[str]:
         """The routers, the hosts at the ends in pairs, then those between in pairs."""
@@ -66,8 +64,9 @@ class ParkingLot(Row):
         enter = {index: (f"enter[{index}]", f"router[{hop}]") for index, hop in crossed.items()}
         leave = {index: (f"router[{hop + 1}]", f"leave[{index}]") for index, hop in crossed.items()}
         key = "access_cross" if self.access_cross else "access"
-        yield from group_spans(name, "access_enter", key, self._across(), enter)
-        yield from group_spans(name, "access_leave", key, self._across(), leave)
+        across = self._over("access", "access_cross")
+        yield from group_spans(name, "access_enter", key, across, enter)
+        yield from group_spans(name, "access_leave", key, across, leave)
 
     def groups(self, name: str) -> dict[str, int]:
         """Routers, hops, hosts and access links."""

@@ -16,10 +16,6 @@ class Tiers(Topology):
     if TYPE_CHECKING:
         link: GroupLink | None
 
-    def _sizes(self) -> dict[str, int]:
-        """How many nodes each group has, in the order of nodes."""
-        raise NotImplementedError
-
     def _counts(self) -> dict[str, int]:
         """How many links each tier has."""
         raise NotImplementedError
@@ -31,22 +27,14 @@ class Tiers(Topology):
     def _check(self) -> None:
         for tier, count in self._counts().items():
             key = "link" if getattr(self, tier) is None else tier
-            check_rate(self._tier(tier), key)
-            check_lists(self._tier(tier), count, key)
-
-    def _tier(self, tier: str) -> dict[str, Any]:
-        return merged(table_of(self.link), table_of(getattr(self, tier)))
-
-    def nodes(self, name: str) -> Iterator[str]:
-        """Switches from the top tier down, then the hosts."""
-        for group, size in self._sizes().items():
-            for index in range(size):
-                yield f"{name}.{group}[{index}]"
+            check_rate(self._over("link", tier), key)
+            check_lists(self._over("link", tier), count, key)
 
     def spans(self, name: str) -> Iterator[Span]:
         """The links of the hosts first, then those of the tiers above."""
         for tier, ends in self._ends().items():
-            yield from group_spans(name, tier, tier if getattr(self, tier) else "link", self._tier(tier), ends)
+            key = tier if getattr(self, tier) else "link"
+            yield from group_spans(name, tier, key, self._over("link", tier), ends)
 
     def groups(self, name: str) -> dict[str, int]:
         """Switches, hosts and the links of all tiers."""
