@@ -114,7 +114,7 @@ def test_flows_after_each_other_have_no_more_than_the_link_together() -> None:
 )
 def test_flows_compete_where_they_are_held_back_together(more: str, competing: list[list[str]]) -> None:
     run = tl.simulate(tl.loads(f'{LINE}traffic.down = {{ kind = "bulk", from = "a", to = "b" }}\n{more}'))
-    found = sets_of_competitors(run.flows, run.links, run.scenario)
+    found = sets_of_competitors(run.flows, run)
     assert [each["label"].to_list() for each in found] == competing
     rows = {row["metric"]: row["first"] for row in compare(run, run).summary.to_dicts()}
     if competing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from tightlink.diagnosis.answers import Cause, Diagnosis
@@ -25,31 +24,27 @@ def of_traffic(run: Run) -> Diagnosis | None:
     links = run.table("links").sort("utilization", descending=True)
     if links.is_empty():
         return None
-    cause = cause_of(links)
-    return Diagnosis(groups, (cause,), None, (), f"{cause.text}. {longest_wait(links)}")
+    cause = _cause(links)
+    return Diagnosis(groups, (cause,), None, (), f"{cause.text}. {_longest_wait(links)}")
 
 
-def cause_of(links: pl.DataFrame, while_: str = "") -> Cause:
-    """What bounds traffic of many: links that are saturated, or what it sends; the busiest link comes first.
-
-    ``while_`` says at which times links are so busy, if not always.
-    """
+def _cause(links: pl.DataFrame) -> Cause:
+    """What bounds traffic of many: links that are saturated, or what it sends; the busiest link comes first."""
     full = links.filter(links["utilization"] >= SATURATED)
     if full.is_empty():
         busiest = links.row(0, named=True)
         text = f"no link is saturated: the busiest, {busiest['link']}, is {percent(busiest['utilization'])} busy"
-        text += while_
         return Cause("application", None, "likely", "", text)
     busy = dict(full.select("link", "utilization").iter_rows())
     return Cause("saturated_link", None, "certain", named(busy), saturated_links(busy))
 
 
-def longest_wait(links: pl.DataFrame, least_s: float = math.inf) -> str:
-    """Where packets wait longest, if that is worth a word, as waits of ``least_s`` are, and what the queues lose."""
+def _longest_wait(links: pl.DataFrame) -> str:
+    """Where packets wait longest, if that is worth a word, and what the queues lose."""
     longest = links.sort("queueing_delay_mean_s", descending=True, nulls_last=True).row(0, named=True)
     mean, p95 = longest["queueing_delay_mean_s"], longest["queueing_delay_p95_s"]
     said = []
-    if (mean or 0.0) >= min(_NOTHING_S, least_s):
+    if (mean or 0.0) >= _NOTHING_S:
         said.append(f"packets wait longest at {longest['link']}, {ms(mean)} ({ms(p95)} at p95)")
     most = links.sort("packets_dropped", descending=True).row(0, named=True)
     if most["packets_dropped"] > 0:

@@ -8,7 +8,7 @@ Example:
     ... traffic.down = { kind = "bulk", from = "a", to = "b", flows = 2 }
     ... traffic.up = { kind = "bulk", from = "b", to = "a" }
     ... '''))
-    >>> [flows["label"].to_list() for flows in sets_of_competitors(run.flows, run.links, run.scenario)]
+    >>> [flows["label"].to_list() for flows in sets_of_competitors(run.flows, run)]
     [['down[0]', 'down[1]']]
 """
 
@@ -17,11 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.paths import Paths, paths_of
 from tightlink.lazy import pl
 from tightlink.reduce import jain
-from tightlink.run import Framed, Run
-from tightlink.scenario import Scenario
+from tightlink.run import Run
 
 _BY_APPLICATION: Final = "limited_by_application"
 #: Share of its time from which on a flow is its application's.
@@ -30,28 +29,25 @@ _MOSTLY: Final = 0.5
 _Places = dict[str, tuple[Sequence[str], Sequence[str]]]
 
 
-def fairness(flows: pl.DataFrame, links: pl.DataFrame | None = None, scenario: Scenario | None = None) -> float | None:
+def fairness(flows: pl.DataFrame, run: Run | None = None) -> float | None:
     """Jain's index of the goodputs of flows that compete; of several sets of them, the one that shares least evenly.
 
     Args:
         flows: A row for each flow.
-        links: Of the same run, if they are known.
-        scenario: What ran, likewise: a capture is of none.
+        run: Whose flows they are, if its scenario is known, as that of a capture is not.
 
     Returns:
         Nothing where no two flows compete.
     """
     indices = [
         jain(goodputs)
-        for each in sets_of_competitors(flows, links, scenario)
+        for each in sets_of_competitors(flows, run)
         if len(goodputs := each["goodput_bps"].drop_nulls().to_list()) > 1
     ]
     return min(indices, default=None)
 
 
-def sets_of_competitors(
-    flows: pl.DataFrame, links: pl.DataFrame | None = None, scenario: Scenario | None = None
-) -> list[pl.DataFrame]:
+def sets_of_competitors(flows: pl.DataFrame, run: Run | None = None) -> list[pl.DataFrame]:
     """The sets of flows that compete: at the same time, for a link that is the busiest one on the way of one of them.
 
     Flows that get what little their applications send compete for nothing (RFC 5166 section 2.3). Two that never meet
@@ -60,7 +56,7 @@ def sets_of_competitors(
     wanting = _wanting(flows)
     if wanting.height < 2:  # noqa: PLR2004  # nobody competes alone
         return []
-    places = _ends(wanting) if links is None or scenario is None else _links(flows, links, scenario)
+    places = _ends(wanting) if run is None else _links(paths_of(run))
     limiting = {place for narrow, _ in places.values() for place in narrow}
     there: dict[str, list[tuple[float, float, int]]] = {}
     for row, (label, start, stop) in enumerate(wanting.select("label", "start_s", "stop_s").iter_rows()):
@@ -79,9 +75,8 @@ def _wanting(flows: pl.DataFrame) -> pl.DataFrame:
     return flows if all(wanting) else flows.filter(wanting)
 
 
-def _links(flows: pl.DataFrame, links: pl.DataFrame, scenario: Scenario) -> _Places:
+def _links(paths: Paths) -> _Places:
     """The busiest link of each flow, and all links that it takes with its data."""
-    paths = Paths(Run(scenario, {}, Framed({"flows": flows, "links": links})))
     taken: dict[str, list[str]] = {}
     for link, labels in paths.users.items():
         for label in labels:

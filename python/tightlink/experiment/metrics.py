@@ -72,16 +72,35 @@ _MAIN: Final = (
 _MEMBER: Final = r"\[\d+\]$"
 
 
-def metrics(run: Run) -> dict[str, float]:
+def metrics(run: Run, over_time: Mapping[str, dict[str, float]] | None = None) -> dict[str, float]:
     """What came out of a run, over all of its flows, or of all of its users and datagrams, as numbers.
 
     ``loss`` is packets dropped / packets sent, of users 1 − packets delivered / packets sent; ``utilization`` and
     ``queue_mean_packets`` are the largest of the links, and so are queueing delays.
+
+    Args:
+        run: What ran.
+        over_time: Of its tables over time what `summed` says, where that is known already.
     """
-    over_time = {name: summed(run.table(name).lazy(), name)[()] for name in OVER_TIME if name in run.tables}
+    if over_time is None:
+        over_time = {name: summed(run.table(name).lazy(), name)[()] for name in OVER_TIME if name in run.tables}
+    # Where traffic is counted by intervals there are no flows.
     flows = None if over_time else run.flows
-    completions = run.completion_times if "completion_times" in run.tables else None
-    return metrics_of(flows, run.links, over_time, run.scenario, completions=completions)
+    values: dict[str, float] = {}
+    if flows is not None:
+        values = _of_flows(flows) | {"jain": _known(fairness(flows, run) if of_each_flow(run.scenario) else None)}
+    for name, row in over_time.items():
+        got = row["packets_sent"] - row["packets_dropped"] if name == "scatter" else row["packets_delivered"]
+        loss = 1 - got / row["packets_sent"] if row["packets_sent"] else math.nan
+        prefix = "" if len(over_time) == 1 else f"{name}_"
+        values |= {prefix + key: value for key, value in (row | {"loss": loss}).items()}
+    # Of one link alone it would be of another one in another run, where that is the busiest.
+    links = {name: run.links[name] for name in _OF_LINK}
+    of_link = {name: largest(each) if each.null_count() < len(each) else math.nan for name, each in links.items()}
+    # Users measure the queueing delay on their way, which is more than that of one link.
+    values |= of_link | {name: value for name, value in values.items() if name in _OF_LINK}
+    values |= {} if flows is None else _by_group(flows, each=of_each_flow(run.scenario))
+    return values | (_of_completions(run.completion_times) if "completion_times" in run.tables else {})
 
 
 def of_each_flow(scenario: Scenario) -> bool:
@@ -122,32 +141,6 @@ def _together(column: str, of_labels: Sequence[float]) -> float:
 def _mean(values: Sequence[float]) -> float:
     """The mean, of an exact sum: a rounded one depends on the order in which rows are read."""
     return math.fsum(values) / len(values) if values else math.nan
-
-
-def metrics_of(
-    flows: pl.DataFrame | None,
-    links: pl.DataFrame,
-    over_time: Mapping[str, dict[str, float]],
-    scenario: Scenario,
-    *,
-    completions: pl.DataFrame | None = None,
-) -> dict[str, float]:
-    """The same from the tables of a run, without flows where its traffic is counted by intervals."""
-    each = of_each_flow(scenario)
-    values = _of_flows(flows) if flows is not None else {}
-    if flows is not None:
-        values["jain"] = _known(fairness(flows, links, scenario) if each else None)
-    for name, row in over_time.items():
-        got = row["packets_sent"] - row["packets_dropped"] if name == "scatter" else row["packets_delivered"]
-        loss = 1 - got / row["packets_sent"] if row["packets_sent"] else math.nan
-        prefix = "" if len(over_time) == 1 else f"{name}_"
-        values |= {prefix + key: value for key, value in (row | {"loss": loss}).items()}
-    # Of one link alone it would be of another one in another run, where that is the busiest.
-    of_link = {name: largest(links[name]) if _any(links[name]) else math.nan for name in _OF_LINK}
-    # Users measure the queueing delay on their way, which is more than that of one link.
-    values |= of_link | {name: value for name, value in values.items() if name in _OF_LINK}
-    values |= _by_group(flows, each=each) if flows is not None else {}
-    return values | (_of_completions(completions) if completions is not None else {})
 
 
 def _of_completions(table: pl.DataFrame) -> dict[str, float]:
@@ -193,11 +186,6 @@ def _together_of(flows: pl.DataFrame, name: str) -> float:
     """The largest value of several flows, or the mean of their values."""
     value = flows[name].max() if _LARGEST.fullmatch(name) else flows[name].mean()
     return float(value) if isinstance(value, int | float) else math.nan
-
-
-def _any(column: pl.Series) -> bool:
-    """Whether some value of a column is known."""
-    return column.null_count() < len(column)
 
 
 def _known(value: float | None) -> float:

@@ -101,11 +101,18 @@ def half_width(values: Sequence[float]) -> float:
     if len(values) < 2:  # noqa: PLR2004
         return math.nan
     deviation = statistics.stdev(values)
-    if deviation == 0:
-        return 0.0
+    return deviation and student_t(len(values)) * deviation / math.sqrt(len(values))
+
+
+def student_t(count: int) -> float:
+    """Half the confidence interval of the mean of so many replications, in standard errors.
+
+    >>> round(student_t(5), 3)
+    2.776
+    """
     from scipy.special import stdtrit
 
-    return float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(len(values))
+    return float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
 
 
 def median_half_width(values: Sequence[float]) -> float:

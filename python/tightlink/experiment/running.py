@@ -18,7 +18,7 @@ from tightlink.experiment.engines import Engine, engine
 from tightlink.experiment.execute import Task, execute_each
 from tightlink.experiment.factors import value_at
 from tightlink.experiment.folder import MARKER, Experiment, named
-from tightlink.experiment.metrics import OVER_TIME, metrics_of, summed
+from tightlink.experiment.metrics import OVER_TIME, metrics, summed
 from tightlink.experiment.plan import Plan
 from tightlink.experiment.progress import ExperimentProgress
 from tightlink.experiment.results import SMALL, Row, failure, write_experiment
@@ -27,6 +27,7 @@ from tightlink.experiment.store import Store
 from tightlink.experiment.stored import FORMAT, table_of, tables_of
 from tightlink.experiment.workplace import Workplace, occupied, place_of
 from tightlink.lazy import np, pl
+from tightlink.run import Framed, Run
 
 #: Sums of a million numbers in another order differ by less, as a share.
 _ROUNDED: Final = 1e-9
@@ -121,17 +122,16 @@ class _Sweep:
             self._tables.setdefault(table, []).append(frame)
         over = [name for name in OVER_TIME if name in self._names]
         totals = {name: summed(table_of(files, name), name, ["identity"]) for name in over}
-        flows, links, completions = (
-            tables[table].partition_by("identity", as_dict=True, include_key=False)
-            for table in ("flows", "links", "completion_times")
-        )
-        none = tables["flows"].head(0).drop("identity")
+        by_run = {
+            name: tables[name].partition_by("identity", as_dict=True, include_key=False)
+            for name in ("flows", "links", "completion_times")
+        }
+        no_flows = {"flows": tables["flows"].head(0).drop("identity")}
         for identity in new:
             over_time = {name: runs[identity,] for name, runs in totals.items() if (identity,) in runs}
-            own = None if over_time else flows.get((identity,), none)
-            scenario = self._tasks[names[identity]][2].scenario
-            times = completions.get((identity,))
-            self._metrics[identity] = metrics_of(own, links[identity,], over_time, scenario, completions=times)
+            own = no_flows | {name: runs[identity,] for name, runs in by_run.items() if (identity,) in runs}
+            run = Run(self._tasks[names[identity]][2].scenario, {}, Framed(own))
+            self._metrics[identity] = metrics(run, over_time)
 
     def _further(self) -> list[tuple[Cell, int, int]]:
         """The replications that cells need which are not known well enough."""
@@ -172,8 +172,8 @@ class _Sweep:
         for cell, number, task in sorted(self._tasks.values(), key=lambda made: (made[0].number, made[1])):
             found, identity = self._found[task.name], self._identity(task.name)
             varied = {key: cell.values.get(key, value) for key, value in own.items()}
-            metrics = self._metrics.get(identity, {})
-            rows.append(Row(task.name, number, task.scenario.seed, varied, metrics, identity))
+            came_out = self._metrics.get(identity, {})
+            rows.append(Row(task.name, number, task.scenario.seed, varied, came_out, identity))
             if isinstance(found, Failed):
                 failures.append(failure(task.name, task.scenario, found.error))
         design = designs.write(plan.design, plan.scenario)

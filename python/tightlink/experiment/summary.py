@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from tightlink.experiment.precision import CONFIDENCE
+from tightlink.experiment.precision import student_t
 from tightlink.lazy import pl
 
 #: At the end of a column's name.
@@ -79,8 +79,6 @@ def summary(runs: pl.DataFrame, keys: Sequence[str], copies: Sequence[str] = ())
         keys: Columns of what was varied.
         copies: Cells whose replications are copies of one run: an interval of zero would say nothing.
     """
-    from scipy.special import stdtrit
-
     metrics = metric_names(runs, keys)
     done = pl.col("status") == "done"
     found = (
@@ -95,9 +93,7 @@ def summary(runs: pl.DataFrame, keys: Sequence[str], copies: Sequence[str] = ())
         )
     )
     most = max((count for name in metrics for count in found[f"_{name}"].to_list()), default=0)
-    factors = pl.Series([math.nan, math.nan, *(
-        float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) / math.sqrt(n) for n in range(2, most + 1)
-    )])  # fmt: skip
+    factors = pl.Series([math.nan, math.nan, *(student_t(n) / math.sqrt(n) for n in range(2, most + 1))])
     # The deviation of equal numbers is rounding.
     deviations = (
         pl.when(pl.col(width_of(name)) > _ROUNDING * pl.col(name).abs()).then(pl.col(width_of(name)))

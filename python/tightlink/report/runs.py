@@ -115,7 +115,7 @@ def _fairness(run: Run) -> str:
     """How even the goodputs of several flows are that compete; nothing where flows have no rows of their own."""
     if run.source == TRACE or not of_each_flow(run.scenario):
         return ""
-    if (index := fairness(run.flows, run.links, run.scenario)) is None:
+    if (index := fairness(run.flows, run)) is None:
         return ""
     return f"Jain's index of the goodputs of flows that compete: {index:.3g} (1 if all are equal)."
 

@@ -115,8 +115,8 @@ class SizeDistribution(Table):
 def _read(path: Path, written: str) -> list[tuple[str, float | str]]:
     """The points in a file."""
 
-    def fail(expected: str, *, statement: bool = False) -> ScenarioError:
-        return ScenarioError(expected, key="size.file", value=written, statement=statement)
+    def fail(expected: str) -> ScenarioError:
+        return ScenarioError(expected, key="size.file", value=written)
 
     try:
         if path.stat().st_size > _LARGEST_FILE:

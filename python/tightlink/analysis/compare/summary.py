@@ -156,7 +156,7 @@ def _fairness(run: Run) -> float | None:
         return fairness(run.flows.filter(pl.col("bytes_sent") >= _NEGLIGIBLE * pl.col("bytes_sent").sum()))
     if "links" not in run.tables or "scenario" not in run.manifest:
         return fairness(run.flows)
-    return fairness(run.flows, run.links, run.scenario) if of_each_flow(run.scenario) else None
+    return fairness(run.flows, run) if of_each_flow(run.scenario) else None
 
 
 def _of_queue(first: Run, second: Run) -> Iterator[_Row]:
