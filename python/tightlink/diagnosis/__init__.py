@@ -17,7 +17,8 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import arguments
@@ -26,7 +27,8 @@ from tightlink.diagnosis.words import named, percent
 from tightlink.errors import TightlinkError, closest
 
 if TYPE_CHECKING:
-    from tightlink.diagnosis.commands import Typed
+    from tightlink.diagnosis.commands import Changed, Typed
+    from tightlink.diagnosis.filling import Filling
     from tightlink.run import Run
 
 __all__ = ["CAUSES", "Cause", "Delay", "Diagnosis", "Suggestion", "Why", "percent", "why"]
@@ -87,20 +89,21 @@ def why(run: Run, flow: str | None = None, *, command: Typed | None = None) -> W
         rows = [row for row in rows if flow in (row["label"], row["label"].partition("[")[0])]
     if flow is not None and not rows:
         raise _unknown(run, flow)
+    found = cache(lambda: _found(run, command))
     if "completion_times" in run.tables:
         from tightlink.diagnosis.completions import open_loop
         from tightlink.diagnosis.transfers import of_transfers
 
         many = open_loop(run)
         if transfers := [row for row in rows if row["label"] in many]:
-            users = (*of_transfers(run, transfers, command), *users)
+            users = (*of_transfers(run, transfers, *found()), *users)
         rows = [row for row in rows if row["label"] not in many]
         if not rows:
             return Why(users)
     left_out = max(0, len(rows) - _MOST_FLOWS)
     if left_out:
         rows = sorted(rows, key=lambda row: -(row["bytes_sent"] or 0))[:_MOST_FLOWS]
-    return Why((*_diagnoses(run, rows, command), *users), left_out)
+    return Why((*_diagnoses(run, rows, found), *users), left_out)
 
 
 def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:
@@ -113,7 +116,17 @@ def _of_traffic(run: Run) -> tuple[Diagnosis, ...]:
     return () if found is None else (found,)
 
 
-def _diagnoses(run: Run, rows: list[dict[str, Any]], command: Typed | None) -> list[Diagnosis]:
+def _found(run: Run, command: Typed | None) -> tuple[Filling, Changed]:
+    """Who fills queues in the run of a scenario, and the changes of that which can be suggested."""
+    from tightlink.diagnosis.commands import Changed
+    from tightlink.diagnosis.filling import Filling
+    from tightlink.diagnosis.paths import paths_of
+
+    paths = paths_of(run)
+    return Filling(run, paths), Changed(run, command, small=paths.small)
+
+
+def _diagnoses(run: Run, rows: list[dict[str, Any]], found: Callable[[], tuple[Filling, Changed]]) -> list[Diagnosis]:
     if "connections" in run.tables:
         from tightlink.diagnosis import over_time
         from tightlink.diagnosis.captured import of_captured
@@ -132,7 +145,7 @@ def _diagnoses(run: Run, rows: list[dict[str, Any]], command: Typed | None) -> l
         return []
     from tightlink.diagnosis.accounted import Accounted
 
-    return Accounted(run, command).of(rows)
+    return Accounted(run, *found()).of(rows)
 
 
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import losses
-from tightlink.diagnosis.answers import Cause, Delay, Diagnosis, Suggestion, merged
+from tightlink.diagnosis.answers import ALWAYS, CLEAR, Cause, Delay, Diagnosis, Suggestion, merged, named_causes, to_try
 from tightlink.diagnosis.beside import Beside, Others
 from tightlink.diagnosis.bounds import LOSES, lasted, lasts, saturated_links
 from tightlink.diagnosis.causes import causes, in_order
-from tightlink.diagnosis.commands import Changed, Typed
+from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.completions import of_flows
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kernel import Kernel, disagreement
@@ -23,21 +23,14 @@ from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.queueing import delay, is_little, together
 from tightlink.diagnosis.suggestions import suggestions
 from tightlink.diagnosis.transfers import took
-from tightlink.diagnosis.words import ALIKE, MEMBERS, family, listed, ms, named, percent, sentence
+from tightlink.diagnosis.words import ALIKE, MEMBERS, family, ms, named, percent, sentence
 from tightlink.numbers import grouped
 
 if TYPE_CHECKING:
     from tightlink.run import Run
 
-#: Below this share of the time, the second cause is named too, if it has enough.
-_CLEAR: Final = 0.7
-_WORTH_NAMING: Final = 0.1
-#: From here on a share of time is not worth saying.
-_ALWAYS: Final = 0.97
 #: From so many saturated links of one family on, one sentence is about all of them.
 _MANY_LINKS: Final = 4
-#: Suggestions that the sentence names.
-_TRIED: Final = 3
 _SHORT: Final = {
     **dict.fromkeys(
         ("random_loss", "small_queue", "policer", "early_drops", "recovery"), "losses keep the window small"
@@ -63,12 +56,11 @@ _SHORT: Final = {
 
 
 class Accounted:
-    """Diagnoses of the flows of a scenario's run; what was typed to make it, if that is known, begins commands."""
+    """Diagnoses of the flows of a scenario's run."""
 
-    def __init__(self, run: Run, command: Typed | None = None) -> None:
+    def __init__(self, run: Run, filling: Filling, changed: Changed) -> None:
         self._run, self._paths = run, paths_of(run)
-        self._filling = Filling(run, self._paths)
-        self._changed = Changed(run, command, small=self._paths.small)
+        self._filling, self._changed = filling, changed
         self._kernel = Kernel(run)
         self._took = {label: (took_s, slowdown) for label, took_s, slowdown in of_flows(run).iter_rows()}
 
@@ -196,7 +188,7 @@ def _alike(flow: _Flow) -> tuple[Any, ...]:
     control = path.congestion if first.name in {"control", "pacing"} else None
     sent, lost = flow.row["packets_sent"] or 0, flow.row["packets_dropped"] or 0
     loses = path.tcp is None and lost > LOSES * sent
-    down = next((cause.where for cause in _said(flow.causes) if cause.name == "outage"), "")
+    down = next((cause.where for cause in named_causes(flow.causes) if cause.name == "outage"), "")
     falls = next((cause.where for cause in flow.causes if cause.name == "falling_rate"), "")
     ends = bool(path.spec["traffic"].get("bytes"))
     fills = first.name == "application" and flow.fills
@@ -211,13 +203,6 @@ def _mean(found: Sequence[tuple[Cause, ...]], middle: Sequence[Cause]) -> tuple[
     return tuple(mean[:1] + in_order(mean[1:]))
 
 
-def _said(found: Sequence[Cause]) -> list[Cause]:
-    """The causes that the sentence names: the first, and the second where the first is not clear."""
-    if len(found) > 1 and (found[0].share or 1.0) < _CLEAR and (found[1].share or 0.0) >= _WORTH_NAMING:
-        return list(found[:2])
-    return list(found[:1])
-
-
 def _short(cause: Cause) -> str:
     return cause.text.partition(",")[0] if cause.name == "outage" else _SHORT[cause.name]
 
@@ -225,7 +210,7 @@ def _short(cause: Cause) -> str:
 def _outage(flow: _Flow) -> str:
     """That a link of the path is down for a part of a flow's time, where no cause says so."""
     down_s, link = flow.path.down(flow.row["start_s"], flow.row["stop_s"])
-    told = any(cause.name in {"outage", "handshake"} for cause in _said(flow.causes))
+    told = any(cause.name in {"outage", "handshake"} for cause in named_causes(flow.causes))
     average = " on average" if link.fails_at_random else ""
     return (
         f"Link {link.name} is down for {ms(down_s)} of {ms(lasted(flow.row))}{average}" if down_s and not told else ""
@@ -234,7 +219,7 @@ def _outage(flow: _Flow) -> str:
 
 def _falling(found: Sequence[Cause]) -> str:
     """That a link is slower at times than what comes, where no cause that is said says so."""
-    unsaid = [cause for cause in found if cause not in _said(found)]
+    unsaid = [cause for cause in found if cause not in named_causes(found)]
     return next((sentence(cause.text) for cause in unsaid if cause.name == "falling_rate"), "")
 
 
@@ -250,7 +235,7 @@ def _needless(found: Sequence[_Flow], flows: Sequence[_Flow]) -> str:
 def _is_always_full(cause: Cause, flow: _Flow) -> bool:
     """Whether a link is busy all the time of a flow, whatever else it waits for in some of it, such as timeouts."""
     busiest = flow.path.busiest
-    full = busiest.utilization >= _ALWAYS and lasts(flow.row, busiest)
+    full = busiest.utilization >= ALWAYS and lasts(flow.row, busiest)
     return full and cause.name == "saturated_link" and cause.where == busiest.name
 
 
@@ -258,15 +243,12 @@ def _answer(
     found: Sequence[Cause], queues: Delay | None, help_: Sequence[Suggestion], others: Sequence[str], *, always: bool
 ) -> str:
     """Both answers and the suggestions in words."""
-    first, *second = _said(found)
+    first, *second = named_causes(found)
     share = 1.0 if first.share is None else first.share
     text = f"likely {first.text}" if first.certainty == "likely" else first.text
-    if share < (_CLEAR if always else _ALWAYS):
+    if share < (CLEAR if always else ALWAYS):
         text = f"for {percent(share)} of the time {text}"
     if second:
         text += f", for {percent(second[0].share or 0.0)} {_short(second[0])}"
-    words = [text, *filter(None, others), *([] if queues is None else [sentence(queues.text)])]
-    if help_:
-        # The others are in `suggestions`.
-        words.append(f"Try {listed([each.text for each in help_[:_TRIED]], 'or')}")
+    words = [text, *filter(None, others), *([] if queues is None else [sentence(queues.text)]), *to_try(help_)]
     return ". ".join(words) + "."

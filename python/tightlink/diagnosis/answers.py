@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
-from tightlink.diagnosis.words import named
+from tightlink.diagnosis.words import listed, named
 
 Certainty = Literal["certain", "likely", "cannot be told"]
 
@@ -22,6 +22,13 @@ _WIDTH: Final = 80
 #: Diagnoses that are printed; to_dict has all.
 _MOST_SAID: Final = 5
 _INDENT: Final = "  "
+#: Below this share of the time, the second cause is named too, if it has enough.
+CLEAR: Final = 0.7
+_WORTH_NAMING: Final = 0.1
+#: From here on a share of time is not worth saying.
+ALWAYS: Final = 0.97
+#: Suggestions that a sentence names; the others are in `suggestions`.
+_TRIED: Final = 3
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,13 @@ def merged(weighted: Iterable[tuple[Cause, float]], total: float = 1.0) -> list[
         first.setdefault(key, cause)
         shares[key] = shares.get(key, 0.0) + (cause.share or 0.0) * weight
     return [cause if cause.share is None else replace(cause, share=shares[key] / total) for key, cause in first.items()]
+
+
+def named_causes(found: Sequence[Cause]) -> list[Cause]:
+    """The causes that a sentence names: the first, and the second where the first is not clear."""
+    share = found[0].share
+    second = share is not None and share < CLEAR and any((cause.share or 0.0) >= _WORTH_NAMING for cause in found[1:2])
+    return list(found[: 1 + second])
 
 
 @dataclass(frozen=True)
@@ -81,6 +95,11 @@ class Suggestion:
     """The keys of the scenario that it changes, with their values."""
     vary: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The key that a sweep varies, with its levels."""
+
+
+def to_try(help_: Sequence[Suggestion]) -> list[str]:
+    """A sentence on the first suggestions, without its point; none where there are none."""
+    return [f"Try {listed([each.text for each in help_[:_TRIED]], 'or')}"] if help_ else []
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
+from tightlink.diagnosis.commands import Tried
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kinds import APART, MANAGED
 from tightlink.diagnosis.links import Link
@@ -31,9 +32,6 @@ from tightlink.diagnosis.path import Path
 _SECOND: Final = 0.3
 #: Where packets are so much smaller than full ones, many are ACKs or a call's, which a limit in packets counts alike.
 SMALL: Final = 0.75
-
-#: A change in words, and as values by keys of the scenario.
-Tried: TypeAlias = "tuple[str, dict[str, Any]]"
 
 
 @dataclass(frozen=True)

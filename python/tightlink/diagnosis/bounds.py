@@ -85,11 +85,11 @@ def lasts(row: Mapping[str, Any], link: Link) -> bool:
     return lasted(row) > _WHOLE * link.duration_s
 
 
-def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = ()) -> str:
+def saturated_links(busy: Mapping[str, float], flows: Sequence[int] = (), while_: str = "") -> str:
     """That links are saturated, in words: how busy each was, and how many flows share each, if that is known."""
-    said = f"{between(percent(min(busy.values())), percent(max(busy.values())))} busy"
+    said = f"{between(percent(min(busy.values())), percent(max(busy.values())))} busy{while_}"
     if max(flows, default=1) > 1:
-        said += f", shared by {between(str(min(flows)), str(max(flows)))} flows each"
+        said += f", shared by {between(str(min(flows)), str(max(flows)))} flows{' each' if len(busy) > 1 else ''}"
     who = f"link {named(busy)} is" if len(busy) == 1 else f"{len(busy)} links, {named(busy)}, are"
     return f"{who} saturated ({said})"
 
@@ -143,10 +143,15 @@ def window(path: Path) -> str:
 
 def window_fills(row: Mapping[str, Any], path: Path) -> bool:
     """Whether a flow has nearly its whole window in flight on average, by Little's law."""
-    if path.window_packets is None or not row["rtt_mean_s"]:
-        return False
-    in_flight = of_each(row, "throughput_bps") * row["rtt_mean_s"] / (8 * path.packet_bytes)
-    return bool(in_flight >= _FILLED * path.window_packets)
+    in_flight = mean_window(row, path)
+    return in_flight is not None and path.window_packets is not None and in_flight >= _FILLED * path.window_packets
+
+
+def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
+    """Mean packets in flight, by Little's law: what is delivered in a round trip."""
+    if not row["rtt_mean_s"]:
+        return None
+    return float(of_each(row, "throughput_bps") * row["rtt_mean_s"] / (8 * path.packet_bytes))
 
 
 def application(row: Mapping[str, Any], path: Path, _: Paths, share: float) -> Cause:

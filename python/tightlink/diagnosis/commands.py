@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from tightlink.diagnosis.answers import Suggestion
 from tightlink.errors import ScenarioError
+from tightlink.scenario.overrides import values_at
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -32,10 +34,13 @@ _MEASURED: Final = "measurement"
 _MEASURED_BY: Final = (("--sender", "sender", "name", "probe"), ("--device", "link", "device", "tun"))
 #: Links of a scenario whose only wire is the one that is emulated.
 _ONE_WIRE: Final = 2
-
+#: Said of what cannot be measured, where the run was.
+_SIMULATED: Final = " in a simulation"
 
 #: A command without its changes of the scenario, and these.
 Typed: TypeAlias = tuple[str, Mapping[str, object]]
+#: A change in words, and as values by keys of the scenario.
+Tried: TypeAlias = "tuple[str, dict[str, Any]]"
 
 
 class Changed:
@@ -64,6 +69,21 @@ class Changed:
         return self.simulated or all(
             key.endswith(".queue") or not isinstance(value, dict) for key, value in changes.items()
         )
+
+    def suggestions(self, tried: Iterable[Tried]) -> list[Suggestion]:
+        """Each change once that the scenario allows, with the command that tests it."""
+        made: list[Suggestion] = []
+        for text, changes in tried:
+            command = self.command(changes)
+            if command and all(changes != each.changes for each in made):
+                made.append(Suggestion(text if self.repeats(changes) else f"{text}{_SIMULATED}", command, changes))
+        return made
+
+    def swept(self, text: str, key: str, levels: Sequence[str]) -> list[Suggestion]:
+        """A sweep over levels of a key, where the scenario allows them."""
+        command = self.sweep(key, levels)
+        said = text if self.simulated else f"{text}{_SIMULATED}"
+        return [Suggestion(said, command, {}, {key: tuple(levels)})] if command else []
 
     def command(self, changes: Mapping[str, object]) -> str:
         """What to type to run the scenario with keys changed; empty if the scenario does not allow the change."""
@@ -123,24 +143,12 @@ class Changed:
     def _known(self, changes: Mapping[str, object]) -> list[str]:
         """What was changed of the scenario's file already, and is not changed once more."""
         again = tuple(f"{key}." for key in changes)
-        before = self._typed[1] if self._typed else {key: self._value(key) for key in self._scenario.changed}
+        data = self._scenario.written()
+        # What was removed has no value.
+        changed = {key: found[0] for key in self._scenario.changed if (found := values_at(data, key))}
+        before = self._typed[1] if self._typed else changed
         kept = {key: value for key, value in before.items() if not f"{key}.".startswith(again)}
         return [option(key, value) for key, value in kept.items() if value is not None]
-
-    def _value(self, key: str) -> object:
-        """The value of a key that was changed when the scenario was loaded; nothing where it was removed."""
-        found: Any = self._scenario.written()
-        for step in re.split(r"\.(?![^\[]*\])", key):
-            name, _, index = step.partition("[")
-            found = found.get(name) if isinstance(found, dict) else None
-            if found is None:
-                return None
-            if index == "*]":
-                found = next(iter(found.values() if isinstance(found, dict) else found), None)
-            elif index:
-                found = found[int(index[:-1])]
-        value: object = found
-        return value
 
 
 def option(key: str, value: object, *, by: str = "--set") -> str:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tightlink.diagnosis.response import cubics_window, renos_window
 from tightlink.diagnosis.vantage import path_rtt_s, place
 
 #: Half of the round trips that are so many times the shortest say that a queue stands, or one in twenty; or their mean,
@@ -32,10 +33,6 @@ _FILLED, FILLED_MEAN = 0.9, 0.7
 _SCALED: Final = 1.1
 #: Linux' and RFC 6928's initial window, in segments.
 INITIAL_WINDOW: Final = 10
-#: CUBIC's window, in segments, is this times (RTT / p)^0.75, if that is more than Reno's (RFC 9438 §5.1).
-_CUBIC, _CUBIC_POWER = 1.054, 0.75
-#: Losses that come one by one allow a window of √(1.5 / p) segments (Mathis et al. 1997, eq. 3).
-_MATHIS: Final = 1.5
 _DEFAULT_SEGMENT: Final = 1460
 #: A flow sends for at least such a share of its time.
 _SENDS_LEAST: Final = 0.05
@@ -136,8 +133,7 @@ def times_allowed(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> f
     """How many times the window that Reno or CUBIC have at a share of packets lost is in flight on average."""
     if not rtt_s or not lost:
         return 0.0
-    allowed = max(math.sqrt(_MATHIS / lost), _CUBIC * (rtt_s / lost) ** _CUBIC_POWER)
-    return float(mean_window(row, rtt_s) / allowed)
+    return float(mean_window(row, rtt_s) / max(renos_window(lost), cubics_window(lost, rtt_s)))
 
 
 def mean_window(row: Mapping[str, Any], rtt_s: float | None) -> float:

@@ -20,11 +20,12 @@ from typing import Any, Final
 
 from tightlink import control
 from tightlink.diagnosis.answers import Cause, Certainty
-from tightlink.diagnosis.bounds import SATURATED, lasts, network, router
+from tightlink.diagnosis.bounds import SATURATED, lasts, mean_window, network, router
 from tightlink.diagnosis.kinds import DEAF
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.response import cubics_window, renos_window
 from tightlink.diagnosis.words import (
     DISCIPLINES,
     amount,
@@ -41,10 +42,6 @@ from tightlink.diagnosis.words import (
 _CLEAR: Final = 0.9
 #: A window of so much of a BDP does not hold a path back.
 NEAR: Final = 0.9
-#: A window allowed by losses is √(this / p) packets (Mathis et al. 1997, eq. 3); CUBIC's, this times (RTT / p)^0.75
-#: (RFC 9438, eq. 5, with C = 0.4 and β = 0.7).
-MATHIS: Final = 1.5
-_CUBIC, _CUBIC_POWER = 1.054, 0.75
 #: Timeouts that take so much of the time are what it waits for.
 _MOST: Final = 0.5
 #: Fewer packets in flight on average are those of a flow that mostly waits for a timer.
@@ -201,22 +198,15 @@ def hold(lost: float, row: Mapping[str, Any], path: Path) -> bool:
     """
     if lost <= 0:
         return False
-    allowed = math.sqrt(MATHIS / lost)
+    allowed = renos_window(lost)
     if path.congestion == "cubic":
-        allowed = max(allowed, _CUBIC * ((row["rtt_mean_s"] or path.base_rtt_s) / lost) ** _CUBIC_POWER)
+        allowed = max(allowed, cubics_window(lost, row["rtt_mean_s"] or path.base_rtt_s))
     return allowed < NEAR * path.bdp_packets
 
 
 def busy(row: Mapping[str, Any], link: Link) -> str:
     """How busy a link is, as words behind others; nothing where that says nothing of the flow."""
     return f"; the link is {percent(link.utilization)} busy" if lasts(row, link) else ""
-
-
-def mean_window(row: Mapping[str, Any], path: Path) -> float | None:
-    """Mean packets in flight, by Little's law: what is delivered in a round trip."""
-    if not row["rtt_mean_s"]:
-        return None
-    return float(of_each(row, "throughput_bps") * row["rtt_mean_s"] / (8 * path.packet_bytes))
 
 
 def of_bdp(row: Mapping[str, Any], path: Path) -> str:

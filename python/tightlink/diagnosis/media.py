@@ -22,7 +22,7 @@ from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kinds import STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.paths import Paths
-from tightlink.diagnosis.words import listed, named
+from tightlink.diagnosis.words import listed, named, two_digits
 from tightlink.scenario.dscp import CODE_POINTS
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def slower(run: Run, name: str, row: Mapping[str, Any], filling: Filling) -> tup
     part = (_ROOM * sent.carries_bps - sent.rest_bps) / math.fsum(sent.fill.values())
     if not 0 < part < 1:
         return None
-    wanted = {group: _floor(part * units.rate(rate)) for group, rate in rates.items()}
+    wanted = {group: two_digits(part * units.rate(rate), math.floor) for group, rate in rates.items()}
     each = list(dict.fromkeys(wanted.values()))
     text = f"{'a rate' if len(wanted) == 1 else 'rates'} of {listed(each)} for {named(wanted)}"
     return text, {f"traffic.{group}.rate": rate for group, rate in wanted.items()}
@@ -89,9 +89,3 @@ def _largest_frame(video: Mapping[str, Any]) -> float:
     group, ratio = video["group_of_pictures"], video["key_frame_ratio"]
     key_bytes = video["frame_bytes"] * group * ratio / (ratio + group - 1)
     return float(key_bytes * (1 + _DEVIATIONS * video["variation"]))
-
-
-def _floor(bps: float) -> str:
-    """A rate of two digits that is no higher."""
-    step = 10.0 ** (math.floor(math.log10(bps)) - 1)
-    return units.format_rate(math.floor(bps / step) * step)

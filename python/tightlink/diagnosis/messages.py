@@ -10,31 +10,26 @@ from tightlink.diagnosis.answers import Cause, Certainty, Diagnosis
 #: Protocols that carry packets of others, and ports of UDP that do: VXLAN, Geneve, GTP, WireGuard, IPsec.
 _TUNNELS: Final = frozenset({"ipip", "ipv6 in ip", "gre", "esp", "ah", "l2tp"})
 _TUNNEL_PORTS: Final = frozenset({"4789", "6081", "2152", "51820", "4500"})
-_Words = tuple[str, Certainty, str]
-_DATAGRAMS: Final[_Words] = (
-    "application",
-    "likely",
-    "the application sets the rate of datagrams; what of them is lost behind the capture cannot be told",
-)
-_OTHERS: Final[dict[str, _Words]] = {
+#: By kind of flow the cause, and what is said of it.
+_SAID: Final[dict[str, tuple[str, str]]] = {
+    "datagrams": (
+        "application",
+        "the application sets the rate of datagrams; what of them is lost behind the capture cannot be told",
+    ),
     "tunnel": (
         "unknown",
-        "cannot be told",
         "packets of a tunnel, into which is not looked: what bounds the rate of the flows within cannot be told",
     ),
     "quic": (
         "unknown",
-        "cannot be told",
         "datagrams, likely of QUIC, whose ACKs are encrypted: what bounds the rate cannot be told",
     ),
     "icmp": (
         "application",
-        "likely",
         "ICMP messages, such as pings or errors, sent as something asks for them; the tables do not have their types",
     ),
     "icmpv6": (
         "application",
-        "likely",
         "ICMPv6 messages, such as neighbour discovery, which hosts send unasked; the tables do not have their types",
     ),
 }
@@ -47,14 +42,15 @@ def of_messages(rows: Iterable[Mapping[str, Any]]) -> list[Diagnosis]:
         kinds.setdefault(_kind(row), []).append(row["label"])
     found = []
     for kind, labels in kinds.items():
-        name, certainty, text = _OTHERS.get(kind, _DATAGRAMS)
+        name, text = _SAID[kind]
+        certainty: Certainty = "cannot be told" if name == "unknown" else "likely"
         found.append(Diagnosis(tuple(labels), (Cause(name, None, certainty, "", text),), None, (), f"{text}."))
     return found
 
 
 def _kind(row: Mapping[str, Any]) -> str:
     transport = row["transport"]
-    if transport in _OTHERS:
+    if transport in _SAID:
         return str(transport)
     if transport in _TUNNELS:
         return "tunnel"

@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tightlink import units
-from tightlink.diagnosis.beside import SMALL, Others, Tried
+from tightlink.diagnosis.beside import SMALL, Others
+from tightlink.diagnosis.commands import Tried
 from tightlink.diagnosis.kinds import BY_RATE, DEAF, FAIR
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path

@@ -11,8 +11,8 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.diagnosis import bounds, filling, queueing
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
-from tightlink.diagnosis.beside import Others, Tried
-from tightlink.diagnosis.commands import Changed
+from tightlink.diagnosis.beside import Others
+from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.kinds import BY_DELAY, DEAF, FAIR, MANAGED, STRICT
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.other_queues import LONG, STANDING_S, fair_queues, other_queues
@@ -55,8 +55,6 @@ _MOST: Final = 0.5
 #: A window, or a burst, that is to be no more than so many times what it is is left; and one that is no more than what
 #: it is to be.
 _MORE, _LARGER = 1.1, 1.25
-#: Said of what cannot be measured, where the run was.
-_SIMULATED: Final = " in a simulation"
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
@@ -75,7 +73,6 @@ def suggestions(
     row: Mapping[str, Any], path: Path, found: tuple[Cause, ...], delay: Delay, *, changed: Changed, others: Others
 ) -> tuple[Suggestion, ...]:
     """What would help, the first first, against what bounds the rate and adds delay; only what the scenario allows."""
-    made: list[Suggestion] = []
     for_rate, for_delay = _for_rate(path, found, others), _for_delay(row, path, found, delay, others)
     # Whoever puts classes in an order wants some to wait.
     in_turns = path.busiest.discipline in {*FAIR, STRICT}
@@ -90,16 +87,10 @@ def suggestions(
         for_rate = itertools.chain([others.slower], for_rate)
     if others.burst is not None:
         for_rate = itertools.chain([others.burst], for_rate)
-    for text, changes in [*for_delay, *for_rate] if acks else [*for_rate, *for_delay]:
-        command = changed.command(changes)
-        if command and all(changes != each.changes for each in made):
-            made.append(Suggestion(text if changed.repeats(changes) else f"{text}{_SIMULATED}", command, changes))
-    made = _named(made, path, others)
+    tried = itertools.chain(for_delay, for_rate) if acks else itertools.chain(for_rate, for_delay)
+    made = _named(changed.suggestions(tried), path, others)
     sweep = swept(path, made)
-    if sweep is not None and (command := changed.sweep(*sweep[1:])):
-        text, key, levels = sweep
-        made.append(Suggestion(text if changed.simulated else f"{text}{_SIMULATED}", command, {}, {key: levels}))
-    return tuple(made)
+    return (*made, *(changed.swept(*sweep) if sweep is not None else ()))
 
 
 def _named(made: Sequence[Suggestion], path: Path, others: Others) -> list[Suggestion]:

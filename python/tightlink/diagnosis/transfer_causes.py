@@ -15,7 +15,6 @@ from tightlink.diagnosis.answers import Cause, Delay, merged
 from tightlink.diagnosis.causes import in_order, shares
 from tightlink.diagnosis.kinds import APART
 from tightlink.diagnosis.links import Link
-from tightlink.diagnosis.losses import mean_window
 from tightlink.diagnosis.paths import Paths
 from tightlink.diagnosis.under_way import Group, Used
 from tightlink.diagnosis.words import ALIKE, amount, between, ms, named, percent, rate, small_percent
@@ -31,7 +30,7 @@ _OVERLOADED, _FEWEST = 0.95, 30
 WAITS: Final = 0.5
 #: A handshake of so many round trips was retransmitted.
 _RETRANSMITTED: Final = 4
-_WHILE: Final = "busy while there are transfers"
+_WHILE: Final = " while there are transfers"
 _BITS: Final = 8
 
 
@@ -222,7 +221,7 @@ def _offered(group: Group, share: float, overloaded: Sequence[Used]) -> Cause:
     """More is offered than links carry, or about as much."""
     offers = _rates(used.offered_bps for used in overloaded)
     carries = _rates(used.link.carries_bps(group.packet_bytes) for used in overloaded)
-    where = _named(overloaded)
+    where = named(used.link.name for used in _in_order(overloaded))
     who = where if len(overloaded) == 1 else f"each of {len(overloaded)} links, {where},"
     much, than = ("more", "than") if exceeds(group, overloaded[0]) else ("about as much", "as")
     text = f"{much} is offered to {who} {than} it carries: {offers} while transfers arrive, of {carries}"
@@ -236,28 +235,25 @@ def _full(group: Group, share: float, waits: Delay, crowded: Used | None) -> Cau
         return bounds.router(mean_of(group), group.path(), router, share)
     full = [used for used in group.there if used.link.utilization >= FULL and used.part >= _LEAST]
     if full:
-        where, busy = _named(full), [used.link.utilization for used in full]
-        flows = [max(1, round(used.at_once)) for used in full]
-        said = f"{between(percent(min(busy)), percent(max(busy)))} {_WHILE}"
-        if max(flows) > 1:
-            said += f", shared by {between(str(min(flows)), str(max(flows)))} flows{' each' if len(full) > 1 else ''}"
-        who = f"link {where} is" if len(full) == 1 else f"{len(full)} links, {where}, are"
-        return Cause("saturated_link", share, "certain", where, f"{who} saturated ({said})")
+        ordered = _in_order(full)
+        busy = {used.link.name: used.link.utilization for used in ordered}
+        text = bounds.saturated_links(busy, [max(1, round(used.at_once)) for used in ordered], _WHILE)
+        return Cause("saturated_link", share, "certain", named(busy), text)
     back = next((link for link in group.path(waits.where).reverse if link.name == waits.where), None)
     if back is not None and back.utilization >= FULL:
-        text = f"the way back of their ACKs is full: link {back.name} is {percent(back.utilization)} {_WHILE}"
+        text = f"the way back of their ACKs is full: link {back.name} is {percent(back.utilization)} busy{_WHILE}"
         return Cause("ack_path", share, "likely", back.name, text)
     if crowded is not None:
         text = f"link {crowded.link.name} is saturated while most are under way"
         return Cause("saturated_link", share, "likely", crowded.link.name, text)
     busiest = group.there[0].link
     text = f"they wait for links that are busy at times: the busiest, {busiest.name}, is "
-    text += f"{percent(busiest.utilization)} {_WHILE}"
+    text += f"{percent(busiest.utilization)} busy{_WHILE}"
     return Cause("saturated_link", share, "likely", waits.where or busiest.name, text)
 
 
-def _named(links: Sequence[Used]) -> str:
-    return named(sorted((used.link.name for used in links), key=lambda name: (len(name), name)))
+def _in_order(links: Sequence[Used]) -> list[Used]:
+    return sorted(links, key=lambda used: (len(used.link.name), used.link.name))
 
 
 def _rates(bps: Iterable[float]) -> str:
@@ -273,7 +269,7 @@ def _held(group: Group, row: Mapping[str, Any], paths: Paths, share: float) -> C
         return found
     rounds = amount(group.mean_s / (row["rtt_mean_s"] or path.base_rtt_s))
     text = f"slow start is not over when they end, after {rounds} round trips on average"
-    if (mean_window(row, path) or 0.0) < path.bdp_packets:
+    if (bounds.mean_window(row, path) or 0.0) < path.bdp_packets:
         text += f", before the window reaches the path's BDP of {amount(path.bdp_packets)} packets"
     return replace(found, text=text)
 

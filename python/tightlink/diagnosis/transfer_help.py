@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tightlink import units
 from tightlink.diagnosis.answers import Cause, Delay, Suggestion
-from tightlink.diagnosis.beside import Beside, Others, Tried
-from tightlink.diagnosis.commands import Changed
+from tightlink.diagnosis.beside import Beside, Others
+from tightlink.diagnosis.commands import Changed, Tried
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kinds import APART
@@ -19,7 +19,7 @@ from tightlink.diagnosis.other_queues import fair_queues
 from tightlink.diagnosis.suggestions import shorter_timeout, suggestions
 from tightlink.diagnosis.transfer_causes import FULL, WAITS, Found, exceeds, lost_at, mean_of, timeout
 from tightlink.diagnosis.under_way import Group, Used
-from tightlink.diagnosis.words import family, named
+from tightlink.diagnosis.words import family, named, two_digits
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -58,13 +58,9 @@ def helps(
     run: Run, group: Group, took: Mapping[str, Any], found: Found, *, filling: Filling, changed: Changed
 ) -> tuple[Suggestion, ...]:
     """What would help, the first first; only what the scenario allows, and where they took longer than they need."""
-    made: list[Suggestion] = []
     if (slowest := took["slowdown_p99"]) is not None and slowest < _SLOW and not took["unfinished"]:
         return ()
-    for text, changes in _tried(run, group, found, filling):
-        command = changed.command(changes)
-        if command and all(changes != each.changes for each in made):
-            made.append(Suggestion(text, command, changes))
+    made = changed.suggestions(_tried(run, group, found, filling))
     for cause in found.causes:
         if cause.name not in _OWN and (cause.share or 0.0) >= _WORTH_WINDOW:
             made += _of_windows(group, cause, changed)
@@ -123,7 +119,7 @@ def _relieve(run: Run, group: Group, overloaded: Sequence[Used]) -> Iterator[Tri
         yield f"a load of {less}", {f"traffic.{group.row['label']}.load": less}
     elif most.link.spec["rate_pps"] is None and "rate" not in most.link.spec and most.link.shaped_bps == math.inf:
         part = most.link.spec["rate_bps"] / most.link.carries_bps(group.packet_bytes)
-        rate = units.format_rate(_ceil(wanted_bps * part))
+        rate = two_digits(wanted_bps * part, math.ceil)
         yield f"a rate of {rate} for {_tier(most.link.name)}", {f"{key}.rate": rate}
 
 
@@ -204,9 +200,3 @@ def _queue(used: Used) -> str:
 def _tier(name: str) -> str:
     """What the links of a tier are called, both directions alike."""
     return family(name.removesuffix(".reverse"))
-
-
-def _ceil(bps: float) -> float:
-    """A rate of two digits that is no lower."""
-    step = 10.0 ** (math.floor(math.log10(bps)) - 1)
-    return math.ceil(bps / step) * step

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tightlink.diagnosis import queueing
-from tightlink.diagnosis.answers import Cause, Delay, Diagnosis
+from tightlink.diagnosis.answers import ALWAYS, Cause, Delay, Diagnosis, named_causes, to_try
 from tightlink.diagnosis.commands import Changed
 from tightlink.diagnosis.filling import Filling
 from tightlink.diagnosis.kinds import APART
@@ -16,33 +16,26 @@ from tightlink.diagnosis.paths import paths_of
 from tightlink.diagnosis.transfer_causes import causes, lost_at, lost_share
 from tightlink.diagnosis.transfer_help import fills, helps
 from tightlink.diagnosis.under_way import Group, UnderWay
-from tightlink.diagnosis.words import listed, ms, named, percent, sentence, times
+from tightlink.diagnosis.words import ms, named, percent, sentence, times
 from tightlink.numbers import grouped, several
 
 if TYPE_CHECKING:
-    from tightlink.diagnosis.commands import Typed
     from tightlink.run import Run
 
 #: How much longer than on an empty path is not worth a word.
 _AS_LONG: Final = 1.05
-#: Below this share of the time, the second cause is named too, if it has enough; from so much on the share is not said.
-_CLEAR, _WORTH_NAMING, _ALWAYS = 0.7, 0.1, 0.97
 #: A link that so much of their bytes take is on the way of all.
 _ALL: Final = 0.999
 #: A percentile that is no larger than that is not said beside the mean; waits that are so much less are little.
 _ABOVE, _LITTLE = 1.05, 0.1
 #: Causes whose words say how sure they are.
 _OWN: Final = frozenset({"saturated_link", "handshake", "timeouts"})
-#: Suggestions that the sentence names.
-_TRIED: Final = 3
 
 
-def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]], command: Typed | None = None) -> list[Diagnosis]:
+def of_transfers(run: Run, rows: Sequence[Mapping[str, Any]], filling: Filling, changed: Changed) -> list[Diagnosis]:
     """What bounds the transfers of a run, by the rows of the table ``flows`` that are groups of them."""
     whole = {row["label"]: row for row in run.completion_times.iter_rows(named=True) if row["size_class"] == "all"}
-    paths = paths_of(run)
-    under_way, filling = UnderWay(run, paths), Filling(run, paths)
-    changed = Changed(run, command, small=paths.small)
+    under_way = UnderWay(run, paths_of(run))
     return [_diagnosis(run, under_way.of(row), whole[row["label"]], filling, changed) for row in rows]
 
 
@@ -53,22 +46,16 @@ def _diagnosis(run: Run, group: Group, took_: Mapping[str, Any], filling: Fillin
     words = [completed(took_), *_spent(found.causes, overload=bool(found.overloaded)), sentence(waits.text)]
     if (where := lost_at(group)) and not any(lost_share(group) in text for text in words[1:]):
         words.append(f"{lost_share(group)} of their packets are lost, most at {where}")
-    if help_:
-        words.append(f"Try {listed([each.text for each in help_[:_TRIED]], 'or')}")
-    return Diagnosis((group.row["label"],), found.causes, waits, help_, ". ".join(words) + ".")
+    return Diagnosis((group.row["label"],), found.causes, waits, help_, ". ".join([*words, *to_try(help_)]) + ".")
 
 
 def _spent(found: Sequence[Cause], *, overload: bool) -> list[str]:
     """What their time is spent on, in sentences: the first cause, and the second where that is not nearly all."""
-    first, *others = found
-    said = [first]
-    if others and (first.share or 0.0) < _CLEAR and (others[0].share or 0.0) >= _WORTH_NAMING:
-        said.append(others[0])
     sentences = []
-    for cause in said:
+    for cause in named_causes(found):
         likely = cause.certainty == "likely" and cause.name not in _OWN
         text = f"likely {cause.text}" if likely else cause.text
-        always = (cause.share or 0.0) >= _ALWAYS or (overload and cause is first)
+        always = (cause.share or 0.0) >= ALWAYS or (overload and cause is found[0])
         sentences.append(sentence(text if always else f"for {percent(cause.share or 0.0)} of their time {text}"))
     return sentences
 

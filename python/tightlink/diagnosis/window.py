@@ -12,12 +12,13 @@ from typing import Any, Final
 from tightlink import control, units
 from tightlink.diagnosis import losses
 from tightlink.diagnosis.answers import Cause
-from tightlink.diagnosis.bounds import SATURATED, busy_processor, gave_way, network, router, saturated
+from tightlink.diagnosis.bounds import SATURATED, busy_processor, gave_way, mean_window, network, router, saturated
 from tightlink.diagnosis.filling import acks_bps
 from tightlink.diagnosis.kinds import BY_DELAY, BY_RATE, FAIR, YIELDING
 from tightlink.diagnosis.links import Link
 from tightlink.diagnosis.path import Path
 from tightlink.diagnosis.paths import Paths
+from tightlink.diagnosis.response import renos_window
 from tightlink.diagnosis.words import DISCIPLINES, amount, of_each, percent, small_percent
 
 #: Where random losses are so many times those at queues, a flow's window is theirs.
@@ -107,10 +108,10 @@ def _acks_are_late(row: Mapping[str, Any], path: Path, paths: Paths, back: Link)
 def _held_back(row: Mapping[str, Any], path: Path) -> bool:
     """Whether a control that heeds delay keeps its window below what the losses would allow."""
     lost = row["packets_dropped"] / row["packets_sent"]
-    allowed = math.sqrt(losses.MATHIS / lost) if lost < _FEW else 0.0
+    allowed = renos_window(lost) if lost < _FEW else 0.0
     if path.congestion in YIELDING and (row.get("queueing_delay_mean_s") or math.inf) < _OF_TARGET_S:
         return False
-    return path.congestion in BY_DELAY and (losses.mean_window(row, path) or math.inf) < allowed
+    return path.congestion in BY_DELAY and (mean_window(row, path) or math.inf) < allowed
 
 
 def _left_early(row: Mapping[str, Any], path: Path, share: float) -> Cause | None:
@@ -120,7 +121,7 @@ def _left_early(row: Mapping[str, Any], path: Path, share: float) -> Cause | Non
     """
     retransmitted = max(row["packets_retransmitted"] or 0, row["packets_dropped"])
     few = retransmitted <= _RARE * row["packets_sent"] and not losses.most_on_wire(path).lost_on_wire
-    small = (losses.mean_window(row, path) or math.inf) < losses.NEAR * path.bdp_packets
+    small = (mean_window(row, path) or math.inf) < losses.NEAR * path.bdp_packets
     patient = not retransmitted or (path.tcp or {})["recovery"] == "rack"
     heeds = path.congestion not in BY_DELAY | BY_RATE and not _marked(row, path) and not _starting(row, path, share)
     return _growing(row, path, share) if path.leaves_early and few and small and patient and heeds else None
@@ -218,7 +219,7 @@ def _start(row: Mapping[str, Any], path: Path, share: float) -> Cause:
 
 
 def _cautious(row: Mapping[str, Any], path: Path, share: float) -> Cause:
-    window = losses.mean_window(row, path)
+    window = mean_window(row, path)
     if window is not None and window >= losses.NEAR * path.bdp_packets:
         held = losses.of_bdp(row, path)
         text = f"{path.congestion} keeps no more in flight than the path holds, which idles at times{held}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tightlink import units
@@ -117,6 +118,16 @@ def rate(bps: float) -> str:
     '9.96 Mbit/s'
     """
     return units.format_rate(float(f"{bps:.3g}"))
+
+
+def two_digits(bps: float, rounded: Callable[[float], int]) -> str:
+    """A rate of two digits, rounded down or up.
+
+    >>> two_digits(1_234_000.0, math.floor), two_digits(1_234_000.0, math.ceil)
+    ('1.2 Mbit/s', '1.3 Mbit/s')
+    """
+    step = 10.0 ** (math.floor(math.log10(bps)) - 1)
+    return units.format_rate(rounded(bps / step) * step)
 
 
 def amount(number: float) -> str:

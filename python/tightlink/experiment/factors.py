@@ -19,6 +19,7 @@ from tightlink import arguments, control, units
 from tightlink.errors import Argument, ScenarioError
 from tightlink.experiment.levels import KINDS, MOST_LEVELS, Interval, levels, split
 from tightlink.scenario import Scenario, parse_value
+from tightlink.scenario.overrides import values_at
 from tightlink.scenario.table import Table, as_set
 from tightlink.scenario.toml import literal
 from tightlink.scenario.values import is_control
@@ -108,14 +109,7 @@ class Factor:
 
 def value_at(scenario: Scenario, key: str) -> Any:
     """The value of a key of a scenario with its defaults; nothing where there is none, or several that differ."""
-    found: list[Any] = [scenario.explicit().written()]
-    for part in key.split("."):
-        name, _, index = part.removesuffix("]").partition("[")
-        found = [table.get(name) for table in found if isinstance(table, dict)]
-        if index == "*":
-            found = [item for group in found for item in (group.values() if isinstance(group, dict) else group or ())]
-        elif index.isdecimal():
-            found = [group[int(index)] for group in found if isinstance(group, list) and int(index) < len(group)]
+    found = values_at(scenario.explicit().written(), key)
     return found[0] if found and all(value == found[0] for value in found) else None
 
 

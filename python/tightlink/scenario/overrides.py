@@ -16,6 +16,7 @@ Example:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from tightlink.errors import Argument, ScenarioError, closest, one_of
@@ -91,17 +92,28 @@ def in_unit_of_before(error: ScenarioError, before: dict[str, Any]) -> ScenarioE
         before: The scenario's dictionary without them.
     """
     for problem in (error, *error.others):
-        number, had = problem.value, _at(before, (problem.key or "").split("."))
+        number, had = problem.value, next(iter(values_at(before, problem.key or "")), None)
         plain = (problem.suggestion or "").startswith(f'"{number} ')
         if plain and isinstance(had, str) and " " in had:
             problem.suggestion = f'"{number} {had.partition(" ")[2]}"'
     return error
 
 
-def _at(table: Any, steps: list[str]) -> object:
-    for step in steps:
-        table = table.get(step) if isinstance(table, dict) else None
-    return table
+def values_at(data: Mapping[str, Any], key: str) -> list[Any]:
+    """The values at a dotted path of a scenario's dictionary, several with ``[*]``; None where a table lacks it.
+
+    >>> values_at({"link": {"a": {"loss": 0.1}, "b": {"loss": 0.2}}}, "link[*].loss")
+    [0.1, 0.2]
+    """
+    found: list[Any] = [data]
+    for part in key.split("."):
+        name, _, index = part.removesuffix("]").partition("[")
+        found = [table.get(name) for table in found if isinstance(table, dict)]
+        if index == "*":
+            found = [item for group in found for item in (group.values() if isinstance(group, dict) else group or ())]
+        elif index.isdecimal():
+            found = [group[int(index)] for group in found if isinstance(group, list) and int(index) < len(group)]
+    return found
 
 
 def _below_named(data: dict[str, Any], path: str, first: str) -> str | None:
