@@ -19,7 +19,7 @@ from functools import cache
 from typing import Final
 
 from tightlink import units
-from tightlink.scenario.four_tier.parameters import WEB_RECEIVERS, WEB_SOURCES
+from tightlink.scenario.four_tier.parameters import PARAMETERS
 from tightlink.scenario.topologies.backbones import BACKBONES
 
 #: So that each class has a path to itself: sources choose a receiver behind another router.
@@ -58,10 +58,10 @@ def _nearest(number: Fraction) -> int:
 
 
 def _load(routers: Mapping[str, int]) -> Fraction:
-    """Sources for each receiver, as the study spreads them where classes differ."""
+    """Sources for each receiver, as the study spreads them where classes differ: at the low levels."""
     sources, receivers = (
         sum((units.exact(weights[name]) * count for name, count in routers.items()), start=Fraction(0))
-        for weights in (WEB_SOURCES, WEB_RECEIVERS)
+        for weights in (PARAMETERS["source_distribution"].low, PARAMETERS["receiver_distribution"].low)
     )
     return sources / receivers
 
