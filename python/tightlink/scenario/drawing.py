@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tightlink import units
 from tightlink.numbers import several
+from tightlink.scenario.paths import distances
 
 #: Networks with more nodes, after groups have become one each, are not drawn: nobody could tell them apart.
 MOST_NODES: Final = 60
@@ -95,11 +95,11 @@ def _columns(order: Sequence[str], lines: Sequence[_Line], flows: Sequence[tuple
         neighbours[line.ends[0]].append(line.ends[1])
         neighbours[line.ends[1]].append(line.ends[0])
     # From the sender of the longest path, so that this path goes from left to right.
-    first = max(flows, key=lambda flow: _distances(neighbours, flow[0]).get(flow[1], 0), default=(order[0], ""))[0]
+    first = max(flows, key=lambda flow: distances(neighbours, flow[0]).get(flow[1], 0), default=(order[0], ""))[0]
     distance: dict[str, int] = {}
     for start in (first, *order):
         if start not in distance:
-            distance |= {name: hops for name, hops in _distances(neighbours, start).items() if name not in distance}
+            distance |= {name: hops for name, hops in distances(neighbours, start).items() if name not in distance}
     columns: list[list[str]] = [[] for _ in range(max(distance.values(), default=0) + 1)]
     for name in order:
         columns[distance[name]].append(name)
@@ -113,19 +113,6 @@ def _columns(order: Sequence[str], lines: Sequence[_Line], flows: Sequence[tuple
         column.sort(key=lambda name, means=means: means[name])  # type: ignore[misc]
         place |= {name: (at + 0.5) / len(column) for at, name in enumerate(column)}
     return columns
-
-
-def _distances(neighbours: Mapping[str, Sequence[str]], start: str) -> dict[str, int]:
-    """How many lines away every node is that can be reached."""
-    found = {start: 0}
-    queue = deque([start])
-    while queue:
-        name = queue.popleft()
-        for other in neighbours[name]:
-            if other not in found:
-                found[other] = found[name] + 1
-                queue.append(other)
-    return found
 
 
 def _svg(order: Sequence[str], lines: Sequence[_Line], flows: Sequence[tuple[str, str]]) -> str:

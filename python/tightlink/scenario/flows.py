@@ -9,8 +9,9 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, show
 from tightlink.scenario.dscp import CODE_POINTS
-from tightlink.scenario.network import Network, check_stop, given
+from tightlink.scenario.network import Network, check_stop
 from tightlink.scenario.profiles import Profile
+from tightlink.scenario.table import given
 from tightlink.scenario.traffic import Bulk, Cbr, Flow, Mixed, OnOff, Saturate, Starts, Video
 from tightlink.scenario.transport import tcp_spec, udp_spec
 

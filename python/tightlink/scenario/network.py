@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError, in_quotes, one_of
@@ -20,7 +20,7 @@ from tightlink.scenario.outages import RandomOutages
 from tightlink.scenario.problems import below
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.rates import RateTrace, nominal_rate
-from tightlink.scenario.table import kind_of
+from tightlink.scenario.table import given, kind_of
 from tightlink.scenario.values import LARGEST_PACKET, UNLIMITED, packets_or_bytes
 
 if TYPE_CHECKING:
@@ -28,19 +28,11 @@ if TYPE_CHECKING:
     from tightlink.scenario.model import Scenario
     from tightlink.scenario.nodes import Node, Processor
 
-T = TypeVar("T")
 _Line: TypeAlias = tuple[float, float | None, float, int | None]
 
 _INDEXED: Final = re.compile(r"(.*)\[(\d+|\*)\](\.reverse)?", re.ASCII)
 #: Beyond that many names, elements of groups are not considered for "did you mean".
 _MANY: Final = 1000
-
-
-def given(value: T | None) -> T:
-    """A value that filling in the defaults has provided."""
-    if value is None:
-        raise AssertionError("a default was not filled in")
-    return value
 
 
 def span_s(key: str, start: str | None, stop: str | None, duration_s: float) -> tuple[float, float]:
@@ -213,9 +205,13 @@ class Network:
             raise error
         return found
 
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self.nodes)
+
     def name(self, node: int) -> str:
         """The name of a node."""
-        return list(self.nodes)[node]
+        return self._names[node]
 
     def members(self, key: str, names: str | list[str]) -> list[int]:
         """All nodes that one or several names of nodes and of groups mean; ``key`` is where they were written."""

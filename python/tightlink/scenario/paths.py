@@ -11,11 +11,13 @@ Example:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Self, TypeVar
 
 from tightlink.errors import ScenarioError
 from tightlink.scenario.network import Network
+
+N = TypeVar("N", bound=Hashable)
 
 
 def check_connected(key: str, network: Network, nodes: Sequence[int]) -> None:
@@ -31,17 +33,30 @@ def check_connected(key: str, network: Network, nodes: Sequence[int]) -> None:
         back.setdefault(hop.target, []).append(hop.origin)
     first = nodes[0]
     for neighbours in (onward, back):
-        reached, frontier = {first}, [first]
-        while frontier:
-            new = {near for node in frontier for near in neighbours.get(node, ())} - reached
-            reached |= new
-            frontier = list(new)
+        reached = distances(neighbours, first)
         lost = next((node for node in nodes if node not in reached), None)
         if lost is not None:
             ends = (first, lost) if neighbours is onward else (lost, first)
             origin, target = map(network.name, ends)
             message = f'no way from "{origin}" to "{target}": connect them by links in this direction'
             raise ScenarioError(message, key=key, statement=True)
+
+
+def distances(neighbours: Mapping[N, Sequence[N]], start: N) -> dict[N, int]:
+    """How many links away every node is that can be reached.
+
+    >>> distances({"a": ["b"], "b": ["a", "c"]}, "a")
+    {'a': 0, 'b': 1, 'c': 2}
+    """
+    found = {start: 0}
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        for other in neighbours.get(node, ()):
+            if other not in found:
+                found[other] = found[node] + 1
+                queue.append(other)
+    return found
 
 
 class Router:

@@ -16,14 +16,15 @@ from tightlink.scenario.beside_users import check_beside_users
 from tightlink.scenario.dscp import check_classes
 from tightlink.scenario.flows import flow_specs, packet_bytes
 from tightlink.scenario.memory import check_fits, outline
-from tightlink.scenario.network import Network, check_thresholds, given, limit_of
+from tightlink.scenario.network import Network, check_thresholds, limit_of
 from tightlink.scenario.nodes import processor_spec
 from tightlink.scenario.paths import Router
 from tightlink.scenario.profiles import PROFILES
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.scatter import Scatter
 from tightlink.scenario.scatter_spec import scatter_spec
-from tightlink.scenario.sizes_spec import check_whole
+from tightlink.scenario.sizes import check_whole
+from tightlink.scenario.table import given
 from tightlink.scenario.transfers import Transfers
 from tightlink.scenario.transfers_spec import transfers_spec
 from tightlink.scenario.transport import first_in_bdp

@@ -6,10 +6,11 @@ from typing import Any
 
 from tightlink import units
 from tightlink.errors import ScenarioError
-from tightlink.scenario.network import Network, given, span_s
+from tightlink.scenario.network import Network, span_s
 from tightlink.scenario.paths import check_connected
 from tightlink.scenario.scatter import Scatter
-from tightlink.scenario.sizes_spec import check_packet, check_whole, size_shares
+from tightlink.scenario.sizes import check_packet, check_whole, size_shares
+from tightlink.scenario.table import given
 
 
 def scatter_spec(name: str, scatter: Scatter, network: Network, duration: float) -> dict[str, Any]:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)
 
+V = TypeVar("V")
+
 #: What names of links, traffic and topologies look like: no dots, which separate the keys of a path.
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 #: Tables of which the kind says what else they hold.
@@ -312,6 +314,13 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_whole(key: str, table: Mapping[str, Any]) -> bool:
     return key in _WHOLE or (key in _WHOLE_BY_KIND and "kind" in table)
+
+
+def given(value: V | None) -> V:
+    """A value that filling in the defaults has provided."""
+    if value is None:
+        raise AssertionError("a default was not filled in")
+    return value
 
 
 def kind_of(value: object) -> object:

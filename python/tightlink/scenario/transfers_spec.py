@@ -8,9 +8,10 @@ from typing import Any
 from tightlink import units
 from tightlink.errors import ABSENT, ScenarioError
 from tightlink.scenario.dscp import CODE_POINTS
-from tightlink.scenario.network import Network, given, span_s
+from tightlink.scenario.network import Network, span_s
 from tightlink.scenario.profiles import Profile
 from tightlink.scenario.size_distribution import SizeDistribution
+from tightlink.scenario.table import given
 from tightlink.scenario.transfers import LASTING, MOST_TRANSFERS, Transfers
 from tightlink.scenario.transport import check_mtu, tcp_spec
 

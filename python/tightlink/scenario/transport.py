@@ -8,11 +8,11 @@ from typing import Any, cast
 from tightlink import units
 from tightlink.errors import ScenarioError
 from tightlink.scenario.congestion import congestion_spec
-from tightlink.scenario.network import Network, given
+from tightlink.scenario.network import Network
 from tightlink.scenario.profiles import Profile
 from tightlink.scenario.protocols import Rto, Tcp, Udp
-from tightlink.scenario.sizes import DatagramSize
-from tightlink.scenario.sizes_spec import check_packet, size_shares
+from tightlink.scenario.sizes import DatagramSize, check_packet, size_shares
+from tightlink.scenario.table import given
 from tightlink.scenario.values import ACCURATE_ECN, UNLIMITED, in_si
 
 #: Windows, of which some may be in bandwidth-delay products.

@@ -9,9 +9,10 @@ from typing import Any, Final
 from tightlink import units
 from tightlink.errors import ScenarioError, in_quotes, one_of
 from tightlink.scenario.congestion import congestion_spec, control_name, works_with
-from tightlink.scenario.network import Network, given, span_s
+from tightlink.scenario.network import Network, span_s
 from tightlink.scenario.paths import check_connected
 from tightlink.scenario.profiles import Profile
+from tightlink.scenario.table import given
 from tightlink.scenario.transport import check_mtu, first_in_bdp, tcp_spec
 from tightlink.scenario.users import Crowd, LongLived, Think, Users
 from tightlink.scenario.values import line_rate

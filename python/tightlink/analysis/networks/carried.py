@@ -25,12 +25,13 @@ from tightlink.scenario.arq import Arq
 from tightlink.scenario.delays import LeoDelay
 from tightlink.scenario.disciplines import Policer
 from tightlink.scenario.held_disciplines import Cake
-from tightlink.scenario.network import Hop, given, wire_spec
+from tightlink.scenario.network import Hop, wire_spec
 from tightlink.scenario.outages import Outages, RandomOutages
 from tightlink.scenario.processes import Process, Walk
 from tightlink.scenario.queues import discipline
 from tightlink.scenario.rates import AggregatingRate, RateSchedule, RateTable, RateTrace
 from tightlink.scenario.shaper import Shaper
+from tightlink.scenario.table import given
 
 #: What a packet counts more than its own bytes where a trace gives the rate.
 _TRACE_BYTES: Final = 4

@@ -30,8 +30,9 @@ from tightlink.errors import ScenarioError
 from tightlink.scenario import Scenario
 from tightlink.scenario.flows import packet_bytes as full_packet
 from tightlink.scenario.loss import loss_spec
-from tightlink.scenario.network import Hop, Network, given
+from tightlink.scenario.network import Hop, Network
 from tightlink.scenario.profiles import PROFILES
+from tightlink.scenario.table import given
 
 _BITS: Final = 8
 _Capacities = dict[str, Fraction]

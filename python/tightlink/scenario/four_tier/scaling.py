@@ -74,13 +74,8 @@ def _packets_per_second(rate: str) -> float:
     return line_rate(rate)[0] / (8 * PACKET_BYTES)
 
 
-def distortion(chosen: FourTier, *, of: float = 1.0) -> str | None:
-    """What became of the network at its scale, in two sentences; nothing at the scale that it is compared with.
-
-    Args:
-        chosen: The network.
-        of: The scale at which it is what it is to stand for.
-    """
+def distortion(chosen: FourTier, *, of: float) -> str | None:
+    """As `FourTier.distortion` says."""
     if chosen.scale == of:
         return None
     own, whole = _network(chosen), _network(chosen.model_copy(update={"scale": of}))
@@ -98,7 +93,7 @@ def distortion(chosen: FourTier, *, of: float = 1.0) -> str | None:
 
 
 def turned_levels(chosen: FourTier) -> str | None:
-    """What is expected of a scale at which rounding makes the levels of a parameter equal or turns them round.
+    """As `FourTier.turned_levels` says.
 
     Of parameters that are at one of their levels: others are not compared with the other level.
     """
