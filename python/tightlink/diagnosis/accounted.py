@@ -245,7 +245,7 @@ def _answer(
     """Both answers and the suggestions in words."""
     first, *second = named_causes(found)
     share = 1.0 if first.share is None else first.share
-    text = f"likely {first.text}" if first.certainty == "likely" else first.text
+    text = first.said
     if share < (CLEAR if always else ALWAYS):
         text = f"for {percent(share)} of the time {text}"
     if second:

@@ -46,6 +46,11 @@ class Cause:
     text: str
     """The cause in words."""
 
+    @property
+    def said(self) -> str:
+        """The cause in words, and where that is not sure, that it is likely."""
+        return f"likely {self.text}" if self.certainty == "likely" else self.text
+
 
 def merged(weighted: Iterable[tuple[Cause, float]], total: float = 1.0) -> list[Cause]:
     """One cause for each name and place, in the words of the first: its share is the sum of theirs over a total."""

@@ -66,17 +66,13 @@ def _of(captured: Mapping[str, Any], *, mirrored: bool) -> Diagnosis:
     delay = None if told or where in {"receiver", "unknown"} else delay_of(row)
     if where == "receiver" and causes[0].name == "saturated_link":
         delay = echoed_delay(row)
-    words = [_certainly(causes[0]), *(cause.text for cause in causes[1:])]
+    words = [causes[0].said, *(cause.text for cause in causes[1:])]
     if where in {"sender", "between"} and _SELDOM <= evidence.idle(row) < _MOSTLY and not _why_idle_is_not_told(row):
         words.append(f"{OF_IDLE.format(percent(evidence.idle(row)))}, for the application has nothing to send")
     if delay is not None:
         words.append(delay.text)
     words += remarks(row, captured, copies=copies)
     return Diagnosis((row["label"],), causes, delay, (), "; ".join(words) + ".")
-
-
-def _certainly(cause: Cause) -> str:
-    return f"likely {cause.text}" if cause.certainty == "likely" else cause.text
 
 
 def _causes(row: Mapping[str, Any]) -> Iterator[Cause]:

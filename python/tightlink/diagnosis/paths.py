@@ -125,13 +125,14 @@ class Paths:
     def _path(self, flow: Mapping[str, Any]) -> Path:
         forward, reverse = (max(self._side(flow, side), key=self._busy) for side in ("path", "reverse_path"))
         nodes = [self._network.hops[index].origin for index in forward]
+        tcp = getattr(self._explicit.traffic[flow["group"]], "tcp", None)
         passed = [(place, node) for place, node in enumerate(nodes) if node in self._network.processors]
         return Path(
             flow,
             tuple(map(self.link_at, forward)),
             tuple(map(self.link_at, reverse)) if "tcp" in flow["transport"] else (),
             tuple(self._processor(node, sends=place == 0) for place, node in passed),
-            self._window(flow["group"]),
+            None if tcp is None else str(tcp.window),
         )
 
     @property
@@ -165,10 +166,6 @@ class Paths:
             base_s, label = max(each, key=lambda one: one[0])
             longest[link] = base_s, label if base_s > ALIKE * min(each)[0] else ""
         return longest
-
-    def _window(self, group: str) -> str | None:
-        tcp = getattr(self._explicit.traffic[group], "tcp", None)
-        return None if tcp is None else str(tcp.window)
 
     @cached_property
     def users(self) -> Mapping[str, tuple[str, ...]]:

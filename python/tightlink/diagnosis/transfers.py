@@ -53,8 +53,7 @@ def _spent(found: Sequence[Cause], *, overload: bool) -> list[str]:
     """What their time is spent on, in sentences: the first cause, and the second where that is not nearly all."""
     sentences = []
     for cause in named_causes(found):
-        likely = cause.certainty == "likely" and cause.name not in _OWN
-        text = f"likely {cause.text}" if likely else cause.text
+        text = cause.text if cause.name in _OWN else cause.said
         always = (cause.share or 0.0) >= ALWAYS or (overload and cause is found[0])
         sentences.append(sentence(text if always else f"for {percent(cause.share or 0.0)} of their time {text}"))
     return sentences

@@ -245,9 +245,9 @@ class Group:
         return self._paths[link]
 
     def _path(self, link: str) -> Path:
-        routes = self._every.typical(self.own)
-        flow, *_ = next((each for each in routes if not link or link in map(self._name, each[2])), (None,))
-        path = self.paths.of(next(self._every.typical(self.own))[0]["label"] if flow is None else flow["label"])
+        routes = [(flow, links) for flow, _, links in self._every.typical(self.own)]
+        taking = (flow for flow, links in routes if any(self.paths.link_at(each).name == link for each in links))
+        path = self.paths.of(next(taking, routes[0][0])["label"])
         meanwhile = {used.link.name: used.link for used in self._used.values()}
         forward, reverse = (tuple(meanwhile.get(link.name, link) for link in side)
                             for side in (path.forward, path.reverse))  # fmt: skip
@@ -280,9 +280,6 @@ class Group:
         routes = [each for each, _ in zip(self._every.typical(self.own), range(_MOST_ROUTES), strict=False)]
         bases = [self.paths.of(flow["label"]).base_rtt_s for flow, *_ in routes]
         return float(np.average(bases, weights=[size for _, size, _ in routes]))
-
-    def _name(self, link: int) -> str:
-        return self.paths.link_at(link).name
 
     @cached_property
     def _inside(self) -> NDArray[Any]:

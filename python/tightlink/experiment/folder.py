@@ -16,6 +16,7 @@ from tightlink.experiment.grid import grid
 from tightlink.experiment.precision import missed
 from tightlink.experiment.store import Store
 from tightlink.experiment.stored import marker_of, opened, table_of
+from tightlink.experiment.summary import cell
 from tightlink.experiment.summary import summary as over_replications
 from tightlink.lazy import pl
 from tightlink.numbers import several
@@ -67,7 +68,8 @@ class Experiment:
         self.folder = arguments.path("folder", folder)
         # Of wherever Python works later.
         self._place = self.folder.absolute()
-        self.description = self._described()
+        marker = self._place / MARKER
+        self.description: dict[str, Any] = marker_of(marker) if marker.exists() else {}
         """What the sweep was: its design, factors, notes; empty of a study."""
         self.store = store or Store(self._place / "runs")
         if not (self._place / RUNS).is_file():
@@ -80,10 +82,6 @@ class Experiment:
                 f"{self.folder}: expected the folder of a finished sweep or study (it has {RUNS}){ending}"
             )
         self._checked: set[tuple[Path, int, int, int]] = set()
-
-    def _described(self) -> dict[str, Any]:
-        marker = self._place / MARKER
-        return marker_of(marker) if marker.exists() else {}
 
     @property
     def runs(self) -> pl.LazyFrame:
@@ -141,15 +139,15 @@ class Experiment:
     @property
     def warnings(self) -> list[str]:
         """What must be read before the results are trusted: combinations that missed their precision, failed runs."""
-        runs = self.runs.select("run").collect()["run"]
+        runs = self.runs.select("run", cell=cell()).collect()
         found = []
         if cells := self.description.get("not_precise"):
-            total = runs.str.split("/").list.first().n_unique()
+            total = runs["cell"].n_unique()
             precision, most = self.description["precision"], self.description.get("max_replications")
             found.append(missed(cells, total, precision, most))
         if failures := self.failures:
             # The table of a grid of measurements has none of them, that of a sweep all.
-            total = len({*runs, *failures})
+            total = len({*runs["run"], *failures})
             found.append(failed({name: entry["error"] for name, entry in failures.items()}, total))
         return found
 

@@ -41,8 +41,7 @@ def counted(number: int) -> str:
     >>> counted(100_000), counted(2**100)
     ('100,000', 'more than 10^30')
     """
-    text = str(number) if number < 10**_MOST_DIGITS else ""
-    return grouped(number) if text else f"more than 10^{_digits(number) - 1}"
+    return grouped(number) if number < 10**_MOST_DIGITS else f"more than 10^{_digits(number) - 1}"
 
 
 def _digits(number: int) -> int:

@@ -56,14 +56,14 @@ def with_keys(table: type[Table]) -> str:
 
 def signature(table: type[Table]) -> inspect.Signature:
     """The arguments of a table's class: keyword-only, with types as one would write them."""
-    fields = table.__dict__.get("__pydantic_fields__") or {}
+    fields, empty = table.__dict__.get("__pydantic_fields__") or {}, inspect.Parameter.empty
     return inspect.Signature(
         [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 annotation=_plain(field.annotation),
-                default=_default(field),
+                default=empty if field.is_required() else field.get_default(call_default_factory=True),
             )
             for name, field in _in_order(table, fields)
         ]
@@ -101,10 +101,6 @@ def tables_in(annotation: Any, *, named: bool) -> Iterator[type[Table]]:
     elif named or typing.get_origin(annotation) is not dict:
         for part in typing.get_args(annotation):
             yield from tables_in(part, named=named)
-
-
-def _default(field: FieldInfo) -> object:
-    return inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
 
 
 def _in_order(table: type[Table], fields: dict[str, FieldInfo]) -> Iterator[tuple[str, FieldInfo]]:

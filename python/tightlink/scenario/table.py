@@ -305,15 +305,12 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(base)
     for key, value in over.items():
         below = result.get(key)
-        if isinstance(below, dict) and isinstance(value, dict) and not _is_whole(key, value):
+        whole = key in _WHOLE or (key in _WHOLE_BY_KIND and kind_of(value) is not None)
+        if isinstance(below, dict) and isinstance(value, dict) and not whole:
             result[key] = merged(below, value)
         else:
             result[key] = value
     return result
-
-
-def _is_whole(key: str, table: Mapping[str, Any]) -> bool:
-    return key in _WHOLE or (key in _WHOLE_BY_KIND and "kind" in table)
 
 
 def given(value: V | None) -> V:
