@@ -133,6 +133,7 @@ WRONG = [
     ({"kind": "red", "limit": "9 packets", "max_probability": 0}, "expected a fraction above 0"),
     ({"kind": "red", "limit": "9 packets", "interval": "1 s"}, "expected nothing here without adaptive = true"),
     ({"kind": "pie", "limit": "9 packets", "update": "1 us"}, 'expected a time of at least "10 us"'),
+    ({"kind": "pie", "limit": "9 packets", "update": "0.1 ns"}, 'expected a time of at least "10 us"'),
     ({"kind": "pie", "limit": "9 packets", "ecn": 1}, "expected true or false"),
     ({"kind": "rem", "limit": "9 packets", "phi": 1}, "expected a number from 1.000001 to 10, such as 1.001"),
     ({"kind": "rem", "limit": "9 packets", "gamma": 0}, "expected a number above 0 and up to 1000, such as 0.1"),
