@@ -14,6 +14,7 @@ from tightlink.scenario.profiles import Profile
 from tightlink.scenario.table import given
 from tightlink.scenario.traffic import Bulk, Cbr, Flow, Mixed, OnOff, Saturate, Starts, Video
 from tightlink.scenario.transport import tcp_spec, udp_spec
+from tightlink.scenario.users import law
 
 _SHORTEST_INTERVAL: Final = 1e-9
 #: Of the hash that a random number is made of, as many bits as a double holds.
@@ -100,7 +101,9 @@ def _traffic(key: str, flow: Flow, transport: dict[str, Any]) -> dict[str, Any]:
             random = {"random": flow.random} if flow.random else {}
             return {"kind": "cbr", "pace": _pace(key, flow, transport), **random}
         case OnOff():
-            times = {side: _times(flow, getattr(flow, side)) for side in ("on", "off")}
+            times = {
+                side: law(flow.distribution, units.time(getattr(flow, side)), flow.shape) for side in ("on", "off")
+            }
             return {"kind": "on-off", "pace": _pace(key, flow, transport), **times}
         case _:
             raise AssertionError(f"traffic kind {type(flow).__name__} is not resolved")
@@ -115,11 +118,6 @@ def _pace(key: str, flow: Cbr | OnOff, transport: dict[str, Any]) -> dict[str, f
     if 8 * smallest / units.rate(rate) < _SHORTEST_INTERVAL:
         raise ScenarioError("a rate with at least 1 ns from packet to packet", key=f"{key}.rate", value=rate)
     return {"rate_bps": units.rate(rate)}
-
-
-def _times(flow: OnOff, mean: str) -> dict[str, Any]:
-    times = {"distribution": flow.distribution, "mean_s": units.time(mean)}
-    return times | {"shape": given(flow.shape)} if flow.distribution == "pareto" else times
 
 
 def _starts(name: str, flow: Flow, seed: int) -> list[float]:

@@ -14,6 +14,7 @@ from tightlink.scenario.size_distribution import SizeDistribution
 from tightlink.scenario.table import given
 from tightlink.scenario.transfers import LASTING, MOST_TRANSFERS, Transfers
 from tightlink.scenario.transport import check_mtu, tcp_spec
+from tightlink.scenario.users import law
 
 
 def transfers_spec(
@@ -129,8 +130,7 @@ def _sizes(transfers: Transfers) -> dict[str, Any]:
     if size.distribution is None:
         points = given(size.written_out().points)
         return {"points": [[float(units.size(text)), units.fraction(share)] for text, share in points]}
-    law = {"distribution": size.distribution, "mean_s": float(units.size(given(size.mean)))}
-    return {"drawn": law | ({"shape": given(size.shape)} if size.distribution == "pareto" else {})}
+    return {"drawn": law(size.distribution, float(units.size(given(size.mean))), size.shape)}
 
 
 def _classes(limits: list[str]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ Example:
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -22,7 +22,7 @@ from tightlink.scenario.forms import Forms
 from tightlink.scenario.links import NodeName
 from tightlink.scenario.protocols import Tcp
 from tightlink.scenario.shares import check_shares
-from tightlink.scenario.table import Table, wrong
+from tightlink.scenario.table import Table, given, wrong
 from tightlink.scenario.values import (
     Congestion,
     Delay,
@@ -51,6 +51,16 @@ def check_shape(distribution: str | None, shape: float | None) -> None:
     """An error, relative to the table being validated, where a shape is given to a law that has none."""
     if shape is not None and distribution != "pareto":
         raise wrong('nothing here: shape has an effect with distribution = "pareto" only', key="shape", value=shape)
+
+
+def law(distribution: str, mean: float, shape: float | None) -> dict[str, Any]:
+    """A law as the engine reads it; it draws sizes as it does times.
+
+    >>> law("exponential", 5.0, None), law("pareto", 5.0, 1.5)
+    ({'distribution': 'exponential', 'mean_s': 5.0}, {'distribution': 'pareto', 'mean_s': 5.0, 'shape': 1.5})
+    """
+    spec = {"distribution": distribution, "mean_s": mean}
+    return spec | {"shape": given(shape)} if distribution == "pareto" else spec
 
 
 Hosts = Annotated[int, whole(0, 10_000_000)]

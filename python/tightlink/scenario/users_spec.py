@@ -14,7 +14,7 @@ from tightlink.scenario.paths import check_connected
 from tightlink.scenario.profiles import Profile
 from tightlink.scenario.table import given
 from tightlink.scenario.transport import check_mtu, first_in_bdp, tcp_spec
-from tightlink.scenario.users import Crowd, LongLived, Think, Users
+from tightlink.scenario.users import Crowd, LongLived, Think, Users, law
 from tightlink.scenario.values import line_rate
 
 _MOST_HOSTS: Final = 500_000_000
@@ -50,6 +50,7 @@ def users_spec(name: str, users: Users, network: Network, profile: Profile, dura
     payload = tcp["payload_bytes"]
     scene = _Scene(network, sites, duration)
     patience, crowd = users.patience, users.crowd
+    think = users.think if isinstance(users.think, Think) else Think(mean=users.think)
     return {
         "label": name,
         "tcp": tcp,
@@ -65,7 +66,7 @@ def users_spec(name: str, users: Users, network: Network, profile: Profile, dura
             }
             for kind, interface in users.interfaces.items()
         ],
-        "think": _think(users),
+        "think": law(think.distribution, units.time(think.mean), think.shape),
         "files": [
             {
                 "name": kind,
@@ -141,14 +142,6 @@ def _transport(key: str, users: Users, profile: Profile) -> tuple[dict[str, Any]
             expected = f"a congestion control that works with recovery {spec['recovery']}"
             raise ScenarioError(expected, key=place, value=control_name(congestion))
     return spec, controls
-
-
-def _think(users: Users) -> dict[str, Any]:
-    think = users.think
-    if not isinstance(think, Think):
-        return {"distribution": "exponential", "mean_s": units.time(think)}
-    spec = {"distribution": think.distribution, "mean_s": units.time(think.mean)}
-    return spec | {"shape": given(think.shape)} if think.distribution == "pareto" else spec
 
 
 def _packets(text: str, payload: int) -> float:
