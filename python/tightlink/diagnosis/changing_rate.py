@@ -2,7 +2,7 @@
 
 Example:
     >>> rate = {"kind": "markov", "values": [100e6, 6e6], "mean_s": [3.0, 1.0]}
-    >>> share_below(rate, 15e6, (0.0, 20.0)), lowest(rate, (0.0, 20.0)), highest(rate, (0.0, 20.0))
+    >>> share_below(rate, 15e6, (0.0, 20.0)), *(quantile(rate, share, (0.0, 20.0)) for share in (0.05, 0.95))
     (0.25, 6000000.0, 100000000.0)
 """
 
@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping
 from statistics import NormalDist
 from typing import Any, Final
 
-#: The rate that a link exceeds but for this share of the time is what it nearly always has.
-_RARELY: Final = 0.05
 #: A trace is looked at in equal parts of about so many milliseconds, and a ramp in so many steps.
 _TRACE_MS, _STEPS = 100, 20
 #: What leaves at each instant of a trace, in bits.
@@ -40,16 +38,6 @@ def mean(course: Mapping[str, Any], times_s: _Times) -> float:
     return math.fsum(value * lasts for value, lasts in parts) / whole if whole else float(course["values"][0])
 
 
-def lowest(rate: Mapping[str, Any], times_s: _Times) -> float | None:
-    """The rate that is exceeded for nearly all of a time; nothing where that is not known."""
-    return _quantile(rate, _RARELY, times_s)
-
-
-def highest(rate: Mapping[str, Any], times_s: _Times) -> float | None:
-    """The rate that is exceeded for hardly any of a time; nothing where that is not known."""
-    return _quantile(rate, 1 - _RARELY, times_s)
-
-
 def peak(rate: Mapping[str, Any]) -> float:
     """The highest rate of a schedule or a trace; zero where there is none.
 
@@ -60,7 +48,7 @@ def peak(rate: Mapping[str, Any]) -> float:
     return float(max(values, default=0.0))
 
 
-def _quantile(rate: Mapping[str, Any], share: float, times_s: _Times) -> float | None:
+def quantile(rate: Mapping[str, Any], share: float, times_s: _Times) -> float | None:
     """The rate that is not exceeded for a share of a time; nothing where that is not known."""
     if rate.get("kind") == _GAUSSIAN:
         return float(max(rate["least"], NormalDist(rate["mean"], rate["deviation"]).inv_cdf(share)))

@@ -11,6 +11,8 @@ from tightlink import units
 from tightlink.diagnosis import changing_rate, line
 
 _BITS: Final = 8
+#: The rate that a link exceeds but for this share of the time is what it nearly always has.
+_RARELY: Final = 0.05
 #: Where a link's table says how much later some packets come.
 _LATER: Final = (("reorder", "delay_s"), ("arq", "after_s"))
 
@@ -180,13 +182,15 @@ class Link:
 
     def always_carries_bps(self, size: int, times_s: tuple[float, float]) -> float:
         """Bits per second of IP packets of so many bytes that it carries for nearly all of a time."""
-        lowest = changing_rate.lowest(self.spec.get("rate", {}), times_s)
-        return self.carries_bps(size) if lowest is None else min(self.shaped_bps, lowest * self._carried(size))
+        return self._not_exceeded_bps(_RARELY, size, times_s)
 
     def rarely_exceeds_bps(self, size: int, times_s: tuple[float, float]) -> float:
         """Bits per second of IP packets of so many bytes that it carries more than for hardly any of a time."""
-        highest = changing_rate.highest(self.spec.get("rate", {}), times_s)
-        return self.carries_bps(size) if highest is None else min(self.shaped_bps, highest * self._carried(size))
+        return self._not_exceeded_bps(1 - _RARELY, size, times_s)
+
+    def _not_exceeded_bps(self, share: float, size: int, times_s: tuple[float, float]) -> float:
+        found = changing_rate.quantile(self.spec.get("rate", {}), share, times_s)
+        return self.carries_bps(size) if found is None else min(self.shaped_bps, found * self._carried(size))
 
     def _carried(self, size: int) -> float:
         """Which part of its rate is packets of so many bytes, rather than framing, waits, and what ARQ repeats."""
@@ -195,12 +199,8 @@ class Link:
     @property
     def adds_s(self) -> float:
         """The most that a schedule, or draws, of its delay add to the shortest."""
-        delay = self.spec.get("delay", {})
-        return (
-            max((*delay.get("values", ()), delay.get("most", 0.0)), default=0.0) - self.spec["delay_s"]
-            if delay
-            else 0.0
-        )
+        delay = self.spec.get("delay")
+        return max((*delay.get("values", ()), delay.get("most", 0.0))) - self.spec["delay_s"] if delay else 0.0
 
     def carries_bps(self, size: int) -> float:
         """Bits per second of IP packets of so many bytes that it carries."""
@@ -223,17 +223,12 @@ class Link:
 
     def limit_packets(self, size: int) -> float | None:
         """What its queue takes in packets of so many bytes; nothing where that is unlimited."""
-        limit = self.spec["queue"]["limit"]
-        if isinstance(limit, str):
-            return None
-        return float(limit["packets"]) if "packets" in limit else float(limit["bytes"]) / size
+        return _packets(self.spec["queue"]["limit"], size)
 
     def marks_packets(self, size: int) -> float:
         """How many packets of so many bytes wait where it begins to mark; infinite where that is no number."""
-        mark = self.spec["queue"].get("mark")
-        if not isinstance(mark, Mapping):
-            return math.inf
-        return float(mark["packets"]) if "packets" in mark else float(mark["bytes"]) / size
+        found = _packets(self.spec["queue"].get("mark"), size)
+        return math.inf if found is None else found
 
     def written(self, key: str = "limit") -> str | None:
         """What its queue takes, or marks from, for reading, whatever the size of packets; nothing where unlimited."""
@@ -272,6 +267,13 @@ class Link:
     def lost_at_queue(self) -> int:
         """Packets lost at the queue, its discipline's drops included."""
         return (self.totals.get("packets_dropped") or 0) - self.lost_on_wire
+
+
+def _packets(limit: object, size: int) -> float | None:
+    """A limit in packets of so many bytes; nothing where there is none."""
+    if not isinstance(limit, Mapping):
+        return None
+    return float(limit["packets"]) if "packets" in limit else float(limit["bytes"]) / size
 
 
 @dataclass(frozen=True)
