@@ -26,8 +26,9 @@ from tightlink.diagnosis.captured_causes import (
     varying_window,
     window,
 )
+from tightlink.diagnosis.captured_copies import has_copies, without_copies
 from tightlink.diagnosis.captured_delay import delay_of, echoed_delay
-from tightlink.diagnosis.captured_row import credible, has_copies, of_the_path, without_copies
+from tightlink.diagnosis.captured_row import credible, of_the_path
 from tightlink.diagnosis.messages import of_messages
 from tightlink.diagnosis.remarks import handshake, remarks
 from tightlink.diagnosis.vantage import NEVER, place, tells_place

@@ -1,0 +1,49 @@
+"""Captures that have each packet twice, as mirror ports and two interfaces do: told, and copies left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: Of the packets of each direction so many are copies, if a capture has each packet twice; and of fewer it is chance.
+_COPIES, _COPIES_LEAST = (0.45, 0.55), 10
+#: With losses beside, more are retransmitted and less of the payload is new.
+_COPIES_AGAIN, _COPIES_NEW = (0.45, 0.75), (0.3, 0.55)
+
+
+def has_copies(row: Mapping[str, Any], *, mirrored: bool = False) -> bool:
+    """Whether each packet was captured twice, as mirror ports and captures of two interfaces do.
+
+    Half of the segments are then retransmitted, in each interval, and half of the payload is new; of a flow without
+    samples half of the ACKs must be duplicates, too. ``mirrored``: other flows of the capture have copies.
+    """
+    sent, acks = row.get("packets_sent") or 0, row["acks"]
+    if not sent or not acks or not row["payload_bytes"]:
+        return False
+    again, new = _copied(row, sent) / sent, row["delivered_bytes"] / row["payload_bytes"]
+    if row.get("doubled") or mirrored:
+        return _is_within(again, _COPIES_AGAIN) and _is_within(new, _COPIES_NEW)
+    shares = (again, new, row["duplicate_acks"] / acks)
+    return min(sent, acks) >= _COPIES_LEAST and all(_is_within(share, _COPIES) for share in shares)
+
+
+def _copied(row: Mapping[str, Any], sent: float) -> float:
+    """Packets that may be copies: those of segments of one byte look like keep-alives."""
+    again = row["packets_retransmitted"] or 0
+    return float(min(max(again, sent / 2), again + row.get("keep_alives", 0)))
+
+
+def _is_within(share: float, limits: tuple[float, float]) -> bool:
+    return limits[0] <= share <= limits[1]
+
+
+def without_copies(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of which each packet was captured twice, as if it had been once."""
+    halves = ("packets_sent", "data_packets", "payload_bytes", "acks", "zero_windows", "window_full", "keep_alives")
+    again = max(0, row["packets_retransmitted"] - row["packets_sent"] // 2)
+    classes = dict.fromkeys(("fast_retransmissions", "spurious_retransmissions", "syns_retransmitted"), 0)
+    return {**row, **{name: row.get(name, 0) // 2 for name in halves}, **classes} | {
+        "duplicate_acks": max(0, row["duplicate_acks"] - row["acks"] // 2),
+        "packets_retransmitted": again,
+        "retransmissions": again,
+    }
