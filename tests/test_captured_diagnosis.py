@@ -313,6 +313,28 @@ def test_timestamps_tell_losses_from_reordering_at_the_receiver(tmp_path: Path, 
     assert "most of packets that others overtook: the path reorders packets" in found
 
 
+@pytest.mark.parametrize("near_ms", [3, 10])
+def test_a_queue_before_a_capture_near_the_sender_is_the_paths(tmp_path: Path, near_ms: int) -> None:
+    """Less than a quarter of the path lies before the capture point, and its queue with it."""
+    scenario = tl.loads(_PATH + _BULK).set_all(
+        {
+            "link.near.delay": f"{near_ms} ms",
+            "link.near.rate": "10 Mbit/s",
+            "link.near.queue": "100 packets",
+            "link.far.delay": f"{30 - near_ms} ms",
+            "link.far.rate": "100 Mbit/s",
+        }
+    )
+    waits = tl.simulate(scenario, pcap=tmp_path / "between.pcap", pcap_at=["between"]).why().delay
+    found = tl.capture(tmp_path / "between.pcap").why()
+    assert "likely a link of the path is saturated" in found.sentence
+    assert f"of the path's shortest RTT of 60 ms, {2 * near_ms}.1 ms are" in found.sentence
+    assert waits is not None
+    assert found.delay is not None
+    assert found.delay.mean_s == pytest.approx(waits.mean_s, rel=0.05)
+    assert found.delay.p95_s == pytest.approx(waits.p95_s, rel=0.05)
+
+
 @pytest.mark.parametrize("pause_ms", [55, 90, 400])
 def test_pauses_of_an_application_are_no_path_before_the_capture(tmp_path: Path, pause_ms: int) -> None:
     """A segment at a time: an echo that comes with the next one says nothing of the path."""

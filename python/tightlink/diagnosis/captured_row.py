@@ -30,19 +30,27 @@ def credible(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_the_path(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row without what came after the flow's end, and, if it was captured between both ends, as its sender saw it."""
+    """A row without what came after the flow's end, and as its sender saw it.
+
+    Of a path that is seen behind the capture point alone the sender's side is added, and a queue there: also that of
+    the sender's own link, before which packets wait until a capture on that host sees them.
+    """
     own = _until_its_end(row)
     # A receiver takes a stall of the path for a pause of the sender.
     own["idle_beyond_rtt_s"] = max(0.0, own["idle_beyond_rtt_s"] - row.get("stalled_s", 0.0))
     own["place"] = place(row)
-    if own["place"] != "between":
+    queued = own["place"] != "receiver" and evidence.has_echoed_queue(row)
+    if own["place"] != "between" and not queued:
         return own
     before = path_rtt_s(row) - row["rtt_min_s"]
-    waited = max(before, row["rtt_echoed_median_s"]) if evidence.has_echoed_queue(row) else before
+    waited = max(before, row["rtt_echoed_median_s"]) if queued else before
     own["rtt_min_s"] = row["rtt_min_s"] + before
     for name in ("rtt_median_s", "rtt_mean_s", "rtt_p95_s", "rtt_prompt_p95_s"):
         if row.get(name) is not None:
             own[name] = row[name] + waited
+            if queued and name.endswith("p95_s"):
+                # One in twenty waits so long on one side or on the other.
+                own[name] = max(own[name], row["rtt_median_s"] + row.get("rtt_echoed_p95_s", 0.0))
     own["idle_s"] = own["idle_beyond_rtt_s"]
     on_its_way = (row["goodput_bps"] or 0.0) * own["rtt_mean_s"] / 8
     own["in_flight_max_bytes"] = max(row["in_flight_max_bytes"], int(on_its_way))

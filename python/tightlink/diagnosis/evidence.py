@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tightlink.diagnosis.response import cubics_window, renos_window
-from tightlink.diagnosis.vantage import path_rtt_s, place
+from tightlink.diagnosis.vantage import STANDS, has_queue_before, path_rtt_s, place
 
 #: Half of the round trips that are so many times the shortest say that a queue stands, or one in twenty; or their mean,
 #: where losses are too many for the window that they leave.
-_STANDS, _STANDS_P95, _OVERFLOWS = 1.5, 2.0, 1.25
+_STANDS_P95, _OVERFLOWS = 2.0, 1.25
 #: Hosts delay what they acknowledge by so many seconds themselves: no more is no queue.
 _OF_HOSTS_S: Final = 0.0002
 #: Delayed ACKs come so much later, in seconds: less than Linux' least, and what RFC 9293 §3.8.6.3 allows.
@@ -74,7 +74,7 @@ def at_window(row: Mapping[str, Any]) -> float:
 
 def has_standing_queue(row: Mapping[str, Any]) -> bool:
     """Whether half of the round trips are long: packets wait in a queue."""
-    return _is_filled(row) and _is_longer(row, row["rtt_median_s"], _STANDS)
+    return _is_filled(row) and _is_longer(row, row["rtt_median_s"], STANDS)
 
 
 def has_queue(row: Mapping[str, Any]) -> bool:
@@ -96,8 +96,11 @@ def _is_longer(row: Mapping[str, Any], rtt_s: float, times: float) -> bool:
 
 def has_echoed_queue(row: Mapping[str, Any]) -> bool:
     """Whether half of the receiver's timestamps take so long to come back that a queue stands before the capture."""
-    few = row["payload_bytes"] < segment_bytes(row) * INITIAL_WINDOW
-    return not few and bool((row.get("rtt_echoed_median_s") or 0.0) > _STANDS * path_rtt_s(row))
+    if row["payload_bytes"] < segment_bytes(row) * INITIAL_WINDOW:
+        return False
+    if place(row) != "receiver":
+        return has_queue_before(row)
+    return bool((row.get("rtt_echoed_median_s") or 0.0) > STANDS * path_rtt_s(row))
 
 
 def _is_filled(row: Mapping[str, Any]) -> bool:

@@ -32,6 +32,8 @@ _OWN_DELAY_S: Final = 0.0005
 _SEES_PATH_BYTES, _SELDOM_IDLE = 14_600, 0.1
 #: Less of a handshake beside the round trip behind the capture point is what hosts take themselves.
 _OF_HOSTS_S: Final = 0.0001
+#: Timestamps of which half come back after so many times the path's shortest round trip wait in a queue on their way.
+STANDS: Final = 1.5
 #: More in flight than the receiver's window allows, by so much, is impossible: the handshake was longer than the path.
 _POSSIBLE: Final = 1.1
 
@@ -45,6 +47,8 @@ def place(row: Mapping[str, Any]) -> Place:
     shortest, before = row["rtt_min_s"] or 0.0, _before_s(row)
     whole = row["initial_rtt_s"] or shortest + before
     behind = shortest / (shortest + before) if shortest or before else 0.0
+    if behind > _SENDERS and before >= _OF_HOSTS_S and has_queue_before(row):
+        return "between"
     if behind > _SENDERS or (behind >= _RECEIVERS and before < _OF_HOSTS_S):
         return "sender"
     # ACKs that wait neither for another segment nor for what is missing come at once from a receiver.
@@ -77,6 +81,17 @@ def path_rtt_s(row: Mapping[str, Any]) -> float:
     return float((row["rtt_min_s"] or 0.0) + _before_s(row))
 
 
+def has_queue_before(row: Mapping[str, Any]) -> bool:
+    """Whether the sender echoes timestamps so late that packets wait before the capture point.
+
+    Echoes behind pauses of its application that are longer than 1.5 times the handshake are not taken; on its host
+    each echo may have waited for the application.
+    """
+    whole, before = max(path_rtt_s(row), row["initial_rtt_s"] or 0.0), _before_s(row)
+    behind = (row["rtt_min_s"] or 0.0) if before >= _OF_HOSTS_S else 0.0
+    return bool(behind + (row.get("rtt_echoed_median_s") or 0.0) > STANDS * whole)
+
+
 def _before_s(row: Mapping[str, Any]) -> float:
     """The shortest round trip of the sender's side of the capture point; none where that is not known."""
     return _left_of_handshake_s(row) if row["initial_rtt_s"] else float(row.get("rtt_echoed_min_s") or 0.0)
@@ -87,7 +102,9 @@ def _left_of_handshake_s(row: Mapping[str, Any]) -> float:
     whole, shortest, longest = float(row["initial_rtt_s"]), row["rtt_min_s"] or 0.0, row.get("rtt_max_s")
     echoed = row.get("rtt_echoed_median_s")
     rest = max(0.0, whole - shortest)
-    if echoed is not None and abs(shortest + echoed - whole) <= _ADDS_UP * whole:
+    # Where a queue stands before the capture point, the shortest of both sides add up.
+    sides = [shortest + side for side in (echoed, row.get("rtt_echoed_min_s")) if side is not None]
+    if any(abs(side - whole) <= _ADDS_UP * whole for side in sides):
         return rest
     if echoed is not None and shortest + echoed < _SENDERS * whole:
         # The handshake was slow: timestamps come back sooner.
