@@ -325,6 +325,12 @@ def test_there_must_be_such_a_flow() -> None:
             "unknown",
             "40 segments retransmitted in vain, or duplicated by the path",
         ),
+        # Of packets of many segments, as hosts capture that leave segmentation to their interface, few segments are lost.
+        (
+            {"payload_bytes": 40_000_000, "delivered_bytes": 40_000_000, "packets_retransmitted": 20},
+            "application",
+            "offers no more",
+        ),
         # Many losses are many at either end.
         ({"rtt_min_s": 1e-5, "packets_retransmitted": 70, "lost_segments": 50}, "losses", "7 % of the segments"),
         # The largest window may be that of the SYN.

@@ -124,9 +124,15 @@ def segment_bytes(row: Mapping[str, Any]) -> float:
     return row["mss_bytes"] or _DEFAULT_SEGMENT
 
 
+def segments(row: Mapping[str, Any]) -> float:
+    """Segments with payload on the wire: a host that leaves segmentation to its interface captures several as one."""
+    whole = row["payload_bytes"] / row["mss_bytes"] if row["mss_bytes"] else 0.0
+    return float(max(row["data_packets"], whole))
+
+
 def losses_explain(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
     """Whether what is in flight is about what so few losses allow at round trips of the path of so long."""
-    if lost * row["data_packets"] < _LEAST_LOST or not rtt_s:
+    if lost * segments(row) < _LEAST_LOST or not rtt_s:
         return False
     least, most = _ALLOWED
     return least <= times_allowed(row, lost, rtt_s) <= most
@@ -225,7 +231,7 @@ def lost_share(row: Mapping[str, Any]) -> float:
     again = max(0, again - _empty(row) - int(row.get("repaired", 0)))
     if again == 1 and row["data_packets"] < _FEW:
         return 0.0
-    return again / row["data_packets"] if row["data_packets"] else 0.0
+    return again / segments(row) if row["data_packets"] else 0.0
 
 
 def retransmitted_in_vain(row: Mapping[str, Any]) -> int:
