@@ -73,6 +73,25 @@ def test_lost_syns_are_a_slow_handshake(tmp_path: Path) -> None:
     assert "losses" not in found
 
 
+def _in_slow_start(begin_ms: float = 0.0, *, wait_ms: float = 0.0) -> list[captures.Timed]:
+    """Windows of ten and of twenty segments over a path of 40 ms, some time after the handshake."""
+    found, reached = _flow(begin_ms, rounds=0), 1
+    for begin, window in ((40.1, 10), (80.1, 20)):
+        for place in range(window):
+            time, reached = begin_ms + wait_ms + begin + place * 0.01, reached + _FULL_SEGMENT
+            found.append(_packet(time, ACK, reached - _FULL_SEGMENT, 1, _FULL_SEGMENT))
+            found.append(_packet(time + 39.8, ACK, 1, reached, back=True))
+    return found
+
+
+def test_slow_start_lasts_no_longer_than_a_flow_sends(tmp_path: Path) -> None:
+    assert "likely slow start is not over: the transfer ends after 3 round trips" in _sentence(
+        tmp_path, _in_slow_start()
+    )
+    lost = _sentence(tmp_path, [_packet(0, SYN, 0, 0), *_in_slow_start(1000)])
+    assert "a SYN was retransmitted; slow start is not over: the transfer ends after 3 round trips" in lost
+
+
 def test_an_answer_that_comes_late_is_no_capture_at_the_receiver(tmp_path: Path) -> None:
     first, *others = _flow(180)
     found = _sentence(tmp_path, [(0, first[1]), *others])

@@ -162,8 +162,7 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
     """Neither window nor losses nor a queue: slow start, the application, or the control's own caution."""
     segment = evidence.segment_bytes(row)
     in_flight, payload = row["in_flight_max_bytes"], row["payload_bytes"]
-    rtt = row["rtt_mean_s"]
-    rounds = evidence.sends_s(row) / rtt if rtt else 0.0
+    rounds = evidence.rounds(row)
     if evidence.fills_first_window(row) and in_flight < payload <= _SLOW_START * in_flight:
         whole = max(1, round(rounds))
         text = f"slow start is not over: the transfer ends after {whole} round trip{'s' if whole > 1 else ''}"

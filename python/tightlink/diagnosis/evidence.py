@@ -210,10 +210,14 @@ def may_wait_before_capture(row: Mapping[str, Any]) -> bool:
     return bool(row.get("steady")) and full and row["place"] == "sender"
 
 
-def sends_s(row: Mapping[str, Any]) -> float:
-    """How long a flow sent data, in seconds: without a FIN or RST long after them, where samples tell."""
+def rounds(row: Mapping[str, Any]) -> float:
+    """Round trips in which a flow had something to send: without pauses, timeouts of SYNs, and a FIN long after."""
+    if not row["rtt_mean_s"]:
+        return 0.0
     end = row.get("data_end_s")
-    return lasts_s(row) if end is None else min(lasts_s(row), float(end - row["start_s"]))
+    lasts = lasts_s(row) if end is None else min(lasts_s(row), float(end - row["start_s"]))
+    waits = row["idle_s"] + max(0.0, row.get("handshake_s", 0.0) - (row["initial_rtt_s"] or 0.0))
+    return float(max(0.0, lasts - waits) / row["rtt_mean_s"])
 
 
 def lost_share(row: Mapping[str, Any]) -> float:
