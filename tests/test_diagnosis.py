@@ -302,6 +302,20 @@ def test_there_must_be_such_a_flow() -> None:
             "saturated_link",
             "queues on the path add 30 ms (median; 50 ms at p95) to the handshake's RTT of 20 ms",
         ),
+        # Or some wait, and too many are lost for the window: the queue overflows.
+        (
+            {
+                "rtt_min_s": 1e-5,
+                "rtt_echoed_median_s": 0.022,
+                "rtt_echoed_p95_s": 0.05,
+                "packets_retransmitted": 25,
+                "lost_segments": 25,
+                "goodput_bps": 40e6,
+                "window_max_bytes": 500_000,
+            },
+            "saturated_link",
+            "queues on the path add 2 ms (median; 30 ms at p95) to the handshake's RTT of 20 ms",
+        ),
         (
             {
                 "rtt_min_s": 1e-5,

@@ -44,7 +44,7 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
     pauses = evidence.share(row, "idle_beyond_rtt_s")
     if pauses >= _MOSTLY_BEHIND:
         return nothing_to_send(pauses)
-    if evidence.has_echoed_queue(row):
+    if evidence.has_echoed_queue(row) or evidence.has_overflowing_echoed_queue(row, lost, rtt):
         return saturated(lost)
     if lost > MANY_LOST or evidence.losses_explain(row, lost, rtt):
         return losses(row, lost, rtt or path_rtt_s(row))

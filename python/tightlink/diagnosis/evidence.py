@@ -94,6 +94,12 @@ def _is_longer(row: Mapping[str, Any], rtt_s: float, times: float) -> bool:
     return bool(rtt_s > max(times * row["rtt_min_s"], row["rtt_min_s"] + _OF_HOSTS_S))
 
 
+def has_overflowing_echoed_queue(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
+    """Whether some of the receiver's timestamps wait in a queue, and the window is too large for losses one by one."""
+    some = (row.get("rtt_echoed_p95_s") or 0.0) > _STANDS_P95 * path_rtt_s(row)
+    return some and times_allowed(row, lost, rtt_s) > ALLOWED_AT_MOST
+
+
 def has_echoed_queue(row: Mapping[str, Any]) -> bool:
     """Whether half of the receiver's timestamps take so long to come back that a queue stands before the capture."""
     if row["payload_bytes"] < segment_bytes(row) * INITIAL_WINDOW:
