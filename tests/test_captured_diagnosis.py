@@ -92,6 +92,21 @@ def test_slow_start_lasts_no_longer_than_a_flow_sends(tmp_path: Path) -> None:
     assert "a SYN was retransmitted; slow start is not over: the transfer ends after 3 round trips" in lost
 
 
+def test_acks_that_wait_for_an_answer_tell_of_no_queue(tmp_path: Path) -> None:
+    """Requests of a segment, which are acknowledged with answers 20 ms after they arrived."""
+    found = _flow(rounds=0)
+    for number in range(20):
+        time, reached = 40.1 + 100 * number, 1 + 100 * (number + 1)
+        found.append(_packet(time, ACK, reached - 100, 1 + 50 * number, 100))
+        found.append(_packet(time + 60, ACK, 1 + 50 * number, reached, 50, back=True))
+        found.append(_packet(time + 60.1, ACK, reached, 51 + 50 * number))
+    file = tmp_path / "flow.pcap"
+    file.write_bytes(captures.pcap(found))
+    asked = tl.capture(file).why("10.0.0.1:5000-10.0.0.2:80")
+    assert asked.delay is None
+    assert "their ACKs may wait for the answer: RTTs of 60 ms (median; 40 ms at least)" in asked.sentence
+
+
 def test_an_answer_that_comes_late_is_no_capture_at_the_receiver(tmp_path: Path) -> None:
     first, *others = _flow(180)
     found = _sentence(tmp_path, [(0, first[1]), *others])

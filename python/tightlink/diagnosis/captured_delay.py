@@ -12,14 +12,14 @@ from tightlink.diagnosis.words import ms
 
 #: Less is not said beside a mean.
 _NOTHING_S: Final = 0.0001
-#: Round trips of fewer ACKs tell of no queue.
-_FEW_SAMPLES: Final = 3
 
 
 def delay_of(row: Mapping[str, Any]) -> Delay | None:
     """What queues add to the round trips of a flow that was captured at its sender, or between both ends."""
     shortest = row["rtt_min_s"]
-    if not shortest or not row["rtt_mean_s"] or row["rtt_samples"] < _FEW_SAMPLES:
+    if not shortest or not row["rtt_mean_s"] or row["rtt_samples"] < evidence.FEW_SAMPLES:
+        return None
+    if evidence.acks_wait_for_answers(row):
         return None
     # Percentiles are known within 1 %: they may be below the shortest.
     p95 = max(0.0, row["rtt_p95_s"] - shortest)

@@ -19,6 +19,10 @@ _STANDS_P95, _OVERFLOWS = 2.0, 1.25
 _OF_HOSTS_S: Final = 0.0002
 #: Delayed ACKs come so much later, in seconds: less than Linux' least, and what RFC 9293 §3.8.6.3 allows.
 _DELAYED_ACK: Final = (0.025, 0.5)
+#: Round trips of fewer ACKs tell of no queue.
+FEW_SAMPLES: Final = 3
+#: An application answers a segment at once within so many seconds.
+_OF_ANSWERS_S: Final = 0.001
 #: Fewer losses are no rate.
 _LEAST_LOST: Final = 3
 #: Of fewer segments a single one that was lost is no share.
@@ -123,6 +127,14 @@ def acks_are_delayed(row: Mapping[str, Any]) -> bool:
     if prompt is None and row["in_flight_max_bytes"] >= segment_bytes(row):
         return False
     return bool(least <= row["rtt_p95_s"] - (prompt or row["rtt_median_s"]) <= most)
+
+
+def acks_wait_for_answers(row: Mapping[str, Any]) -> bool:
+    """Whether each round trip is of a segment that is alone, and long: its ACK may have waited for the answer."""
+    if row.get("rtt_prompt_p95_s") is not None or row["rtt_samples"] < FEW_SAMPLES:
+        return False
+    alone = row["in_flight_max_bytes"] < segment_bytes(row)
+    return alone and not acks_are_delayed(row) and bool(row["rtt_mean_s"] > row["rtt_min_s"] + _OF_ANSWERS_S)
 
 
 def segment_bytes(row: Mapping[str, Any]) -> float:

@@ -26,6 +26,11 @@ def remarks(row: Mapping[str, Any], captured: Mapping[str, Any], *, copies: bool
             "each packet was captured twice, as mirror ports and captures of two interfaces do: tables count both, the "
             "second one as retransmitted"
         )
+    if row["place"] in {"sender", "between"} and evidence.acks_wait_for_answers(row):
+        yield (
+            f"its segments are alone, and their ACKs may wait for the answer: RTTs of {ms(row['rtt_median_s'])} "
+            f"(median; {ms(row['rtt_min_s'])} at least) tell of no queue"
+        )
     if row.get("handshake_s") and evidence.share(row, "handshake_s") < _MOSTLY:
         yield handshake(row)
     yield from _of_gaps(row)
