@@ -107,6 +107,52 @@ def test_acks_that_wait_for_an_answer_tell_of_no_queue(tmp_path: Path) -> None:
     assert "their ACKs may wait for the answer: RTTs of 60 ms (median; 40 ms at least)" in asked.sentence
 
 
+def _short(number: int, payload: int) -> list[captures.Timed]:
+    """A connection of 40 ms from another port, in which one segment is sent."""
+    sent = [
+        (SYN, 0, 0, 0, False),
+        (SYN | ACK, 0, 1, 0, True),
+        (ACK, 1, 1, payload, False),
+        (ACK, 1, 1 + payload, 0, True),
+    ]
+    found = []
+    for place, (flags, seq, ack, length, back) in enumerate(sent):
+        ports = (6000 + number, 80)
+        segment = captures.tcp(
+            ports[::-1] if back else ports, seq, ack, flags, 60_000, length, _OPTIONS if flags & SYN else b""
+        )
+        packet = captures.ipv4(*(_ENDS[::-1] if back else _ENDS), captures.TCP, segment)
+        found.append(((1000 * number + (0, 40, 40, 80)[place]) * _MS + place, captures.ethernet(packet)))
+    return found
+
+
+@pytest.mark.parametrize(("connections", "said"), [(5, 5), (6, 1), (300, 1)])
+def test_many_short_connections_are_told_of_together(tmp_path: Path, connections: int, said: int) -> None:
+    file = tmp_path / "short.pcap"
+    file.write_bytes(captures.pcap([frame for one in range(connections) for frame in _short(one, 500 + one % 50)]))
+    run = tl.capture(file)
+    found = run.why().diagnoses
+    assert len(found) == said
+    assert sorted(flow for diagnosis in found for flow in diagnosis.flows) == sorted(run.flows["label"])
+    sizes = f"500 to {min(549, 499 + connections)}" if said == 1 else "504"
+    assert f"at most {sizes} bytes are in flight" in found[0].sentence
+    # Each of them is still told of by itself.
+    assert "at most 503 bytes are in flight" in run.why("10.0.0.1:6003-10.0.0.2:80").sentence
+
+
+def test_what_was_refused_is_told_once(tmp_path: Path) -> None:
+    found = []
+    for port in range(1, 4):
+        for back, flags in ((False, SYN), (True, RST | ACK)):
+            ports, ends = ((port, 5000), _ENDS[::-1]) if back else ((5000, port), _ENDS)
+            segment = captures.tcp(ports, 0, int(back), flags, 0, 0)
+            found.append((port * _MS + back, captures.ethernet(captures.ipv4(*ends, captures.TCP, segment))))
+    assert _sentence(tmp_path, found) == (
+        "3 flows, 10.0.0.1:5000-10.0.0.2:1, 10.0.0.1:5000-10.0.0.2:2 and 10.0.0.1:5000-10.0.0.2:3: the connection was "
+        "refused."
+    )
+
+
 def test_an_answer_that_comes_late_is_no_capture_at_the_receiver(tmp_path: Path) -> None:
     first, *others = _flow(180)
     found = _sentence(tmp_path, [(0, first[1]), *others])

@@ -20,7 +20,7 @@ Certainty = Literal["certain", "likely", "cannot be told"]
 
 _WIDTH: Final = 80
 #: Diagnoses that are printed; to_dict has all.
-_MOST_SAID: Final = 5
+MOST_SAID: Final = 5
 _INDENT: Final = "  "
 #: Below this share of the time, the second cause is named too, if it has enough.
 CLEAR: Final = 0.7
@@ -130,7 +130,9 @@ class Diagnosis:
     def subject(self) -> str:
         """The flows in short: "4 flows, upload[0..3]"."""
         many = "groups" if self.of_groups else "flows"
-        return named(self.flows) if len(self.flows) == 1 else f"{len(self.flows)} {many}, {named(self.flows)}"
+        # Connections that come one after the other from one port have one name.
+        names = named(dict.fromkeys(self.flows))
+        return names if len(self.flows) == 1 else f"{len(self.flows)} {many}, {names}"
 
     @property
     def sentence(self) -> str:
@@ -202,12 +204,12 @@ class Why:
 
     def _lines(self) -> Iterator[str]:
         told: set[str] = set()
-        for diagnosis in self.diagnoses[:_MOST_SAID]:
+        for diagnosis in self.diagnoses[:MOST_SAID]:
             # A command that two diagnoses share is printed once.
             fresh = tuple(each for each in diagnosis.suggestions[:1] if each.command not in told)
             told |= {each.command for each in fresh}
             yield str(replace(diagnosis, suggestions=fresh))
-        rest = self.diagnoses[_MOST_SAID:]
+        rest = self.diagnoses[MOST_SAID:]
         if rest:
             flows = sum(len(diagnosis.flows) for diagnosis in rest)
             diagnoses = "1 more diagnosis" if len(rest) == 1 else f"{len(rest)} more diagnoses"

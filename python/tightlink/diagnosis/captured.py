@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tightlink.diagnosis import evidence
 from tightlink.diagnosis.answers import Cause, Diagnosis
+from tightlink.diagnosis.captured_alike import told_together
 from tightlink.diagnosis.captured_behind import at_receiver, somewhere
 from tightlink.diagnosis.captured_causes import (
     MANY_LOST,
@@ -45,12 +46,12 @@ _SLOW_START: Final = 4.0
 
 
 def of_captured(rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
-    """Diagnoses of captured flows by rows of ``flows`` and ``connections``; those of other protocols are one each."""
+    """Diagnoses of captured flows by rows of ``flows`` and ``connections``, together where the same is said."""
     asked = {row["to"]: row["from"] for row in rows if row["transport"] in {"icmp", "icmpv6"}}
     connections = [row for row in rows if row["transport"] == "tcp"]
     mirrored = any(has_copies(row) for row in connections)
     found = [_of({**row, "icmp_from": asked.get(row.get("from"))}, mirrored=mirrored) for row in connections]
-    return [*found, *of_messages(row for row in rows if row["transport"] != "tcp")]
+    return [*told_together(found), *of_messages(row for row in rows if row["transport"] != "tcp")]
 
 
 def _of(captured: Mapping[str, Any], *, mirrored: bool) -> Diagnosis:
@@ -77,7 +78,7 @@ def _of(captured: Mapping[str, Any], *, mirrored: bool) -> Diagnosis:
 
 def _causes(row: Mapping[str, Any]) -> Iterator[Cause]:
     if row["state"] in NEVER:
-        yield Cause("not_connected", None, "certain", "", f"was {row['state']}")
+        yield Cause("not_connected", None, "certain", "", f"the connection was {row['state']}")
         return
     if row["zero_windows"] and evidence.at_window(row) >= _SELDOM:
         yield slow_receiver(row)
