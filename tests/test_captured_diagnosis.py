@@ -107,6 +107,18 @@ def test_acks_that_wait_for_an_answer_tell_of_no_queue(tmp_path: Path) -> None:
     assert "their ACKs may wait for the answer: RTTs of 60 ms (median; 40 ms at least)" in asked.sentence
 
 
+@pytest.mark.parametrize("behind_ms", [40, 20, 0.01])
+def test_a_wait_before_the_first_data_is_the_applications(tmp_path: Path, behind_ms: float) -> None:
+    """At the sender, in the middle and at the receiver: a server that takes two seconds to answer."""
+    before = 40 - behind_ms
+    found = _flow(before_ms=before, behind_ms=behind_ms, rounds=0)
+    for frame in _flow(2000, before_ms=before, behind_ms=behind_ms, rounds=3)[3:]:
+        found.append(frame)
+    said = _sentence(tmp_path, found)
+    assert "likely the application has nothing to send: nothing is in flight 9" in said
+    assert "slow start" not in said
+
+
 def _short(number: int, payload: int) -> list[captures.Timed]:
     """A connection of 40 ms from another port, in which one segment is sent."""
     sent = [

@@ -183,7 +183,7 @@ impl Connection {
             let mss = self.ways[1 - direction].options.and_then(|options| options.mss).map_or(u32::MAX, u32::from);
             let way = &mut self.ways[direction];
             let wait = match tracker.room(direction) {
-                _ if way.largest_payload == 0 || way.is_finished() => Wait::Other,
+                _ if way.own_packets == 0 || way.is_finished() => Wait::Other,
                 Some((_, Some(room))) if room < way.largest_payload.min(mss) => Wait::Window,
                 Some((0, _)) => Wait::Data,
                 _ => Wait::Other,
