@@ -427,6 +427,18 @@ def test_a_queue_before_a_capture_near_the_sender_is_the_paths(tmp_path: Path, n
     assert found.delay.p95_s == pytest.approx(waits.p95_s, rel=0.05)
 
 
+def test_acks_that_leave_at_once_tell_a_receiver(tmp_path: Path) -> None:
+    """A simulated host acknowledges within no time, but for the segments behind a gap."""
+    scenario = tl.loads(_PATH + _BULK).set("link.far.loss", "0.3 %").set("link.far.queue", "50 kB")
+    tl.simulate(scenario, pcap=tmp_path / "receiver.pcap", pcap_at=["receiver"])
+    run = tl.capture(tmp_path / "receiver.pcap")
+    (one,) = run.table("connections").iter_rows(named=True)
+    assert one["rtt_samples"] > 0.9 * one["acks"] - one["duplicate_acks"]
+    assert (one["rtt_min_s"], one["rtt_median_s"], run.flows["rtt_p50_s"][0]) == (0, 0, 0)
+    assert "captured at the receiver" in run.why().sentence
+    assert "has nothing to send" not in run.why().sentence
+
+
 @pytest.mark.parametrize("pause_ms", [55, 90, 400])
 def test_pauses_of_an_application_are_no_path_before_the_capture(tmp_path: Path, pause_ms: int) -> None:
     """A segment at a time: an echo that comes with the next one says nothing of the path."""

@@ -126,7 +126,7 @@ def acks_are_delayed(row: Mapping[str, Any]) -> bool:
     prompt = row.get("rtt_prompt_p95_s")
     if prompt is None and row["in_flight_max_bytes"] >= segment_bytes(row):
         return False
-    return bool(least <= row["rtt_p95_s"] - (prompt or row["rtt_median_s"]) <= most)
+    return bool(least <= row["rtt_p95_s"] - (row["rtt_median_s"] if prompt is None else prompt) <= most)
 
 
 def acks_wait_for_answers(row: Mapping[str, Any]) -> bool:

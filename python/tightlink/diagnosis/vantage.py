@@ -68,8 +68,8 @@ def tells_place(row: Mapping[str, Any]) -> bool:
 def _may_be_own_delay(row: Mapping[str, Any]) -> bool:
     """Whether round trips may be a receiver's own delay: they are short, and nothing shows that a sender sees them."""
     # Of what follows a gap RTTs are not clear, and long.
-    median = row.get("rtt_p50_s") or row["rtt_median_s"]
-    if not median or median >= _OWN_DELAY_S:
+    median = row["rtt_median_s"] if row.get("rtt_p50_s") is None else row["rtt_p50_s"]
+    if median is None or median >= _OWN_DELAY_S:
         return False
     lasts = row.get("stop_s", 0.0) - row.get("start_s", 0.0)
     always = row["idle_s"] < _SELDOM_IDLE * lasts and row["in_flight_max_bytes"] >= _SEES_PATH_BYTES

@@ -160,7 +160,7 @@ pub struct Verdict {
 /// From a segment to its ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTrip {
-    /// Nanoseconds, above zero.
+    /// Nanoseconds; zero where the clock is too coarse to tell both apart.
     pub lasted: u64,
     /// Whether nothing that the ACK acknowledges was retransmitted.
     pub clear: bool,
@@ -198,7 +198,7 @@ impl Tracker {
         remember(own, segment, time, found);
         let ended = other.unacked.acknowledge(segment.ack);
         let rtt = ended.and_then(|ended| {
-            let lasted = u64::try_from(time.saturating_sub(ended.time)).ok().filter(|&lasted| lasted > 0)?;
+            let lasted = u64::try_from(time.saturating_sub(ended.time)).ok()?;
             Some(RoundTrip { lasted, clear: ended.clear, last: ended.last })
         });
         self.finish(direction, segment, time);

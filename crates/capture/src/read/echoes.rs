@@ -41,9 +41,9 @@ impl Echoes {
         let silent = self.data.replace(time).map_or(Nanoseconds::MAX, |before| time.saturating_sub(before));
         let Some((_, since)) = self.awaited.filter(|&(value, _)| not_after(value, echo)) else { return };
         self.awaited = None;
-        let lasted = u64::try_from(time.saturating_sub(since)).unwrap_or(0);
+        let Ok(lasted) = u64::try_from(time.saturating_sub(since)) else { return };
         let expected = initial_rtt.map_or(SILENCE_BEHIND * behind as f64, |rtt| SILENCE * rtt as f64);
-        if lasted > 0 && silent as f64 <= expected.max(SILENCE_WITHIN * lasted as f64) {
+        if silent as f64 <= expected.max(SILENCE_WITHIN * lasted as f64) {
             self.times.add(lasted);
         }
     }

@@ -16,7 +16,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Adds a time above zero.
+    /// Adds a time.
     pub fn add(&mut self, nanoseconds: u64) {
         self.least = if self.count == 0 { nanoseconds } else { self.least.min(nanoseconds) };
         self.most = self.most.max(nanoseconds);
@@ -44,7 +44,7 @@ impl Times {
     /// Times from the shortest on, in seconds, each with how many are longer than the one before and at most so long: the
     /// longest of their classes.
     pub fn steps(&self) -> impl Iterator<Item = (f64, u64)> {
-        let longest = |of: u16| libm::pow(RATIO, f64::from(of) + 1.0).min(self.most as f64);
+        let longest = |of: u16| if of == 0 { 0.0 } else { libm::pow(RATIO, f64::from(of)).min(self.most as f64) };
         self.classes.iter().map(move |&(class, count)| (longest(class) / 1e9, u64::from(count)))
     }
 
@@ -82,7 +82,7 @@ impl Times {
         for &(class, count) in &self.classes {
             below += u64::from(count);
             if below >= wanted {
-                let middle = libm::pow(RATIO, f64::from(class) + 0.5);
+                let middle = if class == 0 { 0.0 } else { libm::pow(RATIO, f64::from(class) - 0.5) };
                 return middle.clamp(self.least as f64, self.most as f64) / 1e9;
             }
         }
@@ -90,8 +90,9 @@ impl Times {
     }
 }
 
+/// The class of a time; zero has its own, below all others.
 fn class(nanoseconds: u64) -> u16 {
-    (libm::log(nanoseconds.max(1) as f64) / libm::log(RATIO)) as u16
+    if nanoseconds == 0 { 0 } else { 1 + (libm::log(nanoseconds as f64) / libm::log(RATIO)) as u16 }
 }
 
 #[cfg(test)]
@@ -119,6 +120,11 @@ mod tests {
             assert!(counted as f64 * 1e-6 <= at_most_s, "{counted} are longer than {at_most_s}");
         }
         assert_eq!(counted, 10_000);
+        let mut coarse = Times::default();
+        for time in [0, 0, 1_000_000] {
+            coarse.add(time);
+        }
+        assert_eq!((coarse.least_s(), coarse.quantile_s(0.5), coarse.most_s()), (0.0, 0.0, 1e-3));
         assert_eq!((times.least_s(), times.most_s(), times.mean_s()), (1e-6, 1e-2, 5.0005e-3));
     }
 }
