@@ -323,6 +323,27 @@ def test_what_an_outage_lost_is_not_told_as_an_overflow_too(tmp_path: Path) -> N
     assert "overflows" not in found
 
 
+@pytest.mark.parametrize("at", ["home", "router", "net"])
+def test_marks_that_keep_a_window_small_are_told_at_each_place(tmp_path: Path, at: str) -> None:
+    scenario = tl.loads("""
+    profile = "linux"
+    duration = "10 s"
+    link.near = { ends = ["home", "router"], rate = "100 Mbit/s", delay = "5 ms" }
+    link.up = { ends = ["router", "net"], rate = "10 Mbit/s", delay = "15 ms", queue = { kind = "codel" } }
+    traffic.a = { kind = "bulk", from = "home", to = "net", tcp.ecn = true }
+    """)
+    tl.simulate(scenario, pcap=tmp_path / "a.pcap", pcap_at=[at])
+    run = tl.capture(tmp_path / "a.pcap")
+    (one,) = run.table("connections").iter_rows(named=True)
+    assert one["window_reductions"] >= 3
+    assert "ecn" in one["options"]
+    assert run.why().causes[0].name == "congestion_marks"
+    assert f"the sender reduced it {one['window_reductions']} times for them" in run.why().sentence
+    accurate = scenario.set("traffic.a.tcp.ecn", "accecn")
+    tl.simulate(accurate, pcap=tmp_path / "b.pcap", pcap_at=[at])
+    assert tl.capture(tmp_path / "b.pcap").table("connections")["window_reductions"].to_list() == [0]
+
+
 def test_the_table_has_the_round_trips_of_the_sentence_above_it(tmp_path: Path, said: Said) -> None:
     lossy = {"link.up.loss": "3 %", "link.up.queue": "30 kB", "traffic.a.tcp.congestion": "bbr"}
     _captured(tmp_path, lossy)

@@ -297,6 +297,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
         ("lost_segments", "integer", "gaps before a segment: the one before it was not captured"),
         ("window_full", "integer", "segments that fill the receiver's window"),
         ("keep_alives", "integer", "segments that keep the connection alive"),
+        ("window_reductions", "integer", "segments that say that the window was reduced for marks (CWR, RFC 3168)"),
         ("acks", "integer", "all packets of the other direction, which acknowledge this one"),
         ("duplicate_acks", "integer", "those of them that say nothing new"),
         ("acked_unseen", "integer", "those of them that acknowledge what was not captured"),
@@ -327,7 +328,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
             "time in which the receiver's window had no room for a segment, to the last packet",
         ),
         ("mss_bytes", "integer", "largest segment that the receiver takes, as its SYN says"),
-        ("options", "text", "what both ends agreed on: sack, timestamps, the factor of the receiver's window"),
+        ("options", "text", "what both ends agreed on: sack, timestamps, ecn, the factor of the receiver's window"),
     ),
     "interfaces": _columns(
         ("link", "text", "name of the interface"),

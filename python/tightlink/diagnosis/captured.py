@@ -18,6 +18,7 @@ from tightlink.diagnosis.captured_causes import (
     NOT_TOLD,
     OF_IDLE,
     losses,
+    marks,
     not_told,
     nothing_to_send,
     path_mtu,
@@ -139,7 +140,9 @@ def _while_sending(row: Mapping[str, Any]) -> Iterator[Cause]:
     elif evidence.at_window(row) >= _MOSTLY:
         yield varying_window(row)
     elif queue or evidence.has_overflowing_queue(row, lost):
-        yield saturated(lost)
+        yield saturated(lost, marks=row.get("window_reductions") or 0)
+    elif evidence.marks_hold(row, lost, row["rtt_mean_s"]):
+        yield marks(row)
     elif lost > MANY_LOST or evidence.losses_explain(row, lost, row["rtt_mean_s"]):
         yield losses(row, lost, row["rtt_mean_s"])
 

@@ -11,6 +11,7 @@ from tightlink.diagnosis.captured_causes import (
     MANY_LOST,
     NOT_TOLD,
     losses,
+    marks,
     missing_scale,
     not_told,
     nothing_to_send,
@@ -39,13 +40,17 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
             f"{NOT_TOLD}: segments that it sent before its end never came, as where the path's MTU is smaller than "
             "they are"
         )
-    lost = evidence.lost_share(row)
-    rtt = row.get("rtt_echoed_median_s")
     pauses = evidence.share(row, "idle_beyond_rtt_s")
-    if pauses >= _MOSTLY_BEHIND:
-        return nothing_to_send(pauses)
+    return nothing_to_send(pauses) if pauses >= _MOSTLY_BEHIND else _while_sending(row)
+
+
+def _while_sending(row: Mapping[str, Any]) -> Cause:
+    """What bounds a flow while it has something to send, and room in the window."""
+    lost, rtt = evidence.lost_share(row), row.get("rtt_echoed_median_s")
     if evidence.has_echoed_queue(row) or evidence.has_overflowing_echoed_queue(row, lost, rtt):
-        return saturated(lost)
+        return saturated(lost, marks=row.get("window_reductions") or 0)
+    if evidence.marks_hold(row, lost, rtt or path_rtt_s(row)):
+        return marks(row)
     if lost > MANY_LOST or evidence.losses_explain(row, lost, rtt):
         return losses(row, lost, rtt or path_rtt_s(row))
     return not_told(f"a capture at the receiver cannot tell what bounds the rate: {_what_is_seen(row, lost)}")

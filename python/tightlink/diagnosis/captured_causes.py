@@ -66,10 +66,12 @@ def nothing_to_send(share: float) -> Cause:
     return Cause("application", None, "likely", "", text)
 
 
-def saturated(lost: float) -> Cause:
+def saturated(lost: float, *, marks: int = 0) -> Cause:
     """A queue stands before a link."""
     text = "a link of the path is saturated: packets wait in a queue"
-    if lost <= MANY_LOST:
+    if marks and lost <= MANY_LOST:
+        text += ", which marks some (ECN)"
+    elif lost <= MANY_LOST:
         # Nothing but its overflow tells a queue from a wire whose delay varies, as a radio's does.
         text += ", or its delay varies"
     else:
@@ -93,6 +95,14 @@ def losses(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> Cause:
         "CUBIC keep where so many are lost one by one: either a queue that overflows or a policer drops them in "
         "bursts, or the sender's control heeds losses little, as BBR does"
     )
+
+
+def marks(row: Mapping[str, Any]) -> Cause:
+    """Marks keep the window small, as losses do."""
+    text = (
+        f"marks of a queue (ECN) keep the window small: the sender reduced it {row['window_reductions']} times for them"
+    )
+    return Cause("congestion_marks", None, "likely", "", text)
 
 
 def window(row: Mapping[str, Any], *, queue: bool) -> Cause:

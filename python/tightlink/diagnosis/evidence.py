@@ -156,6 +156,15 @@ def losses_explain(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> 
     return least <= times_allowed(row, lost, rtt_s) <= most
 
 
+def marks_hold(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> bool:
+    """Whether marks, for which the sender said that it reduced its window, leave no larger one than is in flight."""
+    reduced = row.get("window_reductions") or 0
+    if reduced < _LEAST_LOST:
+        return False
+    marked = reduced / segments(row)
+    return marked >= lost and times_allowed(row, lost + marked, rtt_s) >= _ALLOWED[0]
+
+
 def times_allowed(row: Mapping[str, Any], lost: float, rtt_s: float | None) -> float:
     """How many times the window that Reno or CUBIC have at a share of packets lost is in flight on average."""
     if not rtt_s or not lost:

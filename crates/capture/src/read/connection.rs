@@ -5,7 +5,7 @@ use super::frame::Nanoseconds;
 use super::ip::End;
 use super::samples::Samples;
 use super::seen::Numbers;
-use super::segment::{ACK, FIN, RST, SYN, Segment};
+use super::segment::{ACK, CWR, ECE, FIN, RST, SYN, Segment};
 use super::waits::Wait;
 use super::way::Way;
 
@@ -52,6 +52,8 @@ pub struct Connection {
     pub ways: [Way; 2],
     /// Parts of a TCP connection that were seen.
     pub parts: u8,
+    /// Whether both ends agreed on ECN as RFC 3168 has it; with accurate ECN its flags are a counter (RFC 9768 §3.1.2).
+    pub classic_ecn: bool,
     /// Each direction over time, of the largest connections.
     pub samples: Option<Box<[Samples; 2]>>,
     tracker: Option<Box<Tracker>>,
@@ -69,7 +71,15 @@ impl Connection {
     /// One of which the first packet is about to be added.
     pub fn new(ends: Ends) -> Self {
         let tracker = (ends.protocol == TCP).then(Box::default);
-        Self { ends, ways: Default::default(), parts: 0, samples: None, tracker, handshake: Handshake::default() }
+        Self {
+            ends,
+            ways: Default::default(),
+            parts: 0,
+            classic_ecn: false,
+            samples: None,
+            tracker,
+            handshake: Handshake::default(),
+        }
     }
 
     /// Whether a segment opens another connection of the same ports.
@@ -145,6 +155,10 @@ impl Connection {
         if (in_flight as i32) > 0 {
             way.in_flight_most = way.in_flight_most.max(in_flight);
         }
+        if segment.flags & (SYN | ACK) == SYN | ACK {
+            self.classic_ecn = segment.flags & (ECE | CWR) == ECE;
+        }
+        way.reduced += u64::from(self.classic_ecn && segment.payload > 0 && segment.has(CWR) && !segment.has(SYN));
         way.options = way.options.or(segment.options);
         way.largest_payload = way.largest_payload.max(segment.payload);
         way.advance(segment);

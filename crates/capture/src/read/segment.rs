@@ -8,6 +8,10 @@ pub const SYN: u8 = 2;
 pub const RST: u8 = 4;
 /// The acknowledgment number counts.
 pub const ACK: u8 = 16;
+/// Marks were seen (RFC 3168 §6.1).
+pub const ECE: u8 = 64;
+/// The congestion window was reduced for them.
+pub const CWR: u8 = 128;
 
 const LEAST: usize = 20;
 /// What of a header must have been kept: all but checksum and urgent pointer.

@@ -73,6 +73,8 @@ pub struct Way {
     pub payload: u64,
     /// Packets with a congestion mark and payload.
     pub marked: u64,
+    /// Segments that say that the congestion window was reduced for marks.
+    pub reduced: u64,
     /// First and last of its own packets, the last possibly an ACK of them.
     pub times: Option<(Nanoseconds, Nanoseconds)>,
     /// What was found of them.

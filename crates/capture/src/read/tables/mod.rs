@@ -153,6 +153,7 @@ fn connections_table(flows: &[Flow<'_>]) -> Table {
             ("lost_segments", count(|flow| flow.way().counts.lost_segments)),
             ("window_full", count(|flow| flow.way().counts.window_full)),
             ("keep_alives", count(|flow| flow.way().counts.keep_alives)),
+            ("window_reductions", count(|flow| flow.way().reduced)),
             ("acks", count(|flow| flow.back().packets)),
             ("duplicate_acks", count(|flow| flow.back().counts.duplicate_acks)),
             ("acked_unseen", count(|flow| flow.back().counts.acked_unseen)),
@@ -189,6 +190,9 @@ fn options(flow: &Flow<'_>) -> String {
     }
     if own.timestamps && other.timestamps {
         agreed.push("timestamps".to_owned());
+    }
+    if flow.connection.classic_ecn {
+        agreed.push("ecn".to_owned());
     }
     if let Scale::By(shift) = flow.connection.scale(1 - flow.direction) {
         agreed.push(format!("window scale {}", 1_u32 << shift));
