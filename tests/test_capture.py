@@ -573,6 +573,21 @@ def test_what_a_sender_waits_for(tmp_path: Path) -> None:
     assert found == pytest.approx((0.26, 0.21, 0.018))
 
 
+def test_data_in_a_syn_are_in_flight(tmp_path: Path) -> None:
+    """TCP Fast Open (RFC 7413)."""
+    said = [
+        (0, A, tcp(PORTS, 99, 0, SYN, 3000, 500)),
+        (40, B, tcp(BACK, 499, 600, SYN | ACK, 3000)),
+        (40, A, tcp(PORTS, 600, 500, FIN | ACK, 3000)),
+    ]
+    frames = [(time * MS, ethernet(ipv4(end, B if end == A else A, TCP, segment))) for time, end, segment in said]
+    run = read(tmp_path, pcap(frames))
+    assert run.table("connections").select("payload_bytes", "delivered_bytes", "in_flight_max_bytes").rows() == [
+        (500, 500, 500)
+    ]
+    assert "at most 500 bytes are in flight" in run.why().sentence
+
+
 _FILLED = [
     (0, A, tcp(PORTS, 99, 0, SYN, 3000, options=b"\2\4\3\xe8")),
     (20, B, tcp(BACK, 499, 100, SYN | ACK, 2000, options=b"\2\4\3\xe8")),

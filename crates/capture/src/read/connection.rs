@@ -131,6 +131,8 @@ impl Connection {
         let told = (tracker.sides[direction].scale != Scale::Unknown && !segment.has(RST)).then_some(window);
         let in_flight = match (tracker.sides[direction].next, tracker.sides[1 - direction].ack) {
             (Some(next), Some(ack)) if segment.payload > 0 => next.wrapping_sub(ack),
+            // Data of a first SYN (RFC 7413).
+            (Some(_), None) if segment.has(SYN) => segment.payload,
             _ => 0,
         };
         let way = &mut self.ways[direction];
