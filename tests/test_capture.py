@@ -172,16 +172,25 @@ def test_links_of_many_kinds(tmp_path: Path) -> None:
     framed = {
         1: tagged, 0: b"\2\0\0\0" + DATAGRAM, 108: b"\0\0\0\2" + DATAGRAM, 101: DATAGRAM, 228: DATAGRAM, 229: six,
         113: bytes(14) + b"\x08\0" + DATAGRAM, 276: b"\x08\0" + bytes(18) + DATAGRAM, 105: wifi,
+        9: b"\0\x21" + DATAGRAM, 50: b"\xff\3\x21" + DATAGRAM, 204: b"\0\xff\3\0\x21" + DATAGRAM,
+        104: b"\x0f\0\x08\0" + DATAGRAM,
     }  # fmt: skip
     told = b"".join(interface(link=link) for link in framed)
     content = section() + told + b"".join(enhanced(n, n, frame) for n, frame in enumerate(framed.values()))
     run = read(tmp_path, content)
     assert run.flows.select("label", "packets_sent", "bytes_sent").rows() == [
-        ("10.0.0.1:2000-10.0.0.2:53", 7, 7 * 128),
+        ("10.0.0.1:2000-10.0.0.2:53", 11, 11 * 128),
         ("[fe80::1]:2000-[fe80::2]:53", 1, 156),
     ]
     assert run.table("protocols")["protocol"].to_list() == ["udp", "802.11"]
     assert run.warnings == ["headers of 802.11 frames are not read: their packets are counted, and are in no flow"]
+
+
+def test_what_ppp_negotiates_is_no_flow(tmp_path: Path) -> None:
+    frames = [(0, b"\xff\3\xc0\x21" + bytes(20)), (1, b"\x80\x21" + bytes(20))]
+    run = read(tmp_path, pcap(frames, link=9))
+    assert run.table("protocols").select("protocol", "packets", "flows").rows() == [("ppp control", 2, 0)]
+    assert run.warnings == []
 
 
 def test_a_capture_without_packets(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from tightlink import units
 from tightlink.lazy import pl
 
 #: Link types of which the headers are read, by the names that the tables give them.
-_READ: Final = frozenset({"ethernet", "linux sll", "linux sll2", "loop", "null", "raw ip", "raw ipv4", "raw ipv6"})
+_READ: Final = frozenset(
+    {"ethernet", "linux sll", "linux sll2", "ppp", "cisco hdlc", "loop", "null", "raw ip", "raw ipv4", "raw ipv6"}
+)
 #: Processors that capture side by side write packets out of order, by far less than this; a clock was set.
 _CLOCK_SET_S: Final = 1.0
 #: So many of such packets, and such a share: what others overtake in the file says nothing of the network.

@@ -22,6 +22,8 @@ const PPPOE: u16 = 0x8864;
 const PPPOE_HEADER: usize = 6;
 /// The protocol field of PPP.
 const PPP: usize = 2;
+/// Stands for what PPP carries beside IP, such as its own negotiation.
+const PPP_CONTROL: u16 = 0x880b;
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 const LEAST_TYPE: u16 = 0x0600;
 
@@ -33,6 +35,11 @@ pub fn carried(link_type: u32, frame: &[u8], length: u32) -> Carried<'_> {
         101 | 12 | 14 | 228 | 229 => rest.ip(),
         // The family in the order of bytes of the machine that captured, or in that of the network: IP tells itself.
         0 | 108 => rest.after(4).and_then(Rest::ip),
+        9 | 50 => rest.ppp(),
+        // The direction first.
+        204 => rest.after(1).and_then(Rest::ppp),
+        // Cisco's HDLC: address and control, then an EtherType.
+        104 => rest.half(2).and_then(|kind| rest.after(4)?.of_type(kind)),
         113 => rest.half(14).and_then(|kind| rest.after(16)?.of_type(kind)),
         276 => rest.half(0).and_then(|kind| rest.after(20)?.of_type(kind)),
         _ => Some(Carried::Unknown),
@@ -52,7 +59,8 @@ pub fn link_name(link_type: u32) -> String {
         229 => "raw ipv6",
         276 => "linux sll2",
         105 | 119 | 127 | 163 | 192 => "802.11",
-        9 => "ppp",
+        9 | 50 | 204 => "ppp",
+        104 => "cisco hdlc",
         189 | 220 | 249 => "usb",
         other => return format!("link type {other}"),
     };
@@ -72,6 +80,7 @@ pub fn type_name(kind: u16) -> String {
         0x88f7 => "ptp",
         0x88e5 => "macsec",
         0x8137 => "ipx",
+        PPP_CONTROL => "ppp control",
         other => return format!("type 0x{other:04x}"),
     };
     name.to_owned()
@@ -121,6 +130,17 @@ impl<'a> Rest<'a> {
                 _ => Some(Carried::Llc),
             },
             other => Some(Carried::Other(other)),
+        }
+    }
+
+    /// What follows is a frame of PPP: perhaps address and control, then a protocol, of which a leading zero may be left out
+    /// (RFC 1661 §6.5, RFC 1662 §3.1).
+    fn ppp(self) -> Option<Carried<'a>> {
+        let rest = if self.data.starts_with(&[0xff, 3]) { self.after(2)? } else { self };
+        let short = usize::from(rest.data.first()? & 1 == 0);
+        match rest.data.get(short)? {
+            0x21 | 0x57 if short == 0 || rest.data[0] == 0 => rest.after(short + 1)?.ip(),
+            _ => Some(Carried::Other(PPP_CONTROL)),
         }
     }
 
