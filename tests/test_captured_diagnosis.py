@@ -257,12 +257,14 @@ def test_what_is_lost_in_a_silence_makes_it_an_outage(tmp_path: Path) -> None:
     assert "of the segments are retransmitted" not in found
 
 
-def _at_a_steady_rate(segment: int) -> list[captures.Timed]:
-    """A segment each 1.2 ms, over a path of 0.5 ms."""
-    found = [_packet(0, SYN, 0, 0), _packet(0.5, SYN | ACK, 0, 1, back=True), _packet(0.5, ACK, 1, 1)]
+def _at_a_steady_rate(segment: int, behind_ms: float = 0.5) -> list[captures.Timed]:
+    """A segment each 1.2 ms, over a path of 0.5 ms, or the rest of it behind the capture point."""
+    found = [_packet(0, SYN, 0, 0), _packet(behind_ms, SYN | ACK, 0, 1, back=True), _packet(0.5, ACK, 1, 1)]
     for place in range(300):
         time, reached = 1 + place * 1.2, 1 + (place + 1) * segment
-        found += [_packet(time, ACK, reached - segment, 1, segment), _packet(time + 0.5, ACK, 1, reached, back=True)]
+        found += [
+            _packet(time, ACK, reached - segment, 1, segment), _packet(time + behind_ms, ACK, 1, reached, back=True)
+        ]  # fmt: skip
     return found
 
 
@@ -270,8 +272,15 @@ def test_a_queue_before_the_capture_is_not_called_an_idle_application(tmp_path: 
     found = _sentence(tmp_path, _at_a_steady_rate(_FULL_SEGMENT))
     assert "what bounds the rate cannot be told: nothing is in flight 58 % of the time, at a steady rate" in found
     assert "the sender's own link carries no more" in found
+    for behind_ms in (0.3, 0.01):
+        found = _sentence(tmp_path, _at_a_steady_rate(_FULL_SEGMENT, behind_ms))
+        assert "a link before the capture point carries no more, of which a capture behind it does not see" in found
+    assert "what bounds the rate cannot be told: nothing is in flight 57 % of the time, at a steady rate" in found
     # A sender that has more to send does not send half a segment.
-    assert "likely the application has nothing to send" in _sentence(tmp_path, _at_a_steady_rate(_FULL_SEGMENT // 2))
+    for behind_ms in (0.5, 0.3, 0.01):
+        found = _sentence(tmp_path, _at_a_steady_rate(_FULL_SEGMENT // 2, behind_ms))
+        assert "likely the application" in found
+        assert "link" not in found
 
 
 def test_a_connection_that_had_begun_before_is_not_taken_for_one_at_the_sender(tmp_path: Path) -> None:
@@ -446,6 +455,22 @@ def test_a_queue_before_a_capture_near_the_sender_is_the_paths(tmp_path: Path, n
     assert found.delay is not None
     assert found.delay.mean_s == pytest.approx(waits.mean_s, rel=0.05)
     assert found.delay.p95_s == pytest.approx(waits.p95_s, rel=0.05)
+
+
+def test_timestamps_tell_the_queue_of_the_senders_own_link(tmp_path: Path) -> None:
+    """A link of a microsecond is the host's own, behind whose queue it captures: next to nothing is in flight there."""
+    scenario = tl.loads(_PATH + _BULK).set_all(
+        {"link.near.delay": "1 us", "link.near.rate": "10 Mbit/s", "link.near.queue": "100 packets"}
+    )
+    scenario = scenario.set_all({"link.far.delay": "100 us", "link.far.rate": "1 Gbit/s"})
+    waits = tl.simulate(scenario, pcap=tmp_path / "host.pcap", pcap_at=["between"]).why().delay
+    run = tl.capture(tmp_path / "host.pcap")
+    found = run.why()
+    assert "likely a link of the path is saturated" in found.sentence
+    assert "capture" not in found.sentence.replace("in what was captured: lost before the capture point", "")
+    assert waits is not None
+    assert found.delay is not None
+    assert found.delay.mean_s == pytest.approx(waits.mean_s, rel=0.05)
 
 
 def test_acks_that_leave_at_once_tell_a_receiver(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tightlink.diagnosis.captured_causes import (
     MANY_LOST,
     NOT_TOLD,
     OF_IDLE,
+    at_a_steady_rate,
     losses,
     marks,
     not_told,
@@ -25,6 +26,7 @@ from tightlink.diagnosis.captured_causes import (
     saturated,
     slow_receiver,
     stalls,
+    unseen_link,
     varying_window,
     window,
 )
@@ -119,7 +121,9 @@ def _unseen(row: Mapping[str, Any]) -> str:
 def _at_sender(row: Mapping[str, Any]) -> Iterator[Cause]:
     """What a capture at the sender, or on the path, tells of a connection."""
     while_sending = tuple(_while_sending(row))
-    if evidence.idle(row) < _MOSTLY:
+    # What waits before the capture is sent, though nothing is in flight behind it.
+    waits = row["queued_before"] and evidence.may_wait_before_capture(row)
+    if evidence.idle(row) < _MOSTLY or waits:
         yield from while_sending or [_unhindered(row)]
         return
     reason = _why_idle_is_not_told(row)
@@ -132,7 +136,7 @@ def _at_sender(row: Mapping[str, Any]) -> Iterator[Cause]:
 
 def _while_sending(row: Mapping[str, Any]) -> Iterator[Cause]:
     """What bounds a flow while it has something to send."""
-    queue, lost = evidence.has_queue(row), evidence.lost_share(row)
+    queue, lost = evidence.has_queue(row) or row["queued_before"], evidence.lost_share(row)
     if evidence.fills_window(row):
         yield window(row, queue=evidence.has_standing_queue(row))
         if lost > MANY_LOST:
@@ -150,10 +154,7 @@ def _while_sending(row: Mapping[str, Any]) -> Iterator[Cause]:
 def _why_idle_is_not_told(row: Mapping[str, Any]) -> str:
     """What else may leave nothing in flight than the application; empty where nothing may."""
     if evidence.may_wait_before_capture(row):
-        return (
-            "at a steady rate of full segments: either the application offers no more, or the sender's own link "
-            "carries no more, of which a capture there does not see the queue"
-        )
+        return at_a_steady_rate(row)
     if not tells_place(row) and evidence.share(row, "silent_s") < evidence.idle(row) / 2:
         return (
             "as where the application has nothing to send, or where the capture was not taken at the sender: the "
@@ -171,17 +172,17 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
         whole = max(1, round(rounds))
         text = f"slow start is not over: the transfer ends after {whole} round trip{'s' if whole > 1 else ''}"
         return Cause("slow_start", None, "likely", "", text)
-    own_link = evidence.may_wait_before_capture(row)
+    (link, why), unseen = unseen_link(row), evidence.may_wait_before_capture(row)
     few = in_flight < segment * (evidence.INITIAL_WINDOW + _GROWTH * rounds)
     if few and not evidence.may_fill_window(row):
         # No send buffer is smaller than two segments.
         buffer = ", or its send buffer," if in_flight > 2 * segment else ""
         text = f"the application{buffer} offers no more: at most {in_flight} bytes are in flight"
-        if own_link:
-            text += "; or the sender's own link carries no more, of which a capture there does not see the queue"
+        if unseen:
+            text += f"; or {link} carries no more, {why}"
         if in_flight < segment and evidence.acks_are_delayed(row):
             text += ", less than a segment, and wait for delayed ACKs, as small writes do (Nagle)"
         return Cause("application", None, "likely", "", text)
     others = "" if evidence.scale_is_known(row) else " the receiver's window, whose scale was not captured,"
-    others += " the sender's own link, of which a capture there does not see the queue," if own_link else ""
+    others += f" {link}, {why}," if unseen else ""
     return not_told(f"{NOT_TOLD}: the application,{others} or a congestion control that holds back")

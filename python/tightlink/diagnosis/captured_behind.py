@@ -10,6 +10,8 @@ from tightlink.diagnosis.answers import Cause
 from tightlink.diagnosis.captured_causes import (
     MANY_LOST,
     NOT_TOLD,
+    OF_IDLE,
+    at_a_steady_rate,
     losses,
     marks,
     missing_scale,
@@ -19,7 +21,7 @@ from tightlink.diagnosis.captured_causes import (
     saturated,
 )
 from tightlink.diagnosis.vantage import path_rtt_s
-from tightlink.diagnosis.words import ms
+from tightlink.diagnosis.words import ms, percent
 
 #: A share of its time in which a flow sends nothing, whatever its round trip is: that is what bounds it.
 _MOSTLY: Final = 0.5
@@ -41,7 +43,12 @@ def at_receiver(row: Mapping[str, Any]) -> Cause:
             "they are"
         )
     pauses = evidence.share(row, "idle_beyond_rtt_s")
-    return nothing_to_send(pauses) if pauses >= _MOSTLY_BEHIND else _while_sending(row)
+    waits = evidence.may_wait_before_capture(row)
+    if pauses < _MOSTLY_BEHIND or (waits and evidence.has_echoed_queue(row)):
+        return _while_sending(row)
+    if waits:
+        return not_told(f"{NOT_TOLD}: {OF_IDLE.format(percent(pauses))}, {at_a_steady_rate(row)}")
+    return nothing_to_send(pauses)
 
 
 def _while_sending(row: Mapping[str, Any]) -> Cause:

@@ -66,6 +66,22 @@ def nothing_to_send(share: float) -> Cause:
     return Cause("application", None, "likely", "", text)
 
 
+def unseen_link(row: Mapping[str, Any]) -> tuple[str, str]:
+    """The link before which packets may wait until they are captured, and why that cannot be told."""
+    link, place = (
+        ("the sender's own link", "there")
+        if row["place"] == "sender"
+        else ("a link before the capture point", "behind it")
+    )
+    return link, f"of which a capture {place} does not see the queue"
+
+
+def at_a_steady_rate(row: Mapping[str, Any]) -> str:
+    """What else than the application may leave nothing in flight."""
+    link, why = unseen_link(row)
+    return f"at a steady rate of full segments: either the application offers no more, or {link} carries no more, {why}"
+
+
 def saturated(lost: float, *, marks: int = 0) -> Cause:
     """A queue stands before a link."""
     text = "a link of the path is saturated: packets wait in a queue"

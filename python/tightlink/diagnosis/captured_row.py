@@ -40,6 +40,7 @@ def of_the_path(row: Mapping[str, Any]) -> dict[str, Any]:
     own["idle_beyond_rtt_s"] = max(0.0, own["idle_beyond_rtt_s"] - row.get("stalled_s", 0.0))
     own["place"] = place(row)
     queued = own["place"] != "receiver" and evidence.has_echoed_queue(row)
+    own["queued_before"] = queued
     if own["place"] != "between" and not queued:
         return own
     before = path_rtt_s(row) - row["rtt_min_s"]

@@ -232,9 +232,13 @@ def fills_first_window(row: Mapping[str, Any]) -> bool:
 
 
 def may_wait_before_capture(row: Mapping[str, Any]) -> bool:
-    """Whether packets of a sender that has more to send may wait before a capture there: at a steady rate, and full."""
+    """Whether packets of a sender that has more to send may wait before the capture: at a steady rate, and full.
+
+    Elsewhere than at the sender, timestamps that come back soon while it keeps sending tell that they do not.
+    """
     full = row["payload_bytes"] >= _FULL * segment_bytes(row) * row["data_packets"]
-    return bool(row.get("steady")) and full and row["place"] == "sender"
+    soon = row["place"] != "sender" and row.get("rtt_echoed_median_s") is not None and not has_echoed_queue(row)
+    return bool(row.get("steady")) and full and not soon
 
 
 def rounds(row: Mapping[str, Any]) -> float:
