@@ -42,6 +42,14 @@ def test_the_traffic_of_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert _found(capsys, "traffic", str(UPLOADS), "--interval", "5 ms") != of_file
 
 
+def test_too_few_intervals_are_said_with_what_makes_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tl.capture(UPLOADS, interval="500 ms").save(tmp_path / "run")
+    assert main(["analyze", "traffic", str(folder)]) == 2
+    assert capsys.readouterr().err.endswith(
+        "6 values: expected at least 256, at intervals below 0.5 s or over a longer time\n"
+    )
+
+
 def test_the_arrivals_of_captured_packets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tl.capture(UPLOADS, packets=True)
     assert main(["analyze", "arrivals", str(run.save(tmp_path / "run")), "--json"]) == 0

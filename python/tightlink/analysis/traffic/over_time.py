@@ -89,7 +89,8 @@ def _even(rows: pl.DataFrame, value: str, title: str, least: int) -> tuple[float
     if len(steps) and steps[-1] < interval * (1 - _NEAR):
         rows, steps = rows[:-1], steps[:-1]
     if rows.height < least:
-        raise TightlinkError(f"{title}: {rows.height} values: expected at least {least}")
+        more = f", at intervals below {interval:g} s or over a longer time" if interval else ""
+        raise TightlinkError(f"{title}: {rows.height} values: expected at least {least}{more}")
     uneven = np.flatnonzero(np.abs(steps - interval) > interval * _NEAR)
     if interval <= 0 or len(uneven):
         at = times[uneven[0] + 1] if len(uneven) else times[0]
