@@ -232,6 +232,20 @@ def test_copies_of_a_mirror_port_are_no_losses(tmp_path: Path) -> None:
     assert "each packet was captured twice" in found
 
 
+def test_captures_of_both_ends_in_one_file_tell_no_path(tmp_path: Path) -> None:
+    """What arrives is a copy of what was sent, half a round trip ago; with losses, and of a small flow beside."""
+    scenario = tl.loads(_PATH + _BULK).set("link.far.loss", "0.5 %")
+    scenario = scenario.set("traffic.small", {"kind": "bulk", "from": "sender", "to": "receiver", "bytes": "20 kB"})
+    tl.simulate(scenario, pcap=tmp_path / "both.pcap", pcap_at=["sender", "receiver"])
+    (found,) = tl.capture(tmp_path / "both.pcap").why().diagnoses
+    assert len(found.flows) == 2
+    assert "each packet was captured at two places of the path" in found.sentence
+    assert "retransmitted" not in found.sentence
+    (tmp_path / "both.pcap").unlink()
+    tl.simulate(scenario, pcap=tmp_path / "both.pcap", pcap_at=["sender"])
+    assert "two places" not in tl.capture(tmp_path / "both.pcap").why().sentence
+
+
 def test_copies_beside_pauses_are_no_outage(tmp_path: Path) -> None:
     """The copy of the first packet after a pause is nothing that a timeout retransmits, and that of a keep-alive is none."""
     once = _flow(before_ms=40, behind_ms=0.01, rounds=8, pause_ms=500)

@@ -6,6 +6,7 @@ those of the path; at the receiver they are the receiver's own delay; between bo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from tightlink.diagnosis.captured_causes import (
     MANY_LOST,
     NOT_TOLD,
     OF_IDLE,
+    TWO_PLACES,
     at_a_steady_rate,
     losses,
     marks,
@@ -30,7 +32,7 @@ from tightlink.diagnosis.captured_causes import (
     varying_window,
     window,
 )
-from tightlink.diagnosis.captured_copies import has_copies, without_copies
+from tightlink.diagnosis.captured_copies import at_two_places, has_copies, without_copies
 from tightlink.diagnosis.captured_delay import delay_of, echoed_delay
 from tightlink.diagnosis.captured_row import credible, of_the_path
 from tightlink.diagnosis.messages import of_messages
@@ -52,8 +54,17 @@ def of_captured(rows: Sequence[Mapping[str, Any]]) -> list[Diagnosis]:
     """Diagnoses of captured flows by rows of ``flows`` and ``connections``, together where the same is said."""
     asked = {row["to"]: row["from"] for row in rows if row["transport"] in {"icmp", "icmpv6"}}
     connections = [row for row in rows if row["transport"] == "tcp"]
-    mirrored = any(has_copies(row) for row in connections)
-    found = [_of({**row, "icmp_from": asked.get(row.get("from"))}, mirrored=mirrored) for row in connections]
+    data = Counter[Any]()
+    for row in connections:
+        data[row.get("connection")] += row["data_packets"]
+    connections = [{**row, "answers": data[row.get("connection")] - row["data_packets"]} for row in connections]
+    two_places, mirrored = (any(map(have, connections)) for have in (at_two_places, has_copies))
+    found = [
+        Diagnosis((row["label"],), (TWO_PLACES,), None, (), f"{TWO_PLACES.text}.")
+        if two_places and at_two_places(row, others=True)
+        else _of({**row, "icmp_from": asked.get(row.get("from"))}, mirrored=mirrored)
+        for row in connections
+    ]
     return [*told_together(found), *of_messages(row for row in rows if row["transport"] != "tcp")]
 
 

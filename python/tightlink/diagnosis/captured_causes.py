@@ -24,6 +24,13 @@ def not_told(why: str) -> Cause:
     return Cause("unknown", None, "cannot be told", "", why)
 
 
+#: Round trips and losses between both places are no path's.
+TWO_PLACES: Final = not_told(
+    f"{NOT_TOLD}: each packet was captured at two places of the path, as where captures of both ends are one file: "
+    "read one of them"
+)
+
+
 def slow_receiver(row: Mapping[str, Any]) -> Cause:
     """The receiver closed its window."""
     text = f"its receiver {closed(row)}: the application there reads too slowly"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 #: Of the packets of each direction so many are copies, if a capture has each packet twice; and of fewer it is chance.
 _COPIES, _COPIES_LEAST = (0.45, 0.55), 10
 #: With losses beside, more are retransmitted and less of the payload is new.
 _COPIES_AGAIN, _COPIES_NEW = (0.45, 0.75), (0.3, 0.55)
+#: Of fewer packets half are retransmitted by chance; at two places at most so many ACKs carry data, or say nothing new.
+_MANY: Final = 100
+_FEW_ANSWERS, _DUPLICATES = 0.1, 0.25
 
 
 def has_copies(row: Mapping[str, Any], *, mirrored: bool = False) -> bool:
@@ -25,6 +28,22 @@ def has_copies(row: Mapping[str, Any], *, mirrored: bool = False) -> bool:
         return _is_within(again, _COPIES_AGAIN) and _is_within(new, _COPIES_NEW)
     shares = (again, new, row["duplicate_acks"] / acks)
     return min(sent, acks) >= _COPIES_LEAST and all(_is_within(share, _COPIES) for share in shares)
+
+
+def at_two_places(row: Mapping[str, Any], *, others: bool = False) -> bool:
+    """Whether each packet was captured at two places of the path, as where captures of both ends are one file.
+
+    Copies of a mirror port follow at once, and that of an ACK says nothing new; those of another place come behind
+    later ACKs. Data of the other direction acknowledge, too, and are no duplicates. ``others``: other flows were.
+    """
+    sent, acks = row.get("packets_sent") or 0, row["acks"]
+    if not sent or not acks or not row["payload_bytes"]:
+        return False
+    shares = _copied(row, sent) / sent, row["delivered_bytes"] / row["payload_bytes"]
+    if others:
+        return all(map(_is_within, shares, (_COPIES_AGAIN, _COPIES_NEW)))
+    told = sent >= _MANY and (row.get("answers") or 0) < _FEW_ANSWERS * acks
+    return told and row["duplicate_acks"] < _DUPLICATES * acks and all(_is_within(share, _COPIES) for share in shares)
 
 
 def _copied(row: Mapping[str, Any], sent: float) -> float:
