@@ -240,7 +240,11 @@ def test_snap_length(tmp_path: Path) -> None:
     # Only options of SYN lie behind that.
     assert cut.flows.drop("goodput_bps").equals(whole.flows.drop("goodput_bps"))
     assert cut.table("interfaces")["packets_cut"][0] == sum(len(frame) > 54 for _, frame in frames)
-    assert "too little was kept of" in read(tmp_path, pcap(frames, snap=40)).warnings[0]
+    addresses = read(tmp_path, pcap(frames, snap=40))
+    assert "too little was kept of" in addresses.warnings[0]
+    # What was not looked at was not seen to be retransmitted, nor not to be.
+    assert addresses.flows["packets_retransmitted"].null_count() == addresses.flows.height
+    assert cut.flows["packets_retransmitted"].null_count() == 0
 
 
 def test_sequence_numbers_wrap_around(tmp_path: Path) -> None:

@@ -136,6 +136,7 @@ impl Connection {
             _ => 0,
         };
         let way = &mut self.ways[direction];
+        way.looked_at = true;
         let mut again = false;
         way.counts.count(found);
         // What asks for a sign of life says nothing again.

@@ -91,6 +91,8 @@ pub struct Way {
     pub waits: Waits,
     /// Packets of which all had been captured before, or that were lost before the capture.
     pub retransmitted: u64,
+    /// Whether enough of any segment was kept to look at it.
+    pub looked_at: bool,
     /// Payload that the other end acknowledged, or what was seen where no ACK was.
     pub delivered: u64,
     /// Payload seen, each byte once.

@@ -50,9 +50,9 @@ impl Flow<'_> {
         format!("{}-{}", end(self.from()), end(self.to()))
     }
 
-    /// Of TCP, otherwise none.
+    /// Of TCP segments that were looked at, otherwise none.
     fn tcp(&self, count: u64) -> f64 {
-        if self.is_tcp() { count as f64 } else { f64::NAN }
+        if self.is_tcp() && self.way().looked_at { count as f64 } else { f64::NAN }
     }
 
     fn rate_bps(&self, bytes: u64) -> f64 {
