@@ -84,6 +84,16 @@ def _in_slow_start(begin_ms: float = 0.0, *, wait_ms: float = 0.0) -> list[captu
     return found
 
 
+@pytest.mark.parametrize(("rate", "told"), [("100 Mbit/s", True), ("1 Mbit/s", False)])
+def test_a_short_download_is_in_slow_start_at_its_receiver_too(tmp_path: Path, rate: str, *, told: bool) -> None:
+    """Two hundred segments: windows of 10, 20, 40, 80 and 160 hold them, if the link does not take longer."""
+    scenario = tl.loads(_PATH + _BULK).set_all({"link.far.rate": rate, "traffic.up.bytes": "300 kB"})
+    tl.simulate(scenario, pcap=tmp_path / "receiver.pcap", pcap_at=["receiver"])
+    found = tl.capture(tmp_path / "receiver.pcap").why()
+    assert ("slow start is not over: the transfer ends after 5 round trips" in found.sentence) == told
+    assert found.causes[0].name == ("slow_start" if told else "saturated_link")
+
+
 def test_slow_start_lasts_no_longer_than_a_flow_sends(tmp_path: Path) -> None:
     assert "likely slow start is not over: the transfer ends after 3 round trips" in _sentence(
         tmp_path, _in_slow_start()

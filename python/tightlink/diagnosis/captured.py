@@ -27,6 +27,7 @@ from tightlink.diagnosis.captured_causes import (
     path_mtu,
     saturated,
     slow_receiver,
+    slow_start,
     stalls,
     unseen_link,
     varying_window,
@@ -180,9 +181,7 @@ def _unhindered(row: Mapping[str, Any]) -> Cause:
     in_flight, payload = row["in_flight_max_bytes"], row["payload_bytes"]
     rounds = evidence.rounds(row)
     if evidence.fills_first_window(row) and in_flight < payload <= _SLOW_START * in_flight:
-        whole = max(1, round(rounds))
-        text = f"slow start is not over: the transfer ends after {whole} round trip{'s' if whole > 1 else ''}"
-        return Cause("slow_start", None, "likely", "", text)
+        return slow_start(max(1, round(rounds)))
     (link, why), unseen = unseen_link(row), evidence.may_wait_before_capture(row)
     few = in_flight < segment * (evidence.INITIAL_WINDOW + _GROWTH * rounds)
     if few and not evidence.may_fill_window(row):

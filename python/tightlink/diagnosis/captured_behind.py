@@ -19,6 +19,7 @@ from tightlink.diagnosis.captured_causes import (
     nothing_to_send,
     of_window,
     saturated,
+    slow_start,
 )
 from tightlink.diagnosis.vantage import path_rtt_s
 from tightlink.diagnosis.words import ms, percent
@@ -60,6 +61,8 @@ def _while_sending(row: Mapping[str, Any]) -> Cause:
         return marks(row)
     if lost > MANY_LOST or evidence.losses_explain(row, lost, rtt):
         return losses(row, lost, rtt or path_rtt_s(row))
+    if not row["lost_segments"] and (rounds := evidence.slow_start_rounds(row)):
+        return slow_start(rounds)
     return not_told(f"a capture at the receiver cannot tell what bounds the rate: {_what_is_seen(row, lost)}")
 
 

@@ -73,6 +73,12 @@ def nothing_to_send(share: float) -> Cause:
     return Cause("application", None, "likely", "", text)
 
 
+def slow_start(rounds: int) -> Cause:
+    """The transfer is over before the window has grown."""
+    text = f"slow start is not over: the transfer ends after {rounds} round trip{'s' if rounds > 1 else ''}"
+    return Cause("slow_start", None, "likely", "", text)
+
+
 def unseen_link(row: Mapping[str, Any]) -> tuple[str, str]:
     """The link before which packets may wait until they are captured, and why that cannot be told."""
     link, place = (

@@ -243,12 +243,24 @@ def may_wait_before_capture(row: Mapping[str, Any]) -> bool:
 
 def rounds(row: Mapping[str, Any]) -> float:
     """Round trips in which a flow had something to send: without pauses, timeouts of SYNs, and a FIN long after."""
-    if not row["rtt_mean_s"]:
+    behind = row["place"] == "receiver"
+    rtt_s = path_rtt_s(row) if behind else row["rtt_mean_s"]
+    if not rtt_s:
         return 0.0
     end = row.get("data_end_s")
     lasts = lasts_s(row) if end is None else min(lasts_s(row), float(end - row["start_s"]))
-    waits = row["idle_s"] + max(0.0, row.get("handshake_s", 0.0) - (row["initial_rtt_s"] or 0.0))
-    return float(max(0.0, lasts - waits) / row["rtt_mean_s"])
+    pauses = row["idle_beyond_rtt_s"] if behind else row["idle_s"]
+    waits = pauses + max(0.0, row.get("handshake_s", 0.0) - (row["initial_rtt_s"] or 0.0))
+    return float(max(0.0, lasts - waits) / rtt_s)
+
+
+def slow_start_rounds(row: Mapping[str, Any]) -> int:
+    """Round trips in which a window that doubles sends a transfer, if its receiver saw it take no more; else none."""
+    windows = row["payload_bytes"] / (segment_bytes(row) * INITIAL_WINDOW)
+    if row["state"] == "partial" or windows <= 1:
+        return 0
+    least = math.ceil(math.log2(windows + 1))
+    return least if rounds(row) <= least + 1 else 0
 
 
 def lost_share(row: Mapping[str, Any]) -> float:
