@@ -269,6 +269,17 @@ def test_there_must_be_such_a_flow() -> None:
             "saturated_link",
             "packets wait in a queue",
         ),
+        # Or it is full: times 1024 it is what is in flight; of another size, no power of two makes it that.
+        (
+            {"window_max_bytes": 13, "in_flight_max_bytes": 13_312, "state": "partial", "options": ""},
+            "unknown",
+            "the application, the receiver's window, whose scale was not captured, or a congestion control",
+        ),
+        (
+            {"window_max_bytes": 10, "in_flight_max_bytes": 13_312, "state": "partial", "options": ""},
+            "application",
+            "offers no more: at most 13312 bytes are in flight",
+        ),
         # Once in a long transfer is not what bounds it.
         (
             {"zero_windows": 1, "window_limited_s": 0.5, "rtt_median_s": 0.08, "in_flight_max_bytes": 60_000},

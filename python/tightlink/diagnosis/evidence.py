@@ -195,9 +195,13 @@ def fills_window(row: Mapping[str, Any]) -> bool:
 
 
 def may_fill_window(row: Mapping[str, Any]) -> bool:
-    """Whether a window of which the scale is not known may be full, were it not scaled."""
+    """Whether a window of which the scale is not known may be full, by any power of two (RFC 7323 §2.2)."""
     in_flight, window = row["in_flight_max_bytes"], row["window_max_bytes"]
-    return not scale_is_known(row) and bool(FILLED_MEAN * window <= in_flight <= _SCALED * window)
+    if scale_is_known(row) or not in_flight or not window:
+        return False
+    # The least scale by which the window holds what is in flight.
+    scale = max(0, math.ceil(math.log2(in_flight / (_SCALED * window))))
+    return bool(in_flight >= FILLED_MEAN * window * 2**scale)
 
 
 def typical_window(row: Mapping[str, Any]) -> int:
