@@ -668,6 +668,15 @@ def test_what_a_capture_tells(changed: dict[str, Any], cause: str, said: str) ->
     assert said in diagnosis.sentence
 
 
+def test_a_hosts_own_delay_is_no_slow_application() -> None:
+    """On a path of 50 us, ACKs that come 34 us after their data were held back by nobody."""
+    fast = {"initial_rtt_s": 49e-6, "rtt_min_s": 1e-5, "rtt_median_s": 34e-6, "rtt_prompt_p95_s": 35e-6}
+    echoed = {"rtt_echoed_min_s": 45e-6, "rtt_echoed_median_s": 48e-6, "rtt_echoed_p95_s": 49e-6}
+    (found,) = of_captured([{**UNKNOWN, **fast, **echoed, "rtt_mean_s": 34e-6, "rtt_p95_s": 36e-6}])
+    assert "captured at the receiver" in found.sentence
+    assert "reads slowly" not in found.sentence
+
+
 def test_what_losses_allow_is_compared_with_the_time_in_which_a_flow_sends() -> None:
     changed = {**LARGE, "goodput_bps": 10e6, "packets_retransmitted": 22}
     (always,), (seldom,) = (of_captured([{**UNKNOWN, **changed, "idle_s": idle_s}]) for idle_s in (0.0, 8.7))

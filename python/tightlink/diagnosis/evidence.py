@@ -227,7 +227,7 @@ def window_holds_acks(row: Mapping[str, Any]) -> bool:
 def acks_are_held_back(row: Mapping[str, Any]) -> bool:
     """Whether most ACKs leave the receiver late, those included that need not wait for another segment."""
     soon = min(row["rtt_median_s"] or 0.0, row.get("rtt_prompt_p95_s") or 0.0)
-    return not row["lost_segments"] and soon > _HELD_BACK * path_rtt_s(row)
+    return not row["lost_segments"] and soon > max(_HELD_BACK * path_rtt_s(row), _OF_HOSTS_S)
 
 
 def fills_first_window(row: Mapping[str, Any]) -> bool:
