@@ -341,7 +341,10 @@ def test_the_report_of_datagrams(tmp_path: Path) -> None:
 def test_many_flows_are_spoken_of_together(dumbbell: str, tmp_path: Path) -> None:
     folder = tl.simulate(tl.loads(dumbbell).set("duration", "2 s")).save(tmp_path / "run")
     text = report.run_report(folder).read_text()
-    assert re.search(r"<strong>\d\d flows, bulk\[0\.\.\d+\], .* and \d more</strong>: ", text)
+    said = re.search(r"<strong>(\d\d) flows, (bulk\[0\.\.\d+\], .*) and (\d+) more</strong>: ", text)
+    assert said
+    spans = [(int(first), int(last or first)) for first, last in re.findall(r"\[(\d+)(?:\.\.(\d+))?\]", said[2])]
+    assert int(said[1]) == sum(last - first + 1 for first, last in spans) + int(said[3])
     assert "24 of 100 flows, from the lowest goodput to the highest" in text
 
 

@@ -171,6 +171,8 @@ def named(labels: Iterable[str]) -> str:
 
     >>> named(["up[0]", "up[2]"]), named(f"f{n}" for n in range(9))
     ('up[0] and up[2]', 'f0, f1, f2 and 6 more')
+    >>> named(f"up[{n}]" for n in (0, 1, 3, 5, 7, 9, 10))
+    'up[0..1], up[3], up[5] and 3 more'
     """
     spans: list[tuple[str, int, int] | str] = []
     for label in labels:
@@ -184,7 +186,8 @@ def named(labels: Iterable[str]) -> str:
             spans.append((match[1], int(match[2]), int(match[2])))
     names = [span if isinstance(span, str) else _span(*span) for span in spans]
     if len(names) > _MOST_NAMES:
-        names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} more"]
+        rest = sum(1 if isinstance(span, str) else span[2] - span[1] + 1 for span in spans[_MOST_NAMES - 1 :])
+        names = [*names[: _MOST_NAMES - 1], f"{rest} more"]
     return listed(names) if names else ""
 
 
