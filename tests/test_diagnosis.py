@@ -4,6 +4,7 @@ measured; that suggested commands can be typed, and do what is expected of them.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tomllib
 from pathlib import Path
@@ -1018,3 +1019,22 @@ def test_a_window_that_should_fill_the_path_is_told_why_it_does_not(window: str,
     diagnosis = tl.simulate(scenario).why("ftp").diagnoses[0]
     assert diagnosis.causes[0].name == "receiver_window", diagnosis.sentence
     assert said in diagnosis.sentence
+NEAR_HOSTS: Final = """
+profile = "linux"
+duration = "10 ms"
+topology.net = { kind = "leaf-spine", leaves = 2, spines = 1, hosts = 4, link = { rate = "100 Gbit/s", delay = "1 us", queue = "1 MB" } }
+"""
+
+
+def test_delays_between_near_hosts_keep_their_digits() -> None:
+    """Base round trips of 4 and 9 us are no "0 ms", nor is 0.01 ms of queue "under 0.1 ms" beside them."""
+    run = tl.simulate(
+        tl.loads(f'{NEAR_HOSTS}traffic.q = {{ kind = "bulk", flows = 7, from = "net.host[*]", to = "net.host[7]" }}')
+    )
+    assert re.search(r"add [\d.]+ (to [\d.]+ )?ms to base RTTs of 0\.004\d* to 0\.008\d* ms", run.why().sentence)
+    alone = tl.simulate(
+        tl.loads(
+            f'{NEAR_HOSTS}traffic.q = {{ kind = "cbr", rate = "1 Gbit/s", from = "net.host[0]", to = "net.host[7]" }}'
+        )
+    )
+    assert "under" not in alone.why().sentence

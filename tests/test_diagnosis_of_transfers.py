@@ -183,6 +183,15 @@ def test_causes_are_those_of_bulk_flows_and_the_suggestion_helps(
     assert _helps(scenario, "web")
 
 
+def test_round_trips_that_acks_make_longer_are_the_groups() -> None:
+    scenario = tl.loads(WIRE).set_all({"link.b.rate": "10 Gbit/s", "traffic.web.tcp.window": "10 packets"})
+    both = scenario.set("traffic.back", {"kind": "bulk", "from": "h2", "to": "h1"})
+    run = tl.simulate(both)
+    (window,) = (cause for cause in _found(run, "web").causes if cause.name == "receiver_window")
+    rtt_ms = 1000 * run.flows.filter(label="web")["rtt_mean_s"][0]
+    assert f"round trips take {rtt_ms:.2g} ms, as ACKs wait at" in window.text
+
+
 def test_an_outage_is_named_with_what_waits_for_it() -> None:
     scenario = tl.loads(WIRE).set_all({
         "traffic.web.times": ["0 s", "505 ms", "520 ms", "1 s"],

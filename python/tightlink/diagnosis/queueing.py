@@ -17,6 +17,7 @@ from tightlink.diagnosis.words import DISCIPLINES, between, ms, named, times
 _LITTLE: Final = 0.1
 #: A percentile that is no larger than that is not said beside the mean.
 _ABOVE: Final = 1.05
+#: A delay of less is not worth its digits, beside base delays that are not as short themselves.
 _NOTHING_S: Final = 0.0001
 #: Of flows that share a queue, means that differ so far are all said.
 _UNLIKE: Final = 2.0
@@ -67,7 +68,7 @@ def delay(
     what = f"a {'base RTT' if is_tcp else 'base delay'} of {ms(base)}"
     wire = _wire(changing, moves, base)
     if mean < _LITTLE * base:
-        little = ms(mean) if mean >= _NOTHING_S else f"under {ms(_NOTHING_S)}"
+        little = f"under {ms(_NOTHING_S)}" if mean < _NOTHING_S <= _LITTLE * base else ms(mean)
         text = f"queues add {little} to {what}"
         return Delay(first.name, mean, p95, base, is_tcp, f"{wire}, {text}" if wire else text)
     upper = f" ({ms(p95)} at p95)" if p95 is not None and p95 > _ABOVE * mean else ""
@@ -179,7 +180,7 @@ def is_little(delay: Delay) -> bool:
 
 
 def _range(times_s: Sequence[float]) -> str:
-    return between(*(ms(each) if each >= _NOTHING_S else "0 ms" for each in (min(times_s), max(times_s))))
+    return between(ms(min(times_s)), ms(max(times_s)))
 
 
 def _p95(row: Mapping[str, Any], first: Link, *, on_the_way: bool, both: bool, beside_s: float) -> float | None:

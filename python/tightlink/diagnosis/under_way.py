@@ -251,7 +251,8 @@ class Group:
         meanwhile = {used.link.name: used.link for used in self._used.values()}
         forward, reverse = (tuple(meanwhile.get(link.name, link) for link in side)
                             for side in (path.forward, path.reverse))  # fmt: skip
-        return replace(path, forward=forward, reverse=reverse)
+        rtt_s, waits_s = self.row["rtt_mean_s"], self.row["queueing_delay_mean_s"]
+        return replace(path, forward=forward, reverse=reverse, mean_rtt_s=rtt_s, waits_s=waits_s)
 
     def takes(self, link: str) -> NDArray[Any]:
         """Which of the transfers take a link, with their data or their ACKs."""
