@@ -1038,3 +1038,18 @@ def test_delays_between_near_hosts_keep_their_digits() -> None:
         )
     )
     assert "under" not in alone.why().sentence
+
+
+def test_a_receivers_window_that_still_opens() -> None:
+    """What holds is not the largest window, of many BDP, but what Linux has opened of it; a smaller one is open at once."""
+    scenario = tl.loads(
+        f'{NEAR_HOSTS}traffic.b = {{ kind = "bulk", from = "net.host[0]", to = "net.host[7]", bytes = "1 MB" }}'
+    ).set_all({"topology.net.link.mtu": "9000 B", "traffic.b.tcp.payload": "8948 B"})
+    run = tl.simulate(scenario)
+    (found,) = run.why().diagnoses
+    assert found.causes[0].name == "receiver_window"
+    assert "window, which opens up to 3 MiB (351 packets) as it is used, still holds the rate" in found.sentence
+    (suggestion,) = found.suggestions
+    helped = tl.simulate(scenario.set_all(suggestion.changes))
+    assert helped.flows["stop_s"][0] < 0.75 * run.flows["stop_s"][0]
+    assert helped.why().diagnoses[0].causes[0].name == "saturated_link"

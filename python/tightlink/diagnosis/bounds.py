@@ -121,12 +121,21 @@ def receiver_window(_row: Mapping[str, Any], path: Path, _: Paths, share: float)
     elif path.mean_rtt_s and (path.window_packets or 0) >= path.full_packets:
         taken = f", and round trips take {rtt} with the queues"
     waits = ", and ACKs of single packets are delayed" if path.window_packets == 1 and _acks_late(path) else ""
+    holds = f"window of {window(path)} holds"
+    if still_opens(path):
+        holds = f"window, which opens up to {window(path)} as it is used, still holds"
     text = (
-        f"the receiver's window of {window(path)} holds the rate at window / RTT: the path's BDP is "
+        f"the receiver's {holds} the rate at window / RTT: the path's BDP is "
         f"{amount(path.full_packets)} packets ({rate(path.slowest.carries_bps(path.packet_bytes))} × "
         f"{ms(path.unfilled_rtt_s)}{longer}){taken}{waits}"
     )
     return Cause("receiver_window", share, "certain", "", text)
+
+
+def still_opens(path: Path) -> bool:
+    """Whether the receiver's window opens as it is used, and would be more than the path holds."""
+    most = path.window_packets or 0
+    return path.opens(most) and most > _MORE * path.full_packets
 
 
 def _acks_late(path: Path) -> bool:

@@ -57,6 +57,8 @@ class Path:
     """Of the flow in the run; nothing where nobody measured it."""
     waits_s: float | None = None
     """What its packets wait in queues on the way there, in the mean; nothing where nobody measured it."""
+    constant_bytes: float = math.inf
+    """A larger receiver's window begins small, and opens as far as it is used."""
 
     def down(self, start_s: float, stop_s: float) -> tuple[float, Link]:
         """For how long of a time the link is down that is so for longest, there or back, and which it is."""
@@ -213,6 +215,10 @@ class Path:
     def window_packets(self) -> int | None:
         """The largest window that the receiver advertises."""
         return None if self.tcp is None else int(self.tcp["window_packets"])
+
+    def opens(self, packets: int) -> bool:
+        """Whether a receiver's window of so many packets would begin small."""
+        return (packets + 1) * int((self.tcp or {})["payload_bytes"]) > self.constant_bytes
 
     @property
     def congestion(self) -> str:

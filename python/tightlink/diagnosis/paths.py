@@ -14,6 +14,7 @@ Example:
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
+from tightlink import units
 from tightlink.diagnosis.completions import open_loop
 from tightlink.diagnosis.kinds import DEAF, YIELDING
 from tightlink.diagnosis.links import Link, Processor
@@ -29,6 +31,7 @@ from tightlink.diagnosis.spans import Spans
 from tightlink.diagnosis.words import family
 from tightlink.scenario.network import Network
 from tightlink.scenario.paths import Router
+from tightlink.scenario.profiles import LINUX
 
 if TYPE_CHECKING:
     from tightlink.run import Run
@@ -133,6 +136,7 @@ class Paths:
             tuple(map(self.link_at, reverse)) if "tcp" in flow["transport"] else (),
             tuple(self._processor(node, sends=place == 0) for place, node in passed),
             None if tcp is None else str(tcp.window),
+            constant_bytes=units.size(LINUX.tcp.window) if self.profile == LINUX.name else math.inf,
         )
 
     @property

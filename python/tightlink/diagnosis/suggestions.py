@@ -55,6 +55,8 @@ _MOST: Final = 0.5
 #: A window, or a burst, that is to be no more than so many times what it is is left; and one that is no more than what
 #: it is to be.
 _MORE, _LARGER = 1.1, 1.25
+#: A window that is open from the start has room for a queue as long as the path.
+_OPEN_BDP: Final = 2
 #: Bytes of headers that a datagram of 1500 B leaves for payload.
 _LARGEST_PAYLOAD: Final = "1472 B"
 _FULL_BYTES: Final = 1500
@@ -137,11 +139,16 @@ def _key(path: Path, rest: str) -> str:
     return f"traffic.{path.spec['group']}.{rest}"
 
 
-def _open_window(path: Path, _: Cause, __: Others) -> Tried | None:
+def _open_window(path: Path, cause: Cause, _: Others) -> Tried | None:
     """A window that the empty path holds; where ACKs wait for each other, one that lasts for that, too."""
     window = path.window_packets or 0
     if path.most_packets > _MORE * window:
         return _one_bdp_of_window(path)
+    if bounds.still_opens(path):
+        packets = _OPEN_BDP * path.most_packets
+        text = f"a window of two BDP ({packets} packets), which is open from the start"
+        is_main = (cause.share or 1.0) >= _MOST and not path.opens(packets)
+        return (text, {_key(path, "tcp.window"): f"{packets} packets"}) if is_main else None
     packets = math.ceil(path.most_packets * (1 + path.acks_wait_s / path.unfilled_rtt_s))
     if not path.acks_wait or path.acks_wait_for_data or packets <= _MORE * window:
         return None
